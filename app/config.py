@@ -1,0 +1,82 @@
+"""Settings, read from PLUMBLINE_* once at start.
+
+An unknown PLUMBLINE_* name is refused with the nearest known one: a misspelt limit must not pass silently.
+"""
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.errors import SettingsError
+
+PREFIX = "PLUMBLINE_"
+MIB = 1024 * 1024
+
+
+def default_data_dir() -> Path:
+    """Return where the embedded database lives unless told otherwise.
+
+    As root the server runs as an unprivileged user, who can rarely enter root's own folders.
+    """
+    return Path("/var/lib/plumbline") if os.geteuid() == 0 else Path(".plumbline").absolute()
+
+
+class Settings(BaseModel):
+    """Every setting of the server; the field name in capitals after PLUMBLINE_ is its variable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: str = Field("127.0.0.1", description="address to listen on")
+    port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    data_dir: Path = Field(default_factory=default_data_dir, description="folder of the embedded database")
+    database_url: str | None = Field(
+        None, description="postgresql://… of your own Postgres 15 or newer; unset: embedded"
+    )
+    admin_token: str | None = Field(None, min_length=20, description="first admin token; unset: made and printed once")
+    base_url: str | None = Field(None, description="public address, when a proxy stands in front")
+    demo: bool = Field(False, description="load the examples into an empty database at start")
+    workers: int | None = Field(
+        None, ge=0, le=64, description="worker processes beside `serve`; 1 embedded, 0 otherwise"
+    )
+    max_body_mib: int = Field(512, ge=1, description="largest request body, MiB")
+    max_unpacked_mib: int = Field(1024, ge=1, description="largest total size of an upload after unpacking, MiB")
+    max_json_mib: int = Field(64, ge=1, description="largest single .json file, MiB (use .jsonl or .csv beyond)")
+    max_files: int = Field(1000, ge=1, description="most files in one submission, zip members included")
+    max_rows: int = Field(2_000_000, ge=1, description="most rows in one submission")
+    max_requests_per_minute: int = Field(600, ge=1, description="writes per minute and token")
+    max_yaml_kib: int = Field(64, ge=1, le=64, description="largest preregistration, KiB")
+    max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
+    max_cache_mib: int = Field(128, ge=1, description="memory for published pages, MiB")
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read every PLUMBLINE_* variable. Raises SettingsError naming all that are wrong."""
+        environ = os.environ if environ is None else environ
+        given = {name: text for name, text in environ.items() if name.startswith(PREFIX)}
+        complaints = [_unknown(name) for name in given if name not in variable_names()]
+        values = {name.removeprefix(PREFIX).lower(): text for name, text in given.items() if text != ""}
+        try:
+            settings = cls.model_validate({key: values[key] for key in values if key in cls.model_fields})
+        except ValidationError as error:
+            complaints += [f"{PREFIX}{str(e['loc'][0]).upper()}={e['input']!r}: {e['msg']}" for e in error.errors()]
+        if complaints:
+            raise SettingsError("; ".join(complaints))
+        return settings
+
+
+# Read by the test-suite and the benches, not by the server.
+FOREIGN_NAMES = frozenset({"PLUMBLINE_TEST_DATABASE_URL", "PLUMBLINE_TOKEN", "PLUMBLINE_SERVER"})
+
+
+def variable_names() -> frozenset[str]:
+    """Return every PLUMBLINE_* name that means something to one of our commands."""
+    return frozenset(PREFIX + name.upper() for name in Settings.model_fields) | FOREIGN_NAMES
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, sorted(variable_names()), n=1, cutoff=0.0)
+    return f"{name} is not a setting; did you mean {near[0]}?"

@@ -1,0 +1,113 @@
+"""Domain errors: each names its case and carries the facts of it.
+
+Raised everywhere below `web`; `app.web.problems` maps each class to an HTTP status in one table.
+Lowest room of the house: imports nothing of ours.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MAX_PROBLEMS = 1000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with an upload, and where: what the submitter must mend.
+
+    `row` counts a table's records as a spreadsheet shows them: the header is row 1.
+    For YAML and JSON documents `row` is the line, `column` the dotted path of the key.
+    """
+
+    message: str
+    file: str | None = None
+    row: int | None = None
+    column: str | None = None
+    value: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the five fields as JSON-ready values."""
+        return {
+            "file": self.file,
+            "row": self.row,
+            "column": self.column,
+            "value": self.value,
+            "message": self.message,
+        }
+
+
+class PlumblineError(Exception):
+    """Base of every error that a person can cause and mend."""
+
+
+class Rejected(PlumblineError):
+    """Input that is malformed: nothing of it was stored.
+
+    `problems` holds at most MAX_PROBLEMS of them, `n_problems` counts all.
+    """
+
+    def __init__(self, detail: str, problems: Sequence[Problem], *, n_problems: int | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.problems = tuple(problems[:MAX_PROBLEMS])
+        self.n_problems = len(problems) if n_problems is None else n_problems
+
+
+class EvidenceRejected(Rejected):
+    """Uploaded result files could not be read as evidence."""
+
+
+class ManifestRejected(Rejected):
+    """A benchmark manifest breaks a rule."""
+
+
+class PreregRejected(Rejected):
+    """A preregistration breaks a rule."""
+
+
+class FieldRejected(Rejected):
+    """A form field or query parameter has a value that is not allowed."""
+
+
+class NotFound(PlumblineError):
+    """The named thing does not exist."""
+
+
+class Unauthenticated(PlumblineError):
+    """No token, or one we do not know."""
+
+
+class Forbidden(PlumblineError):
+    """A known token whose role or ownership does not allow the action."""
+
+
+class Conflict(PlumblineError):
+    """The action contradicts what is stored already."""
+
+
+class TooLarge(PlumblineError):
+    """An upload exceeds a limit of this server."""
+
+
+class UnsupportedMediaType(PlumblineError):
+    """A body whose type this address does not accept."""
+
+
+class TooManyRequests(PlumblineError):
+    """A token exceeded its requests per minute; `retry_after_s` says when to come back."""
+
+    def __init__(self, detail: str, retry_after_s: int) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
+class BoardUnavailable(PlumblineError):
+    """A leaderboard cannot be computed from the admitted evidence; the reason is shown in its place."""
+
+
+class EmbeddedDatabaseError(PlumblineError):
+    """The embedded Postgres could not be made or started; the message says what to do."""
+
+
+class SettingsError(PlumblineError):
+    """A PLUMBLINE_* setting is unknown or has a value that is not allowed."""

@@ -1,0 +1,217 @@
+"""The benchmark manifest as values: metrics, tasks, admission rules, leaderboards.
+
+Read by every room above. What a leaderboard's method needs to know is described by the method's own
+file in `app.leaderboards`, so a manifest is parsed with the table of known methods
+(`app.leaderboards.registry.parse_manifest`); this module knows the common part.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from app.errors import ManifestRejected, Problem
+from app.names import METRIC_PATTERN, NAME_PATTERN, SLUG_PATTERN, clip_for_message
+
+Slug = Annotated[str, StringConstraints(pattern=f"^{SLUG_PATTERN}$")]
+Name = Annotated[str, StringConstraints(pattern=f"^{NAME_PATTERN}$")]
+MetricName = Annotated[str, StringConstraints(pattern=f"^{METRIC_PATTERN}$")]
+ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Title = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Scalar = str | int | float | bool | None
+Direction = Literal["minimize", "maximize"]
+Stream = Literal["independent", "fev", "chamber", "lrdbench"]
+EvidenceKind = Literal["evaluation_summary", "episodes", "series_metrics", "predictions"]
+
+
+class Part(BaseModel):
+    """Base of every part of a manifest: immutable, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, strict=True)
+
+
+class Metric(Part):
+    """How to read one metric: which way is better, its range and its unit."""
+
+    direction: Direction
+    title: Title | None = None
+    unit: str | None = Field(None, max_length=40)
+    min: float | None = None
+    max: float | None = None
+    description: str | None = Field(None, max_length=2000)
+
+
+class Task(Part):
+    """One task of a closed list; `where` gives the value that each named column must have in its rows."""
+
+    id: Name
+    title: Title | None = None
+    where: dict[ColumnName, Any] = Field(default_factory=dict)
+
+
+class OpenTasks(Part):
+    """Tasks are whatever the evidence names."""
+
+    open: Literal[True]
+
+
+class Admission(Part):
+    """The rules that a submission must meet before it can stand on a board."""
+
+    prereg: Literal["required", "optional"] = "optional"
+    prereg_forms: list[Literal["axis", "document", "evaluation"]] = Field(default_factory=lambda: ["evaluation"])
+    min_seeds: int | None = Field(None, ge=2)
+    claims: Literal["optional", "required"] = "optional"
+    dirty: Literal["refuse", "allow"] = "refuse"
+
+
+class Columns(Part):
+    """Which columns of an evaluation summary hold what; metrics are read from columns of their own name."""
+
+    entrant: ColumnName | None = "entrant"
+    task: ColumnName = "task"
+    leaked: ColumnName | None = None
+    training_time_s: ColumnName | None = None
+    inference_time_s: ColumnName | None = None
+    n_forecasts: ColumnName | None = None
+    recorded: list[ColumnName] = Field(default_factory=list)
+
+
+class Uncertainty(Part):
+    """How a board's intervals are drawn. `rng_seed` is ours; a seed without the prefix is an entrant's."""
+
+    n_resamples: int = Field(1000, ge=100, le=100_000)
+    level: float = Field(0.95, gt=0.5, lt=1.0)
+    rng_seed: int = Field(0, ge=0, lt=2**63)
+    stream: Stream = "independent"
+
+
+class Leaderboard(Part):
+    """What every leaderboard declares, whatever its method; methods extend it in their own file."""
+
+    name: Slug
+    title: Title | None = None
+    description: str | None = Field(None, max_length=5000)
+    method: str
+    tasks: list[Name] | None = Field(None, min_length=1)
+    uncertainty: Uncertainty = Field(default_factory=Uncertainty)
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the metrics that the board reads; each must be declared by the manifest."""
+        return ()
+
+
+class Manifest(Part):
+    """A benchmark as its steward declared it. `leaderboards` hold the classes of their methods."""
+
+    schema_version: Literal[1]
+    slug: Slug
+    title: Title
+    description: str = Field("", max_length=50_000)
+    evidence: EvidenceKind
+    metrics: dict[MetricName, Metric] = Field(min_length=1)
+    tasks: list[Task] | OpenTasks
+    admission: Admission = Field(default_factory=Admission)
+    columns: Columns = Field(default_factory=Columns)
+    preset: Literal["fev"] | None = None
+    leaderboards: list[Leaderboard] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> Self:
+        complaints = [*self._repeated_names(), *self._undeclared_names()]
+        if complaints:
+            raise ValueError("; ".join(complaints))
+        return self
+
+    def task_ids(self) -> tuple[str, ...] | None:
+        """Return the closed list of tasks, or None when tasks are open."""
+        return None if isinstance(self.tasks, OpenTasks) else tuple(task.id for task in self.tasks)
+
+    def leaderboard(self, name: str) -> Leaderboard:
+        """Return the named board. Raises KeyError when there is none."""
+        for board in self.leaderboards:
+            if board.name == name:
+                return board
+        raise KeyError(name)
+
+    def _repeated_names(self) -> list[str]:
+        boards = [board.name for board in self.leaderboards]
+        complaints = [f"leaderboards: the name {name} is used twice" for name in _repeats(boards)]
+        return complaints + [f"tasks: the id {task} is used twice" for task in _repeats(list(self.task_ids() or ()))]
+
+    def _undeclared_names(self) -> list[str]:
+        complaints = []
+        known_tasks = self.task_ids()
+        for board in self.leaderboards:
+            for metric in board.metric_names():
+                if metric not in self.metrics:
+                    complaints.append(f"leaderboards.{board.name}: {metric} is not among the declared metrics")
+            for task in board.tasks or ():
+                if known_tasks is not None and task not in known_tasks:
+                    complaints.append(f"leaderboards.{board.name}.tasks: {task} is not among the declared tasks")
+        return complaints
+
+
+def build_manifest(document: Any, methods: Mapping[str, type[Leaderboard]]) -> Manifest:
+    """Validate a parsed YAML document. Raises ManifestRejected with every problem it has."""
+    problems: list[Problem] = []
+    boards: list[Leaderboard] = []
+    if not isinstance(document, dict):
+        raise ManifestRejected("The manifest is not a mapping.", [Problem("expected a mapping at the top level")])
+    declared = document.get("leaderboards")
+    for position, board in enumerate(declared if isinstance(declared, list) else []):
+        built = _build_board(board, f"leaderboards.{position}", methods, problems)
+        boards += [] if built is None else [built]
+    common = {**document, "leaderboards": boards if boards or problems == [] else []}
+    if not isinstance(declared, list):
+        common["leaderboards"] = declared
+    manifest = None
+    try:
+        manifest = Manifest.model_validate(common)
+    except ValidationError as error:
+        hidden = ("leaderboards",) if problems else ()
+        problems = [p for p in problems_from(error) if p.column not in hidden] + problems
+    if problems or manifest is None:
+        raise ManifestRejected("The manifest breaks the rules below.", problems)
+    return manifest
+
+
+def _build_board(
+    board: Any, path: str, methods: Mapping[str, type[Leaderboard]], problems: list[Problem]
+) -> Leaderboard | None:
+    method = board.get("method") if isinstance(board, dict) else None
+    if not isinstance(method, str) or method not in methods:
+        known = ", ".join(sorted(methods))
+        problems.append(Problem(f"method must be one of {known}", column=f"{path}.method", value=_shown(method)))
+        return None
+    try:
+        return methods[method].model_validate(board)
+    except ValidationError as error:
+        problems += problems_from(error, prefix=f"{path}.")
+        return None
+
+
+def problems_from(error: ValidationError, prefix: str = "") -> list[Problem]:
+    """Turn pydantic's findings into problems whose column is the dotted path of the key."""
+    return [
+        Problem(
+            e["msg"].removeprefix("Value error, "),
+            column=prefix + ".".join(str(step) for step in e["loc"]) or None,
+            value=None if e["type"] == "missing" else _shown(e.get("input")),
+        )
+        for e in error.errors()
+    ]
+
+
+def _shown(value: Any) -> str | None:
+    return None if value is None or isinstance(value, (dict, list, BaseModel)) else clip_for_message(str(value))
+
+
+def _repeats(names: list[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def manifest_digest(yaml_bytes: bytes) -> str:
+    """Return the SHA-256 of the manifest's bytes, in hexadecimal."""
+    return hashlib.sha256(yaml_bytes).hexdigest()

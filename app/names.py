@@ -1,0 +1,31 @@
+"""Which names may enter: the characters that are safe in CSV cells, HTML, URLs and file names.
+
+ASCII on purpose: two names that look alike must be alike. The first character is a letter or a digit, so
+no spreadsheet takes a name for a formula.
+"""
+
+import re
+
+MAX_NAME = 100
+
+NAME_RULE = "letters, digits, spaces and . _ + ( ) -, beginning with a letter or digit, at most 100 characters"
+NAME_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9._+() -]{0,98}[A-Za-z0-9._+()-])?"
+
+SLUG_RULE = "lower-case letters, digits and inner hyphens, at most 63 characters"
+SLUG_PATTERN = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+
+METRIC_RULE = "letters, digits and _ . @ = -, beginning with a letter, at most 64 characters"
+METRIC_PATTERN = r"[A-Za-z][A-Za-z0-9_.@=-]{0,63}"
+
+_NAME = re.compile(NAME_PATTERN)
+
+
+def is_name(text: str) -> bool:
+    """Say whether `text` may name an entrant, a task or a condition."""
+    return len(text) <= MAX_NAME and "  " not in text and _NAME.fullmatch(text) is not None
+
+
+def clip_for_message(text: str, limit: int = 80) -> str:
+    """Return `text` made harmless for an error message: printable and short."""
+    printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: limit + 1])
+    return printable if len(printable) <= limit else printable[:limit] + "…"

@@ -1,0 +1,71 @@
+"""ScoreTable: the one row type that evidence, admission, store and leaderboards speak.
+
+A row is one (entrant, task, condition, seed, item) with one value per metric. `evidence` makes it from
+bytes, `store` writes it and reads it back, `leaderboards` computes from it. Columnar, because everything
+below thinks in arrays.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+NONE = -1
+"""Code of "no condition" and "no item"."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A text column by dictionary: `codes[i]` is a position in `words`, or NONE for null."""
+
+    words: tuple[str, ...]
+    codes: IntArray
+
+    def at(self, position: int) -> str | None:
+        """Return the word of one row."""
+        code = int(self.codes[position])
+        return None if code == NONE else self.words[code]
+
+    def to_list(self) -> list[str | None]:
+        """Return every row's word."""
+        lookup = [*self.words, None]
+        return [lookup[code] for code in self.codes.tolist()]
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores of one submission or of a whole board, columnar; every array has n_rows entries.
+
+    `values` is [n_rows, len(columns)] float64; NaN means null (a non-finite score is refused at the
+    door, so NaN has no other meaning). `columns` are the manifest's metrics, then measured quantities
+    such as `training_time_s`. `leaked` marks rows whose entrant has seen the task's data. `seed` is None
+    for evidence without seeds. `recorded` columns are kept and shown, never computed with.
+    `file` and `row` say where a row came from (position in the submission's file list; header is row 1).
+    """
+
+    entrant: Coded
+    task: Coded
+    columns: tuple[str, ...]
+    values: FloatArray
+    leaked: BoolArray
+    file: IntArray
+    row: IntArray
+    condition: Coded | None = None
+    seed: IntArray | None = None
+    item: Coded | None = None
+    reason: Coded | None = None
+    recorded: Mapping[str, Coded] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def value(self, column: str) -> FloatArray:
+        """Return one column of `values`, [n_rows]. Raises KeyError when there is none."""
+        if column not in self.columns:
+            raise KeyError(column)
+        return self.values[:, self.columns.index(column)]

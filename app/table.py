@@ -1,0 +1,109 @@
+"""The one table value: what a published page, its CSV and its JSON are all made from.
+
+Made by `leaderboards` and `store`, kept in snapshots by `jobs`, shown by `render`. Because the three
+formats come from the same value they cannot disagree.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+Kind = Literal["text", "integer", "number", "flag", "time"]
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its stable CSV name, how to read it, and which columns are its interval.
+
+    `name` is the CSV and JSON key and never changes. `interval` names the columns with the low and high
+    end; those are drawn as a whisker beside the point in HTML and stay plain columns in CSV.
+    `direction` says which way is better (None: neither). `detail` columns are in CSV and JSON, and in
+    HTML only on request. `glossary` is the anchor of the glossary entry that explains the column.
+    """
+
+    name: str
+    title: str
+    kind: Kind = "number"
+    unit: str | None = None
+    direction: Literal["minimize", "maximize"] | None = None
+    interval: tuple[str, str] | None = None
+    detail: bool = False
+    glossary: str | None = None
+    digits: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns, rows, and what a reader must know to trust them.
+
+    `notes` are sentences shown above the table (failures, gaps, imputation, why a board is empty).
+    `meta` holds JSON-ready facts about how the table was made (method, n_resamples, level, rng_seed, …).
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def column_names(self) -> tuple[str, ...]:
+        """Return the CSV header."""
+        return tuple(column.name for column in self.columns)
+
+    def index(self, name: str) -> int:
+        """Return the position of the named column. Raises KeyError when there is none."""
+        for position, column in enumerate(self.columns):
+            if column.name == name:
+                return position
+        raise KeyError(name)
+
+    def records(self) -> Iterator[dict[str, Cell]]:
+        """Yield each row as a mapping from column name to value."""
+        names = self.column_names()
+        return (dict(zip(names, row, strict=True)) for row in self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the whole value as JSON-ready data (how snapshots store it)."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "columns": [
+                {
+                    "name": c.name,
+                    "title": c.title,
+                    "kind": c.kind,
+                    "unit": c.unit,
+                    "direction": c.direction,
+                    "interval": list(c.interval) if c.interval else None,
+                    "detail": c.detail,
+                    "glossary": c.glossary,
+                    "digits": c.digits,
+                }
+                for c in self.columns
+            ],
+            "rows": [list(row) for row in self.rows],
+            "notes": list(self.notes),
+            "meta": dict(self.meta),
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Rebuild the value that `to_json` wrote."""
+        columns = tuple(
+            Column(**{**c, "interval": tuple(c["interval"]) if c["interval"] else None}) for c in stored["columns"]
+        )
+        return cls(
+            name=stored["name"],
+            title=stored["title"],
+            columns=columns,
+            rows=tuple(tuple(row) for row in stored["rows"]),
+            notes=tuple(stored["notes"]),
+            meta=dict(stored["meta"]),
+        )
+
+
+def rows_from_columns(columns: Sequence[Sequence[Cell]]) -> tuple[tuple[Cell, ...], ...]:
+    """Turn equally long columns of plain Python values into rows."""
+    return tuple(zip(*columns, strict=True))
