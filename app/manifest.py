@@ -22,6 +22,7 @@ Title = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Scalar = str | int | float | bool | None
 Direction = Literal["minimize", "maximize"]
 Stream = Literal["independent", "fev", "chamber", "lrdbench"]
+PreregForm = Literal["axis", "document", "evaluation"]
 EvidenceKind = Literal["evaluation_summary", "episodes", "series_metrics", "predictions"]
 
 
@@ -60,7 +61,7 @@ class Admission(Part):
     """The rules that a submission must meet before it can stand on a board."""
 
     prereg: Literal["required", "optional"] = "optional"
-    prereg_forms: list[Literal["axis", "document", "evaluation"]] = Field(default_factory=lambda: ["evaluation"])
+    prereg_forms: list[PreregForm] = ["evaluation"]
     min_seeds: int | None = Field(None, ge=2)
     claims: Literal["optional", "required"] = "optional"
     dirty: Literal["refuse", "allow"] = "refuse"
