@@ -1,0 +1,328 @@
+"""The tables, as SQLAlchemy sees them; `migrations/` makes them and a test holds the two together.
+
+Rows that record what happened are never updated or deleted. What changes is only where a thing stands:
+a submission's status, an entrant's owner, a benchmark's counters.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Double,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    Text,
+    UniqueConstraint,
+    func,
+)
+from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+STATUSES = ("received", "evaluated", "published", "not_admitted", "withdrawn", "superseded")
+ROLES = ("submitter", "steward", "admin")
+ENTRY_STATES = ("pending", "current", "superseded", "withdrawn", "not_admitted")
+
+
+class Base(DeclarativeBase):
+    """Base of every table; names constraints so that migrations can refer to them."""
+
+    type_annotation_map = {  # noqa: RUF012 - the name and type are SQLAlchemy's
+        datetime: TIMESTAMP(timezone=True),
+        str: Text,
+        dict[str, Any]: JSONB,
+        bytes: LargeBinary,
+    }
+
+
+Base.metadata.naming_convention = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
+    quoted = ", ".join(f"'{value}'" for value in values)
+    return CheckConstraint(f"{column} IN ({quoted})", name=column)
+
+
+class Token(Base):
+    """A bearer token: only its SHA-256 is kept. It is also the identity that owns entrants."""
+
+    __tablename__ = "token"
+    __table_args__ = (_one_of("role", ROLES),)
+
+    id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    role: Mapped[str]
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    revoked_at: Mapped[datetime | None]
+
+
+class Benchmark(Base):
+    """A benchmark and its counters.
+
+    `data_version` grows with everything that can change a board; `published_version` is the data_version
+    that the current snapshot shows. `change_version` grows with everything that any page shows.
+    """
+
+    __tablename__ = "benchmark"
+
+    id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
+    slug: Mapped[str] = mapped_column(Text, unique=True)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    created_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    data_version: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    published_version: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    change_version: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    snapshot_id: Mapped[int | None] = mapped_column(
+        ForeignKey("snapshot.id", use_alter=True, name="fk_benchmark_snapshot_id")
+    )
+    publish_error: Mapped[str | None]
+
+
+class ManifestVersion(Base):
+    """One immutable version of a benchmark's manifest, as the bytes that were sent."""
+
+    __tablename__ = "manifest_version"
+    __table_args__ = (UniqueConstraint("benchmark_id", "version"),)
+
+    id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
+    benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
+    version: Mapped[int]
+    yaml: Mapped[bytes]
+    sha256: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    created_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
+
+
+class Prereg(Base):
+    """A preregistration, addressed by the SHA-256 of its bytes."""
+
+    __tablename__ = "prereg"
+
+    sha256: Mapped[str] = mapped_column(Text, primary_key=True)
+    git_blob_sha1: Mapped[str]
+    yaml: Mapped[bytes]
+    form: Mapped[str]
+    run_purpose: Mapped[str]
+    benchmark: Mapped[str | None] = mapped_column(Text, index=True)
+    registered_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    registered_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
+
+
+class PreregAttestation(Base):
+    """A steward's word that a prereg existed before the server saw it, with the evidence for it."""
+
+    __tablename__ = "prereg_attestation"
+
+    id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
+    prereg_sha256: Mapped[str] = mapped_column(ForeignKey("prereg.sha256"), index=True)
+    registered_at: Mapped[datetime]
+    evidence: Mapped[str]
+    attested_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    attested_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
+
+
+class Entrant(Base):
+    """What is compared. Its first admitted submitter owns the name; case does not make a new name."""
+
+    __tablename__ = "entrant"
+
+    id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
+    benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
+    name: Mapped[str]
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("token.id"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+Index("uq_entrant_benchmark_id_lower_name", Entrant.benchmark_id, func.lower(Entrant.name), unique=True)
+
+
+class EntrantTransfer(Base):
+    """A steward moved an entrant to another owner, and why."""
+
+    __tablename__ = "entrant_transfer"
+
+    id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), index=True)
+    from_id: Mapped[int | None] = mapped_column(ForeignKey("token.id"))
+    to_id: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    by_id: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    reason: Mapped[str]
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class Task(Base):
+    """A task's name, stored once; score rows hold its number."""
+
+    __tablename__ = "task"
+    __table_args__ = (UniqueConstraint("benchmark_id", "name"),)
+
+    id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
+    benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
+    name: Mapped[str]
+
+
+class Submission(Base):
+    """One upload. `digest` is over its files and fields: the same bytes are the same submission."""
+
+    __tablename__ = "submission"
+    __table_args__ = (
+        _one_of("status", STATUSES),
+        UniqueConstraint("benchmark_id", "token_id", "digest", name="uq_submission_digest"),
+        UniqueConstraint("token_id", "idempotency_key", name="uq_submission_idempotency_key"),
+        Index("ix_submission_benchmark_id_status", "benchmark_id", "status"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
+    manifest_version_id: Mapped[int] = mapped_column(ForeignKey("manifest_version.id"))
+    prereg_sha256: Mapped[str | None] = mapped_column(ForeignKey("prereg.sha256"), index=True)
+    token_id: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    digest: Mapped[str]
+    idempotency_key: Mapped[str | None]
+    status: Mapped[str]
+    run_purpose: Mapped[str]
+    columns: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    n_rows: Mapped[int]
+    description: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    claims: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    received_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+
+
+class SubmissionEvent(Base):
+    """A submission reached a state, when and why."""
+
+    __tablename__ = "submission_event"
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), index=True)
+    status: Mapped[str]
+    at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    reason: Mapped[str]
+
+
+class SubmissionFile(Base):
+    """A file as it was sent, or a member of a sent archive: its name, size and hash."""
+
+    __tablename__ = "submission_file"
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    position: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    name: Mapped[str]
+    sha256: Mapped[str]
+    n_bytes: Mapped[int] = mapped_column(BigInteger)
+    n_rows: Mapped[int]
+
+
+class SubmissionCheck(Base):
+    """One admission rule applied to one submission."""
+
+    __tablename__ = "submission_check"
+    __table_args__ = (_one_of("outcome", ("passed", "failed", "warned")),)
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    position: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    rule: Mapped[str]
+    outcome: Mapped[str]
+    reason: Mapped[str]
+
+
+class SubmissionTable(Base):
+    """A table computed from one submission alone, by `jobs.evaluate`."""
+
+    __tablename__ = "submission_table"
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    content: Mapped[dict[str, Any]] = mapped_column(JSONB)
+
+
+class Entry(Base):
+    """One entrant in one submission, and whether it is the evidence that counts now."""
+
+    __tablename__ = "entry"
+    __table_args__ = (
+        _one_of("state", ENTRY_STATES),
+        Index("uq_entry_current", "entrant_id", unique=True, postgresql_where="state = 'current'"),
+    )
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True, index=True)
+    n_rows: Mapped[int]
+    state: Mapped[str]
+    superseded_by: Mapped[int | None] = mapped_column(ForeignKey("submission.id"))
+
+
+class Score(Base):
+    """One evidence row; `values` are in the order of its submission's `columns`, null where it failed."""
+
+    __tablename__ = "score"
+
+    submission_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    file: Mapped[int] = mapped_column(SmallInteger)
+    row: Mapped[int]
+    entrant_id: Mapped[int]
+    task_id: Mapped[int]
+    condition: Mapped[str | None]
+    seed: Mapped[int | None] = mapped_column(BigInteger)
+    item: Mapped[str | None]
+    leaked: Mapped[bool] = mapped_column(Boolean)
+    values: Mapped[list[float | None]] = mapped_column(ARRAY(Double))
+    reason: Mapped[str | None]
+    recorded: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+
+
+class Snapshot(Base):
+    """One immutable published state of a benchmark."""
+
+    __tablename__ = "snapshot"
+    __table_args__ = (
+        UniqueConstraint("benchmark_id", "number", name="uq_snapshot_number"),
+        UniqueConstraint("benchmark_id", "input_digest", "manifest_digest", "code_version", name="uq_snapshot_inputs"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
+    number: Mapped[int]
+    manifest_version_id: Mapped[int] = mapped_column(ForeignKey("manifest_version.id"))
+    input_digest: Mapped[str]
+    manifest_digest: Mapped[str]
+    code_version: Mapped[str]
+    rng_seeds: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    withdrawals: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    changes: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    published_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+
+
+class SnapshotEntry(Base):
+    """Which submission stood for an entrant in a snapshot."""
+
+    __tablename__ = "snapshot_entry"
+
+    snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"))
+
+
+class SnapshotTable(Base):
+    """A published table: the JSON of `app.table.Table`, compressed."""
+
+    __tablename__ = "snapshot_table"
+
+    snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    content: Mapped[bytes]
