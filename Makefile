@@ -1,0 +1,91 @@
+# make run and make test set up everything they need: a virtual environment, locked
+# dependencies and, when the server starts, its own database. See README.md.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+UV_VERSION := 0.13.8
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-all lint format bench lock clean
+
+help:
+	@echo "make run     start plumbline on http://127.0.0.1:8000 with its example benchmarks (PLUMBLINE_* settings apply)"
+	@echo "make test    run the tests; PLUMBLINE_TEST_DATABASE_URL chooses another Postgres than the embedded one"
+	@echo "make test-all  the same with the slow simulations"
+	@echo "make lint    formatting, lint and types; make format mends the first"
+	@echo "make bench   measure speed against the peers"
+	@echo "make lock    compile the lock files anew; UPGRADE=--upgrade takes the newest versions"
+	@echo "make clean   remove the virtual environment and caches, never the database"
+
+# exec: Ctrl-C and kill reach plumbline itself, not a shell around it.
+run: $(VENV)/.runtime
+	@PLUMBLINE_DEMO="$${PLUMBLINE_DEMO-1}" exec $(BIN)/plumbline serve
+
+test: $(VENV)/.development
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.development
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.development
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.development
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.development
+	$(BIN)/python -m bench $(ARGS)
+
+# The compiler of the locks lives in an environment of its own: nothing else needs it.
+lock: $(VENV)/lock-tools/bin/uv
+	$(call compile,requirements.lock,--extra build)
+	$(call compile,requirements-dev.lock,--extra build --extra dev --constraint requirements.lock)
+
+# One version of a package for every Python, so that all of them compute with the same numpy.
+compile = UV_NO_CONFIG=1 $(VENV)/lock-tools/bin/uv pip compile pyproject.toml $(2) --quiet --universal \
+	--python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-emit-index-url \
+	--no-emit-find-links $(UPGRADE) --output-file $(1)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# PYTHON=... overrides the search. The name alone proves nothing: a version manager's shim may not work.
+$(BIN)/python:
+	@set -e; \
+	for candidate in $(PYTHON) $(if $(PYTHON),,python3.13 python3.12 python3.11 python3 python); do \
+	  if "$$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then \
+	    found=$$candidate; break; \
+	  fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "plumbline needs Python 3.11, 3.12 or 3.13$(if $(PYTHON),; $(PYTHON) is none of them,; none of python3.13 python3.12 python3.11 python3 python is one)." >&2; \
+	  echo "Name one: make run PYTHON=/path/to/python3.12" >&2; \
+	  exit 1; \
+	fi; \
+	echo "Making $(VENV) with $$("$$found" --version)"; \
+	"$$found" -m venv --clear $(VENV) || { \
+	  rm -rf $(VENV); \
+	  echo "$$found could not make a virtual environment (on Debian: apt-get install python3-venv)." >&2; \
+	  exit 1; \
+	}
+
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "Installing the locked dependencies"
+	@$(PIP) install --require-hashes --requirement requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.development: requirements-dev.lock pyproject.toml | $(BIN)/python
+	@echo "Installing the locked dependencies, with those of development"
+	@$(PIP) install --require-hashes --requirement requirements-dev.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@ $(VENV)/.runtime
+
+$(VENV)/lock-tools/bin/uv: | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)/lock-tools
+	$(VENV)/lock-tools/bin/python -m pip --disable-pip-version-check --quiet install uv==$(UV_VERSION)
