@@ -7,16 +7,16 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.8
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all lint format bench lock clean
+.PHONY: help run test test-slow test-all lint format bench lock clean
 
 help:
-	@echo "make run     start plumbline on http://127.0.0.1:8000 with its example benchmarks (PLUMBLINE_* settings apply)"
-	@echo "make test    run the tests; PLUMBLINE_TEST_DATABASE_URL chooses another Postgres than the embedded one"
-	@echo "make test-all  the same with the slow simulations"
-	@echo "make lint    formatting, lint and types; make format mends the first"
-	@echo "make bench   measure speed against the peers"
-	@echo "make lock    compile the lock files anew; UPGRADE=--upgrade takes the newest versions"
-	@echo "make clean   remove the virtual environment and caches, never the database"
+	@echo "make run       start plumbline on http://127.0.0.1:8000 with its examples; PLUMBLINE_* settings apply"
+	@echo "make test      run the tests; PLUMBLINE_TEST_DATABASE_URL chooses a Postgres other than the embedded one"
+	@echo "make test-all  the tests, then the slow simulations"
+	@echo "make lint      check formatting, lint and types; make format mends what it can"
+	@echo "make bench     measure speed against the peers"
+	@echo "make lock      compile the lock files anew; UPGRADE=--upgrade takes the newest versions"
+	@echo "make clean     remove the virtual environment and the caches, never the database"
 
 # exec: Ctrl-C and kill reach plumbline itself, not a shell around it.
 run: $(VENV)/.runtime
@@ -25,8 +25,10 @@ run: $(VENV)/.runtime
 test: $(VENV)/.development
 	$(BIN)/python -m pytest -m "not slow" $(ARGS)
 
-test-all: $(VENV)/.development
-	$(BIN)/python -m pytest $(ARGS)
+test-slow: $(VENV)/.development
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+test-all: test test-slow
 
 lint: $(VENV)/.development
 	$(BIN)/ruff format --check .

@@ -1,0 +1,65 @@
+"""The entry point of `plumbline` and of `python -m app.cli`.
+
+Puts the commands together, and turns errors that a person can mend into one clear message and an exit code.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import typer
+
+from app.cli.output import show_error
+from app.cli.remote import Unreachable
+from app.errors import PlumblineError
+from app.version import release
+
+REFUSED, UNREACHABLE, INTERRUPTED = 2, 3, 130
+
+# Which module defines a command. Only the one asked for is imported: `submit` need not wait for the database's parts.
+MODULES = {
+    "serve": "app.cli.serve",
+    "worker": "app.cli.processes",
+    "web": "app.cli.processes",
+    "db": "app.cli.database",
+    "token": "app.cli.tokens",
+    "benchmark": "app.cli.benchmarks",
+    "prereg": "app.cli.preregs",
+    "submit": "app.cli.submit",
+    "export": "app.cli.export",
+}
+
+
+def build_app(arguments: Sequence[str]) -> typer.Typer:
+    """Return the command line with the command that is asked for, or with all when none of them is."""
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app.callback()(plumbline)
+    asked = arguments[0] if arguments else ""
+    for module in [MODULES[asked]] if asked in MODULES else dict.fromkeys(MODULES.values()):
+        import_module(module).register(app)
+    return app
+
+
+def plumbline(*, version: bool = typer.Option(False, "--version", help="Show the version and leave.")) -> None:
+    """A self-hosted leaderboard server: evidence in over HTTP, honest intervals and ranks out."""
+    if version:
+        typer.echo(f"plumbline {release()}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run one command; every error that its user can mend ends in a message, never in a traceback."""
+    try:
+        build_app(sys.argv[1:])(prog_name="plumbline")
+    except Unreachable as error:
+        show_error(error)
+        sys.exit(UNREACHABLE)
+    except PlumblineError as error:
+        show_error(error)
+        sys.exit(REFUSED)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

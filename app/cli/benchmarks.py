@@ -1,0 +1,60 @@
+"""`plumbline benchmark`: sends manifests to a server, and makes them from the task lists of other programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import note, say
+from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
+from app.leaderboards.registry import parse_manifest
+from app.manifest_fev import manifest_from_fev_tasks
+
+ManifestFile = Annotated[
+    Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The manifest, a YAML file.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    group = typer.Typer(no_args_is_help=True, help="Create benchmarks and add versions of their manifests.")
+    group.command("create")(create)
+    group.command("update")(update)
+    group.command("import-fev")(import_fev)
+    app.add_typer(group, name="benchmark")
+
+
+def create(file: ManifestFile, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
+    """Create a benchmark from its manifest."""
+    with Server(server, token) as remote:
+        answer = remote.send_yaml("POST", "/benchmarks", file.read_bytes(), repeatable=False)
+        say(f"Created {answer['slug']}, version {answer['version']}: {remote.address}{answer['url']}")
+
+
+def update(file: ManifestFile, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
+    """Add a version to the manifest of the benchmark that the file names."""
+    content = file.read_bytes()
+    slug = parse_manifest(content).slug
+    with Server(server, token) as remote:
+        answer = remote.send_yaml("PUT", f"/benchmarks/{slug}", content, repeatable=False)
+        say(f"{slug} now has manifest version {answer['version']}: {remote.address}/benchmarks/{slug}")
+
+
+def import_fev(
+    tasks: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="fev's tasks.yaml.")],
+    *,
+    mini: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, readable=True, help="A smaller task list, for boards of its own."),
+    ] = None,
+    slug: Annotated[str, typer.Option(help="The benchmark's slug.")] = "fev-bench",
+    title: Annotated[str, typer.Option(help="The benchmark's title.")] = "fev-bench",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: print.")] = None,
+) -> None:
+    """Make a manifest from a task list of fev. No server is needed."""
+    manifest = manifest_from_fev_tasks(tasks.read_bytes(), mini and mini.read_bytes(), slug, title)
+    if output is None:
+        typer.echo(manifest.decode(), nl=False)
+        return
+    output.write_bytes(manifest)
+    note(f"Wrote {output}")

@@ -1,0 +1,74 @@
+"""`plumbline db`, and the one way in which the other commands come to their database."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Annotated
+
+import typer
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
+
+from app.cli.output import note, say
+from app.config import Settings
+from app.db.embedded import running_server
+from app.db.engine import make_engine
+from app.db.migrate import upgrade
+from app.errors import PlumblineError
+
+
+class DatabaseUnavailable(PlumblineError):
+    """The database that the settings name does not answer."""
+
+
+@contextmanager
+def open_database(settings: Settings) -> Iterator[str]:
+    """Yield the address of the database of the settings; an embedded one runs for as long as it is needed."""
+    url = settings.database_url
+    with running_server(settings.data_dir) if url is None else nullcontext(url) as database_url:
+        try:
+            yield database_url
+        except OperationalError as error:
+            shown = make_url(database_url).render_as_string(hide_password=True)
+            raise DatabaseUnavailable(f"The database {shown} does not answer: {error.orig}") from error
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    group = typer.Typer(no_args_is_help=True, help="Look after the database.")
+    group.command("upgrade")(upgrade_database)
+    group.command("check")(check)
+    group.command("url")(show_url)
+    app.add_typer(group, name="db")
+
+
+def upgrade_database() -> None:
+    """Bring the database to the newest schema. Safe to repeat."""
+    with open_database(Settings.from_env()) as database_url:
+        upgrade(database_url)
+    note("The database has the newest schema.")
+
+
+def check() -> None:
+    """Say whether the database answers; the exit code is 0 when it does."""
+    with open_database(Settings.from_env()) as database_url:
+        engine = make_engine(database_url, pool_size=1)
+        with engine.connect() as connection:
+            version = connection.scalar(text("SELECT current_setting('server_version')"))
+        engine.dispose()
+    say(f"Postgres {version} answers.")
+
+
+def show_url(
+    *,
+    keep_running: Annotated[
+        bool, typer.Option("--hold", help="Keep an embedded database running until Enter is pressed.")
+    ] = False,
+) -> None:
+    """Print the address of the database, for psql and other programs."""
+    with open_database(Settings.from_env()) as database_url:
+        say(database_url)
+        if keep_running:
+            note("Press Enter to let go of the database.")
+            os.read(0, 1)

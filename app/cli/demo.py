@@ -1,0 +1,136 @@
+"""Loads the examples into an empty server through its HTTP API, as any submitter would; used by `serve`.
+
+The loader has a token of its own, which is revoked at the end. A loader's token that is still valid at a
+start therefore means that an earlier loading was broken off, and it is taken up again.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from sqlalchemy.orm import Session
+
+from app.cli.output import make_console, note, show_error
+from app.cli.remote import Refused, Request, Server
+from app.cli.waiting import UNDER_WAY, get_submission
+from app.db.engine import make_engine
+from app.store.benchmarks import count_benchmarks
+from app.store.tokens import create_token, list_tokens, revoke_token
+
+LOADER = "Example loader"
+PAUSE_S = 0.2
+CONFLICT = 409
+
+
+@dataclass(frozen=True)
+class Example:
+    """A folder with a manifest, a prereg and results, of which each file is one submission."""
+
+    folder: Path
+
+    @property
+    def results(self) -> Sequence[Path]:
+        """The result files, in the order in which they are submitted."""
+        return sorted(path for path in (self.folder / "results").iterdir() if path.is_file())
+
+
+def find_examples(folder: Path) -> Sequence[Example]:
+    """Return the examples in a folder."""
+    return [Example(manifest.parent) for manifest in sorted(folder.glob("*/manifest.yaml"))]
+
+
+def load_examples(address: str, database_url: str, examples: Sequence[Example], tend: Callable[[], None]) -> bool:
+    """Load the examples unless the server holds something else; say whether there was anything to do.
+
+    `tend` is called again and again while the server works.
+    """
+    with loader_token(database_url) as token:
+        if token is None:
+            return False
+        with Server(address, token) as remote, _progress() as progress:
+            submitted = [number for example in examples for number in _submit_all(remote, example, progress)]
+            _wait_for_all(remote, submitted, progress, tend)
+    return True
+
+
+@contextmanager
+def loader_token(database_url: str) -> Iterator[str | None]:
+    """Yield a token for loading, or None when there is nothing to load; it is revoked only after success."""
+    engine = make_engine(database_url, pool_size=1)
+    try:
+        with Session(engine) as session, session.begin():
+            text = create_token(session, LOADER, "steward")[1] if _wants_examples(session) else None
+        yield text
+        with Session(engine) as session, session.begin():
+            for number in _loader_tokens(session):
+                revoke_token(session, number)
+    finally:
+        engine.dispose()
+
+
+def _wants_examples(session: Session) -> bool:
+    return bool(_loader_tokens(session)) or count_benchmarks(session) == 0
+
+
+def _loader_tokens(session: Session) -> Sequence[int]:
+    return [each.id for each in list_tokens(session) if each.name == LOADER and each.revoked_at is None]
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=make_console(sys.stderr))
+
+
+def _submit_all(remote: Server, example: Example, progress: Progress) -> Iterator[int]:
+    """Create the benchmark, register the prereg, submit each file; yield the submissions' numbers."""
+    name = example.folder.name
+    created = _send_yaml(remote, "/benchmarks", example.folder / "manifest.yaml")
+    slug = created["slug"] if created else name
+    prereg = _send_yaml(remote, "/preregs", example.folder / "prereg.yaml")
+    for path in progress.track(example.results, description=f"Submitting {name}"):
+        number = _submit(remote, slug, path, prereg)
+        if number is not None:
+            yield number
+
+
+def _send_yaml(remote: Server, path: str, file: Path) -> dict[str, str] | None:
+    """Send a document and return the answer, or None when an earlier loading has sent it."""
+    if not file.exists():
+        return None
+    try:
+        answer: dict[str, str] = remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
+    except Refused as refusal:
+        if refusal.status != CONFLICT:
+            raise
+        return None
+    return answer
+
+
+def _submit(remote: Server, slug: str, path: Path, prereg: dict[str, str] | None) -> int | None:
+    """Submit one file and return its number; None when an earlier loading owns its entrants already."""
+    form = {"prereg_sha256": prereg["sha256"]} if prereg else None
+    with path.open("rb") as file:
+        request = Request(
+            "POST", f"/benchmarks/{slug}/submissions", form=form, files=lambda: [("files", (path.name, file))]
+        )
+        try:
+            return int(remote.send(request).json()["id"])
+        except Refused as refusal:
+            if refusal.status != CONFLICT:
+                note(f"{path.name} was refused.")
+                show_error(refusal)
+            return None
+
+
+def _wait_for_all(remote: Server, numbers: Sequence[int], progress: Progress, tend: Callable[[], None]) -> None:
+    bar = progress.add_task("Publishing", total=len(numbers))
+    waiting = list(numbers)
+    while waiting:
+        tend()
+        time.sleep(PAUSE_S)
+        waiting = [number for number in waiting if get_submission(remote, number)["status"] in UNDER_WAY]
+        progress.update(bar, completed=len(numbers) - len(waiting))

@@ -1,0 +1,38 @@
+"""`plumbline export`: saves a published board."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from app.cli.output import note
+from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("export")(export)
+
+
+def export(
+    benchmark: Annotated[str, typer.Argument(help="The benchmark's slug.")],
+    *,
+    board: Annotated[str, typer.Option(help="The leaderboard's name.")],
+    pairwise: Annotated[bool, typer.Option("--pairwise", help="The table of pairs instead of the ranking.")] = False,
+    file_format: Annotated[Literal["csv", "json"], typer.Option("--format", help="What to write.")] = "csv",
+    snapshot: Annotated[int | None, typer.Option(min=1, help="An older state, by its number.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: print.")] = None,
+    server: ServerOption = DEFAULT_SERVER,
+) -> None:
+    """Save a board exactly as it is published."""
+    path = f"/benchmarks/{benchmark}/leaderboards/{board}{'/pairwise' if pairwise else ''}.{file_format}"
+    headers = {"Accept": "text/csv" if file_format == "csv" else "application/json"}
+    params = None if snapshot is None else {"snapshot": str(snapshot)}
+    with Server(server) as remote:
+        content = remote.send(Request("GET", path, params=params, headers=headers)).content
+    if output is None:
+        sys.stdout.buffer.write(content)
+        return
+    output.write_bytes(content)
+    note(f"Wrote {output}")

@@ -1,0 +1,38 @@
+"""Waits until a server that was just started answers; used by `plumbline serve`."""
+
+import time
+from collections.abc import Sequence
+
+import httpx
+
+from app.cli.supervisor import Child
+from app.errors import PlumblineError
+
+READY_WITHIN_S = 120.0
+PAUSE_S = 0.05
+MAX_FAILED_STARTS = 4
+
+
+class NeverReady(PlumblineError):
+    """The web process does not come up; what it printed says why."""
+
+
+def wait_until_ready(address: str, children: Sequence[Child]) -> None:
+    """Return when the server says that it is ready. Raises NeverReady when it fails or takes too long."""
+    deadline = time.monotonic() + READY_WITHIN_S
+    while not is_ready(address):
+        for child in children:
+            child.tend()
+            if child.n_failures >= MAX_FAILED_STARTS:
+                raise NeverReady(f"{child.program.name} failed {child.n_failures} times; what it printed is above.")
+        if time.monotonic() > deadline:
+            raise NeverReady(f"{address}/readyz did not answer within {READY_WITHIN_S:.0f} s.")
+        time.sleep(PAUSE_S)
+
+
+def is_ready(address: str) -> bool:
+    """Ask the server whether it can serve."""
+    try:
+        return httpx.get(f"{address}/readyz", timeout=2.0).is_success
+    except httpx.TransportError:
+        return False

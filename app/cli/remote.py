@@ -1,0 +1,141 @@
+"""The commands' side of the HTTP API: sends requests, tries again where that is safe, and turns problem
+documents into the errors that the server raised. Used by every command that talks to a server.
+"""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+from app.errors import PlumblineError, Problem, Rejected
+
+ServerOption = Annotated[
+    str, typer.Option("--server", envvar="PLUMBLINE_SERVER", help="Address of the plumbline server.")
+]
+TokenOption = Annotated[
+    str | None, typer.Option("--token", envvar="PLUMBLINE_TOKEN", help="Token of a submitter, steward or admin.")
+]
+DEFAULT_SERVER = "http://127.0.0.1:8000"
+
+MAX_ATTEMPTS = 4
+LONGEST_PAUSE_S = 30.0
+# Checking a large upload takes a while after its last byte was sent.
+TIMEOUT = httpx.Timeout(30.0, read=600.0)
+BUSY = (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE)
+
+
+class Unreachable(PlumblineError):
+    """The server does not answer, or breaks off in the middle."""
+
+
+class Refused(Rejected):
+    """The server answered that it does not accept the request."""
+
+    def __init__(self, detail: str, problems: list[Problem], *, n_problems: int, status: int) -> None:
+        super().__init__(detail, problems, n_problems=n_problems)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request. `files` makes the body anew for each attempt; `repeatable`: sending it twice does no harm."""
+
+    method: str
+    path: str
+    params: Mapping[str, str] | None = None
+    headers: Mapping[str, str] | None = None
+    content: bytes | None = None
+    form: Mapping[str, str] | None = None
+    files: Callable[[], list[tuple[str, Any]]] | None = None
+    repeatable: bool = True
+
+
+class Server:
+    """A plumbline server, as seen by one holder of a token."""
+
+    def __init__(self, address: str, token: str | None = None) -> None:
+        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self.address = address.rstrip("/")
+        self._client = httpx.Client(headers=headers, timeout=TIMEOUT, follow_redirects=True)
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._client.close()
+
+    def get_json(self, path: str) -> Any:
+        """Return the JSON at a path. Raises Refused and Unreachable, as every request does."""
+        return self.send(Request("GET", path)).json()
+
+    def send_yaml(self, method: str, path: str, content: bytes, *, repeatable: bool) -> Any:
+        """Send a YAML document and return the JSON answer."""
+        headers = {"Content-Type": "application/yaml"}
+        return self.send(Request(method, path, headers=headers, content=content, repeatable=repeatable)).json()
+
+    def send(self, request: Request) -> httpx.Response:
+        """Send a request; a busy server and, where it does no harm, a broken connection are tried again."""
+        for attempt in range(1, MAX_ATTEMPTS):
+            try:
+                response = self._send_once(request)
+            except httpx.TransportError as error:
+                if not (request.repeatable or isinstance(error, httpx.ConnectError)):
+                    raise self._unreachable(error) from error
+                time.sleep(_pause_s(attempt, None))
+                continue
+            if response.status_code not in BUSY:
+                return _accepted(response)
+            time.sleep(_pause_s(attempt, response.headers.get("Retry-After")))
+        try:
+            return _accepted(self._send_once(request))
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    def _send_once(self, request: Request) -> httpx.Response:
+        return self._client.request(
+            request.method,
+            self.address + request.path,
+            params=request.params,
+            headers=request.headers,
+            content=request.content,
+            data=request.form,
+            files=request.files() if request.files else None,
+        )
+
+    def _unreachable(self, error: httpx.TransportError) -> Unreachable:
+        return Unreachable(f"{self.address} does not answer: {error or type(error).__name__}")
+
+
+def _pause_s(attempt: int, retry_after: str | None) -> float:
+    if retry_after is not None and retry_after.isdigit():
+        return min(LONGEST_PAUSE_S, float(retry_after))
+    # Spread, so that many clients that lost one server do not come back at the same moment.
+    return random.uniform(0.2, 0.5) * 2.0 ** (attempt - 1)  # noqa: S311 - no secret
+
+
+def _accepted(response: httpx.Response) -> httpx.Response:
+    if response.is_success:
+        return response
+    document = _problem_document(response)
+    problems = [Problem(**{name: each.get(name) for name in PROBLEM_FIELDS}) for each in document.get("problems", [])]
+    detail = document.get("detail") or document.get("title") or response.reason_phrase
+    raise Refused(
+        f"{detail} (status {response.status_code})",
+        problems,
+        n_problems=document.get("n_problems", len(problems)),
+        status=response.status_code,
+    )
+
+
+PROBLEM_FIELDS = ("message", "file", "row", "column", "value")
+
+
+def _problem_document(response: httpx.Response) -> dict[str, Any]:
+    if "json" not in response.headers.get("Content-Type", ""):
+        return {}
+    document = response.json()
+    return document if isinstance(document, dict) else {}

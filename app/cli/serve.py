@@ -1,0 +1,153 @@
+"""`plumbline serve`: one command that starts the database, the web process and the workers, and stops them again."""
+
+import logging
+import os
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+from sqlalchemy.orm import Session
+
+from app.cli.database import open_database
+from app.cli.demo import find_examples, load_examples
+from app.cli.output import note, say, show_error
+from app.cli.readiness import wait_until_ready
+from app.cli.supervisor import Child, Program, StopRequested, stop_on_signals, supervised, tend_all
+from app.config import PREFIX, Settings
+from app.db.engine import make_engine
+from app.db.migrate import upgrade
+from app.errors import PlumblineError, SettingsError
+from app.store.tokens import ensure_admin_token
+
+WATCH_EVERY_S = 0.25
+BACKLOG = 2048
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("serve", epilog=describe_settings())(serve)
+
+
+def serve() -> None:
+    """Run a whole server: database, web process, workers. Ctrl-C stops all of it and nothing else.
+
+    With PLUMBLINE_DATABASE_URL your own Postgres serves, else an embedded one is started.
+    """
+    started_at = time.monotonic()
+    logging.basicConfig(format="%(message)s", level=logging.INFO)
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    settings = Settings.from_env()
+    try:
+        with stop_on_signals(), listen(settings) as listener:
+            _serve(settings, listener, started_at)
+    except StopRequested:
+        note("Stopped.")
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return a socket that listens on the address of the settings.
+
+    It is made before anything else is started, so that a busy port costs nothing, and kept by the
+    supervisor, so that no connection is refused while a web process is started again.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        # Connections of a server that was stopped a moment ago must not block the port.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        raise SettingsError(
+            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
+            "Set PLUMBLINE_PORT (0 takes a free port) or PLUMBLINE_HOST."
+        ) from error
+    return listener
+
+
+def _serve(settings: Settings, listener: socket.socket, started_at: float) -> None:
+    if settings.database_url is None:
+        note(f"Starting the embedded database in {settings.data_dir}")
+    with open_database(settings) as database_url:
+        upgrade(database_url)
+        _show_new_admin_token(database_url, settings.admin_token)
+        with supervised(programs(settings, database_url, listener)) as children:
+            address = f"http://{local_host(listener)}:{listener.getsockname()[1]}"
+            wait_until_ready(address, children)
+            say(f"plumbline is at {settings.base_url or address} (started in {time.monotonic() - started_at:.1f} s)")
+            note("Press Ctrl-C to stop.")
+            if settings.demo:
+                _load_examples(address, database_url, children)
+            _watch(children)
+
+
+def _load_examples(address: str, database_url: str, children: Sequence[Child]) -> None:
+    """Load the examples; what goes wrong with them is told, and the server stays."""
+    started_at = time.monotonic()
+    try:
+        loaded = load_examples(address, database_url, find_examples(EXAMPLES), lambda: tend_all(children))
+    except PlumblineError as error:
+        show_error(error)
+        return
+    if loaded:
+        say(f"The examples are published (loaded in {time.monotonic() - started_at:.1f} s).")
+
+
+def programs(settings: Settings, database_url: str, listener: socket.socket) -> Sequence[Program]:
+    """Return what the server consists of: the web process, and as many workers as the settings say."""
+    # By the environment and not by arguments: every user of a machine can read the arguments of a process.
+    environ = os.environ | {f"{PREFIX}DATABASE_URL": database_url}
+    fd = listener.fileno()
+    web = Program("the web process", (*_plumbline("web"), f"--fd={fd}"), environ, pass_fds=(fd,))
+    workers = [Program(f"worker {n}", _plumbline("worker"), environ) for n in range(1, n_workers(settings) + 1)]
+    return [web, *workers]
+
+
+def n_workers(settings: Settings) -> int:
+    """Return how many workers run beside the web process."""
+    if settings.workers is not None:
+        return settings.workers
+    return 1 if settings.database_url is None else 0
+
+
+def _plumbline(command: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "app.cli", command, "--supervised")
+
+
+def local_host(listener: socket.socket) -> str:
+    """Return a host under which this machine reaches the socket, as it stands in a URL."""
+    host = str(listener.getsockname()[0])
+    if listener.family == socket.AF_INET6:
+        return "[::1]" if host == "::" else f"[{host}]"
+    return "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - compared, not bound
+
+
+def _show_new_admin_token(database_url: str, given: str | None) -> None:
+    engine = make_engine(database_url, pool_size=1)
+    with Session(engine) as session, session.begin():
+        token = ensure_admin_token(session, given)
+    engine.dispose()
+    if token is not None:
+        say(f"Admin token (shown only this once): {token}")
+
+
+def _watch(children: Sequence[Child]) -> None:
+    while True:
+        tend_all(children)
+        time.sleep(WATCH_EVERY_S)
+
+
+def describe_settings() -> str:
+    """Return every setting with its meaning and default, for the end of the help."""
+    lines = []
+    for name, field in Settings.model_fields.items():
+        default = field.get_default(call_default_factory=True, validated_data={})
+        lines.append(f"{PREFIX}{name.upper()}: {field.description}" + ("" if default is None else f" ({default})"))
+    return "\n\n".join(["Settings are environment variables (and their defaults):", *lines])

@@ -1,0 +1,171 @@
+"""`plumbline submit`: uploads result files, waits until the server has judged them, and says where they stand."""
+
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+from app.cli.output import check_table, make_console, note, say, show
+from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.cli.waiting import wait_for_verdict
+from app.errors import FieldRejected, Problem
+
+PUBLISHED, NOT_ADMITTED = 0, 1
+# Superseded: it was published, and something newer stands on the board already.
+EXIT_CODES = {"published": PUBLISHED, "superseded": PUBLISHED, "not_admitted": NOT_ADMITTED, "withdrawn": NOT_ADMITTED}
+
+ExistingFile = typer.Argument(exists=True, dir_okay=False, readable=True)
+YamlFile = typer.Option(exists=True, dir_okay=False, readable=True)
+
+
+@dataclass(frozen=True)
+class Package:
+    """What one submission sends: result files, the prereg, and the form's other fields."""
+
+    benchmark: str
+    files: tuple[Path, ...]
+    prereg: Path | None = None
+    fields: Mapping[str, str] | None = None
+    dry_run: bool = False
+
+    def parts(self) -> list[tuple[str, Path]]:
+        """Return the form's files, each with its field."""
+        prereg = [] if self.prereg is None else [("prereg", self.prereg)]
+        return [("files", path) for path in self.files] + prereg
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of all files."""
+        return sum(path.stat().st_size for _, path in self.parts())
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("submit")(submit)
+
+
+def submit(
+    benchmark: Annotated[str, typer.Argument(help="The benchmark's slug.")],
+    files: Annotated[list[Path], ExistingFile],
+    *,
+    prereg: Annotated[Path | None, YamlFile] = None,
+    prereg_sha256: Annotated[str | None, typer.Option(help="A prereg that is registered already.")] = None,
+    entrant: Annotated[str | None, typer.Option(help="The entrant, where the rows do not name it.")] = None,
+    metadata: Annotated[str | None, typer.Option(help="JSON: version, url, code_commit, started_at, …")] = None,
+    claims: Annotated[str | None, typer.Option(help="JSON: values that you report, to be compared.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check; nothing is stored.")] = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for the verdict.")] = False,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Submit result files to a benchmark.
+
+    Exit codes: 0 published, 1 not admitted, 2 refused, 3 the server cannot be reached.
+    """
+    fields = {"prereg_sha256": prereg_sha256, "entrant": entrant, "metadata": metadata, "claims": claims}
+    given = {name: text for name, text in fields.items() if text is not None}
+    _check_fields(given, prereg)
+    package = Package(benchmark, tuple(files), prereg, given, dry_run)
+    with Server(server, token) as remote:
+        answer = upload(remote, package)
+        show(check_table(answer["checks"]))
+        if dry_run:
+            raise typer.Exit(_say_dry_run(answer))
+        note(f"Submission {answer['id']}: {remote.address}{answer['url']}")
+        raise typer.Exit(PUBLISHED if no_wait else _follow(remote, answer))
+
+
+def upload(remote: Server, package: Package) -> dict[str, Any]:
+    """Send a package with a progress bar and return the server's answer."""
+    with upload_bar(package) as advance, ExitStack() as stack:
+        key = uuid.uuid4().hex
+
+        def parts() -> list[tuple[str, Any]]:
+            advance(None)
+            opened = [(field, path.name, stack.enter_context(path.open("rb"))) for field, path in package.parts()]
+            return [(field, (name, _Counted(file, advance))) for field, name, file in opened]
+
+        request = Request(
+            "POST",
+            f"/benchmarks/{package.benchmark}/submissions",
+            params={"dry_run": "true"} if package.dry_run else None,
+            headers={"Idempotency-Key": key},
+            form=package.fields,
+            files=parts,
+        )
+        answer: dict[str, Any] = remote.send(request).json()
+    return answer
+
+
+@contextmanager
+def upload_bar(package: Package) -> Iterator[Callable[[int | None], None]]:
+    """Show a bar; the yielded function moves it by so many bytes, or back to the start with None."""
+    columns = (TextColumn("Sending"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=make_console(typer.get_text_stream("stderr"))) as progress:
+        task = progress.add_task("", total=package.n_bytes)
+
+        def advance(n_bytes: int | None) -> None:
+            if n_bytes is None:
+                progress.reset(task)
+            else:
+                progress.advance(task, n_bytes)
+
+        yield advance
+
+
+class _Counted:
+    """A file that tells how much of it was read; httpx streams it in pieces and never holds it whole."""
+
+    def __init__(self, file: BinaryIO, advance: Callable[[int | None], None]) -> None:
+        self._file = file
+        self._advance = advance
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        chunk = self._file.read(n_bytes)
+        self._advance(len(chunk))
+        return chunk
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+
+def _check_fields(fields: Mapping[str, str], prereg: Path | None) -> None:
+    problems = [problem for name in ("metadata", "claims") for problem in _json_problems(name, fields.get(name))]
+    if prereg is not None and "prereg_sha256" in fields:
+        problems.append(Problem("give either a prereg file or the sha256 of a registered one", column="prereg"))
+    if problems:
+        raise FieldRejected("The options do not make a submission.", problems)
+
+
+def _json_problems(name: str, text: str | None) -> list[Problem]:
+    if text is None:
+        return []
+    try:
+        is_object = isinstance(json.loads(text), dict)
+    except ValueError as error:
+        return [Problem(f"is not JSON: {error}", column=name, value=text[:80])]
+    return [] if is_object else [Problem("must be a JSON object", column=name, value=text[:80])]
+
+
+def _say_dry_run(answer: Mapping[str, Any]) -> int:
+    verdict = "would be admitted" if answer["admitted"] else "would not be admitted"
+    say(f"{answer['n_rows']:,} rows of {', '.join(answer['entrants'])} {verdict}. Nothing was stored.")
+    return PUBLISHED if answer["admitted"] else NOT_ADMITTED
+
+
+def _follow(remote: Server, answer: Mapping[str, Any]) -> int:
+    verdict = wait_for_verdict(remote, int(answer["id"]))
+    say(f"Submission {answer['id']} is {verdict['status'].replace('_', ' ')}: {verdict['reason']}")
+    return EXIT_CODES[verdict["status"]]
