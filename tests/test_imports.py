@@ -1,0 +1,225 @@
+"""The direction of dependence, read from the imports of every module of the app."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+APP = Path(__file__).parent.parent / "app"
+
+# Low to high: a room imports its own floor and those below, never one above.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("errors", "config", "table", "names", "version"),
+    ("stats",),
+    (
+        "scores",
+        "manifest",
+        "strict_yaml",
+        "yaml_builder",
+        "yaml_scalars",
+        "prereg",
+        "prereg_document",
+        "prereg_fields",
+        "prereg_forms",
+        "prereg_shared",
+        "prereg_values",
+    ),
+    ("leaderboards", "admission", "evidence", "manifest_fev"),
+    ("db",),
+    ("store",),
+    ("jobs", "render"),
+    ("web",),
+    ("main", "cli"),
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+PURE_ROOMS = ("stats", "leaderboards")
+
+# Files, processes, sockets, databases and clocks, and generators that nobody handed in.
+IMPURE_FILES = ("glob", "io", "os", "pathlib", "pickle", "shutil", "tempfile", "zipfile")
+IMPURE_WIRES = ("asyncio", "http", "httpx", "psycopg", "requests", "socket", "sqlalchemy", "sqlite3", "urllib")
+IMPURE_MACHINE = ("logging", "multiprocessing", "psutil", "signal", "subprocess", "sys", "threading")
+IMPURE_CHANCE = ("datetime", "random", "secrets", "time", "uuid", "zoneinfo")
+IMPURE = frozenset(IMPURE_FILES + IMPURE_WIRES + IMPURE_MACHINE + IMPURE_CHANCE)
+IMPURE_CALLS = frozenset({"open", "print", "input", "exec", "eval", "__import__"})
+
+# What of numpy.random holds no state of its own; everything else there draws from the global generator.
+STATELESS_RANDOM = frozenset({"BitGenerator", "Generator", "PCG64", "SeedSequence", "default_rng"})
+
+
+def sources_of_app() -> dict[str, str]:
+    """Return the source of each module by its dotted name."""
+    paths = sorted(APP.rglob("*.py"))
+    return {".".join(path.relative_to(APP.parent).with_suffix("").parts): path.read_text("utf-8") for path in paths}
+
+
+def imported(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the dotted name of everything that is imported, also inside functions.
+
+    `from a import b` yields `a.b`, as b may be a module; a relative import yields a name that begins with a dot.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = "." * node.level + (node.module or "")
+            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+
+
+def room_of(dotted_name: str) -> str:
+    """Return the room of a module of ours: the name below `app`."""
+    return dotted_name.split(".")[1]
+
+
+def is_inside(dotted_name: str) -> bool:
+    """Say whether a dotted name is a module of ours or something in one."""
+    return dotted_name.startswith("app.") and dotted_name != "app.__init__"
+
+
+def upward_imports(sources: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each import of a room that is higher than the importing one."""
+    return [
+        f"{module} line {line} imports {name}: {room_of(module)} stands below {room_of(name)}"
+        for module, source in sources.items()
+        for line, name in imported(source)
+        if is_inside(module) and is_inside(name) and FLOOR_OF[room_of(name)] > FLOOR_OF[room_of(module)]
+    ]
+
+
+def rooms_without_floor(sources: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each room that the order does not have."""
+    rooms = sorted({room_of(module) for module in sources if is_inside(module)})
+    return [f"app.{room} has no floor: give it one in FLOORS of {__name__}" for room in rooms if room not in FLOOR_OF]
+
+
+def relative_imports(sources: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each relative import."""
+    return [
+        f"{module} line {line} imports {name}: imports are absolute"
+        for module, source in sources.items()
+        for line, name in imported(source)
+        if name.startswith(".")
+    ]
+
+
+def import_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """Return the modules of ours that each module imports."""
+    return {
+        module: {
+            known for _, name in imported(source) if (known := nearest_module(name, sources)) not in (None, module)
+        }
+        for module, source in sources.items()
+    }
+
+
+def nearest_module(name: str, sources: Mapping[str, str]) -> str | None:
+    """Return the module that a dotted name is or lies in."""
+    return next((known for known in (name, name.rpartition(".")[0]) if known in sources), None)
+
+
+def impurities(sources: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each import or call of a pure room that reaches outside."""
+    found = []
+    for module, source in sources.items():
+        if is_inside(module) and room_of(module) in PURE_ROOMS:
+            found += [
+                f"{module} line {line} imports {name}: {room_of(module)} is pure"
+                for line, name in imported(source)
+                if name.split(".")[0] in IMPURE
+            ]
+            found += [f"{module} {sentence}: {room_of(module)} is pure" for sentence in impure_calls(source)]
+    return found
+
+
+def impure_calls(source: str) -> Iterator[str]:
+    """Yield what a module does with files, the console and the global generator."""
+    for line, name in imported(source):
+        if name.startswith("numpy.random.") and name.split(".")[2] not in STATELESS_RANDOM:
+            yield f"line {line} imports {name}"
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("np.random", "numpy.random"):
+            if node.attr not in STATELESS_RANDOM:
+                yield f"line {node.lineno} uses {ast.unparse(node)}"
+        elif isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            unseeded = called.endswith("default_rng") and not node.args and not node.keywords
+            if called in IMPURE_CALLS or unseeded:
+                yield f"line {node.lineno} calls {called}()"
+
+
+def test_no_room_imports_a_higher_one() -> None:
+    """Every import goes to the same floor or below."""
+    sources = {name: source for name, source in sources_of_app().items() if rooms_without_floor({name: source}) == []}
+
+    assert upward_imports(sources) == []
+
+
+def test_every_module_has_a_floor() -> None:
+    """A new module says where it stands."""
+    assert rooms_without_floor(sources_of_app()) == []
+
+
+def test_imports_are_absolute() -> None:
+    """No module imports relatively to itself."""
+    assert relative_imports(sources_of_app()) == []
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    """The imports of the modules have no cycle."""
+    order = list(TopologicalSorter(import_graph(sources_of_app())).static_order())
+
+    assert "app.errors" in order
+
+
+def test_statistics_and_leaderboards_are_pure() -> None:
+    """They read no file, no clock and no generator that was not handed to them."""
+    assert impurities(sources_of_app()) == []
+
+
+def test_an_upward_import_is_found() -> None:
+    """An import of a higher room is named with its line, also inside a function."""
+    sources = {"app.stats.resample": "import numpy\ndef draw():\n    from app.db import engine\n"}
+
+    assert upward_imports(sources) == ["app.stats.resample line 3 imports app.db.engine: stats stands below db"]
+
+
+def test_a_room_without_a_floor_is_found() -> None:
+    """A module that the order does not have is named with what to do."""
+    found = rooms_without_floor({"app.attic": "", "app.__init__": "", "app.db.engine": ""})
+
+    assert found == [f"app.attic has no floor: give it one in FLOORS of {__name__}"]
+
+
+def test_a_cycle_is_found() -> None:
+    """Two modules that import each other are a cycle."""
+    graph = import_graph({"app.a": "from app.b import x", "app.b": "from app import a"})
+
+    with pytest.raises(CycleError):
+        list(TopologicalSorter(graph).static_order())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os.path",
+        "from pathlib import Path",
+        "from datetime import datetime",
+        "import sqlalchemy.orm",
+        "from numpy.random import normal",
+        "import numpy as np\nnp.random.seed(0)",
+        "import numpy as np\nrng = np.random.default_rng()",
+        "text = open('file')",
+    ],
+)
+def test_an_impurity_is_found(source: str) -> None:
+    """Clocks, files, databases and global generators are found in pure rooms."""
+    assert len(impurities({"app.leaderboards.mean": source})) == 1
+
+
+def test_what_is_pure_is_not_found() -> None:
+    """Generators that are seeded or handed in, hashes and arithmetic are allowed; other rooms may do as they like."""
+    pure = "import hashlib\nimport numpy as np\nrng = np.random.default_rng(7)\ndef f(rng: np.random.Generator): ..."
+
+    assert impurities({"app.stats.resample": pure, "app.store.rows": "import os"}) == []
