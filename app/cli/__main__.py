@@ -47,18 +47,26 @@ def plumbline(*, version: bool = typer.Option(False, "--version", help="Show the
         raise typer.Exit
 
 
-def main() -> None:
-    """Run one command; every error that its user can mend ends in a message, never in a traceback."""
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; what its user can mend ends in a message, never in a traceback."""
     try:
-        build_app(sys.argv[1:])(prog_name="plumbline")
+        build_app(arguments)(list(arguments), prog_name="plumbline")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
     except Unreachable as error:
         show_error(error)
-        sys.exit(UNREACHABLE)
+        return UNREACHABLE
     except PlumblineError as error:
         show_error(error)
-        sys.exit(REFUSED)
+        return REFUSED
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
+    return 0
+
+
+def main() -> None:
+    """Run the command that this process was started with."""
+    sys.exit(run(sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,13 @@
 """The processes of a server: `plumbline worker`, and `web`, which only `plumbline serve` starts."""
 
-import os
-import signal
 import socket
-import threading
-import time
 from typing import Annotated
 
 import typer
 import uvicorn
 
 from app.cli.database import open_database
-from app.cli.supervisor import STOP_GRACE_S
+from app.cli.supervisor import stop_with_supervisor
 from app.config import Settings
 from app.jobs.queue import run_worker
 from app.main import create_app
@@ -54,16 +50,3 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
             timeout_graceful_shutdown=3,
         )
         uvicorn.Server(config).run(sockets=[socket.socket(fileno=fd)])
-
-
-def stop_with_supervisor() -> None:
-    """Stop this process when its supervisor ends, be it by kill -9: then standard input closes."""
-    threading.Thread(target=_wait_for_end_of_input, name="supervisor-watch", daemon=True).start()
-
-
-def _wait_for_end_of_input() -> None:
-    while os.read(0, 1024):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(STOP_GRACE_S)
-    os.kill(os.getpid(), signal.SIGKILL)

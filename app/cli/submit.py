@@ -1,6 +1,7 @@
 """`plumbline submit`: uploads result files, waits until the server has judged them, and says where they stand."""
 
 import json
+import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -107,7 +108,7 @@ def upload(remote: Server, package: Package) -> dict[str, Any]:
 def upload_bar(package: Package) -> Iterator[Callable[[int | None], None]]:
     """Show a bar; the yielded function moves it by so many bytes, or back to the start with None."""
     columns = (TextColumn("Sending"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=make_console(typer.get_text_stream("stderr"))) as progress:
+    with Progress(*columns, console=make_console(sys.stderr)) as progress:
         task = progress.add_task("", total=package.n_bytes)
 
         def advance(n_bytes: int | None) -> None:

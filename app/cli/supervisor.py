@@ -2,13 +2,14 @@
 
 Each process is the leader of its own session, so Ctrl-C in a terminal reaches the supervisor alone. Its
 standard input is a pipe from the supervisor that never carries anything: when the supervisor ends, however it
-ends, the pipe closes and the process stops by itself (`app.cli.processes`).
+ends, the pipe closes and the process stops by itself (`stop_with_supervisor`).
 """
 
 import logging
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -135,8 +136,8 @@ class Child:
 
 
 @contextmanager
-def supervised(programs: Sequence[Program]) -> Iterator[Sequence[Child]]:
-    """Start the programs; on the way out stop all of them, at the same time."""
+def supervised(programs: Sequence[Program], *, grace_s: float = STOP_GRACE_S) -> Iterator[Sequence[Child]]:
+    """Start the programs; on the way out stop all of them, at the same time, and kill what is left after `grace_s`."""
     children = [Child(program) for program in programs]
     try:
         for child in children:
@@ -145,7 +146,7 @@ def supervised(programs: Sequence[Program]) -> Iterator[Sequence[Child]]:
     finally:
         for child in children:
             child.ask_to_stop()
-        deadline = time.monotonic() + STOP_GRACE_S
+        deadline = time.monotonic() + grace_s
         for child in children:
             child.wait_or_kill(deadline)
 
@@ -166,3 +167,17 @@ def describe_end(status: int) -> str:
     if status >= 0:
         return f"ended with exit code {status}"
     return f"was ended by {signal.Signals(-status).name}"
+
+
+def stop_with_supervisor() -> None:
+    """Stop this process when its supervisor ends, be it by kill -9: then standard input closes."""
+    threading.Thread(target=_wait_for_end_of_input, name="supervisor-watch", daemon=True).start()
+
+
+def _wait_for_end_of_input() -> None:
+    # Not through sys.stdin: its lock would be held for ever, and hinder the end of the interpreter.
+    while os.read(0, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(STOP_GRACE_S)
+    os.kill(os.getpid(), signal.SIGKILL)

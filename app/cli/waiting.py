@@ -1,9 +1,8 @@
 """Waits until a server has judged a submission; used by `submit` and by the loading of the examples."""
 
+import sys
 import time
 from typing import Any
-
-import typer
 
 from app.cli.output import make_console
 from app.cli.remote import Server
@@ -14,7 +13,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 2.0
 
 def wait_for_verdict(remote: Server, submission_id: int) -> dict[str, Any]:
     """Return the submission as soon as nothing more happens to it by itself."""
-    console = make_console(typer.get_text_stream("stderr"))
+    console = make_console(sys.stderr)
     with console.status("Waiting for the server") as status:
         pause_s = FIRST_PAUSE_S
         while (submission := get_submission(remote, submission_id))["status"] in UNDER_WAY:

@@ -1,0 +1,159 @@
+"""The supervisor keeps real processes running and stops them, and only them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.cli.supervisor import (
+    LONGEST_DELAY_S,
+    Program,
+    StopRequested,
+    describe_end,
+    restart_delay_s,
+    stop_on_signals,
+    supervised,
+)
+
+SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
+STUBBORN = (
+    sys.executable,
+    "-c",
+    "import pathlib, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    "pathlib.Path(sys.argv[1]).touch(); time.sleep(600)",
+)
+CHILD = "import time; from app.cli.supervisor import stop_with_supervisor; stop_with_supervisor(); time.sleep(600)"
+SUPERVISOR = """
+import os, pathlib, sys, time
+from app.cli.supervisor import Program, supervised
+with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.environ)]) as [child]:
+    path = pathlib.Path(sys.argv[2])
+    path.with_suffix(".new").write_text(str(child.pid))
+    path.with_suffix(".new").rename(path)
+    time.sleep(600)
+"""
+
+
+def program(command: tuple[str, ...] = SLEEPER) -> Program:
+    """Return a program that runs until it is stopped."""
+    return Program("sleeper", command, os.environ)
+
+
+def eventually(condition: Callable[[], bool], within_s: float = 20.0) -> bool:
+    """Say whether the condition comes true in time."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_a_process_that_was_killed_is_started_again() -> None:
+    """Another process runs soon after the first was killed."""
+    with supervised([program()]) as [child]:
+        first = child.pid
+        os.kill(first or 0, signal.SIGKILL)
+
+        def runs_again() -> bool:
+            child.tend()
+            return child.pid not in (None, first)
+
+        assert eventually(runs_again)
+
+
+def test_failures_in_a_row_are_counted() -> None:
+    """Whoever waits for a program can see that it never comes up."""
+    with supervised([program((sys.executable, "-c", "raise SystemExit(7)"))]) as [child]:
+
+        def failed_twice() -> bool:
+            child.tend()
+            return child.n_failures == 2
+
+        assert eventually(failed_twice)
+
+
+def test_a_process_is_stopped_on_the_way_out() -> None:
+    """Leaving the block ends what was started in it."""
+    with supervised([program()]) as [child]:
+        pid = child.pid or 0
+
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_process_that_does_not_stop_is_killed(tmp_path: Path) -> None:
+    """After the grace period no process is left, though it ignores SIGTERM."""
+    ready = tmp_path / "ready"
+    with supervised([program((*STUBBORN, str(ready)))], grace_s=0.2) as [child]:
+        pid = child.pid or 0
+        eventually(ready.exists)
+
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_process_is_out_of_reach_of_the_terminal() -> None:
+    """Ctrl-C in the terminal must reach the supervisor alone, so a process is in a session of its own."""
+    with supervised([program()]) as [child]:
+        pid = child.pid or 0
+
+        assert os.getsid(pid) == pid
+
+
+def test_processes_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
+    """After kill -9 of the supervisor nothing of it stays behind."""
+    noted = tmp_path / "pid"
+    supervisor = subprocess.Popen([sys.executable, "-c", SUPERVISOR, CHILD, str(noted)])
+    eventually(noted.exists)
+    child = psutil.Process(int(noted.read_text()))
+    supervisor.kill()
+    supervisor.wait()
+
+    assert eventually(lambda: not child.is_running())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_asks_to_stop(number: signal.Signals) -> None:
+    """Ctrl-C, kill and a closed terminal all stop the server in the same way."""
+    with pytest.raises(StopRequested), stop_on_signals():
+        signal.raise_signal(number)
+
+
+def test_a_second_signal_does_not_disturb_the_stopping() -> None:
+    """Somebody who presses Ctrl-C twice still gets an orderly stop."""
+    with stop_on_signals():
+        with pytest.raises(StopRequested):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        reached = True
+
+    assert reached
+
+
+def test_a_signal_that_was_ignored_stays_ignored() -> None:
+    """Under nohup a closed terminal does not stop the server."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with stop_on_signals():
+        handler = signal.getsignal(signal.SIGHUP)
+    signal.signal(signal.SIGHUP, before)
+
+    assert handler is signal.SIG_IGN
+
+
+def test_each_failure_doubles_the_delay() -> None:
+    """A program that cannot start does not keep the machine busy."""
+    delays = [restart_delay_s(n) for n in (1, 2, 3, 4, 50)]
+
+    assert delays == [0.5, 1.0, 2.0, 4.0, LONGEST_DELAY_S]
+
+
+def test_the_end_of_a_process_is_told_in_words() -> None:
+    """The log says whether a process left or was killed."""
+    told = describe_end(3), describe_end(-9)
+
+    assert told == ("ended with exit code 3", "was ended by SIGKILL")

@@ -1,0 +1,169 @@
+"""The lock files, the image and the compose file keep what they promise; no engine is needed to see that."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+
+
+def project() -> dict[str, object]:
+    """Return the [project] table of pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def names_of(requirements: list[str]) -> set[str]:
+    """Return the names of requirements without their versions."""
+    return {normal(re.split(r"[\[>=<; ]", requirement)[0]) for requirement in requirements}
+
+
+def normal(name: str) -> str:
+    """Return a package's name as a lock writes it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def locked(lock: str) -> dict[str, list[str]]:
+    """Return each package of a lock with the lines that belong to it."""
+    packages: dict[str, list[str]] = {}
+    for line in (ROOT / lock).read_text().splitlines():
+        if line and not line.startswith((" ", "#")):
+            packages[line.split("==")[0]] = lines = []
+        if not line.lstrip().startswith("#"):
+            lines.append(line.strip())
+    return packages
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_locked_package_has_one_version_and_hashes(lock: str) -> None:
+    """Nothing that was not seen when the lock was made can be installed from it."""
+    loose = [
+        name
+        for name, lines in locked(lock).items()
+        if not re.match(rf"{re.escape(name)}==[\w.]+", lines[0]) or not lines[1].startswith("--hash=sha256:")
+    ]
+
+    assert loose == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_place(lock: str) -> None:
+    """A lock can be used with any mirror: it holds no address, no option and no path."""
+    text = (ROOT / lock).read_text()
+
+    assert not re.search(r"://|^-|index|find-links|(^|\s)/", text, re.MULTILINE)
+
+
+def test_both_locks_agree() -> None:
+    """What is tested is what runs."""
+    run, develop = (locked(lock) for lock in LOCKS)
+    differing = [name for name, lines in run.items() if develop.get(name, [""])[0] != lines[0]]
+
+    assert differing == []
+
+
+def test_the_runtime_lock_holds_what_the_project_needs() -> None:
+    """Every dependency, and what builds the project, is locked."""
+    wanted = names_of(project()["dependencies"]) | names_of(project()["optional-dependencies"]["build"])
+
+    assert wanted <= set(locked("requirements.lock"))
+
+
+def test_every_dependency_is_justified() -> None:
+    """docs/dependencies.md has a line for each package that the project names."""
+    extras = project()["optional-dependencies"]
+    wanted = names_of(project()["dependencies"]) | names_of(extras["build"]) | names_of(extras["dev"])
+    rows = [line for line in (ROOT / "docs/dependencies.md").read_text().splitlines() if line.startswith("| ")]
+    first_cells = " ".join(normal(row.split("|")[1]) for row in rows)
+
+    assert [name for name in sorted(wanted) if name not in first_cells] == []
+
+
+def imported_packages() -> Iterator[str]:
+    """Yield the top-level packages that the app imports from elsewhere."""
+    for path in (ROOT / "app").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                yield from (alias.name.split(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                yield (node.module or "").split(".")[0]
+
+
+def test_every_imported_package_is_declared() -> None:
+    """The app leans on no package that another one happens to bring."""
+    foreign = set(imported_packages()) - set(sys.stdlib_module_names) - {"app"}
+    distributions = packages_distributions()
+    declared = names_of(project()["dependencies"])
+    undeclared = [name for name in sorted(foreign) if not declared & {normal(d) for d in distributions.get(name, [])}]
+
+    assert undeclared == []
+
+
+def test_compose_has_no_default_password() -> None:
+    """Compose refuses to start without a password, rather than starting with one that everybody knows."""
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    passwords = [
+        value
+        for service in services.values()
+        for name, value in service.get("environment", {}).items()
+        if "PASSWORD" in name
+    ]
+
+    assert passwords
+    assert all(re.fullmatch(r"\$\{POSTGRES_PASSWORD:\?.+\}", value) for value in passwords)
+
+
+def test_compose_migrates_before_it_serves() -> None:
+    """Neither the web process nor a worker meets a database of an older schema."""
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    waits = {name: services[name]["depends_on"]["migrate"]["condition"] for name in ("web", "worker")}
+
+    assert waits == dict.fromkeys(("web", "worker"), "service_completed_successfully")
+
+
+def test_the_image_runs_as_an_unprivileged_user_with_a_healthcheck() -> None:
+    """What the image runs is not root, and Docker can see whether it works."""
+    instructions = (ROOT / "Dockerfile").read_text().splitlines()
+    users = [line.split()[1] for line in instructions if line.startswith("USER ")]
+
+    assert users[-1] == "10001:10001"
+    assert any(line.startswith("HEALTHCHECK ") for line in instructions)
+
+
+def test_what_the_image_copies_is_there_and_not_ignored() -> None:
+    """A folder that moves, or is ignored, is noticed here and not when the image is built."""
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    copied = [name for line in lines if line.startswith("COPY ") for name in line.split()[1:-1]]
+    sent = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+
+    assert [name for name in copied if name not in sent or not (ROOT / name).exists()] == []
+
+
+def test_make_says_which_python_it_needs(tmp_path: Path) -> None:
+    """Without a Python that serves, `make run` names the versions that would and how to point at one."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("requirements.lock", "pyproject.toml"):
+        (tmp_path / name).touch()
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    made = subprocess.run(
+        ["make", "run", "PYTHON=/nowhere/python"],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert made.returncode == 2
+    assert "plumbline needs Python 3.11, 3.12 or 3.13; /nowhere/python is none of them." in made.stderr
+    assert not (tmp_path / ".venv").exists()
