@@ -162,7 +162,8 @@ def _json_problems(name: str, text: str | None) -> list[Problem]:
 
 def _say_dry_run(answer: Mapping[str, Any]) -> int:
     verdict = "would be admitted" if answer["admitted"] else "would not be admitted"
-    say(f"{answer['n_rows']:,} rows of {', '.join(answer['entrants'])} {verdict}. Nothing was stored.")
+    rows = "1 row" if answer["n_rows"] == 1 else f"{answer['n_rows']:,} rows"
+    say(f"{rows} of {', '.join(answer['entrants'])} {verdict}. Nothing was stored.")
     return PUBLISHED if answer["admitted"] else NOT_ADMITTED
 
 

@@ -1,0 +1,81 @@
+"""Starts a whole server as its users do, for the tests that need one."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+STOPS_WITHIN_S = 20
+
+
+@dataclass
+class RunningServer:
+    """A server that was started with `plumbline serve`."""
+
+    process: subprocess.Popen[str]
+    address: str
+    printed: str
+
+    def child(self, command: str) -> psutil.Process:
+        """Return its process that runs this command."""
+        children = psutil.Process(self.process.pid).children()
+        return next(child for child in children if command in child.cmdline())
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(STOPS_WITHIN_S)
+
+
+def environment(data_dir: Path, **settings: str) -> dict[str, str]:
+    """Return an environment with these settings and no others."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("PLUMBLINE_")}
+    return others | {"PLUMBLINE_DATA_DIR": str(data_dir), "PLUMBLINE_PORT": "0", **settings}
+
+
+@contextmanager
+def running_server(data_dir: Path, **settings: str) -> Iterator[RunningServer]:
+    """Start a server on a free port; on the way out it is stopped, if it still runs."""
+    with (data_dir.parent / "serve.log").open("w+") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app.cli", "serve"],
+            env=environment(data_dir, **settings),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+        try:
+            yield RunningServer(process, *_read_address(process, Path(log.name)))
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.communicate(timeout=STOPS_WITHIN_S)
+
+
+@contextmanager
+def fresh_data_dir() -> Iterator[Path]:
+    """Yield the name of a folder that is not there yet, where also an unprivileged user may look."""
+    with tempfile.TemporaryDirectory(prefix="plumbline-test-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder) / "data"
+
+
+def processes_of(data_dir: Path) -> list[psutil.Process]:
+    """Return the database processes that work in a folder."""
+    return [each for each in psutil.process_iter(["cmdline"]) if str(data_dir) in " ".join(each.info["cmdline"] or [])]
+
+
+def _read_address(process: subprocess.Popen[str], log: Path) -> tuple[str, str]:
+    printed = ""
+    for line in process.stdout or ():
+        printed += line
+        if line.startswith("plumbline is at "):
+            return line.split()[3], printed
+    raise AssertionError(f"The server did not start:\n{printed}{log.read_text()}")

@@ -1,0 +1,240 @@
+"""The client side of the API against a server that misbehaves on purpose: broken connections, busy, refusing."""
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from app.cli.__main__ import run
+
+DROP = 0
+CHECKS = [{"rule": "prereg", "outcome": "passed", "reason": "The prereg was registered before the run."}]
+RECEIVED = {"id": 7, "url": "/submissions/7", "status": "received", "admitted": True, "checks": CHECKS}
+PUBLISHED = {"id": 7, "status": "published", "reason": "Snapshot 3."}
+NOT_ADMITTED = {"id": 7, "status": "not_admitted", "reason": "The tree was dirty."}
+PROBLEM = {"file": "scores.csv", "row": 17, "column": "horizon", "value": "95", "message": "expected 96"}
+REFUSAL = {"title": "Rejected", "status": 422, "detail": "1 problem.", "problems": [PROBLEM], "n_problems": 1}
+
+
+@dataclass
+class Script:
+    """What the server answers, one after the other, and what it was asked."""
+
+    address: str
+    answers: list[tuple[int, dict[str, str], object]] = field(default_factory=list)
+    asked: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
+
+    def answer(self, status: int, document: object = None, **headers: str) -> None:
+        """Add one answer; DROP closes the connection instead."""
+        self.answers.append((status, headers, document))
+
+
+@pytest.fixture
+def script() -> Iterator[Script]:
+    """Yield a real HTTP server that follows a script."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), make_handler(lambda: script))
+    script = Script(f"http://127.0.0.1:{server.server_address[1]}")
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield script
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def make_handler(get_script: Callable[[], Script]) -> type[BaseHTTPRequestHandler]:
+    """Return a handler that takes its answers from the script."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def respond(self) -> None:
+            script = get_script()
+            script.asked.append((f"{self.command} {self.path}", dict(self.headers), self.read_body()))
+            status, headers, document = script.answers.pop(0)
+            if status == DROP:
+                self.connection.shutdown(socket.SHUT_RDWR)
+                self.close_connection = True
+                return
+            content = json.dumps(document).encode()
+            self.send_response(status)
+            for name, value in {
+                "Content-Type": "application/json",
+                "Content-Length": str(len(content)),
+                **headers,
+            }.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = do_PUT = respond  # noqa: N815 - the names are the library's
+
+        def read_body(self) -> bytes:
+            if self.headers.get("Transfer-Encoding") == "chunked":
+                return b""
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+        def log_message(self, *args: object) -> None:
+            """Stay quiet."""
+
+    return Handler
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    """Return a result file."""
+    path = tmp_path / "scores.csv"
+    path.write_text("entrant,task,MASE\nNaive,t1,1.5\n")
+    return path
+
+
+def submit(script: Script, scores: Path, *options: str) -> int:
+    """Run `plumbline submit` and return its exit code."""
+    return run(["submit", "my-bench", str(scores), "--server", script.address, "--token", "plb_secret", *options])
+
+
+def test_a_published_submission_ends_with_0(script: Script, scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command waits, prints the checks and where the submission stands."""
+    script.answer(202, RECEIVED)
+    script.answer(200, {**RECEIVED, "reason": "Waiting for evaluation."})
+    script.answer(200, PUBLISHED)
+    code = submit(script, scores)
+    out = capsys.readouterr().out
+
+    assert code == 0
+    assert "The prereg was registered before the run." in out
+    assert "Submission 7 is published: Snapshot 3." in out
+
+
+def test_a_submission_that_is_not_admitted_ends_with_1(
+    script: Script, scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A CI job sees by the exit code that its run is on no board."""
+    script.answer(202, RECEIVED)
+    script.answer(200, NOT_ADMITTED)
+    code = submit(script, scores)
+
+    assert code == 1
+    assert "not admitted: The tree was dirty." in capsys.readouterr().out
+
+
+def test_a_refused_submission_ends_with_2_and_its_problems(
+    script: Script, scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every problem is shown with its place, as the server told it."""
+    script.answer(422, REFUSAL, Content_Type="application/problem+json")
+    code = submit(script, scores)
+    err = capsys.readouterr().err
+
+    assert code == 2
+    assert all(text in err for text in ("scores.csv", "17", "horizon", "95", "expected 96"))
+    assert "Traceback" not in err
+
+
+def test_an_unreachable_server_ends_with_3(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No server is another case than a refusal, and its address is named."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    code = run(["submit", "my-bench", str(scores), "--server", address])
+
+    assert code == 3
+    assert f"{address} does not answer" in capsys.readouterr().err
+
+
+def test_a_broken_connection_is_tried_again_with_the_same_key(script: Script, scores: Path) -> None:
+    """The server can tell that it is the same submission, so that nothing is stored twice."""
+    script.answer(DROP)
+    script.answer(202, RECEIVED)
+    code = submit(script, scores, "--no-wait")
+    keys = [headers["Idempotency-Key"] for _, headers, _ in script.asked]
+
+    assert code == 0
+    assert len(keys) == 2
+    assert keys[0] == keys[1]
+
+
+def test_a_file_is_sent_whole_when_it_is_sent_again(script: Script, scores: Path) -> None:
+    """The second attempt begins at the start of the file."""
+    script.answer(DROP)
+    script.answer(202, RECEIVED)
+    submit(script, scores, "--no-wait")
+
+    assert all(scores.read_bytes() in body for _, _, body in script.asked)
+
+
+def test_a_busy_server_is_asked_again(script: Script, scores: Path) -> None:
+    """A 503 with Retry-After is waited for, not passed on."""
+    script.answer(503, {"title": "Unavailable"}, Retry_After="0")
+    script.answer(202, RECEIVED)
+
+    assert submit(script, scores, "--no-wait") == 0
+
+
+def test_the_creation_of_a_benchmark_is_not_repeated(script: Script, tmp_path: Path) -> None:
+    """What may have been done already is not done again without a key that says so."""
+    manifest = tmp_path / "manifest.yaml"
+    manifest.write_text("slug: my-bench\n")
+    script.answer(DROP)
+    code = run(["benchmark", "create", str(manifest), "--server", script.address])
+
+    assert code == 3
+    assert len(script.asked) == 1
+
+
+def test_a_dry_run_stores_nothing_and_tells_the_verdict(
+    script: Script, scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The server is told that it is a dry run, and the exit code is that of the verdict."""
+    script.answer(200, {"admitted": False, "checks": CHECKS, "n_rows": 1, "entrants": ["Naive"]})
+    code = submit(script, scores, "--dry-run")
+
+    assert code == 1
+    assert script.asked[0][0] == "POST /benchmarks/my-bench/submissions?dry_run=true"
+    assert "1 row of Naive would not be admitted. Nothing was stored." in capsys.readouterr().out
+
+
+def test_the_fields_of_the_form_are_sent(script: Script, scores: Path, tmp_path: Path) -> None:
+    """Prereg, entrant and metadata go beside the files."""
+    prereg = tmp_path / "prereg.yaml"
+    prereg.write_text("benchmark: my-bench\n")
+    script.answer(202, RECEIVED)
+    submit(script, scores, "--no-wait", "--prereg", str(prereg), "--entrant", "Naive", "--metadata", '{"version": "2"}')
+    body = script.asked[0][2]
+
+    assert all(f'name="{name}"'.encode() in body for name in ("files", "prereg", "entrant", "metadata"))
+
+
+def test_metadata_that_is_not_json_is_refused_before_anything_is_sent(
+    script: Script, scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A large upload does not fail after its last byte for a typing error."""
+    code = submit(script, scores, "--metadata", "{version: 2}")
+
+    assert code == 2
+    assert script.asked == []
+    assert "metadata" in capsys.readouterr().err
+
+
+def test_the_token_is_sent_and_not_printed(script: Script, scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log of the command holds no secret."""
+    script.answer(401, {"title": "Unauthenticated", "detail": "Unknown token."})
+    submit(script, scores)
+    captured = capsys.readouterr()
+
+    assert script.asked[0][1]["Authorization"] == "Bearer plb_secret"
+    assert "plb_secret" not in captured.out + captured.err
+
+
+def test_a_board_is_exported_as_it_is_published(script: Script, tmp_path: Path) -> None:
+    """The bytes of the answer are the bytes of the file."""
+    script.answer(200, {"rows": []})
+    saved = tmp_path / "board.json"
+    which = ["my-bench", "--board", "sql", "--format", "json", "--snapshot", "2"]
+    code = run(["export", *which, "-o", str(saved), "--server", script.address])
+
+    assert code == 0
+    assert saved.read_bytes() == b'{"rows": []}'
+    assert script.asked[0][0] == "GET /benchmarks/my-bench/leaderboards/sql.json?snapshot=2"
