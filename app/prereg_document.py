@@ -90,8 +90,9 @@ def _check_versioned(fields: Fields) -> None:
 
 def _check_self_described(fields: Fields) -> None:
     fields.text("schema", pattern=SCHEMA_PATTERN, rule="a name and a version, such as gate0_prereg/v1")
-    fields.refuse_missing("git_tag", "decision_rule")
-    _refuse_empty(fields, "decision_rule", str | dict | list)
+    rule = "decision_rules" if "decision_rules" in fields.mapping else "decision_rule"
+    fields.refuse_missing("git_tag", rule)
+    _refuse_empty(fields, rule, str | dict | list)
     for key in fields.mapping:
         near = None if key in SHARED_KEYS else nearest(key, SHARED_KEYS, _SLIP)
         if near is not None:

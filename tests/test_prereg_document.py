@@ -193,6 +193,13 @@ def test_a_self_described_document_needs_its_rule_and_its_tag() -> None:
     assert [problem.column for problem in problems] == ["schema", "git_tag", "decision_rule"]
 
 
+def test_a_self_described_document_may_have_several_rules() -> None:
+    """Its rules may stand under either name."""
+    prereg = parse_prereg(b"schema: my_plan/v1\ngit_tag: prereg-3\ndecision_rules: [All rows ship.]\n")
+
+    assert prereg.form == "document"
+
+
 def test_a_slip_in_a_shared_key_is_refused_in_open_documents() -> None:
     """A misspelt rule is not taken for a key of the author's own."""
     (problem,) = problems_of(SELF_DESCRIBED + "run_purpos: power\n")
