@@ -6,13 +6,14 @@ Puts the commands together, and turns errors that a person can mend into one cle
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version as installed_version
+from typing import Annotated
 
 import typer
 
 from app.cli.output import show_error
 from app.cli.remote import Unreachable
 from app.errors import PlumblineError
-from app.version import release
 
 REFUSED, UNREACHABLE, INTERRUPTED = 2, 3, 130
 
@@ -40,11 +41,19 @@ def build_app(arguments: Sequence[str]) -> typer.Typer:
     return app
 
 
-def plumbline(*, version: bool = typer.Option(False, "--version", help="Show the version and leave.")) -> None:
-    """A self-hosted leaderboard server: evidence in over HTTP, honest intervals and ranks out."""
-    if version:
-        typer.echo(f"plumbline {release()}")
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"plumbline {installed_version('plumbline')}")
         raise typer.Exit
+
+
+def plumbline(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """A self-hosted leaderboard server: evidence in over HTTP, honest intervals and ranks out."""
 
 
 def run(arguments: Sequence[str]) -> int:

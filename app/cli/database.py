@@ -2,20 +2,22 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Annotated
 
 import typer
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from app.cli.output import note, say
 from app.config import Settings
 from app.db.embedded import running_server
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
-from app.errors import PlumblineError
+from app.errors import PlumblineError, SettingsError
+
+SCHEMES = ("postgresql", "postgres")
 
 
 class DatabaseUnavailable(PlumblineError):
@@ -25,13 +27,25 @@ class DatabaseUnavailable(PlumblineError):
 @contextmanager
 def open_database(settings: Settings) -> Iterator[str]:
     """Yield the address of the database of the settings; an embedded one runs for as long as it is needed."""
-    url = settings.database_url
-    with running_server(settings.data_dir) if url is None else nullcontext(url) as database_url:
+    with running_server(settings.data_dir) if settings.database_url is None else _given(settings) as database_url:
         try:
             yield database_url
         except OperationalError as error:
             shown = make_url(database_url).render_as_string(hide_password=True)
             raise DatabaseUnavailable(f"The database {shown} does not answer: {error.orig}") from error
+
+
+def _given(settings: Settings) -> AbstractContextManager[str]:
+    try:
+        is_postgres = make_url(settings.database_url or "").drivername in SCHEMES
+    except ArgumentError:
+        is_postgres = False
+    if not is_postgres:
+        # Without the value: it may hold a password.
+        raise SettingsError(
+            "PLUMBLINE_DATABASE_URL is not the address of a Postgres: expected postgresql://user@host/name"
+        )
+    return nullcontext(settings.database_url or "")
 
 
 def register(app: typer.Typer) -> None:

@@ -21,8 +21,8 @@ PUBLISHED, NOT_ADMITTED = 0, 1
 # Superseded: it was published, and something newer stands on the board already.
 EXIT_CODES = {"published": PUBLISHED, "superseded": PUBLISHED, "not_admitted": NOT_ADMITTED, "withdrawn": NOT_ADMITTED}
 
-ExistingFile = typer.Argument(exists=True, dir_okay=False, readable=True)
-YamlFile = typer.Option(exists=True, dir_okay=False, readable=True)
+ResultFile = typer.Argument(exists=True, dir_okay=False, readable=True, help="Result files: csv, json, jsonl, zip.")
+PreregFile = typer.Option(exists=True, dir_okay=False, readable=True, help="The prereg, a YAML file.")
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ def register(app: typer.Typer) -> None:
 
 def submit(
     benchmark: Annotated[str, typer.Argument(help="The benchmark's slug.")],
-    files: Annotated[list[Path], ExistingFile],
+    files: Annotated[list[Path], ResultFile],
     *,
-    prereg: Annotated[Path | None, YamlFile] = None,
+    prereg: Annotated[Path | None, PreregFile] = None,
     prereg_sha256: Annotated[str | None, typer.Option(help="A prereg that is registered already.")] = None,
     entrant: Annotated[str | None, typer.Option(help="The entrant, where the rows do not name it.")] = None,
     metadata: Annotated[str | None, typer.Option(help="JSON: version, url, code_commit, started_at, …")] = None,

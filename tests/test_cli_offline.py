@@ -1,0 +1,97 @@
+"""The commands that need no server, and what every command does with its user's mistakes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli.__main__ import run
+from app.config import Settings
+from tests.running_server import environment
+
+PREREG = Path(__file__).parent / "data/chamber_prereg/prereg/AS.yaml"
+
+
+def plumbline(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, under these settings."""
+    return subprocess.run(
+        [sys.executable, "-m", "app.cli", *arguments],
+        env=environment(Path("unused"), **settings),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_help_lists_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever starts a server finds all of its settings where they start it."""
+    code = run(["serve", "--help"])
+    shown = capsys.readouterr().out
+    missing = [name for name in Settings.model_fields if f"PLUMBLINE_{name.upper()}:" not in shown]
+
+    assert code == 0
+    assert missing == []
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands that people use are shown, the server's own one is not."""
+    run(["--help"])
+    shown = capsys.readouterr().out
+
+    assert all(name in shown for name in ("serve", "worker", "db", "token", "benchmark", "prereg", "submit", "export"))
+    assert "│ web " not in shown
+
+
+def test_a_valid_prereg_is_told_with_its_hashes(capsys: pytest.CaptureFixture[str]) -> None:
+    """The offline check names the address that the server will give it."""
+    code = run(["prereg", "check", str(PREREG)])
+    out = capsys.readouterr().out
+
+    assert code == 0
+    assert "axis form" in out
+    assert "fca8c9aeb8eea9d9dfdfbf3a53794b4c4aab022aa9af80451f506bee52b3ebe4" in out
+
+
+def test_a_prereg_that_breaks_rules_is_refused_with_all_of_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The offline check says what the server would say."""
+    path = tmp_path / "prereg.yaml"
+    text = PREREG.read_text().replace("bootstrap_method: cluster", "bootstrap_method: iid")
+    path.write_text(text + "\nrun_purpos: power\n")
+    code = run(["prereg", "check", str(path)])
+    err = " ".join(capsys.readouterr().err.split())
+
+    assert code == 2
+    assert "iid bootstrap is not permitted for leaderboard entries" in err
+    assert "run_purpos" in err
+
+
+def test_a_file_that_is_not_there_is_told_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    """A typing error in a path ends in one message."""
+    code = run(["submit", "my-bench", "/nowhere/scores.csv"])
+    err = capsys.readouterr().err
+
+    assert code == 2
+    assert "/nowhere/scores.csv" in err
+    assert "Traceback" not in err
+
+
+def test_an_address_that_is_no_postgres_is_refused_without_showing_it() -> None:
+    """The message names the setting and not its value, which may hold a password."""
+    done = plumbline("db", "check", PLUMBLINE_DATABASE_URL="mysql://me:secret@db/plumbline")
+
+    assert done.returncode == 2
+    assert "PLUMBLINE_DATABASE_URL" in done.stderr
+    assert "secret" not in done.stderr
+
+
+def test_a_database_that_does_not_answer_is_told_without_its_password() -> None:
+    """No traceback, and no secret in the log."""
+    done = plumbline("db", "check", PLUMBLINE_DATABASE_URL="postgresql://me:secret@127.0.0.1:1/plumbline")
+
+    assert done.returncode == 2
+    assert "does not answer" in done.stderr
+    assert "secret" not in done.stderr
+    assert "Traceback" not in done.stderr
