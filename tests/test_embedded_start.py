@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -12,11 +13,11 @@ from app.db.embedded import running_server
 from app.db.engine import make_engine
 from tests.embedded_user import (
     cluster_with_a_row,
-    copy_of,
     copy_wheel,
     database_user,
     give_to_ordinary_user,
     kept_number,
+    kill_servers_of,
     ordinary_user,
     postmaster_of,
     servers_of,
@@ -25,25 +26,27 @@ from tests.running_server import fresh_data_dir
 
 
 @pytest.fixture(scope="module")
-def original() -> Iterator[Path]:
-    """A data folder that the tests copy."""
-    with cluster_with_a_row() as data_dir:
-        yield data_dir
-
-
-@pytest.fixture
-def data_dir(original: Path) -> Iterator[Path]:
-    """A data folder with a cluster that does not run."""
-    with copy_of(original) as folder:
+def cluster() -> Iterator[Path]:
+    """A data folder that the tests share: each leaves it stopped, with the row it was made with."""
+    with cluster_with_a_row() as folder:
         yield folder
 
 
-def shown(address: str, setting: str) -> str:
-    """Return the value of a setting of the server."""
-    with psycopg.connect(address) as connection:
-        row = connection.execute("SELECT current_setting(%s)", [setting]).fetchone()
-    assert row is not None
-    return str(row[0])
+@pytest.fixture
+def data_dir(cluster: Path) -> Iterator[Path]:
+    """The shared data folder; a server that a failed test left behind is killed."""
+    yield cluster
+    kill_servers_of(cluster)
+
+
+@contextmanager
+def moved(data_dir: Path, target: Path) -> Iterator[Path]:
+    """Let a data folder be elsewhere for a while."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield data_dir.rename(target)
+    finally:
+        target.rename(data_dir)
 
 
 def test_a_cold_start_makes_the_database() -> None:
@@ -91,28 +94,21 @@ def test_nothing_is_left_after_the_last_user(data_dir: Path) -> None:
     assert (servers_of(data_dir), socket_folder.exists()) == ([], False)
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("listen_addresses", ""),
-        ("fsync", "on"),
-        ("synchronous_commit", "on"),
-        ("full_page_writes", "on"),
-        ("shared_buffers", "256MB"),
-        ("max_connections", "50"),
-        ("wal_compression", "pglz"),
-    ],
-)
-def test_settings_fit_our_load(running: str, setting: str, value: str) -> None:
+def test_settings_fit_our_load(data_dir: Path) -> None:
     """No network, all durability, memory of a small machine."""
-    assert shown(running, setting) == value
+    expected = {
+        "listen_addresses": "",
+        "fsync": "on",
+        "synchronous_commit": "on",
+        "full_page_writes": "on",
+        "shared_buffers": "256MB",
+        "max_connections": "50",
+        "wal_compression": "pglz",
+    }
+    with running_server(data_dir) as address, psycopg.connect(address) as connection:
+        rows = connection.execute("SELECT name, current_setting(name) FROM pg_settings").fetchall()
 
-
-@pytest.fixture(scope="module")
-def running(original: Path) -> Iterator[str]:
-    """The address of a server that runs for the whole module."""
-    with copy_of(original) as folder, running_server(folder) as address:
-        yield address
+    assert {name: value for name, value in rows if name in expected} == expected
 
 
 def test_the_server_does_not_run_as_root(data_dir: Path) -> None:
@@ -184,21 +180,19 @@ def test_programs_that_only_we_may_read_are_used() -> None:
 
 
 @pytest.mark.parametrize("name", ["two words", 'it\'s $HOME `of` "quotes" \\ 100%', "größe", "-D"])
-def test_a_folder_may_have_any_name(original: Path, name: str) -> None:
+def test_a_folder_may_have_any_name(data_dir: Path, name: str) -> None:
     """Spaces, quotes and what a shell would take for commands are letters like others."""
-    with copy_of(original) as folder, running_server(folder.rename(folder.with_name(name))) as address:
+    with moved(data_dir, data_dir.with_name(name)) as folder, running_server(folder) as address:
         found = kept_number(address)
 
     assert found == 7
 
 
-def test_a_very_long_path_is_no_obstacle(original: Path) -> None:
+def test_a_very_long_path_is_no_obstacle(data_dir: Path) -> None:
     """The socket has a short path of its own, which the length of the data folder does not touch."""
-    with copy_of(original) as folder:
-        deep = folder.parent.joinpath(*(["d" * 200] * 4))
-        deep.mkdir(parents=True)
-        with running_server(folder.rename(deep / "data")) as address:
-            found = kept_number(address)
+    deep = data_dir.parent.joinpath(*(["d" * 200] * 4), "data")
+    with moved(data_dir, deep) as folder, running_server(folder) as address:
+        found = kept_number(address)
 
     assert found == 7
 
@@ -219,6 +213,7 @@ def test_a_link_to_the_folder_is_the_folder(data_dir: Path) -> None:
     link.symlink_to(data_dir)
     with running_server(data_dir) as address, running_server(link) as same:
         pass
+    link.unlink()
 
     assert same == address
 

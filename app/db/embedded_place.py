@@ -140,15 +140,21 @@ def make_socket_folder(place: Place, account: Account) -> Path:
 
 
 def _socket_base(account: Account) -> Path:
-    sample = f"plumbline-{'0' * 16}/.s.PGSQL.{PORT}"
-    for base in dict.fromkeys((Path(tempfile.gettempdir()).resolve(), Path("/tmp"))):  # noqa: S108 - see check_private
-        fits = len(os.fsencode(base / sample)) <= MAX_SOCKET_BYTES
-        if fits and base.is_dir() and first_refused(account, "-x", [*reversed(base.parents), base]) is None:
+    # Not tempfile.gettempdir(): it writes a file to try, which a full disk refuses, and then falls back to anywhere.
+    bases = [Path(named) for named in (os.environ.get("TMPDIR"), "/tmp") if named]  # noqa: S108 - see check_private
+    for base in bases:
+        if _can_hold_socket(base, account):
             return base
     raise EmbeddedDatabaseError(
-        f"No folder for the socket of the embedded Postgres: the user {account.name} may enter neither "
-        f"{tempfile.gettempdir()} nor /tmp, or they are missing. Set TMPDIR to a short path that it may enter."
+        f"The socket of the embedded Postgres finds no place in {' or '.join(map(str, bases))}, which must be a folder "
+        f"that the user {account.name} may enter: set TMPDIR to a short path of one."
     )
+
+
+def _can_hold_socket(base: Path, account: Account) -> bool:
+    sample = base / f"plumbline-{'0' * 16}/.s.PGSQL.{PORT}"
+    is_short = base.is_absolute() and len(os.fsencode(sample)) <= MAX_SOCKET_BYTES
+    return is_short and base.is_dir() and first_refused(account, "-x", [*reversed(base.parents), base]) is None
 
 
 def check_private(folder: Path, account: Account) -> None:

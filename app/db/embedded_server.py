@@ -153,21 +153,30 @@ def _postgres_options(server: Server, socket_folder: Path) -> Sequence[str]:
 
 
 def stop(server: Server) -> None:
-    """Stop the server in order; afterwards no process of it lives."""
-    give_up_at = time.monotonic() + PATIENCE_S
+    """Stop the server in order; afterwards no process of it lives. One that we cannot see is not ours to stop."""
+    began_at = time.monotonic()
     socket_folder: Path | None = None
     while not server.is_gone():
         processes = server.processes()
-        if find_postmaster(processes) is None:
-            end_all(processes, LINGERS_S)
-        else:
-            with suppress(LookupError):
-                socket_folder = server.noted_socket_folder()
-            _pg_ctl(server, ["stop", "-s", "-m", "fast"])
-        _pause(server, give_up_at, "The embedded database could not be stopped")
+        waited_s = time.monotonic() - began_at
+        if not processes and waited_s > LINGERS_S:
+            return
+        if waited_s > PG_CTL_WAITS_S:
+            raise trouble("The embedded database could not be stopped", server.place.folder, tail(server.place.log))
+        with suppress(LookupError):
+            socket_folder = server.noted_socket_folder()
+        _end(server, processes)
     if socket_folder is not None:
         with suppress(OSError):  # a folder that is not empty is not only ours
             socket_folder.rmdir()
+
+
+def _end(server: Server, processes: Sequence[psutil.Process]) -> None:
+    if find_postmaster(processes) is None:
+        end_all(processes, LINGERS_S)
+    else:
+        _pg_ctl(server, ["stop", "-s", "-m", "fast"])
+    time.sleep(LOOKS_EVERY_S)
 
 
 def _pg_ctl(

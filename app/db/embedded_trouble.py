@@ -29,16 +29,28 @@ ADVICE = {
     "could not map anonymous shared memory": "there is too little memory; free at least 512 MiB",
 }
 
+# What pg_ctl prints; we show it only when the log has nothing.
+LOOK_INTO_LOG = "Examine the log output"
+UNLOGGED = "it could not write to its log; see whether a quota or a limit on the size of files (ulimit -f) is in force"
+
 
 def trouble(what: str, folder: Path, printed: str) -> EmbeddedDatabaseError:
     """Return the error for something that failed in a folder, with advice drawn from what was printed."""
-    advice = next((ADVICE[sign] for sign in ADVICE if sign in printed), None)
-    if advice is None and _is_nearly_full(folder):
-        # A full disk has no room for the log that would say so.
-        advice = ADVICE[NO_SPACE]
-    lines = "\n".join(f"    {line}" for line in printed.strip().splitlines()[-TAIL_LINES:])
+    advice = _advice(folder, printed)
+    printed_lines = [line for line in printed.splitlines() if line.strip()]
+    lines = "\n".join(f"    {line}" for line in printed_lines[-TAIL_LINES:])
     ending = f"\nThe last that was printed:\n{lines}" if lines else ""
-    return EmbeddedDatabaseError(f"{what} in {folder}: {advice or 'see what it printed'}. {OTHERWISE}{ending}")
+    return EmbeddedDatabaseError(f"{what} in {folder}: {advice}. {OTHERWISE}{ending}")
+
+
+def _advice(folder: Path, printed: str) -> str:
+    for sign, advice in ADVICE.items():
+        if sign in printed:
+            return advice
+    if _is_nearly_full(folder):
+        # A full disk has no room for the log that would say so.
+        return ADVICE[NO_SPACE]
+    return UNLOGGED if LOOK_INTO_LOG in printed else "see what it printed"
 
 
 def _is_nearly_full(folder: Path) -> bool:
