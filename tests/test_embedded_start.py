@@ -1,6 +1,7 @@
 """The embedded Postgres starts, cold and warm, in every kind of folder and as every kind of user."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -172,7 +173,7 @@ def test_programs_that_only_we_may_read_are_used() -> None:
         closed = folder.parent / "closed"
         copy_wheel(closed)
         closed.chmod(0o700)
-        with database_user(folder, environ={"PYTHONPATH": f"{closed}:{Path.cwd()}"}) as user:
+        with database_user(folder, environ={"PYTHONPATH": os.pathsep.join([str(closed), *sys.path])}) as user:
             address = user.read_line()
             program = Path(postmaster_of(folder).exe())
 

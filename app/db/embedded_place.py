@@ -9,7 +9,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,9 +139,30 @@ def make_socket_folder(place: Place, account: Account) -> Path:
     return folder
 
 
-def _socket_base(account: Account) -> Path:
+def remove_socket_folders(place: Place, account: Account) -> None:
+    """Remove what make_socket_folder made, with what a killed server left in it. Only while no server runs."""
+    for base in _socket_bases():
+        folder = base / place.label
+        # What is not there or not ours stays, and so does what holds more than a socket.
+        with suppress(OSError, EmbeddedDatabaseError):
+            check_private(folder, account)
+            remove_socket(folder)
+            folder.rmdir()
+
+
+def remove_socket(folder: Path) -> None:
+    """Remove the socket of a dead server, and the file by which whoever has its pid would be taken for it."""
+    for name in (f".s.PGSQL.{PORT}", f".s.PGSQL.{PORT}.lock"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _socket_bases() -> list[Path]:
     # Not tempfile.gettempdir(): it writes a file to try, which a full disk refuses, and then falls back to anywhere.
-    bases = [Path(named) for named in (os.environ.get("TMPDIR"), "/tmp") if named]  # noqa: S108 - see check_private
+    return [Path(named) for named in (os.environ.get("TMPDIR"), "/tmp") if named]  # noqa: S108 - see check_private
+
+
+def _socket_base(account: Account) -> Path:
+    bases = _socket_bases()
     for base in bases:
         if _can_hold_socket(base, account):
             return base

@@ -16,7 +16,16 @@ from app.db.embedded_binaries import find_programs
 from app.db.embedded_cluster import ensure_cluster
 from app.db.embedded_database import database_url, ensure_database
 from app.db.embedded_locks import lock_file, try_alone
-from app.db.embedded_place import PORT, Place, check_private, check_reachable, make_place, make_socket_folder
+from app.db.embedded_place import (
+    PORT,
+    Place,
+    check_private,
+    check_reachable,
+    make_place,
+    make_socket_folder,
+    remove_socket,
+    remove_socket_folders,
+)
 from app.db.embedded_processes import end_all, find_postmaster, server_processes
 from app.db.embedded_trouble import UNUSABLE, explained, tail, trouble
 
@@ -121,9 +130,8 @@ def _start_unless_unseen(server: Server) -> bool:
 
 def _remove_stale_notes(place: Place, socket_folder: Path) -> None:
     """Remove the files by which Postgres would take whoever has the pid of its dead predecessor for a server."""
-    socket = f".s.PGSQL.{PORT}"
-    for note in (place.cluster / "postmaster.pid", socket_folder / socket, socket_folder / f"{socket}.lock"):
-        note.unlink(missing_ok=True)
+    (place.cluster / "postmaster.pid").unlink(missing_ok=True)
+    remove_socket(socket_folder)
 
 
 def _start(server: Server, socket_folder: Path, lock: int) -> None:
@@ -155,7 +163,6 @@ def _postgres_options(server: Server, socket_folder: Path) -> Sequence[str]:
 def stop(server: Server) -> None:
     """Stop the server in order; afterwards no process of it lives. One that we cannot see is not ours to stop."""
     began_at = time.monotonic()
-    socket_folder: Path | None = None
     while not server.is_gone():
         processes = server.processes()
         waited_s = time.monotonic() - began_at
@@ -163,12 +170,9 @@ def stop(server: Server) -> None:
             return
         if waited_s > PG_CTL_WAITS_S:
             raise trouble("The embedded database could not be stopped", server.place.folder, tail(server.place.log))
-        with suppress(LookupError):
-            socket_folder = server.noted_socket_folder()
         _end(server, processes)
-    if socket_folder is not None:
-        with suppress(OSError):  # a folder that is not empty is not only ours
-            socket_folder.rmdir()
+    if server.place.cluster.exists():
+        remove_socket_folders(server.place, server.account)
 
 
 def _end(server: Server, processes: Sequence[psutil.Process]) -> None:
