@@ -1,0 +1,54 @@
+"""From the files of a submission to its evidence, or to everything that is wrong with them.
+
+Called by `web.submissions` before anything is stored, also for a dry run.
+"""
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.errors import EvidenceRejected, Problem
+from app.evidence.evaluation_summary import read_evaluation_summary
+from app.evidence.findings import Findings
+from app.evidence.reading import Reading
+from app.evidence.uploads import FileRecord, Limits, ReceivedFile, Unpacking, Upload
+from app.manifest import EvidenceKind, Manifest
+from app.scores import ScoreTable
+
+Kind = Callable[[Manifest, Sequence[ReceivedFile], str | None, int, Findings], Reading | None]
+
+KINDS: Mapping[EvidenceKind, Kind] = {"evaluation_summary": read_evaluation_summary}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a submission holds: `scores.file` is a position in `files`, the files and archive members as sent."""
+
+    scores: ScoreTable
+    files: tuple[FileRecord, ...]
+    warnings: tuple[Problem, ...]
+
+
+def read_evidence(manifest: Manifest, uploads: Sequence[Upload], entrant: str | None, limits: Limits) -> Evidence:
+    """Read uploaded files as the manifest's kind of evidence.
+
+    Raises EvidenceRejected with every problem of every file, and TooLarge when a limit is passed.
+    """
+    kind = KINDS.get(manifest.evidence)
+    if kind is None:
+        message = f"evidence kind {manifest.evidence} is not supported by this version"
+        raise EvidenceRejected(f"{message}.", [Problem(message)])
+    findings = Findings()
+    with tempfile.TemporaryDirectory(prefix="plumbline-upload-") as folder:
+        unpacking = Unpacking(limits, Path(folder), findings)
+        unpacking.take_all(uploads)
+        reading = kind(manifest, unpacking.tables, entrant, limits.max_rows, findings)
+    findings.raise_if_any([record.name for record in unpacking.records])
+    if reading is None:
+        raise EvidenceRejected("The submission holds no table.", [Problem("no table was sent", column="files")])
+    return Evidence(reading.scores, _with_rows(unpacking.records, reading), (*unpacking.warnings, *reading.warnings))
+
+
+def _with_rows(records: Sequence[FileRecord], reading: Reading) -> tuple[FileRecord, ...]:
+    return tuple(replace(record, n_rows=reading.n_rows.get(position, 0)) for position, record in enumerate(records))
