@@ -5,7 +5,7 @@ import pwd
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,17 +44,20 @@ class DatabaseUser:
 
 @contextmanager
 def database_user(
-    data_dir: Path, *users: str, environ: Mapping[str, str] | None = None, prepare: Callable[[], None] | None = None
+    data_dir: Path, *users: str, environ: Mapping[str, str] | None = None, max_file: str = "unlimited"
 ) -> Iterator[DatabaseUser]:
-    """Start a process that uses the database of a folder, in a process group of its own as a shell starts it."""
+    """Start a process that uses the database of a folder, in a process group of its own as a shell starts it.
+
+    `max_file` is what no file may outgrow, in the blocks of `ulimit -f`.
+    """
+    limited = ["/bin/sh", "-c", f'ulimit -f {max_file}; exec "$@"', "sh"] if max_file != "unlimited" else []
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.embedded_child", str(data_dir), *users],
+        [*limited, sys.executable, "-m", "tests.embedded_child", str(data_dir), *users],
         env={**os.environ, **(environ or {})},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         process_group=0,
-        preexec_fn=prepare,
     )
     try:
         yield DatabaseUser(process)
@@ -66,9 +69,9 @@ def database_user(
                 stream.close()
 
 
-def refusal(data_dir: Path, *users: str, prepare: Callable[[], None] | None = None) -> str:
+def refusal(data_dir: Path, *users: str, max_file: str = "unlimited") -> str:
     """Return what a process is told that cannot use the database of a folder."""
-    with database_user(data_dir, *users, prepare=prepare) as user:
+    with database_user(data_dir, *users, max_file=max_file) as user:
         printed, _ = user.process.communicate(timeout=ANSWERS_WITHIN_S)
     assert user.process.returncode == 1, printed
     return printed

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import resource
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -70,16 +69,6 @@ def fill(disk: Path) -> None:
     with contextlib.suppress(OSError), (disk / "filling").open("wb", buffering=0) as filling:
         while filling.write(b"x" * 4096):
             pass
-
-
-def allow_no_bytes() -> None:
-    """Let this process and its children write nothing to any file."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-
-
-def limit_file_size() -> None:
-    """Let no file of this process and its children grow beyond 1 MiB."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1024 * 1024, 1024 * 1024))
 
 
 SPACE_ADVICE = {"full disk": "the disk is full", "file limit": "a limit on the size of files"}
@@ -156,7 +145,7 @@ SHORTAGES = ("full disk", "file limit") if may_mount() else ("file limit",)
 def test_a_new_database_that_does_not_fit_is_told(shortage: str) -> None:
     """What to free is in the message, and nothing of the database stays."""
     with fresh_data_dir() as folder, small_disk(folder, "20m") if shortage == "full disk" else nullcontext():
-        told = refusal(folder, prepare=limit_file_size if shortage == "file limit" else None)
+        told = refusal(folder, max_file="2048" if shortage == "file limit" else "unlimited")
         left = [path.name for path in folder.iterdir() if path.is_dir()]
 
     assert f"could not be made in {folder}: " in told
@@ -172,7 +161,7 @@ def test_a_database_that_has_no_room_to_start_is_told(original: Path, shortage: 
         subprocess.run(["cp", "-a", f"{original}/.", folder], check=True)
         if shortage == "full disk":
             fill(folder)
-        told = refusal(folder, prepare=allow_no_bytes if shortage == "file limit" else None)
+        told = refusal(folder, max_file="0" if shortage == "file limit" else "unlimited")
 
     assert f"could not be started in {folder}: " in told
     assert SPACE_ADVICE[shortage] in told
