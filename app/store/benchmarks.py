@@ -1,0 +1,194 @@
+"""Benchmarks and the versions of their manifests, and the counters by which pages know that they are old."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from app.db.models import Benchmark, Entry, ManifestVersion, Snapshot, Submission, Task
+from app.errors import Conflict, NotFound
+from app.leaderboards.registry import parse_manifest
+from app.manifest import Manifest, manifest_digest
+
+CHANGED_CHANNEL = "plumbline_changed"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A benchmark with one version of its manifest."""
+
+    benchmark: Benchmark
+    version: ManifestVersion
+    manifest: Manifest
+
+
+@dataclass(frozen=True)
+class BenchmarkSummary:
+    """What the front page says of a benchmark."""
+
+    slug: str
+    manifest: Manifest
+    n_entrants: int
+    n_submissions: int
+    snapshot_number: int | None
+    published_at: datetime | None
+
+
+def create_benchmark(session: Session, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:
+    """Store a new benchmark. Raises Conflict when the slug is taken."""
+    made = session.scalar(
+        insert(Benchmark)
+        .values(slug=manifest.slug, created_by=token_id)
+        .on_conflict_do_nothing(index_elements=["slug"])
+        .returning(Benchmark)
+    )
+    if made is None:
+        raise Conflict(f"There is a benchmark {manifest.slug} already; PUT adds a version of its manifest.")
+    return _add_version(session, made, manifest, yaml, token_id)
+
+
+def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:
+    """Add a version of the manifest; the same bytes as the newest version change nothing.
+
+    Raises NotFound, or Conflict when the manifest names another slug or another kind of evidence.
+    """
+    benchmark = lock_benchmark(session, find_benchmark(session, slug).id)
+    newest = load_declared(session, benchmark)
+    if newest.version.sha256 == manifest_digest(yaml):
+        return newest
+    if manifest.slug != slug:
+        raise Conflict(f"The manifest's slug is {manifest.slug}, but the address is that of {slug}.")
+    if manifest.evidence != newest.manifest.evidence:
+        raise Conflict(f"{slug} takes {newest.manifest.evidence}; another kind of evidence is another benchmark.")
+    return _add_version(session, benchmark, manifest, yaml, token_id)
+
+
+def find_benchmark(session: Session, slug: str) -> Benchmark:
+    """Return a benchmark. Raises NotFound."""
+    benchmark = session.scalar(select(Benchmark).where(Benchmark.slug == slug))
+    if benchmark is None:
+        raise NotFound(f"There is no benchmark {slug}.")
+    return benchmark
+
+
+def lock_benchmark(session: Session, benchmark_id: int) -> Benchmark:
+    """Return a benchmark whose row stays locked until the transaction ends."""
+    return session.scalars(
+        select(Benchmark)
+        .where(Benchmark.id == benchmark_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    ).one()
+
+
+def load_declared(session: Session, benchmark: Benchmark, version_id: int | None = None) -> Declared:
+    """Return a benchmark with its newest manifest, or with the version of the given id."""
+    query = select(ManifestVersion).where(ManifestVersion.benchmark_id == benchmark.id)
+    if version_id is not None:
+        query = query.where(ManifestVersion.id == version_id)
+    version = session.scalars(query.order_by(ManifestVersion.version.desc()).limit(1)).one()
+    return Declared(benchmark, version, parse_manifest(version.yaml))
+
+
+def find_declared(session: Session, slug: str) -> Declared:
+    """Return a benchmark with its newest manifest. Raises NotFound."""
+    return load_declared(session, find_benchmark(session, slug))
+
+
+def list_versions(session: Session, benchmark_id: int) -> Sequence[ManifestVersion]:
+    """Return every version of a manifest, the newest first."""
+    query = select(ManifestVersion).where(ManifestVersion.benchmark_id == benchmark_id)
+    return session.scalars(query.order_by(ManifestVersion.version.desc())).all()
+
+
+def list_benchmarks(session: Session) -> list[BenchmarkSummary]:
+    """Return what the front page shows, in the order of the slugs."""
+    entrants = select(func.count()).where(
+        Entry.state == "current", Entry.submission_id == Submission.id, Submission.benchmark_id == Benchmark.id
+    )
+    submissions = select(func.count()).where(Submission.benchmark_id == Benchmark.id)
+    query = (
+        select(Benchmark, entrants.scalar_subquery(), submissions.scalar_subquery(), Snapshot)
+        .outerjoin(Snapshot, Snapshot.id == Benchmark.snapshot_id)
+        .order_by(Benchmark.slug)
+    )
+    return [
+        BenchmarkSummary(
+            slug=benchmark.slug,
+            manifest=load_declared(session, benchmark).manifest,
+            n_entrants=n_entrants,
+            n_submissions=n_submissions,
+            snapshot_number=snapshot.number if snapshot else None,
+            published_at=snapshot.published_at if snapshot else None,
+        )
+        for benchmark, n_entrants, n_submissions, snapshot in session.execute(query).tuples()
+    ]
+
+
+def count_benchmarks(session: Session) -> int:
+    """Return how many benchmarks there are."""
+    return session.scalars(select(func.count()).select_from(Benchmark)).one()
+
+
+def mark_data_changed(session: Session, benchmark_id: int) -> None:
+    """Say that the boards are behind. Locks the benchmark's row, so call it last, just before deferring a job."""
+    session.execute(
+        update(Benchmark)
+        .where(Benchmark.id == benchmark_id)
+        .values(data_version=Benchmark.data_version + 1, change_version=Benchmark.change_version + 1)
+    )
+    _notify(session)
+
+
+def mark_pages_changed(session: Session, benchmark_id: int) -> None:
+    """Say that some page of the benchmark shows something old."""
+    session.execute(
+        update(Benchmark).where(Benchmark.id == benchmark_id).values(change_version=Benchmark.change_version + 1)
+    )
+    _notify(session)
+
+
+def change_total(session: Session) -> int:
+    """Return a number that differs whenever a page may differ; what the page cache polls."""
+    return int(session.scalars(select(func.coalesce(func.sum(Benchmark.change_version + 1), 0))).one())
+
+
+def stale_benchmarks(session: Session) -> Sequence[Benchmark]:
+    """Return the benchmarks whose boards are behind their evidence."""
+    return session.scalars(select(Benchmark).where(Benchmark.data_version > Benchmark.published_version)).all()
+
+
+def ensure_tasks(session: Session, benchmark_id: int, names: Sequence[str]) -> dict[str, int]:
+    """Return the number of each task, making those that are new."""
+    if names:
+        session.execute(
+            insert(Task)
+            .values([{"benchmark_id": benchmark_id, "name": name} for name in sorted(names)])
+            .on_conflict_do_nothing()
+        )
+    rows = session.execute(select(Task.name, Task.id).where(Task.benchmark_id == benchmark_id)).tuples()
+    return {name: task_id for name, task_id in rows if name in set(names)}
+
+
+def _add_version(session: Session, benchmark: Benchmark, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:
+    newest = session.scalar(
+        select(func.max(ManifestVersion.version)).where(ManifestVersion.benchmark_id == benchmark.id)
+    )
+    version = ManifestVersion(
+        benchmark_id=benchmark.id,
+        version=(newest or 0) + 1,
+        yaml=yaml,
+        sha256=manifest_digest(yaml),
+        created_by=token_id,
+    )
+    session.add(version)
+    session.flush()
+    mark_data_changed(session, benchmark.id)
+    return Declared(benchmark, version, manifest)
+
+
+def _notify(session: Session) -> None:
+    session.execute(text("SELECT pg_notify(:channel, '')"), {"channel": CHANGED_CHANNEL})

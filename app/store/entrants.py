@@ -1,0 +1,110 @@
+"""Entrants: names, who owns them, and which submission is the evidence that counts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from app.db.models import Entrant, EntrantTransfer, Entry, Token
+from app.errors import Conflict, NotFound
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An entrant's newest evidence: the submission and its state."""
+
+    entrant: Entrant
+    entry: Entry
+
+
+def find_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
+    """Return an entrant. Raises NotFound."""
+    entrant = session.scalar(select(Entrant).where(Entrant.benchmark_id == benchmark_id, Entrant.name == name))
+    if entrant is None:
+        raise NotFound(f"There is no entrant {name} in this benchmark.")
+    return entrant
+
+
+def lock_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> dict[str, Entrant]:
+    """Make the entrants that are new and lock them all, so that two submissions of one entrant take turns.
+
+    Raises Conflict when a name differs from a stored one in case alone.
+    """
+    wanted = sorted(names)
+    session.execute(
+        insert(Entrant)
+        .values([{"benchmark_id": benchmark_id, "name": name} for name in wanted])
+        .on_conflict_do_nothing()
+    )
+    return _by_name(session, benchmark_id, wanted, lock=True)
+
+
+def refuse_foreign(entrants: Iterable[Entrant], token_id: int) -> None:
+    """Raise Conflict naming every entrant that belongs to another submitter."""
+    foreign = sorted(e.name for e in entrants if e.owner_id is not None and e.owner_id != token_id)
+    if foreign:
+        names = ", ".join(foreign[:20]) + (f" and {len(foreign) - 20} more" if len(foreign) > 20 else "")
+        raise Conflict(
+            f"Owned by another submitter: {names}. Only the owner of an entrant may submit for it; "
+            "a steward can move ownership."
+        )
+
+
+def known_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Entrant]:
+    """Return those of the names that exist, without making or locking any. Raises Conflict as lock_entrants."""
+    return list(_by_name(session, benchmark_id, sorted(names), lock=False).values())
+
+
+def claim(entrants: Iterable[Entrant], token_id: int) -> None:
+    """Give the entrants that nobody owns to the first submitter who was admitted."""
+    for entrant in entrants:
+        if entrant.owner_id is None:
+            entrant.owner_id = token_id
+
+
+def transfer(session: Session, entrant: Entrant, to: Token, by: Token, reason: str) -> None:
+    """Move an entrant to another owner and keep the record of it."""
+    session.add(
+        EntrantTransfer(entrant_id=entrant.id, from_id=entrant.owner_id, to_id=to.id, by_id=by.id, reason=reason)
+    )
+    entrant.owner_id = to.id
+    session.flush()
+
+
+def list_transfers(session: Session, entrant_id: int) -> Sequence[EntrantTransfer]:
+    """Return how an entrant changed hands, the oldest first."""
+    query = select(EntrantTransfer).where(EntrantTransfer.entrant_id == entrant_id)
+    return session.scalars(query.order_by(EntrantTransfer.id)).all()
+
+
+def current_entries(session: Session, benchmark_id: int) -> list[Standing]:
+    """Return each entrant that stands on the boards with the evidence it stands on, by name."""
+    query = (
+        select(Entrant, Entry)
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .where(Entrant.benchmark_id == benchmark_id, Entry.state == "current")
+        .order_by(Entrant.name)
+    )
+    return [Standing(entrant, entry) for entrant, entry in session.execute(query).tuples()]
+
+
+def entries_of(session: Session, entrant_id: int) -> Sequence[Entry]:
+    """Return every piece of evidence an entrant ever had, the newest first."""
+    query = select(Entry).where(Entry.entrant_id == entrant_id)
+    return session.scalars(query.order_by(Entry.submission_id.desc())).all()
+
+
+def _by_name(session: Session, benchmark_id: int, names: list[str], *, lock: bool) -> dict[str, Entrant]:
+    lowered = {name.lower() for name in names}
+    query = (
+        select(Entrant)
+        .where(Entrant.benchmark_id == benchmark_id, func.lower(Entrant.name).in_(lowered))
+        .order_by(Entrant.id)
+    )
+    found = session.scalars(query.with_for_update() if lock else query).all()
+    alike = [entrant.name for entrant in found if entrant.name not in set(names)]
+    if alike:
+        raise Conflict(f"Too like an entrant of this benchmark (only the case differs): {', '.join(sorted(alike))}.")
+    return {entrant.name: entrant for entrant in found}

@@ -1,0 +1,164 @@
+"""Score rows to and from Postgres: binary COPY in, columnar ScoreTable out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from psycopg.types.json import Jsonb
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Entrant, Score, Submission, Task
+from app.scores import NONE, Coded, ScoreTable
+
+COPY_COLUMNS = (
+    ("submission_id", "int8"),
+    ("position", "int4"),
+    ("file", "int2"),
+    ("row", "int4"),
+    ("entrant_id", "int4"),
+    ("task_id", "int4"),
+    ("condition", "text"),
+    ("seed", "int8"),
+    ("item", "text"),
+    ("leaked", "bool"),
+    ("values", "float8[]"),
+    ("reason", "text"),
+    ("recorded", "jsonb"),
+)
+CHUNK_ROWS = 50_000
+
+
+@dataclass(frozen=True)
+class RowKeys:
+    """The numbers that stand for names in score rows."""
+
+    submission_id: int
+    entrants: Mapping[str, int]
+    tasks: Mapping[str, int]
+
+
+def copy_scores(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
+    """Write every row by binary COPY inside the session's own transaction."""
+    driver = session.connection().connection.driver_connection
+    if driver is None:
+        raise RuntimeError("the session has lost its connection")
+    names = ", ".join(f'"{name}"' for name, _ in COPY_COLUMNS)
+    with driver.cursor() as cursor, cursor.copy(f"COPY score ({names}) FROM STDIN (FORMAT BINARY)") as copy:
+        copy.set_types([kind for _, kind in COPY_COLUMNS])
+        for start in range(0, len(scores), CHUNK_ROWS):
+            for row in _chunk(scores, keys, slice(start, start + CHUNK_ROWS)):
+                copy.write_row(row)
+
+
+def _chunk(scores: ScoreTable, keys: RowKeys, part: slice) -> Iterator[tuple[Any, ...]]:
+    """Return an iterator over plain Python rows of one part of the table, in COPY order."""
+    n_rows = len(scores.row[part])
+    return zip(
+        repeat(keys.submission_id, n_rows),
+        range(part.start, part.start + n_rows),
+        scores.file[part].tolist(),
+        scores.row[part].tolist(),
+        _numbers(scores.entrant, keys.entrants)[scores.entrant.codes[part]].tolist(),
+        _numbers(scores.task, keys.tasks)[scores.task.codes[part]].tolist(),
+        _texts(scores.condition, part, n_rows),
+        repeat(None, n_rows) if scores.seed is None else scores.seed[part].tolist(),
+        _texts(scores.item, part, n_rows),
+        scores.leaked[part].tolist(),
+        _nullable(scores.values[part]),
+        _texts(scores.reason, part, n_rows),
+        _recorded(scores, part, n_rows),
+        strict=True,
+    )
+
+
+def _numbers(coded: Coded, numbers: Mapping[str, int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.array([numbers[word] for word in coded.words], dtype=np.int64)
+
+
+def _texts(coded: Coded | None, part: slice, n_rows: int) -> Any:
+    if coded is None:
+        return repeat(None, n_rows)
+    lookup = [*coded.words, None]
+    return [lookup[code] for code in coded.codes[part].tolist()]
+
+
+def _nullable(values: np.ndarray[Any, np.dtype[np.float64]]) -> list[list[float | None]]:
+    """Return rows of floats; NaN means null in a ScoreTable and becomes one."""
+    rows: list[list[float | None]] = values.tolist()
+    for position in np.flatnonzero(np.isnan(values).any(axis=1)).tolist():
+        rows[position] = [None if value != value else value for value in rows[position]]
+    return rows
+
+
+def _recorded(scores: ScoreTable, part: slice, n_rows: int) -> Any:
+    if not scores.recorded:
+        return repeat(None, n_rows)
+    columns = {name: _texts(coded, part, n_rows) for name, coded in scores.recorded.items()}
+    return [Jsonb(dict(zip(columns, cells, strict=True))) for cells in zip(*columns.values(), strict=True)]
+
+
+def read_scores(session: Session, pairs: Sequence[tuple[int, int]], columns: Sequence[str]) -> ScoreTable:
+    """Return the rows of (submission, entrant) pairs as one table with the wanted value columns.
+
+    A submission made under an older manifest may lack a column; its values are null there. Rows come in
+    the order of entrant, task and position, whatever the order in which they were stored.
+    """
+    parts = [
+        _read_submission(session, submission_id, pairs, columns) for submission_id in sorted({s for s, _ in pairs})
+    ]
+    rows = [row for part in parts for row in part]
+    rows.sort(key=lambda row: (row[0], row[1], row[6]))
+    return _to_table(rows, tuple(columns))
+
+
+def _read_submission(
+    session: Session, submission_id: int, pairs: Sequence[tuple[int, int]], columns: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    entrant_ids = [entrant for submission, entrant in pairs if submission == submission_id]
+    stored = list(session.scalars(select(Submission.columns).where(Submission.id == submission_id)).one())
+    positions = [stored.index(column) if column in stored else None for column in columns]
+    query = (
+        select(
+            Entrant.name, Task.name, Score.condition, Score.seed, Score.item, Score.leaked, Score.position,
+            Score.file, Score.row, Score.values, Score.reason,
+        )
+        .join(Entrant, Entrant.id == Score.entrant_id)
+        .join(Task, Task.id == Score.task_id)
+        .where(Score.submission_id == submission_id, Score.entrant_id.in_(entrant_ids))
+    )  # fmt: skip
+    return [
+        (*row[:9], [None if at is None else row[9][at] for at in positions], row[10])
+        for row in session.execute(query).tuples()
+    ]
+
+
+def _to_table(rows: list[tuple[Any, ...]], columns: tuple[str, ...]) -> ScoreTable:
+    by_column = list(zip(*rows, strict=True)) or [()] * 11
+    has_seed = any(seed is not None for seed in by_column[3])
+    return ScoreTable(
+        entrant=_code(by_column[0]),
+        task=_code(by_column[1]),
+        condition=_code_or_none(by_column[2]),
+        seed=np.array(by_column[3], dtype=np.int64) if has_seed else None,
+        item=_code_or_none(by_column[4]),
+        leaked=np.array(by_column[5], dtype=np.bool_),
+        file=np.array(by_column[7], dtype=np.int64),
+        row=np.array(by_column[8], dtype=np.int64),
+        columns=columns,
+        values=np.array(by_column[9], dtype=np.float64).reshape(len(rows), len(columns)),
+        reason=_code_or_none(by_column[10]),
+    )
+
+
+def _code(words: Sequence[str | None]) -> Coded:
+    vocabulary = sorted({word for word in words if word is not None})
+    numbers = {word: code for code, word in enumerate(vocabulary)}
+    codes = np.array([NONE if word is None else numbers[word] for word in words], dtype=np.int64)
+    return Coded(tuple(vocabulary), codes)
+
+
+def _code_or_none(words: Sequence[str | None]) -> Coded | None:
+    return _code(words) if any(word is not None for word in words) else None

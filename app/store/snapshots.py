@@ -1,0 +1,264 @@
+"""Snapshots: immutable published states, their tables, and what changed from one to the next."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from app.db.models import (
+    Benchmark,
+    Entrant,
+    Entry,
+    Snapshot,
+    SnapshotEntry,
+    SnapshotTable,
+    Submission,
+    SubmissionEvent,
+)
+from app.errors import NotFound
+from app.store import benchmarks, entrants
+from app.store.benchmarks import Declared
+from app.table import Table
+
+
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An entrant and the submission it stands on in a snapshot."""
+
+    entrant_id: int
+    entrant: str
+    submission_id: int
+    submission_digest: str
+
+
+@dataclass(frozen=True)
+class Withdrawal:
+    """A tombstone: what was withdrawn, when and why."""
+
+    submission_id: int
+    entrants: tuple[str, ...]
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything a snapshot is computed from, read at one instant."""
+
+    data_version: int
+    declared: Declared
+    standings: tuple[Standing, ...]
+    withdrawals: tuple[Withdrawal, ...]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the admitted submissions and the withdrawn ones."""
+        described = {
+            "admitted": [[s.entrant, s.submission_id, s.submission_digest] for s in self.standings],
+            "withdrawn": [w.submission_id for w in self.withdrawals],
+        }
+        return hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A computed state of a benchmark, ready to be stored."""
+
+    inputs: Inputs
+    tables: Sequence[Table]
+    code_version: str
+    changes: Sequence[Mapping[str, Any]]
+
+
+def read_inputs(session: Session, benchmark_id: int) -> Inputs:
+    """Read what the boards are computed from; the caller's transaction makes it one instant."""
+    benchmark = session.get(Benchmark, benchmark_id, populate_existing=True)
+    if benchmark is None:
+        raise NotFound(f"There is no benchmark with number {benchmark_id}.")
+    return Inputs(
+        data_version=benchmark.data_version,
+        declared=benchmarks.load_declared(session, benchmark),
+        standings=_standings(session, benchmark_id),
+        withdrawals=_withdrawals(session, benchmark_id),
+    )
+
+
+def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:
+    digests = select(Submission.id, Submission.digest).where(Submission.benchmark_id == benchmark_id)
+    by_id = {number: digest for number, digest in session.execute(digests).tuples()}
+    return tuple(
+        Standing(s.entrant.id, s.entrant.name, s.entry.submission_id, by_id[s.entry.submission_id])
+        for s in entrants.current_entries(session, benchmark_id)
+    )
+
+
+def _withdrawals(session: Session, benchmark_id: int) -> tuple[Withdrawal, ...]:
+    query = (
+        select(Submission.id, SubmissionEvent.at, SubmissionEvent.reason)
+        .join(SubmissionEvent, SubmissionEvent.submission_id == Submission.id)
+        .where(Submission.benchmark_id == benchmark_id, SubmissionEvent.status == "withdrawn")
+        .order_by(Submission.id)
+    )
+    return tuple(
+        Withdrawal(number, _entrant_names(session, number), at, reason)
+        for number, at, reason in session.execute(query).tuples()
+    )
+
+
+def _entrant_names(session: Session, submission_id: int) -> tuple[str, ...]:
+    query = select(Entrant.name).join(Entry, Entry.entrant_id == Entrant.id)
+    return tuple(session.scalars(query.where(Entry.submission_id == submission_id).order_by(Entrant.name)).all())
+
+
+def store_publication(session: Session, publication: Publication) -> Snapshot | None:
+    """Store a snapshot and make it the current one, unless something newer is published already.
+
+    The same inputs, manifest and code make the same snapshot, so a repeat only moves the counters.
+    Returns None when a newer state is published already.
+    """
+    inputs = publication.inputs
+    benchmark = benchmarks.lock_benchmark(session, inputs.declared.benchmark.id)
+    if benchmark.snapshot_id is not None and benchmark.published_version > inputs.data_version:
+        return None
+    snapshot = _find_same(session, publication) or _add_snapshot(session, publication)
+    benchmark.snapshot_id = snapshot.id
+    benchmark.published_version = inputs.data_version
+    benchmark.publish_error = None
+    session.flush()
+    _mark_published(session, publication, snapshot)
+    benchmarks.mark_pages_changed(session, benchmark.id)
+    return snapshot
+
+
+def _find_same(session: Session, publication: Publication) -> Snapshot | None:
+    inputs = publication.inputs
+    return session.scalar(
+        select(Snapshot).where(
+            Snapshot.benchmark_id == inputs.declared.benchmark.id,
+            Snapshot.input_digest == inputs.digest(),
+            Snapshot.manifest_digest == inputs.declared.version.sha256,
+            Snapshot.code_version == publication.code_version,
+        )
+    )
+
+
+def _add_snapshot(session: Session, publication: Publication) -> Snapshot:
+    inputs = publication.inputs
+    benchmark_id = inputs.declared.benchmark.id
+    newest = session.scalar(select(func.max(Snapshot.number)).where(Snapshot.benchmark_id == benchmark_id))
+    boards = inputs.declared.manifest.leaderboards
+    snapshot = Snapshot(
+        benchmark_id=benchmark_id,
+        number=(newest or 0) + 1,
+        manifest_version_id=inputs.declared.version.id,
+        input_digest=inputs.digest(),
+        manifest_digest=inputs.declared.version.sha256,
+        code_version=publication.code_version,
+        rng_seeds={board.name: board.uncertainty.rng_seed for board in boards},
+        withdrawals=[_tombstone(withdrawal) for withdrawal in inputs.withdrawals],
+        changes=list(publication.changes),
+    )
+    session.add(snapshot)
+    session.flush()
+    _add_tables(session, snapshot.id, publication)
+    return snapshot
+
+
+def _add_tables(session: Session, snapshot_id: int, publication: Publication) -> None:
+    session.add_all(
+        SnapshotEntry(snapshot_id=snapshot_id, entrant_id=s.entrant_id, submission_id=s.submission_id)
+        for s in publication.inputs.standings
+    )
+    session.add_all(
+        SnapshotTable(snapshot_id=snapshot_id, name=table.name, content=_pack(table)) for table in publication.tables
+    )
+    session.flush()
+
+
+def _tombstone(withdrawal: Withdrawal) -> dict[str, Any]:
+    return {
+        "submission": withdrawal.submission_id,
+        "entrants": list(withdrawal.entrants),
+        "at": withdrawal.at.isoformat(),
+        "reason": withdrawal.reason,
+    }
+
+
+def _mark_published(session: Session, publication: Publication, snapshot: Snapshot) -> None:
+    """Move the evaluated submissions that the snapshot shows to published, in one statement."""
+    standing = {s.submission_id for s in publication.inputs.standings}
+    moved = session.scalars(
+        update(Submission)
+        .where(Submission.id.in_(standing), Submission.status == "evaluated")
+        .values(status="published")
+        .returning(Submission.id)
+    ).all()
+    if moved:
+        reason = f"On the boards since snapshot {snapshot.number}."
+        events = [{"submission_id": number, "status": "published", "reason": reason} for number in sorted(moved)]
+        session.execute(insert(SubmissionEvent).values(events))
+
+
+def note_publish_error(session: Session, benchmark_id: int, error: str | None) -> None:
+    """Remember why the boards could not be computed, for the pages to say."""
+    session.execute(update(Benchmark).where(Benchmark.id == benchmark_id).values(publish_error=error))
+    benchmarks.mark_pages_changed(session, benchmark_id)
+
+
+def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = None) -> Snapshot | None:
+    """Return a snapshot by its number, or the current one (None before the first).
+
+    Raises NotFound when there is none of that number.
+    """
+    if number is None:
+        return None if benchmark.snapshot_id is None else session.get(Snapshot, benchmark.snapshot_id)
+    query = select(Snapshot).where(Snapshot.benchmark_id == benchmark.id, Snapshot.number == number)
+    snapshot = session.scalar(query)
+    if snapshot is None:
+        raise NotFound(f"{benchmark.slug} has no snapshot {number}.")
+    return snapshot
+
+
+def list_snapshots(session: Session, benchmark_id: int) -> Sequence[Snapshot]:
+    """Return every snapshot of a benchmark, the newest first."""
+    query = select(Snapshot).where(Snapshot.benchmark_id == benchmark_id)
+    return session.scalars(query.order_by(Snapshot.number.desc())).all()
+
+
+def load_table(session: Session, snapshot_id: int, name: str) -> Table | None:
+    """Return one published table, or None when the snapshot has none of that name."""
+    stored = session.get(SnapshotTable, (snapshot_id, name))
+    return None if stored is None else _unpack(stored.content)
+
+
+def load_standings(session: Session, snapshot_id: int) -> dict[str, int]:
+    """Return which submission each entrant stood on in a snapshot."""
+    query = (
+        select(Entrant.name, SnapshotEntry.submission_id)
+        .join(Entrant, Entrant.id == SnapshotEntry.entrant_id)
+        .where(SnapshotEntry.snapshot_id == snapshot_id)
+        .order_by(Entrant.name)
+    )
+    return {name: number for name, number in session.execute(query).tuples()}
+
+
+def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
+    """Return (submission, entrant) numbers of a snapshot, for reading its rows."""
+    query = select(SnapshotEntry.submission_id, SnapshotEntry.entrant_id)
+    return list(session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id)).tuples().all())
+
+
+def _pack(table: Table) -> bytes:
+    return zlib.compress(json.dumps(table.to_json(), separators=(",", ":"), allow_nan=False).encode(), 6)
+
+
+def _unpack(content: bytes) -> Table:
+    return Table.from_json(json.loads(zlib.decompress(content)))

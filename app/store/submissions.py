@@ -1,0 +1,297 @@
+"""Submissions: written once with their checks and rows, then moved from state to state with a reason each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.admission import Check
+from app.db.models import (
+    Benchmark,
+    Entrant,
+    Entry,
+    Submission,
+    SubmissionCheck,
+    SubmissionEvent,
+    SubmissionFile,
+    SubmissionTable,
+)
+from app.errors import Conflict, NotFound
+from app.evidence.reader import Evidence
+from app.store import benchmarks, entrants, scores
+from app.store.benchmarks import Declared
+from app.table import Table
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What is stored of an upload. `digest` is over every file and field of it."""
+
+    declared: Declared
+    evidence: Evidence
+    checks: Sequence[Check]
+    token_id: int
+    digest: str
+    idempotency_key: str | None
+    prereg_sha256: str | None
+    run_purpose: str
+    description: Mapping[str, Any]
+    claims: Mapping[str, Any] | None
+    admitted: bool
+    reason: str
+
+
+def find_repeat(session: Session, benchmark_id: int, token_id: int, digest: str, key: str | None) -> Submission | None:
+    """Return the submission that these bytes, or this Idempotency-Key, made before.
+
+    Raises Conflict when the key was used for other bytes.
+    """
+    if key is not None:
+        query = select(Submission).where(Submission.token_id == token_id, Submission.idempotency_key == key)
+        earlier = session.scalar(query)
+        if earlier is not None and (earlier.digest != digest or earlier.benchmark_id != benchmark_id):
+            raise Conflict(f"This Idempotency-Key was used for submission {earlier.id} with other content.")
+        if earlier is not None:
+            return earlier
+    return session.scalar(
+        select(Submission).where(
+            Submission.benchmark_id == benchmark_id, Submission.token_id == token_id, Submission.digest == digest
+        )
+    )
+
+
+def write_submission(session: Session, arrival: Arrival) -> Submission:
+    """Store an upload whole: submission, files, checks, entries and every row, in the caller's transaction.
+
+    Raises Conflict when an entrant belongs to another submitter.
+    """
+    table = arrival.evidence.scores
+    benchmark_id = arrival.declared.benchmark.id
+    locked = entrants.lock_entrants(session, benchmark_id, table.entrant.words)
+    entrants.refuse_foreign(locked.values(), arrival.token_id)
+    if arrival.admitted:
+        entrants.claim(locked.values(), arrival.token_id)
+    submission = _add_submission(session, arrival)
+    _add_parts(session, submission, arrival)
+    _add_entries(session, submission, arrival, locked)
+    tasks = benchmarks.ensure_tasks(session, benchmark_id, table.task.words)
+    keys = scores.RowKeys(submission.id, {name: entrant.id for name, entrant in locked.items()}, tasks)
+    session.flush()
+    scores.copy_scores(session, table, keys)
+    return submission
+
+
+def _add_submission(session: Session, arrival: Arrival) -> Submission:
+    submission = Submission(
+        benchmark_id=arrival.declared.benchmark.id,
+        manifest_version_id=arrival.declared.version.id,
+        prereg_sha256=arrival.prereg_sha256,
+        token_id=arrival.token_id,
+        digest=arrival.digest,
+        idempotency_key=arrival.idempotency_key,
+        status="received" if arrival.admitted else "not_admitted",
+        run_purpose=arrival.run_purpose,
+        columns=list(arrival.evidence.scores.columns),
+        n_rows=len(arrival.evidence.scores),
+        description=dict(arrival.description),
+        claims=None if arrival.claims is None else dict(arrival.claims),
+    )
+    session.add(submission)
+    session.flush()
+    return submission
+
+
+def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> None:
+    session.add_all(
+        SubmissionFile(
+            submission_id=submission.id,
+            position=position,
+            name=file.name,
+            sha256=file.sha256,
+            n_bytes=file.n_bytes,
+            n_rows=file.n_rows,
+        )
+        for position, file in enumerate(arrival.evidence.files)
+    )
+    add_checks(session, submission.id, arrival.checks)
+    session.add(SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole."))
+    if not arrival.admitted:
+        session.flush()
+        session.add(SubmissionEvent(submission_id=submission.id, status="not_admitted", reason=arrival.reason))
+
+
+def _add_entries(session: Session, submission: Submission, arrival: Arrival, locked: Mapping[str, Entrant]) -> None:
+    counts = arrival.evidence.scores.entrant
+    state = "pending" if arrival.admitted else "not_admitted"
+    for code, name in enumerate(counts.words):
+        n_rows = int((counts.codes == code).sum())
+        session.add(Entry(submission_id=submission.id, entrant_id=locked[name].id, n_rows=n_rows, state=state))
+
+
+def add_checks(session: Session, submission_id: int, checks: Sequence[Check]) -> None:
+    """Append checks to those that a submission has."""
+    query = select(func.count()).where(SubmissionCheck.submission_id == submission_id)
+    first = session.scalars(query).one()
+    session.add_all(
+        SubmissionCheck(
+            submission_id=submission_id,
+            position=first + offset,
+            rule=check.rule,
+            outcome=check.outcome,
+            reason=check.reason,
+        )
+        for offset, check in enumerate(checks)
+    )
+
+
+def find_submission(session: Session, submission_id: int) -> Submission:
+    """Return a submission. Raises NotFound."""
+    submission = session.get(Submission, submission_id)
+    if submission is None:
+        raise NotFound(f"There is no submission {submission_id}.")
+    return submission
+
+
+def lock_submission(session: Session, submission_id: int) -> Submission:
+    """Return a submission whose row stays locked until the transaction ends. Raises NotFound."""
+    submission = session.get(Submission, submission_id, with_for_update=True, populate_existing=True)
+    if submission is None:
+        raise NotFound(f"There is no submission {submission_id}.")
+    return submission
+
+
+def set_status(session: Session, submission: Submission, status: str, reason: str) -> None:
+    """Move a submission to a state and keep when and why."""
+    submission.status = status
+    session.add(SubmissionEvent(submission_id=submission.id, status=status, reason=reason))
+    session.flush()
+
+
+def stand_on_boards(session: Session, submission: Submission) -> None:
+    """Make a submission the evidence of its entrants, superseding what stood before.
+
+    An entrant that has newer evidence already keeps it: the later upload wins, whichever was evaluated first.
+    """
+    entries = session.scalars(
+        select(Entry).where(Entry.submission_id == submission.id).order_by(Entry.entrant_id)
+    ).all()
+    _lock_entry_owners(session, entries)
+    for entry in entries:
+        _stand(session, submission, entry)
+    session.flush()
+    _close_superseded(session, {submission.id} | {e.submission_id for e in _superseded_by(session, submission.id)})
+
+
+def _stand(session: Session, submission: Submission, entry: Entry) -> None:
+    newer = session.scalar(
+        select(func.min(Entry.submission_id)).where(
+            Entry.entrant_id == entry.entrant_id,
+            Entry.submission_id > submission.id,
+            Entry.state.in_(("current", "superseded", "withdrawn")),
+        )
+    )
+    if newer is not None:
+        entry.state, entry.superseded_by = "superseded", newer
+        return
+    standing = session.scalar(select(Entry).where(Entry.entrant_id == entry.entrant_id, Entry.state == "current"))
+    if standing is not None and standing is not entry:
+        standing.state, standing.superseded_by = "superseded", submission.id
+        session.flush()
+    entry.state = "current"
+
+
+def _superseded_by(session: Session, submission_id: int) -> Sequence[Entry]:
+    return session.scalars(select(Entry).where(Entry.superseded_by == submission_id)).all()
+
+
+def _close_superseded(session: Session, submission_ids: set[int]) -> None:
+    """Mark as superseded every one of the submissions that no entrant stands on any more."""
+    for submission_id in sorted(submission_ids):
+        entries = session.scalars(select(Entry).where(Entry.submission_id == submission_id)).all()
+        if {entry.state for entry in entries} != {"superseded"}:
+            continue
+        submission = lock_submission(session, submission_id)
+        if submission.status != "superseded":
+            newer = ", ".join(str(number) for number in sorted({e.superseded_by or 0 for e in entries}))
+            set_status(session, submission, "superseded", f"Newer evidence of every entrant: submission {newer}.")
+
+
+def withdraw(session: Session, submission: Submission, reason: str) -> None:
+    """Take a submission off the boards; its rows, and the reason, stay public.
+
+    What it had superseded does not come back: otherwise one could submit often and keep the best.
+    Raises Conflict when it was withdrawn already.
+    """
+    entries = session.scalars(
+        select(Entry).where(Entry.submission_id == submission.id).order_by(Entry.entrant_id)
+    ).all()
+    _lock_entry_owners(session, entries)
+    if submission.status == "withdrawn":
+        raise Conflict(f"Submission {submission.id} was withdrawn already.")
+    for entry in entries:
+        entry.state = "withdrawn"
+    set_status(session, submission, "withdrawn", reason)
+
+
+def _lock_entry_owners(session: Session, entries: Sequence[Entry]) -> None:
+    ids = sorted(entry.entrant_id for entry in entries)
+    session.execute(select(Entrant.id).where(Entrant.id.in_(ids)).order_by(Entrant.id).with_for_update())
+
+
+def list_events(session: Session, submission_id: int) -> Sequence[SubmissionEvent]:
+    """Return the states a submission was in, the first one first."""
+    query = select(SubmissionEvent).where(SubmissionEvent.submission_id == submission_id)
+    return session.scalars(query.order_by(SubmissionEvent.id)).all()
+
+
+def list_checks(session: Session, submission_id: int) -> Sequence[SubmissionCheck]:
+    """Return the checks of a submission in the order in which they were made."""
+    query = select(SubmissionCheck).where(SubmissionCheck.submission_id == submission_id)
+    return session.scalars(query.order_by(SubmissionCheck.position)).all()
+
+
+def list_files(session: Session, submission_id: int) -> Sequence[SubmissionFile]:
+    """Return the files of a submission in the order in which they were sent."""
+    query = select(SubmissionFile).where(SubmissionFile.submission_id == submission_id)
+    return session.scalars(query.order_by(SubmissionFile.position)).all()
+
+
+def list_entries(session: Session, submission_id: int) -> list[tuple[Entrant, Entry]]:
+    """Return the entrants of a submission and how each of them stands, by name."""
+    query = (
+        select(Entrant, Entry)
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .where(Entry.submission_id == submission_id)
+        .order_by(Entrant.name)
+    )
+    return list(session.execute(query).tuples().all())
+
+
+def list_submissions(session: Session, benchmark_id: int, limit: int = 1000) -> Sequence[Submission]:
+    """Return the submissions of a benchmark, the newest first."""
+    query = select(Submission).where(Submission.benchmark_id == benchmark_id)
+    return session.scalars(query.order_by(Submission.id.desc()).limit(limit)).all()
+
+
+def slug_of(session: Session, submission: Submission) -> str:
+    """Return the slug of the benchmark that a submission was made to."""
+    return session.scalars(select(Benchmark.slug).where(Benchmark.id == submission.benchmark_id)).one()
+
+
+def unevaluated(session: Session, older_than_s: float) -> Sequence[int]:
+    """Return the submissions that have waited too long to be evaluated."""
+    age = func.extract("epoch", func.clock_timestamp() - Submission.received_at)
+    return session.scalars(select(Submission.id).where(Submission.status == "received", age > older_than_s)).all()
+
+
+def write_table(session: Session, submission_id: int, table: Table) -> None:
+    """Keep a table that was computed from this submission alone."""
+    session.merge(SubmissionTable(submission_id=submission_id, name=table.name, content=table.to_json()))
+
+
+def read_table(session: Session, submission_id: int, name: str) -> Table | None:
+    """Return a table computed from this submission alone, or None before there is one."""
+    stored = session.get(SubmissionTable, (submission_id, name))
+    return None if stored is None else Table.from_json(stored.content)

@@ -1,0 +1,89 @@
+"""Tokens: who may write. Only hashes are kept, so a lost token is replaced, never looked up."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.db.models import ROLES, Token
+from app.errors import Conflict, FieldRejected, NotFound, Problem
+from app.names import NAME_RULE, clip_for_message, is_name
+
+PREFIX = "plb_"
+
+
+def create_token(session: Session, name: str, role: str) -> tuple[Token, str]:
+    """Make a token and return it with its text, which is not kept. Raises FieldRejected."""
+    _check_name_and_role(name, role)
+    text = PREFIX + secrets.token_urlsafe(32)
+    return _store_token(session, name, role, text), text
+
+
+def find_token(session: Session, text: str) -> Token | None:
+    """Return the token with this text unless it was revoked."""
+    return session.scalar(select(Token).where(Token.hash == _hash(text), Token.revoked_at.is_(None)))
+
+
+def list_tokens(session: Session) -> Sequence[Token]:
+    """Return every token, the oldest first."""
+    return session.scalars(select(Token).order_by(Token.id)).all()
+
+
+def get_token(session: Session, token_id: int) -> Token:
+    """Return one token. Raises NotFound."""
+    token = session.get(Token, token_id)
+    if token is None:
+        raise NotFound(f"There is no token {token_id}.")
+    return token
+
+
+def revoke_token(session: Session, token_id: int) -> Token:
+    """Make a token useless from now on. Raises NotFound, or Conflict for the last working admin token."""
+    session.execute(select(Token.id).where(Token.role == "admin").with_for_update())
+    token = get_token(session, token_id)
+    if token.revoked_at is None:
+        admins = session.scalars(select(Token.id).where(Token.role == "admin", Token.revoked_at.is_(None))).all()
+        if admins == [token.id]:
+            raise Conflict(f"Token {token_id} is the last admin token; make another one first.")
+        token.revoked_at = session.scalar(select(func.now()))
+    return token
+
+
+def ensure_admin_token(session: Session, given: str | None) -> str | None:
+    """Make sure that an admin can sign in.
+
+    With `given` (PLUMBLINE_ADMIN_TOKEN) that text becomes an admin token unless it is one. Without it, an
+    installation that has no admin token gets one, whose text is returned: the only time it can be shown.
+    """
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtext("plumbline.ensure_admin_token"))))
+    if given is not None:
+        if session.scalar(select(Token).where(Token.hash == _hash(given))) is None:
+            _store_token(session, "admin", "admin", given)
+        return None
+    if session.scalar(select(Token.id).where(Token.role == "admin", Token.revoked_at.is_(None)).limit(1)):
+        return None
+    return create_token(session, "admin", "admin")[1]
+
+
+def _store_token(session: Session, name: str, role: str, text: str) -> Token:
+    token = Token(name=name, role=role, hash=_hash(text))
+    session.add(token)
+    session.flush()
+    return token
+
+
+def _hash(text: str) -> bytes:
+    # A token holds 256 random bits, so a fast hash without salt cannot be searched.
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _check_name_and_role(name: str, role: str) -> None:
+    problems = []
+    if not is_name(name):
+        problems.append(Problem(f"expected {NAME_RULE}", column="name", value=clip_for_message(name)))
+    if role not in ROLES:
+        problems.append(Problem(f"expected one of {', '.join(ROLES)}", column="role", value=clip_for_message(role)))
+    if problems:
+        raise FieldRejected("The token cannot be made.", problems)

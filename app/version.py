@@ -1,0 +1,28 @@
+"""Which code computed a board: the release, and a digest of the source that decides its numbers."""
+
+import hashlib
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+# What turns rows into numbers. Pages and addresses may change without making a new snapshot.
+DECIDING = ("stats/*.py", "leaderboards/*.py", "scores.py", "manifest.py", "jobs/boards.py", "jobs/summaries.py")
+
+
+@cache
+def code_version() -> str:
+    """Return release, digest of the deciding source, and the numpy that ran it."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256()
+    for pattern in DECIDING:
+        for path in sorted(root.glob(pattern)):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return f"{release()}+{digest.hexdigest()[:12]}.numpy-{np.__version__}"
+
+
+@cache
+def release() -> str:
+    """Return the version of the installed package."""
+    return version("plumbline")
