@@ -81,7 +81,8 @@ class CsvTable:
         for batch in reader:
             rows = self._row_numbers(n_read, len(batch))
             n_read += len(batch)
-            yield self._without_blank(rows, {name: batch.column(key) for name, key in keys.items()})
+            columns = {name: batch.column(key) for name, key in keys.items()}
+            yield self._without_blank(rows, columns) if columns else Block(rows, columns)
         if self._n_blank:
             message = f"{self._n_blank} rows are empty in every column that is read; they were ignored"
             self.warnings.append(Problem(message, file=self.file.name))

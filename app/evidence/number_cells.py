@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from app.evidence.blocks import Texts
 from app.scores import BoolArray, FloatArray
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:nan|inf|infinity)")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:nan|inf|infinity)", re.ASCII)
 _NAN = float("nan")
 
 

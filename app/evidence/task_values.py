@@ -13,7 +13,7 @@ MAX_TEXT = 20_000
 MAX_DEPTH = 10
 LEVEL_PLACES = 4
 _NOTHING = frozenset({"", "nan", "none", "null", "<na>", "nat"})
-_WHOLE = re.compile(r"[-+]?\d{1,18}(?:\.0*)?")
+_WHOLE = re.compile(r"[-+]?\d{1,18}(?:\.0*)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
