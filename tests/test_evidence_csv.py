@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from app.errors import EvidenceRejected
+from app.evidence.csv_tables import MOST_RAGGED
 from tests.evidence_tables import problems, read, the_problem
 
 GOOD = "model,task,MASE\nA,easy,0.5\nB,easy,0.25\n"
@@ -144,3 +146,11 @@ def test_rows_are_numbered_across_blocks(tmp_path: Path) -> None:
     found = problems(tmp_path, {"results.csv": "\n".join(["model,task,MASE,note", *rows])})
 
     assert [p.row for p in found] == [5, 9_002]
+
+
+def test_a_file_of_ragged_rows_is_given_up(tmp_path: Path) -> None:
+    """After enough of them the rest is not read, and the message says so."""
+    with pytest.raises(EvidenceRejected) as refused:
+        read(tmp_path, {"results.csv": "model,task,MASE\n" + "a,b\n" * (MOST_RAGGED + 5)})
+
+    assert refused.value.n_problems == MOST_RAGGED + 1

@@ -143,3 +143,10 @@ def test_a_large_json_file_is_too_large(tmp_path: Path) -> None:
 
     with pytest.raises(TooLarge, match=r"send \.jsonl or \.csv"):
         read(tmp_path, {"r.json": "[" + " " * 200 + "]"}, limits=limits)
+
+
+@pytest.mark.parametrize("line", ["{}", "x", '{"model": "A"}'])
+def test_endless_lines_stop_at_the_limit_of_rows(tmp_path: Path, line: str) -> None:
+    """Good and bad records count alike, before anything is made of them."""
+    with pytest.raises(TooLarge, match="more than 10,000 records"):
+        read(tmp_path, {"r.jsonl": f"{line}\n" * 10_001})

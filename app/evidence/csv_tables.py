@@ -24,6 +24,7 @@ from app.scores import BoolArray, IntArray
 MAX_HEADER_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20
 FIRST_ROW = 2
+MOST_RAGGED = 100_000
 
 _HEADER = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+')
 _LINE_END = re.compile(rb"\r\n|\n|\r|\Z")
@@ -104,13 +105,20 @@ class CsvTable:
 
     def _take_ragged(self, record: pyarrow.csv.InvalidRow) -> str:
         self._ragged.append(record.number)
+        self.findings.add_each([record.number], lambda _: self._problem_of_ragged(record))
+        # Each costs a call of Python, and a file of nothing else could hold hundreds of millions.
+        return "skip" if len(self._ragged) < MOST_RAGGED else "error"
+
+    def _problem_of_ragged(self, record: pyarrow.csv.InvalidRow) -> Problem:
         hint = "; is a quotation mark not closed?" if "\n" in record.text else ""
         message = f"the row has {record.actual_columns} cells; the header has {record.expected_columns}{hint}"
         value = clip_for_message(record.text)
-        self.findings.add(Problem(message, file=self.file.name, row=record.number + FIRST_ROW - 1, value=value))
-        return "skip"
+        return Problem(message, file=self.file.name, row=record.number + FIRST_ROW - 1, value=value)
 
     def _problem_of_parser(self, text: str) -> Problem:
+        if len(self._ragged) >= MOST_RAGGED:
+            message = f"{MOST_RAGGED:,} rows have another number of cells than the header; the rest was not read"
+            return Problem(message, file=self.file.name)
         if "straddl" in text or "out of sync" in text:
             mib = BLOCK_BYTES >> 20
             return Problem(f"a row is longer than {mib} MiB; is a quotation mark not closed?", file=self.file.name)

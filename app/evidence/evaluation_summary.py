@@ -59,7 +59,7 @@ class _Submission:
         return None if self._findings.n_problems else Reading(scores, self._n_rows, tuple(self._warnings))
 
     def _take(self, file: ReceivedFile) -> None:
-        table = open_table(file, self._findings, self._warnings)
+        table = open_table(file, self._findings, self._warnings, self._max_rows)
         if table is None:
             return
         found = FileColumns(self._columns, table.header, file.name)

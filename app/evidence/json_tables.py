@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import Problem
+from app.errors import Problem, TooLarge
 from app.evidence.blocks import MAX_COLUMNS, Block, Texts
 from app.evidence.findings import Findings
 from app.evidence.json_records import BadRecord, Record, records_of_document, records_of_lines
@@ -58,11 +58,16 @@ class JsonTable:
         return None
 
 
-def open_json(file: ReceivedFile, findings: Findings) -> JsonTable | None:
-    """Read the keys of every record; None when the file is no table, with every reason in `findings`."""
+def open_json(file: ReceivedFile, findings: Findings, max_rows: int) -> JsonTable | None:
+    """Read the keys of every record; None when the file is no table, with every reason in `findings`.
+
+    Raises TooLarge beyond `max_rows` records, good or bad.
+    """
     keys: dict[str, None] = {}
     n_before = findings.n_problems
-    for record in _records(file):
+    for n_earlier, record in enumerate(_records(file)):
+        if n_earlier == max_rows:
+            raise TooLarge(f"{file.name} has more than {max_rows:,} records.")
         if isinstance(record, BadRecord):
             findings.add(Problem(record.message, file.name, record.row, value=record.value))
         else:

@@ -9,12 +9,12 @@ from app.evidence.text_files import problem_of_text
 from app.evidence.uploads import ReceivedFile
 
 
-def open_table(file: ReceivedFile, findings: Findings, warnings: list[Problem]) -> TableFile | None:
-    """Open a table; None when the file is none, with the reason in `findings`."""
+def open_table(file: ReceivedFile, findings: Findings, warnings: list[Problem], max_rows: int) -> TableFile | None:
+    """Open a table; None when the file is none, with the reason in `findings`. Raises TooLarge."""
     problem = problem_of_text(file.path, file.name)
     if problem is not None:
         findings.add(problem)
         return None
     if file.suffix == ".csv":
         return open_csv(file, findings, warnings)
-    return open_json(file, findings)
+    return open_json(file, findings, max_rows)
