@@ -79,6 +79,14 @@ def test_names_that_are_not_allowed(tmp_path: Path, name: str) -> None:
     assert problem.value is None or (len(problem.value) < 100 and problem.value.isprintable())
 
 
+def test_a_task_may_be_named_in_parts(tmp_path: Path) -> None:
+    """Where tasks are open, a name with slashes is one and a path upwards is none."""
+    scores = read(tmp_path, {"r.csv": "model,task,MASE\nA,covid/new,1\n"}).scores
+
+    assert scores.task.to_list() == ["covid/new"]
+    assert the_problem(tmp_path, "model,task,MASE\nA,covid/../new,1\n").column == "task"
+
+
 def test_missing_columns_are_all_named(tmp_path: Path) -> None:
     """Each column that the manifest asks for and the file lacks is a problem of the file."""
     found = problems(tmp_path, {"r.csv": "a,b\n1,2\n"}, make_manifest(columns=FULL))

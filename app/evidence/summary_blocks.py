@@ -18,7 +18,7 @@ from app.evidence.task_rules import TaskRules
 from app.evidence.uploads import ReceivedFile
 from app.evidence.vocabulary import Vocabulary, local_codes
 from app.manifest import Manifest
-from app.names import NAME_RULE, clip_for_message, is_name
+from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
 from app.scores import NONE, BoolArray, FloatArray, IntArray
 
 FLAGS = {
@@ -83,7 +83,7 @@ class BlockReader:
         self.rules = TaskRules(manifest)
         self.entrants = Vocabulary(is_name)
         known = manifest.task_ids()
-        self.tasks = Vocabulary(is_name) if known is None else Vocabulary(lambda _: False, known)
+        self.tasks = Vocabulary(is_task_name) if known is None else Vocabulary(lambda _: False, known)
         self.recorded = {name: Vocabulary(lambda text: len(text) <= MAX_RECORDED) for name in columns.recorded}
 
     def read(self, block: Block, found: FileColumns, file: ReceivedFile) -> Part:
@@ -129,7 +129,7 @@ class BlockReader:
     def _complaint_about_task(self, cells: Cells, position: int) -> str:
         text = cells.texts(self._columns.task)[position].as_py()
         if text is None or self._manifest.task_ids() is None:
-            return _complaint_about_name(text)
+            return _complaint_about_name(text) + ("" if text is None else "; a task's name may join up to four by /")
         row = {name: cells.columns[name][position].as_py() for name in self.rules.expected if name in cells.columns}
         foreign = list(self.rules.foreign(row))
         hint = f"; nor has any of its tasks {', '.join(foreign)}" if foreign else ""
