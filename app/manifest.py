@@ -12,10 +12,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from app.errors import ManifestRejected, Problem
-from app.names import METRIC_PATTERN, NAME_PATTERN, SLUG_PATTERN, clip_for_message
+from app.names import METRIC_PATTERN, NAME_PATTERN, SLUG_PATTERN, TASK_PATTERN, clip_for_message
 
 Slug = Annotated[str, StringConstraints(pattern=f"^{SLUG_PATTERN}$")]
 Name = Annotated[str, StringConstraints(pattern=f"^{NAME_PATTERN}$")]
+TaskName = Annotated[str, StringConstraints(pattern=f"^{TASK_PATTERN}$", max_length=100)]
 MetricName = Annotated[str, StringConstraints(pattern=f"^{METRIC_PATTERN}$")]
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -46,7 +47,7 @@ class Metric(Part):
 class Task(Part):
     """One task of a closed list; `where` gives the value that each named column must have in its rows."""
 
-    id: Name
+    id: TaskName
     title: Title | None = None
     where: dict[ColumnName, Any] = Field(default_factory=dict)
 
@@ -95,12 +96,16 @@ class Leaderboard(Part):
     title: Title | None = None
     description: str | None = Field(None, max_length=5000)
     method: str
-    tasks: list[Name] | None = Field(None, min_length=1)
+    tasks: list[TaskName] | None = Field(None, min_length=1)
     uncertainty: Uncertainty = Field(default_factory=Uncertainty)
 
     def metric_names(self) -> tuple[str, ...]:
         """Return the metrics that the board reads; each must be declared by the manifest."""
         return ()
+
+    def check_metric(self, metric: Metric) -> str | None:
+        """Return why a declared metric cannot be used by this board's method, or None when it can."""
+        return None
 
 
 class Manifest(Part):

@@ -11,6 +11,9 @@ MAX_NAME = 100
 NAME_RULE = "letters, digits, spaces and . _ + ( ) -, beginning with a letter or digit, at most 100 characters"
 NAME_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9._+() -]{0,98}[A-Za-z0-9._+()-])?"
 
+# Tasks are named by their data, whose names have parts (fev: `uk_covid_utla_1D/new`).
+TASK_PATTERN = rf"{NAME_PATTERN}(?:/{NAME_PATTERN}){{0,3}}"
+
 SLUG_RULE = "lower-case letters, digits and inner hyphens, at most 63 characters"
 SLUG_PATTERN = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 
@@ -18,11 +21,23 @@ METRIC_RULE = "letters, digits and _ . @ = -, beginning with a letter, at most 6
 METRIC_PATTERN = r"[A-Za-z][A-Za-z0-9_.@=-]{0,63}"
 
 _NAME = re.compile(NAME_PATTERN)
+_TASK = re.compile(TASK_PATTERN)
+# A page's address plus one of these is its table as data, so no name may end so.
+_RESERVED_ENDINGS = (".csv", ".json", ".yaml")
 
 
 def is_name(text: str) -> bool:
-    """Say whether `text` may name an entrant, a task or a condition."""
-    return len(text) <= MAX_NAME and "  " not in text and _NAME.fullmatch(text) is not None
+    """Say whether `text` may name an entrant or a condition."""
+    return _is_safe(text) and _NAME.fullmatch(text) is not None
+
+
+def is_task_name(text: str) -> bool:
+    """Say whether `text` may name a task: as an entrant's name, or up to four of them joined by a slash."""
+    return _is_safe(text) and _TASK.fullmatch(text) is not None
+
+
+def _is_safe(text: str) -> bool:
+    return len(text) <= MAX_NAME and "  " not in text and not text.lower().endswith(_RESERVED_ENDINGS)
 
 
 def clip_for_message(text: str, limit: int = 80) -> str:

@@ -52,7 +52,7 @@ def import_fev(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: print.")] = None,
 ) -> None:
     """Make a manifest from a task list of fev. No server is needed."""
-    manifest = manifest_from_fev_tasks(tasks.read_bytes(), mini and mini.read_bytes(), slug, title)
+    manifest = manifest_from_fev_tasks(tasks.read_bytes(), None if mini is None else mini.read_bytes(), slug, title)
     if output is None:
         typer.echo(manifest.decode(), nl=False)
         return

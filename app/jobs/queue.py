@@ -7,14 +7,14 @@ looks up what there is to do and the sweep asks again for what was not done.
 import asyncio
 import logging
 from functools import cache
-from typing import Any
 
-from procrastinate import App, PsycopgConnector, RetryStrategy
+from procrastinate import App, PsycopgConnector, SyncPsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.jobs import Status
 from psycopg.conninfo import make_conninfo
 from sqlalchemy.orm import Session
 
-from app.db.engine import CONNECT_OPTIONS, SessionFactory, make_engine, make_session_factory
+from app.db.engine import CONNECT_OPTIONS, make_engine, make_session_factory
 from app.jobs import evaluate as evaluating
 from app.jobs import publish as publishing
 from app.jobs import sweep as sweeping
@@ -23,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 HEARTBEAT_S = 2.0
 STALLED_AFTER_S = 8.0
-MAX_ATTEMPTS = 4
 # Evaluations come first, so that a burst of submissions is published once and not one by one.
 EVALUATE_PRIORITY, PUBLISH_PRIORITY = 10, 0
 
@@ -34,22 +33,21 @@ def make_app(database_url: str) -> App:
     conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue")
     app = App(connector=PsycopgConnector(conninfo=conninfo, min_size=1, max_size=6))
     sessions = make_session_factory(make_engine(database_url, pool_size=4))
-    retry = RetryStrategy(max_attempts=MAX_ATTEMPTS, exponential_wait=2)
+    jobs = QueuedJobs()
 
-    @app.task(name="evaluate", priority=EVALUATE_PRIORITY, retry=retry, pass_context=True)
-    def evaluate(context: Any, submission_id: int) -> None:
-        final = context.job.attempts + 1 >= MAX_ATTEMPTS
-        evaluating.evaluate(sessions, QueuedJobs(app), submission_id, give_up=final)
+    @app.task(name="evaluate", priority=EVALUATE_PRIORITY)
+    def evaluate(submission_id: int) -> None:
+        evaluating.evaluate(sessions, jobs, submission_id)
 
-    @app.task(name="publish", priority=PUBLISH_PRIORITY, retry=retry)
+    @app.task(name="publish", priority=PUBLISH_PRIORITY)
     def publish(benchmark_id: int) -> None:
-        publishing.publish(sessions, QueuedJobs(app), benchmark_id)
+        publishing.publish(sessions, jobs, benchmark_id)
 
     @app.periodic(cron="* * * * * */5")
-    @app.task(name="sweep", queueing_lock="sweep", pass_context=True)
-    async def sweep(context: Any, timestamp: int) -> None:
-        await _retry_stalled(app)
-        await asyncio.to_thread(sweeping.sweep, sessions, QueuedJobs(app))
+    @app.task(name="sweep", queueing_lock="sweep")
+    async def sweep(timestamp: int) -> None:
+        await _drop_lost(app)
+        await asyncio.to_thread(sweeping.sweep, sessions, jobs)
 
     return app
 
@@ -57,8 +55,9 @@ def make_app(database_url: str) -> App:
 class QueuedJobs:
     """Defers jobs inside a session's own transaction, so that a job exists exactly when its rows do."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self) -> None:
+        # Never opened: every job is deferred on the connection of a session.
+        self._app = App(connector=SyncPsycopgConnector())
 
     def defer_evaluate(self, session: Session, submission_id: int) -> None:
         """Ask for the evaluation of a submission; asking twice is asking once."""
@@ -75,7 +74,10 @@ class QueuedJobs:
     def _defer(self, session: Session, task: str, lock: str, **arguments: int) -> None:
         # A duplicate lock aborts the statement, so it gets a savepoint of its own.
         connection = session.connection().connection.driver_connection
-        deferrer = self._app.configure_task(task, lock=lock, queueing_lock=lock, connection=connection)
+        priority = EVALUATE_PRIORITY if task == "evaluate" else PUBLISH_PRIORITY
+        deferrer = self._app.configure_task(
+            task, lock=lock, queueing_lock=lock, priority=priority, connection=connection
+        )
         try:
             with session.begin_nested():
                 deferrer.defer(**arguments)
@@ -83,12 +85,14 @@ class QueuedJobs:
             logger.debug("%s is queued already", lock)
 
 
-async def _retry_stalled(app: App) -> None:
-    """Give the jobs of workers that no longer report to the workers that do."""
-    stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER_S)
-    for job in stalled:
-        logger.warning("job %s (%s) lost its worker; it is tried again", job.id, job.task_name)
-        await app.job_manager.retry_job(job)
+async def _drop_lost(app: App) -> None:
+    """Drop the jobs whose worker no longer reports; the sweep asks again for what they were to do.
+
+    They are not put back: a job with the same queueing lock may be waiting, and two cannot.
+    """
+    for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER_S):
+        logger.warning("job %s (%s) lost its worker", job.id, job.task_name)
+        await app.job_manager.finish_job(job, status=Status.FAILED, delete_job=True)
 
 
 def run_worker(database_url: str, *, concurrency: int = 2) -> None:
@@ -97,20 +101,15 @@ def run_worker(database_url: str, *, concurrency: int = 2) -> None:
 
     async def work() -> None:
         async with app.open_async():
-            await _retry_stalled(app)
+            await _drop_lost(app)
             await app.run_worker_async(
                 concurrency=concurrency,
                 wait=True,
-                delete_jobs="successful",
+                delete_jobs="always",
                 fetch_job_polling_interval=1.0,
                 update_heartbeat_interval=HEARTBEAT_S,
                 stalled_worker_timeout=STALLED_AFTER_S,
-                shutdown_graceful_timeout=20,
+                shutdown_graceful_timeout=5,
             )
 
     asyncio.run(work())
-
-
-def open_sessions(database_url: str) -> SessionFactory:
-    """Return the session factory that jobs of this database use."""
-    return make_session_factory(make_engine(database_url, pool_size=4))

@@ -74,6 +74,14 @@ def find_benchmark(session: Session, slug: str) -> Benchmark:
     return benchmark
 
 
+def get_benchmark(session: Session, benchmark_id: int) -> Benchmark:
+    """Return a benchmark by its number. Raises NotFound."""
+    benchmark = session.get(Benchmark, benchmark_id)
+    if benchmark is None:
+        raise NotFound(f"There is no benchmark with number {benchmark_id}.")
+    return benchmark
+
+
 def lock_benchmark(session: Session, benchmark_id: int) -> Benchmark:
     """Return a benchmark whose row stays locked until the transaction ends."""
     return session.scalars(

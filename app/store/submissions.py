@@ -184,6 +184,13 @@ def stand_on_boards(session: Session, submission: Submission) -> None:
     _close_superseded(session, {submission.id} | {e.submission_id for e in _superseded_by(session, submission.id)})
 
 
+def close_entries(session: Session, submission_id: int) -> None:
+    """Say of every entrant of a submission that was not admitted that it does not count."""
+    for entry in session.scalars(select(Entry).where(Entry.submission_id == submission_id)):
+        entry.state = "not_admitted"
+    session.flush()
+
+
 def _stand(session: Session, submission: Submission, entry: Entry) -> None:
     newer = session.scalar(
         select(func.min(Entry.submission_id)).where(

@@ -1,0 +1,71 @@
+"""Every board of a benchmark from its admitted rows: tables, or the reason why a board cannot be computed.
+
+Called by `app.jobs.publish`.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.errors import BoardUnavailable
+from app.leaderboards.registry import compute_board
+from app.manifest import Leaderboard, Manifest
+from app.scores import ScoreTable
+from app.table import Table
+
+logger = logging.getLogger(__name__)
+
+QUANTITIES = ("training_time_s", "inference_time_s", "n_forecasts")
+
+
+def compute_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
+    """Compute every board; one that cannot be computed says so and the others stand."""
+    return [table for spec in manifest.leaderboards for table in _tables(manifest, spec, scores)]
+
+
+def _tables(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> list[Table]:
+    try:
+        made = compute_board(manifest, spec, scores)
+    except BoardUnavailable as error:
+        return [_unavailable(spec, str(error))]
+    except Exception as error:
+        # One method's fault must not keep the other boards, or the submissions behind them, waiting.
+        logger.exception("board %s of %s could not be computed", spec.name, manifest.slug)
+        return [_unavailable(spec, f"The computation failed on this server ({type(error).__name__}: {error}).")]
+    return [made.leaderboard] if made.pairwise is None else [made.leaderboard, made.pairwise]
+
+
+def _unavailable(spec: Leaderboard, reason: str) -> Table:
+    meta = {"method": spec.method, "unavailable": reason}
+    return Table(f"leaderboard/{spec.name}", spec.title or spec.name, (), (), (reason,), meta)
+
+
+def list_changes(
+    before: Mapping[str, int], after: Mapping[str, int], withdrawn: Sequence[str], ranks: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Say what differs between two snapshots: who entered, was superseded or withdrawn, and which ranks moved.
+
+    `before` and `after` give each entrant's submission; `ranks` gives per board a pair of rank mappings.
+    """
+    changes: list[dict[str, Any]] = []
+    for entrant in sorted(after.keys() - before.keys()):
+        changes.append({"kind": "entered", "entrant": entrant, "submission": after[entrant]})
+    for entrant in sorted(after.keys() & before.keys()):
+        if after[entrant] != before[entrant]:
+            changes.append(
+                {"kind": "superseded", "entrant": entrant, "submission": after[entrant], "was": before[entrant]}
+            )
+    for entrant in sorted(before.keys() - after.keys()):
+        kind = "withdrawn" if entrant in withdrawn else "left"
+        changes.append({"kind": kind, "entrant": entrant, "was": before[entrant]})
+    for board, (old, new) in ranks.items():
+        moved = sorted(entrant for entrant in old.keys() & new.keys() if old[entrant] != new[entrant])
+        changes += [{"kind": "rank", "board": board, "entrant": e, "from": old[e], "to": new[e]} for e in moved]
+    return changes
+
+
+def ranks_of(table: Table | None) -> dict[str, int]:
+    """Return each entrant's rank on a board; nothing for a board without ranks."""
+    if table is None or not {"rank", "entrant"} <= set(table.column_names()):
+        return {}
+    return {str(row["entrant"]): int(row["rank"]) for row in table.records() if row["rank"] is not None}

@@ -1,0 +1,66 @@
+"""Publish a benchmark: read everything at one instant, compute every board, store one immutable snapshot.
+
+Called by the queue's `publish` job. Killed at any moment it leaves the old snapshot served.
+"""
+
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.db.engine import SessionFactory
+from app.jobs.boards import QUANTITIES, compute_tables, list_changes, ranks_of
+from app.jobs.evaluate import Queue
+from app.store import benchmarks, snapshots
+from app.store.scores import read_scores
+from app.store.snapshots import Inputs, Publication
+from app.table import Table
+from app.version import code_version
+
+
+def publish(sessions: SessionFactory, queue: Queue, benchmark_id: int) -> None:
+    """Bring a benchmark's boards up to its evidence, and ask again when more arrived meanwhile."""
+    _wait_for_writers(sessions, benchmark_id)
+    publication = _compute(sessions, benchmark_id)
+    with sessions.begin() as session:
+        snapshots.store_publication(session, publication)
+        benchmark = benchmarks.lock_benchmark(session, benchmark_id)
+        if benchmark.data_version > benchmark.published_version:
+            queue.defer_publish(session, benchmark_id)
+
+
+def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
+    """Wait until no transaction that changed the benchmark is open.
+
+    A submission that found this job still waiting in the queue did not ask for another one. It held the
+    benchmark's row then, so what it committed is visible once the row can be locked.
+    """
+    with sessions.begin() as session:
+        benchmarks.lock_benchmark(session, benchmark_id)
+
+
+def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
+    with sessions() as session:
+        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+        inputs = snapshots.read_inputs(session, benchmark_id)
+        pairs = [(standing.submission_id, standing.entrant_id) for standing in inputs.standings]
+        scores = read_scores(session, pairs, [*inputs.declared.manifest.metrics, *QUANTITIES])
+        tables = compute_tables(inputs.declared.manifest, scores)
+        changes = _changes(session, inputs, tables)
+    return Publication(inputs, tables, code_version(), changes)
+
+
+def _changes(session: Session, inputs: Inputs, tables: list[Table]) -> list[dict[str, Any]]:
+    before = snapshots.find_snapshot(session, inputs.declared.benchmark)
+    after = {standing.entrant: standing.submission_id for standing in inputs.standings}
+    if before is None:
+        return list_changes({}, after, (), {})
+    ranks = {
+        table.name.removeprefix("leaderboard/"): (
+            ranks_of(snapshots.load_table(session, before.id, table.name)),
+            ranks_of(table),
+        )
+        for table in tables
+        if table.name.startswith("leaderboard/")
+    }
+    withdrawn = [name for withdrawal in inputs.withdrawals for name in withdrawal.entrants]
+    return list_changes(snapshots.load_standings(session, before.id), after, withdrawn, ranks)

@@ -1,0 +1,75 @@
+"""A submission's own numbers: the average of each metric over its tasks with its interval, and its claims.
+
+Called by `app.jobs.evaluate`; pure.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from app.admission import Check
+from app.manifest import Manifest
+from app.scores import ScoreTable
+from app.stats.interval import percentile_interval
+from app.stats.resample import board_generator, draw_counts
+from app.table import Cell, Column, Table
+
+N_RESAMPLES, LEVEL = 1000, 0.95
+CLAIM_TOLERANCE = 1e-6
+
+COLUMNS = (
+    Column("entrant", "Entrant", "text"),
+    Column("metric", "Metric", "text"),
+    Column("mean", "Mean over tasks", interval=("mean_lower", "mean_upper"), glossary="mean", digits=3),
+    Column("mean_lower", "Mean, low", detail=True, digits=3),
+    Column("mean_upper", "Mean, high", detail=True, digits=3),
+    Column("n_tasks", "Tasks", "integer"),
+    Column("n_scored", "Scored", "integer"),
+    Column("n_missing", "Missing", "integer"),
+)
+
+
+def summarise(manifest: Manifest, scores: ScoreTable) -> Table:
+    """Return one row per entrant and metric: mean over scored tasks, percentile bootstrap over tasks."""
+    declared = manifest.task_ids()
+    rows: list[tuple[Cell, ...]] = []
+    for code, entrant in enumerate(scores.entrant.words):
+        mine = scores.entrant.codes == code
+        for metric in manifest.metrics:
+            values = scores.value(metric)[mine]
+            scored = values[~np.isnan(values)]
+            n_tasks = len(values) if declared is None else len(declared)
+            rows.append((entrant, metric, *_mean(scored, entrant, metric), n_tasks, len(scored), n_tasks - len(scored)))
+    note = "Means of raw metrics describe this submission; the boards compare entrants task by task."
+    meta = {"interval": "percentile bootstrap over tasks", "level": LEVEL, "n_resamples": N_RESAMPLES}
+    return Table("summary", "Averages of this submission", COLUMNS, tuple(rows), (note,), meta)
+
+
+def _mean(scored: np.ndarray[Any, np.dtype[np.float64]], entrant: str, metric: str) -> tuple[Cell, Cell, Cell]:
+    if not len(scored):
+        return (None, None, None)
+    if len(scored) < 2:
+        return (float(scored[0]), None, None)
+    weights = draw_counts(len(scored), N_RESAMPLES, board_generator(0, "summary", entrant, metric))
+    low, high = percentile_interval((weights @ scored / len(scored))[:, None], LEVEL)
+    return (float(scored.mean()), float(low[0]), float(high[0]))
+
+
+def check_claims(claims: Mapping[str, Any] | None, table: Table) -> list[Check]:
+    """Hold claimed means, {entrant: {metric: mean}}, against ours; a difference is shown with both numbers."""
+    if claims is None:
+        return []
+    ours = {(row["entrant"], row["metric"]): row["mean"] for row in table.records()}
+    different = []
+    for entrant, metrics in claims.items():
+        for metric, claimed in metrics.items():
+            computed = ours.get((entrant, metric))
+            if computed is None:
+                different.append(f"{entrant} {metric}: {claimed!r} claimed, nothing to compare it with")
+            elif not math.isclose(float(computed), claimed, rel_tol=CLAIM_TOLERANCE, abs_tol=CLAIM_TOLERANCE):
+                different.append(f"{entrant} {metric}: {claimed!r} claimed, {computed!r} computed")
+    if different:
+        return [Check("claims", "failed", f"Claimed means differ from the rows: {'; '.join(different[:10])}.")]
+    return [Check("claims", "passed", "Every claimed mean equals the one computed from the rows.")]

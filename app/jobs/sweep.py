@@ -1,0 +1,19 @@
+"""The sweep: ask again for what the rows say was not done. Called every few seconds by the queue."""
+
+from app.db.engine import SessionFactory
+from app.jobs.evaluate import Queue
+from app.store import benchmarks, submissions
+
+PATIENCE_S = 5.0
+
+
+def sweep(sessions: SessionFactory, queue: Queue) -> None:
+    """Ask for the evaluation of waiting submissions and the publication of stale benchmarks.
+
+    What is queued already is not queued twice, so asking too often is harmless.
+    """
+    with sessions.begin() as session:
+        for submission_id in submissions.unevaluated(session, PATIENCE_S):
+            queue.defer_evaluate(session, submission_id)
+        for benchmark in benchmarks.stale_benchmarks(session):
+            queue.defer_publish(session, benchmark.id)

@@ -1,0 +1,95 @@
+"""CellMatrix: one metric as tasks × entrants, the shape in which summary boards compute.
+
+Called by the ranking methods of this package.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.errors import BoardUnavailable
+from app.leaderboards.fev_order import fev_order
+from app.manifest import Leaderboard, Manifest
+from app.scores import ScoreTable
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class CellMatrix:
+    """Rows of one board pivoted; NaN is a cell without a value. Arrays are [n_tasks, n_entrants]."""
+
+    tasks: tuple[str, ...]
+    entrants: tuple[str, ...]
+    values: FloatArray
+    leaked: BoolArray
+    present: BoolArray
+
+    def column(self, entrant: str) -> int:
+        """Return the position of an entrant. Raises KeyError when it is not on the board."""
+        if entrant not in self.entrants:
+            raise KeyError(entrant)
+        return self.entrants.index(entrant)
+
+
+def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metric: str) -> CellMatrix:
+    """Pivot one metric in the board's task order. Raises BoardUnavailable without entrants or tasks."""
+    entrants = tuple(sorted(set(scores.entrant.words)))
+    tasks = _task_order(manifest, spec, scores)
+    if not len(scores) or not entrants:
+        raise BoardUnavailable("No submission has been admitted yet.")
+    if not tasks:
+        raise BoardUnavailable("None of the board's tasks has a row yet.")
+    shape = (len(tasks), len(entrants))
+    at = _positions(scores, tasks, entrants)
+    present = _pivot(np.ones(len(scores), dtype=bool), at, np.zeros(shape, dtype=bool))
+    return CellMatrix(
+        tasks=tasks,
+        entrants=entrants,
+        values=_pivot(scores.value(metric), at, np.full(shape, np.nan)),
+        leaked=_pivot(scores.leaked, at, np.zeros(shape, dtype=bool)),
+        present=present,
+    )
+
+
+def quantity(cells: CellMatrix, scores: ScoreTable, column: str) -> FloatArray:
+    """Pivot a measured quantity into the cells' shape; all NaN when the evidence has no such column."""
+    empty = np.full(cells.values.shape, np.nan)
+    if column not in scores.columns:
+        return empty
+    return _pivot(scores.value(column), _positions(scores, cells.tasks, cells.entrants), empty)
+
+
+@dataclass(frozen=True)
+class _Positions:
+    rows: NDArray[np.int64]
+    task: NDArray[np.int64]
+    entrant: NDArray[np.int64]
+
+
+def _positions(scores: ScoreTable, tasks: Sequence[str], entrants: Sequence[str]) -> _Positions:
+    task_at = {name: position for position, name in enumerate(tasks)}
+    entrant_at = {name: position for position, name in enumerate(entrants)}
+    task = np.array([task_at.get(word, -1) for word in scores.task.words], dtype=np.int64)[scores.task.codes]
+    entrant = np.array([entrant_at[word] for word in scores.entrant.words], dtype=np.int64)[scores.entrant.codes]
+    rows = np.flatnonzero(task >= 0)
+    return _Positions(rows, task[rows], entrant[rows])
+
+
+def _pivot(column: NDArray[T], at: _Positions, into: NDArray[T]) -> NDArray[T]:
+    into[at.task, at.entrant] = column[at.rows]
+    return into
+
+
+def _task_order(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> tuple[str, ...]:
+    declared = manifest.task_ids()
+    known = spec.tasks if spec.tasks is not None else (declared if declared is not None else scores.task.words)
+    # A task without any row is not in fev's pivot table either; it is a gap of nobody in particular.
+    used = {scores.task.words[code] for code in np.unique(scores.task.codes).tolist()}
+    wanted = [task for task in known if task in used]
+    return fev_order(manifest, wanted) if spec.uncertainty.stream == "fev" else tuple(sorted(wanted))

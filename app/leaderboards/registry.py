@@ -1,0 +1,65 @@
+"""The known ranking methods: every module of this package that defines METHOD = (manifest class, compute).
+
+Called by `app.store.benchmarks` to read manifests and by `app.jobs.boards` to compute.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import Field, create_model
+
+import app.leaderboards
+from app.errors import ManifestRejected, Problem
+from app.leaderboards.tables import BoardTables
+from app.manifest import Leaderboard, Manifest, build_manifest
+from app.scores import ScoreTable
+from app.strict_yaml import read_yaml
+
+MAX_MANIFEST_BYTES = 1024 * 1024
+
+Compute = Callable[[Manifest, Any, ScoreTable], BoardTables]
+
+
+@cache
+def methods() -> Mapping[str, tuple[type[Leaderboard], Compute]]:
+    """Return each method's manifest class and computation by the method's name."""
+    found = {}
+    for module in pkgutil.iter_modules(app.leaderboards.__path__):
+        method = getattr(importlib.import_module(f"app.leaderboards.{module.name}"), "METHOD", None)
+        if method is not None:
+            found[module.name] = method
+    return found
+
+
+@cache
+def parse_manifest(yaml_bytes: bytes) -> Manifest:
+    """Read a manifest. Raises Rejected with every problem of its YAML, or ManifestRejected of its meaning."""
+    document = read_yaml(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
+    manifest = build_manifest(document, {name: spec for name, (spec, _) in methods().items()})
+    problems = [
+        Problem(complaint, column=f"leaderboards.{board.name}.metric")
+        for board in manifest.leaderboards
+        for metric in board.metric_names()
+        if (complaint := board.check_metric(manifest.metrics[metric])) is not None
+    ]
+    if problems:
+        raise ManifestRejected("The manifest breaks the rules below.", problems)
+    return manifest
+
+
+def compute_board(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> BoardTables:
+    """Compute one board of a manifest. Raises BoardUnavailable with the reason in plain words."""
+    return methods()[spec.method][1](manifest, spec, scores)
+
+
+def manifest_json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a manifest, with the boards of every known method."""
+    specs = [spec for spec, _ in methods().values()]
+    union: Any = specs[0]
+    for spec in specs[1:]:
+        union = union | spec
+    boards: Any = list[Annotated[union, Field(discriminator="method")]]
+    return create_model("Manifest", __base__=Manifest, leaderboards=(boards, ...)).model_json_schema()

@@ -1,0 +1,297 @@
+"""Ranking method `skill_score`: fev's leaderboard, errors relative to a baseline, on weighted tasks.
+
+Found by `app.leaderboards.registry`. STATISTICS: fev 0.10's `leaderboard` and `pairwise_comparison`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+
+from app.errors import BoardUnavailable
+from app.leaderboards.cells import CellMatrix, build_cells, quantity
+from app.leaderboards.standing import (
+    ENTRANT,
+    RANK,
+    STANDING_COLUMNS,
+    BoardStanding,
+    draw_weights,
+    plain,
+    stand,
+    uncertainty_meta,
+)
+from app.leaderboards.tables import BoardTables, pairwise_table, sentences
+from app.manifest import Leaderboard, Manifest, Metric, MetricName, Name
+from app.scores import ScoreTable
+from app.stats.interval import percentile_interval
+from app.stats.relative import compare_pairs, skill, win_shares
+from app.table import Cell, Column, Table, rows_from_columns
+
+FloatArray = NDArray[np.float64]
+
+
+class SkillScore(Leaderboard):
+    """A board of skill scores: 1 − geometric mean of errors relative to the baseline's."""
+
+    method: Literal["skill_score"]
+    metric: MetricName
+    baseline: Name
+    leakage_model: Name | None = None
+    missing: Literal["error", "drop", "impute"] = "error"
+    clip: list[float] = Field(default=[0.01, 100.0], min_length=2, max_length=2)
+    rank_by: Literal["skill_score", "win_rate"] = "skill_score"
+    normalize_time_per_n_forecasts: int | None = Field(None, ge=1)
+
+    @field_validator("clip")
+    @classmethod
+    def _clip_is_a_range(cls, clip: list[float]) -> list[float]:
+        if not 0 < clip[0] < clip[1]:
+            raise ValueError("clip must be [low, high] with 0 < low < high")
+        return clip
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the one metric of the board."""
+        return (self.metric,)
+
+    def check_metric(self, metric: Metric) -> str | None:
+        """Return why the metric cannot be used, if it cannot: ratios need errors, smaller being better."""
+        if metric.direction != "minimize":
+            return f"skill_score compares errors; {self.metric} has direction {metric.direction}"
+        return None
+
+
+@dataclass(frozen=True)
+class Relative:
+    """Relative errors [n_tasks, n_entrants] after leakage, clip and missing strategy, and what was done to them."""
+
+    cells: CellMatrix
+    errors: FloatArray
+    kept: NDArray[np.bool_]
+    n_failures: NDArray[np.int64]
+    n_imputed: NDArray[np.int64]
+
+
+def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable) -> BoardTables:
+    """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it."""
+    cells = build_cells(manifest, spec, scores, spec.metric)
+    _require(cells, spec)
+    relative = relative_errors(cells, spec)
+    weights = draw_weights(spec, int(relative.kept.sum()))
+    board = _board(spec, scores, relative, weights)
+    pairwise = None if len(cells.entrants) < 2 else _pairwise(spec, cells, board.standing)
+    return BoardTables(board.table, pairwise)
+
+
+def _require(cells: CellMatrix, spec: SkillScore) -> None:
+    if spec.baseline not in cells.entrants:
+        raise BoardUnavailable(f"The baseline {spec.baseline} has not been submitted yet.")
+    if spec.leakage_model is not None and cells.leaked.any() and spec.leakage_model not in cells.entrants:
+        raise BoardUnavailable(
+            f"Entrants have seen data of some tasks, and the leakage model {spec.leakage_model}, whose errors "
+            "replace theirs there, has not been submitted yet."
+        )
+    baseline = cells.values[:, cells.column(spec.baseline)]
+    gaps = [cells.tasks[task] for task in np.flatnonzero(np.isnan(baseline))]
+    if gaps:
+        raise BoardUnavailable(f"The baseline {spec.baseline} has no result for {sentences(gaps)}.")
+    if (baseline == 0).any():
+        zero = [cells.tasks[task] for task in np.flatnonzero(baseline == 0)]
+        raise BoardUnavailable(f"The baseline {spec.baseline} has an error of 0, so no ratio, on {sentences(zero)}.")
+
+
+def relative_errors(cells: CellMatrix, spec: SkillScore) -> Relative:
+    """Divide by the baseline, replace leaked cells, clip, count failures, then treat what is missing."""
+    errors = cells.values / cells.values[:, [cells.column(spec.baseline)]]
+    errors = np.clip(_without_leaks(cells, errors, spec), spec.clip[0], spec.clip[1])
+    failed = np.isnan(errors)
+    kept = np.ones(len(cells.tasks), dtype=bool)
+    if spec.missing == "drop":
+        kept = ~np.asarray(failed.any(axis=1))
+    elif spec.missing == "error" and failed.any():
+        raise BoardUnavailable(_gaps(cells, failed))
+    if not kept.any():
+        raise BoardUnavailable("No task has a result of every entrant, and the board drops tasks with gaps.")
+    imputed = failed.sum(axis=0) if spec.missing == "impute" else np.zeros(len(cells.entrants), dtype=np.int64)
+    return Relative(cells, np.where(failed, 1.0, errors)[kept], kept, failed.sum(axis=0), imputed)
+
+
+def _without_leaks(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:
+    if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
+        return errors
+    return np.where(cells.leaked, errors[:, [cells.column(spec.leakage_model)]], errors)
+
+
+def _gaps(cells: CellMatrix, failed: NDArray[np.bool_]) -> str:
+    lacking = [
+        f"{cells.entrants[entrant]} lacks {int(failed[:, entrant].sum())} of {len(cells.tasks)} tasks"
+        for entrant in np.flatnonzero(failed.any(axis=0))
+    ]
+    return f"The board requires every result: {sentences(lacking)}."
+
+
+@dataclass(frozen=True)
+class _Board:
+    table: Table
+    standing: BoardStanding
+
+
+def _board(spec: SkillScore, scores: ScoreTable, relative: Relative, weights: FloatArray | None) -> _Board:
+    cells, n_entrants = relative.cells, len(relative.cells.entrants)
+    logs = np.log(relative.errors)
+    wins = win_shares(relative.errors) if n_entrants > 1 else np.full(logs.shape, np.nan)
+    once = np.ones((1, logs.shape[0]))
+    points = {"skill_score": skill(logs, once)[0], "win_rate": wins.mean(axis=0)}
+    drawn = None if weights is None else {"skill_score": skill(logs, weights), "win_rate": weights @ wins / len(wins)}
+    rank_by = spec.rank_by if n_entrants > 1 else "skill_score"
+    standing = stand(points[rank_by], None if drawn is None else drawn[rank_by], spec.uncertainty.level)
+    columns: list[list[Cell]] = [plain(standing.ranks, n_entrants), list(cells.entrants)]
+    for name in ("win_rate", "skill_score"):
+        ends = (None, None) if drawn is None else percentile_interval(drawn[name], spec.uncertainty.level)
+        columns += [plain(values, n_entrants) for values in (points[name], *ends)]
+    columns += [plain(values, n_entrants) for values in _times(spec, scores, relative)]
+    columns += [plain(values, n_entrants) for values in _counts(relative)]
+    columns += [plain(v, n_entrants) for v in (standing.rank_low, standing.rank_high, standing.p_best)]
+    rows = rows_from_columns(columns)
+    ordered = tuple(rows[position] for position in standing.order(cells.entrants))
+    return _Board(_table(spec, relative, ordered), standing)
+
+
+def _times(spec: SkillScore, scores: ScoreTable, relative: Relative) -> list[FloatArray]:
+    training = quantity(relative.cells, scores, "training_time_s")
+    inference = quantity(relative.cells, scores, "inference_time_s")
+    if spec.normalize_time_per_n_forecasts is not None:
+        per = spec.normalize_time_per_n_forecasts / _n_forecasts(relative.cells, scores)
+        training, inference = training * per, inference * per
+    return [_median(times[relative.kept]) for times in (training, inference, training + inference)]
+
+
+def _n_forecasts(cells: CellMatrix, scores: ScoreTable) -> FloatArray:
+    """Return forecasts per task, [n_tasks, 1]: a property of the task, so any entrant's count will do."""
+    counted = quantity(cells, scores, "n_forecasts")
+    known = np.where(np.isnan(counted), -np.inf, counted).max(axis=1, keepdims=True)
+    return np.where(np.isinf(known), np.nan, known)
+
+
+def _median(times: FloatArray) -> FloatArray:
+    """Return medians over the tasks that have a time, [n_entrants]; NaN where none has."""
+    return np.array([np.median(t[~np.isnan(t)]) if (~np.isnan(t)).any() else np.nan for t in times.T])
+
+
+def _counts(relative: Relative) -> list[NDArray[np.generic]]:
+    cells, kept = relative.cells, relative.kept
+    present = cells.present[kept]
+    overlap = (cells.leaked[kept] & present).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+    n_leaked = cells.leaked[kept].sum(axis=0)
+    n_included = kept.sum() - relative.n_imputed
+    attempted = np.full(len(cells.entrants), len(cells.tasks))
+    return [overlap, relative.n_failures, attempted, n_included, relative.n_imputed, n_leaked]
+
+
+def _table(spec: SkillScore, relative: Relative, rows: tuple[tuple[Cell, ...], ...]) -> Table:
+    n_tasks = int(relative.kept.sum())
+    return Table(
+        name=f"leaderboard/{spec.name}",
+        title=spec.title or spec.name,
+        columns=_columns(spec),
+        rows=rows,
+        notes=_notes(spec, relative),
+        meta={
+            "method": spec.method,
+            "metric": spec.metric,
+            "baseline": spec.baseline,
+            "leakage_model": spec.leakage_model,
+            "missing": spec.missing,
+            "clip": spec.clip,
+            "rank_by": spec.rank_by,
+            "n_entrants": len(relative.cells.entrants),
+            **uncertainty_meta(spec, n_tasks),
+        },
+    )
+
+
+def _columns(spec: SkillScore) -> tuple[Column, ...]:
+    n = spec.normalize_time_per_n_forecasts
+    per = "" if n is None else f"_per{n}"
+    unit = "s" if n is None else f"s per {n} forecasts"
+    bounds = [
+        Column(f"{name}_{end}", f"{title}, {word}", detail=True, glossary=name, digits=3)
+        for name, title in (("win_rate", "Win rate"), ("skill_score", "Skill score"))
+        for end, word in (("lower", "low"), ("upper", "high"))
+    ]
+    win = Column("win_rate", "Win rate", direction="maximize", interval=("win_rate_lower", "win_rate_upper"),
+                 glossary="win_rate", digits=3)  # fmt: skip
+    skilled = Column("skill_score", "Skill score", direction="maximize",
+                     interval=("skill_score_lower", "skill_score_upper"), glossary="skill_score", digits=3)  # fmt: skip
+    times = [
+        Column(
+            f"median_{name}_time_s{per}",
+            title,
+            unit=unit,
+            direction="minimize",
+            glossary="median_time",
+            digits=2,
+            detail=name != "e2e",
+        )
+        for name, title in (("training", "Training"), ("inference", "Inference"), ("e2e", "Time"))
+    ]
+    counts = (
+        Column("training_corpus_overlap", "Overlap", glossary="training_corpus_overlap", digits=2),
+        Column("num_failures", "Failed", "integer", direction="minimize", glossary="num_failures"),
+        Column("n_attempted", "Attempted", "integer", detail=True, glossary="num_failures"),
+        Column("n_included", "Included", "integer", detail=True, glossary="num_failures"),
+        Column("n_imputed", "Imputed", "integer", glossary="n_imputed"),
+        Column("n_leaked", "Leaked", "integer", glossary="n_leaked"),
+    )
+    return (RANK, ENTRANT, win, *bounds[:2], skilled, *bounds[2:], *times, *counts, *STANDING_COLUMNS)
+
+
+def _notes(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
+    cells = relative.cells
+    failing = [e for e, n in zip(cells.entrants, relative.n_failures.tolist(), strict=True) if n]
+    leaking = [e for e, n in zip(cells.entrants, cells.leaked.sum(axis=0).tolist(), strict=True) if n]
+    notes = [
+        f"{len(cells.entrants)} entrants on {len(cells.tasks)} tasks; "
+        f"{int(relative.n_failures.sum())} failures of {len(failing)} entrants"
+        + (f" ({sentences(failing)})." if failing else ".")
+    ]
+    treatment = {
+        "impute": f"A failure counts as the error of {spec.baseline}.",
+        "drop": f"Tasks with a failure are dropped: {int(relative.kept.sum())} of {len(cells.tasks)} remain.",
+        "error": "",
+    }[spec.missing]
+    notes += [treatment] if failing and treatment else []
+    if leaking:
+        replaced = f"; their errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
+        notes.append(f"{len(leaking)} entrants have seen data of some tasks ({sentences(leaking)}){replaced}.")
+    return tuple(notes)
+
+
+def _pairwise(spec: SkillScore, cells: CellMatrix, standing: BoardStanding) -> Table:
+    """Compare every ordered pair on raw errors, entrants in the order of their mean rank over the tasks."""
+    errors = _without_leaks(cells, cells.values, spec)
+    failed = np.isnan(errors)
+    kept = ~failed.any(axis=1) if spec.missing == "drop" else np.ones(len(cells.tasks), dtype=bool)
+    errors = np.where(failed, errors[:, [cells.column(spec.baseline)]], errors)[kept]
+    weights = draw_weights(spec, errors.shape[0])
+    once = np.ones((1, errors.shape[0]))
+    order = np.argsort(_mean_ranks(errors), kind="stable")
+    clip = (spec.clip[0], spec.clip[1])
+    level = spec.uncertainty.level
+    pairs = compare_pairs(errors[:, order], once if weights is None else weights, clip=clip, level=level)
+    beats = None if standing.p_beats is None else standing.p_beats[np.ix_(order, order)]
+    names = [cells.entrants[position] for position in order]
+    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, errors.shape[0])}
+    return pairwise_table(spec, names, pairs, beats, meta=meta, with_intervals=weights is not None)
+
+
+def _mean_ranks(errors: FloatArray) -> FloatArray:
+    """Return each entrant's mean rank over tasks, the smallest error first, ties sharing the average rank."""
+    below = (errors[:, :, None] > errors[:, None, :]).sum(axis=2)
+    equal = (errors[:, :, None] == errors[:, None, :]).sum(axis=2)
+    ranks: FloatArray = (below + (equal + 1) / 2).mean(axis=0)
+    return ranks
+
+
+METHOD = (SkillScore, compute)
