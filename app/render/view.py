@@ -1,0 +1,29 @@
+"""How a reader asked to see a table: sorted by a column, with or without its detail columns.
+
+Called by the web for HTML; pure.
+"""
+
+from dataclasses import replace
+
+from app.errors import FieldRejected, Problem
+from app.names import clip_for_message
+from app.table import Cell, Table
+
+
+def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
+    """Return the table sorted by a column, nulls last. Raises FieldRejected for an unknown column."""
+    if column is None:
+        return table
+    if column not in table.column_names():
+        known = ", ".join(table.column_names())
+        problem = Problem(f"expected one of {known}", column="sort", value=clip_for_message(column))
+        raise FieldRejected("The table cannot be sorted by that column.", [problem])
+    at = table.index(column)
+    known_rows = [row for row in table.rows if row[at] is not None]
+    unknown = [row for row in table.rows if row[at] is None]
+    ordered = sorted(known_rows, key=lambda row: _sort_key(row[at]), reverse=descending)
+    return replace(table, rows=(*ordered, *unknown))
+
+
+def _sort_key(cell: Cell) -> tuple[float, str]:
+    return (0.0, cell.lower()) if isinstance(cell, str) else (float(cell or 0), "")
