@@ -16,6 +16,7 @@ from app.db.models import (
     Benchmark,
     Entrant,
     Entry,
+    ManifestVersion,
     Snapshot,
     SnapshotEntry,
     SnapshotTable,
@@ -260,3 +261,9 @@ def _pack(table: Table) -> bytes:
 
 def _unpack(content: bytes) -> Table:
     return Table.from_json(json.loads(zlib.decompress(content)))
+
+
+def manifest_version_number(session: Session, snapshot: Snapshot) -> int:
+    """Return the version of the manifest that a snapshot was computed under."""
+    query = select(ManifestVersion.version).where(ManifestVersion.id == snapshot.manifest_version_id)
+    return session.scalars(query).one()

@@ -1,0 +1,154 @@
+"""Tables read straight from rows: tasks, one task, one entrant. No statistics, only what was submitted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Entrant, Score, Snapshot, SnapshotEntry, Submission, Task
+from app.errors import NotFound
+from app.manifest import Manifest, OpenTasks
+from app.table import Cell, Column, Table
+
+
+def explain_absence(manifest: Manifest, snapshot: Snapshot | None, name: str) -> Table:
+    """Return an empty table that says why there is none yet. Raises NotFound for an unknown board."""
+    kind, _, board = name.partition("/")
+    try:
+        spec = manifest.leaderboard(board)
+    except KeyError:
+        raise NotFound(f"{manifest.slug} has no leaderboard {board}.") from None
+    why = "Nothing is published yet."
+    if snapshot is not None:
+        why = (
+            f"Snapshot {snapshot.number} has no such table."
+            if kind == "leaderboard"
+            else "There is nothing to compare."
+        )
+    return Table(name, spec.title or spec.name, (), (), (why,), {"unavailable": why})
+
+
+def tasks_table(session: Session, manifest: Manifest, benchmark_id: int, snapshot: Snapshot | None) -> Table:
+    """Return each task with the number of entrants that have a row for it in the snapshot."""
+    query = (
+        select(Task.name, func.count())
+        .join(Score, Score.task_id == Task.id)
+        .join(SnapshotEntry, _stands())
+        .where(Task.benchmark_id == benchmark_id, SnapshotEntry.snapshot_id == _id(snapshot))
+        .group_by(Task.name)
+    )
+    counts = dict(session.execute(query).tuples().all())
+    names = list(counts) if isinstance(manifest.tasks, OpenTasks) else [task.id for task in manifest.tasks]
+    columns = (Column("task", "Task", "text"), Column("n_entrants", "Entrants with a result", "integer"))
+    rows = tuple((name, int(counts.get(name, 0))) for name in sorted(names))
+    return Table("tasks", f"Tasks of {manifest.title}", columns, rows)
+
+
+def task_table(session: Session, manifest: Manifest, benchmark_id: int, snapshot: Snapshot | None, task: str) -> Table:
+    """Return every entrant's scores on one task, best first by the first metric. Raises NotFound."""
+    known = session.scalar(select(Task.id).where(Task.benchmark_id == benchmark_id, Task.name == task))
+    declared = manifest.task_ids()
+    if known is None and (declared is None or task not in declared):
+        raise NotFound(f"{manifest.slug} has no task {task}.")
+    rows = _score_rows(session, manifest, snapshot, Entrant.name, Score.task_id == known)
+    first = next(iter(manifest.metrics))
+    sign = 1.0 if manifest.metrics[first].direction == "minimize" else -1.0
+    ordered = sorted(rows, key=lambda row: (row[1] is None, sign * float(row[1] or 0.0), row[0]))
+    return Table(
+        f"task/{task}",
+        task,
+        _columns(manifest, "entrant", "Entrant"),
+        tuple(ordered),
+        _missing(snapshot, rows, session),
+    )
+
+
+def _missing(snapshot: Snapshot | None, rows: Sequence[tuple[Cell, ...]], session: Session) -> tuple[str, ...]:
+    query = select(Entrant.name).join(SnapshotEntry, SnapshotEntry.entrant_id == Entrant.id)
+    everyone = session.scalars(query.where(SnapshotEntry.snapshot_id == _id(snapshot))).all()
+    absent = sorted(set(everyone) - {str(row[0]) for row in rows})
+    return (f"No result: {', '.join(absent)}.",) if absent else ()
+
+
+def entrant_table(
+    session: Session, manifest: Manifest, benchmark_id: int, snapshot: Snapshot | None, name: str
+) -> Table:
+    """Return one entrant's scores on every task. Raises NotFound."""
+    query = select(Entrant.id).where(Entrant.benchmark_id == benchmark_id, Entrant.name == name)
+    known = session.scalar(query)
+    if known is None:
+        raise NotFound(f"{manifest.slug} has no entrant {name}.")
+    rows = _score_rows(session, manifest, snapshot, Task.name, Score.entrant_id == known)
+    absent = sorted(set(manifest.task_ids() or ()) - {str(row[0]) for row in rows})
+    notes = (f"No result on {len(absent)} tasks: {', '.join(absent[:20])}.",) if absent else ()
+    return Table(f"entrant/{name}", name, _columns(manifest, "task", "Task"), tuple(sorted(rows)), notes)
+
+
+def _score_rows(
+    session: Session, manifest: Manifest, snapshot: Snapshot | None, label: Any, where: Any
+) -> list[tuple[Cell, ...]]:
+    query = (
+        select(label, Score.values, Submission.columns, Score.leaked, Score.submission_id)
+        .join(SnapshotEntry, _stands())
+        .join(Entrant, Entrant.id == Score.entrant_id)
+        .join(Task, Task.id == Score.task_id)
+        .join(Submission, Submission.id == Score.submission_id)
+        .where(SnapshotEntry.snapshot_id == _id(snapshot), where)
+        .order_by(label)
+    )
+    return [
+        (name, *_values(manifest, values, columns), leaked, submission)
+        for name, values, columns, leaked, submission in session.execute(query).tuples()
+    ]
+
+
+def _values(manifest: Manifest, values: Sequence[float | None], columns: Sequence[str]) -> list[Cell]:
+    by_name = dict(zip(columns, values, strict=True))
+    return [by_name.get(metric) for metric in manifest.metrics]
+
+
+def _columns(manifest: Manifest, name: str, title: str) -> tuple[Column, ...]:
+    metrics = (
+        Column(metric, metric, unit=about.unit, direction=about.direction, digits=4)
+        for metric, about in manifest.metrics.items()
+    )
+    return (
+        Column(name, title, "text"),
+        *metrics,
+        Column("leaked", "Leaked", "flag", glossary="n_leaked"),
+        Column("submission", "Submission", "integer"),
+    )
+
+
+def scores_table(session: Session, submission: Submission) -> Table:
+    """Return every row of a submission as it was stored, in the order of the upload."""
+    query = (
+        select(Entrant.name, Task.name, Score.file, Score.row, Score.leaked, Score.values, Score.reason)
+        .join(Entrant, Entrant.id == Score.entrant_id)
+        .join(Task, Task.id == Score.task_id)
+        .where(Score.submission_id == submission.id)
+        .order_by(Score.position)
+    )
+    rows = [
+        (entrant, task, *values, leaked, file, row, reason)
+        for entrant, task, file, row, leaked, values, reason in session.execute(query).tuples()
+    ]
+    columns = (
+        Column("entrant", "Entrant", "text"),
+        Column("task", "Task", "text"),
+        *(Column(name, name) for name in submission.columns),
+        Column("leaked", "Leaked", "flag"),
+        Column("file", "File", "integer"),
+        Column("row", "Row", "integer"),
+        Column("reason", "Reason", "text"),
+    )
+    return Table("scores", f"Rows of submission {submission.id}", columns, tuple(rows))
+
+
+def _stands() -> Any:
+    return (SnapshotEntry.submission_id == Score.submission_id) & (SnapshotEntry.entrant_id == Score.entrant_id)
+
+
+def _id(snapshot: Snapshot | None) -> int:
+    return -1 if snapshot is None else snapshot.id

@@ -1,0 +1,110 @@
+"""Answers that several resources give: pages, and one table as HTML, CSV or JSON."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request
+from starlette.responses import Response
+
+from app.db.models import Snapshot
+from app.errors import NotFound
+from app.render import html
+from app.render.exports import table_to_csv, table_to_json, to_json
+from app.render.view import sort_table
+from app.table import Table
+
+FORMATS = ("csv", "json", "yaml")
+
+
+def split_format(tail: str) -> tuple[str, str]:
+    """Split an address into the name and the format it asks for; names never end in one."""
+    stem, dot, ending = tail.rpartition(".")
+    return (stem, ending) if dot and ending in FORMATS else (tail, "html")
+
+
+def page(template: str, **shown: Any) -> Response:
+    """Return a page."""
+    return Response(html.render(template, **shown), media_type="text/html; charset=utf-8")
+
+
+def json_answer(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return JSON."""
+    return Response(to_json(document), status, dict(headers or {}), media_type="application/json")
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table at its address, with what stands around it."""
+
+    slug: str
+    address: str
+    table: Table
+    caption: str
+    snapshot: Snapshot | None = None
+    version: int | None = None
+    trail: Sequence[tuple[str, str]] = ()
+    links: Sequence[tuple[str, str]] = ()
+    row_links: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+
+
+def table_answer(request: Request, view: TableView, fmt: str) -> Response:
+    """Return the table in the format that was asked for. Raises NotFound, or FieldRejected for a bad sort."""
+    if fmt == "csv":
+        return Response(table_to_csv(view.table), media_type="text/csv; charset=utf-8")
+    if fmt == "json":
+        return Response(table_to_json(view.table, _about(view)), media_type="application/json")
+    if fmt != "html":
+        raise NotFound("This table has no such format; there are .csv and .json.")
+    return _table_page(request, view)
+
+
+def _about(view: TableView) -> dict[str, Any]:
+    snapshot = view.snapshot
+    if snapshot is None:
+        return {"benchmark": view.slug, "snapshot": None}
+    return {
+        "benchmark": view.slug,
+        "snapshot": snapshot.number,
+        "published_at": snapshot.published_at.isoformat(),
+        "manifest_version": view.version,
+        "manifest_digest": snapshot.manifest_digest,
+        "input_digest": snapshot.input_digest,
+        "code_version": snapshot.code_version,
+    }
+
+
+def _table_page(request: Request, view: TableView) -> Response:
+    query = dict(request.query_params)
+    descending = query.get("order") == "desc"
+    table = sort_table(view.table, query.get("sort"), descending=descending)
+    detail = query.get("detail") == "1"
+
+    def sort(name: str) -> str:
+        order = "asc" if query.get("sort") == name and descending else "desc"
+        return "?" + urlencode({**query, "sort": name, "order": order})
+
+    kept = {"snapshot": query["snapshot"]} if "snapshot" in query else {}
+    suffix = "?" + urlencode(kept) if kept else ""
+    toggle = (
+        ("Fewer columns", "?" + urlencode(kept))
+        if detail
+        else ("All columns", "?" + urlencode({**kept, "detail": "1"}))
+    )
+    exports = [("CSV", f"{view.address}.csv{suffix}"), ("JSON", f"{view.address}.json{suffix}"), toggle]
+    return page(
+        "table.html",
+        title=view.table.title,
+        slug=view.slug,
+        table=table,
+        columns=html.shown_columns(table, detail=detail),
+        caption=view.caption,
+        snapshot=view.snapshot,
+        version=view.version,
+        trail=view.trail,
+        links=[*view.links, *exports],
+        row_links=view.row_links,
+        sort=sort,
+        permalink=f"{view.address}?snapshot={view.snapshot.number}" if view.snapshot else view.address,
+    )

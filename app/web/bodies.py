@@ -1,0 +1,29 @@
+"""Reading a request's body within a limit, as YAML bytes."""
+
+from starlette.requests import Request
+
+from app.errors import TooLarge, UnsupportedMediaType
+
+YAML_TYPES = (
+    "application/yaml",
+    "application/x-yaml",
+    "text/yaml",
+    "text/x-yaml",
+    "text/plain",
+    "application/octet-stream",
+)
+# What curl sends when nobody says what the body is.
+UNSAID = ("", "application/x-www-form-urlencoded")
+
+
+async def yaml_body(request: Request, max_bytes: int, what: str) -> bytes:
+    """Return the body. Raises UnsupportedMediaType, or TooLarge as soon as the limit is passed."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in YAML_TYPES + UNSAID:
+        raise UnsupportedMediaType(f"A {what} is sent as application/yaml, not as {kind[:80]}.")
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > max_bytes:
+            raise TooLarge(f"A {what} has at most {max_bytes} bytes.")
+    return bytes(body)

@@ -1,0 +1,141 @@
+"""Errors as answers: one table from domain error to HTTP status, and problem documents (RFC 9457)."""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from app import errors
+from app.errors import PlumblineError, Problem, Rejected, TooManyRequests
+from app.names import clip_for_message
+from app.render.exports import to_json
+from app.render.html import render
+
+logger = logging.getLogger(__name__)
+
+PROBLEM_JSON = "application/problem+json"
+RETRY_AFTER_S = 5
+
+STATUS: Mapping[type[PlumblineError], int] = {
+    errors.Unauthenticated: 401,
+    errors.Forbidden: 403,
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.TooLarge: 413,
+    errors.UnsupportedMediaType: 415,
+    errors.Rejected: 422,
+    errors.TooManyRequests: 429,
+    errors.BoardUnavailable: 409,
+}
+
+
+class RowProblem(BaseModel):
+    """One thing that is wrong, and where; for the description of the API."""
+
+    file: str | None
+    row: int | None
+    column: str | None
+    value: str | None
+    message: str
+
+
+class ProblemDocument(BaseModel):
+    """An error as every address answers it; for the description of the API."""
+
+    title: str
+    status: int
+    detail: str
+    problems: list[RowProblem] = []
+    n_problems: int = 0
+
+
+def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the error answers of an endpoint for the description of the API."""
+    content = {PROBLEM_JSON: {"schema": ProblemDocument.model_json_schema()}}
+    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in (*statuses, 503)}
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error that a request can cause with a problem document, or a page where a page was asked for."""
+    app.add_exception_handler(PlumblineError, _domain_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(DBAPIError, _database_error)
+    app.add_exception_handler(PoolTimeout, _database_error)
+    app.add_exception_handler(Exception, _fault)
+
+
+def _domain_error(request: Request, error: Exception) -> Response:
+    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    headers = {}
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str(error.retry_after_s)
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    problems = error.problems if isinstance(error, Rejected) else ()
+    n_problems = error.n_problems if isinstance(error, Rejected) else 0
+    return answer(request, status, str(error), problems=problems, n_problems=n_problems, headers=headers)
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    detail = f"The request body is larger than this address accepts ({error.detail})."
+    shown = detail if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE else str(error.detail)
+    return answer(request, error.status_code, shown, headers=dict(error.headers or {}))
+
+
+def _validation_error(request: Request, error: Exception) -> Response:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    problems = [
+        Problem(e["msg"], column=".".join(str(part) for part in e["loc"]), value=_clipped(e.get("input")))
+        for e in error.errors()
+    ]
+    detail = "The request does not have the form that this address expects."
+    return answer(request, 422, detail, problems=tuple(problems), n_problems=len(problems))
+
+
+def _clipped(value: Any) -> str | None:
+    return clip_for_message(value) if isinstance(value, str) else None
+
+
+def _database_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, (OperationalError, PoolTimeout)) or getattr(error, "connection_invalidated", False):
+        detail = "The database does not answer at the moment; nothing was stored. Try again soon."
+        return answer(request, 503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
+    return _fault(request, error)
+
+
+def _fault(request: Request, error: Exception) -> Response:
+    logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return answer(request, 500, "This is a fault of the server, not of your request. It was logged.")
+
+
+def answer(
+    request: Request,
+    status: int,
+    detail: str,
+    *,
+    problems: tuple[Problem, ...] = (),
+    n_problems: int = 0,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return the problem as a page to a browser and as a problem document to anything else."""
+    title = HTTPStatus(status).phrase
+    kept = {"Cache-Control": "no-store", **(headers or {})}
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        page = render("error.html", title=title, detail=detail)
+        return Response(page, status, kept, media_type="text/html; charset=utf-8")
+    document: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    if problems:
+        document |= {"problems": [problem.as_dict() for problem in problems], "n_problems": n_problems}
+    return Response(to_json(document), status, kept, media_type=PROBLEM_JSON)

@@ -1,0 +1,103 @@
+"""What a request can reach: settings, sessions, the queue; handed to endpoints as dependencies."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+
+from app.config import Settings
+from app.db.engine import SessionFactory
+from app.errors import Forbidden, TooManyRequests, Unauthenticated
+from app.jobs.queue import QueuedJobs
+from app.store import tokens
+from app.web.limits import RateLimit
+
+T = TypeVar("T")
+RANK = {"submitter": 0, "steward": 1, "admin": 2}
+
+
+@dataclass(frozen=True)
+class State:
+    """One per process."""
+
+    settings: Settings
+    sessions: SessionFactory
+    jobs: QueuedJobs
+    limit: RateLimit
+
+    async def run(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""
+
+        def transaction() -> T:
+            with self.sessions.begin() as session:
+                return work(session, *arguments)
+
+        return await run_in_threadpool(transaction)
+
+
+def get_state(request: Request) -> State:
+    """Return the process's state."""
+    state: State = request.app.state.plumbline
+    return state
+
+
+StateDep = Annotated[State, Depends(get_state)]
+
+
+def get_session(state: StateDep) -> Iterator[Session]:
+    """Open a session in one transaction, committed when the endpoint returns and rolled back when it raises."""
+    with state.sessions.begin() as session:
+        yield session
+
+
+SessionDep = Annotated[Session, Depends(get_session, scope="function")]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who writes: the number, name and role of a token."""
+
+    id: int
+    name: str
+    role: str
+
+
+def get_caller(request: Request, state: StateDep) -> Caller:
+    """Return who sent the request. Raises Unauthenticated, or TooManyRequests."""
+    scheme, _, text = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not text.strip():
+        raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>.")
+    with state.sessions() as session:
+        token = tokens.find_token(session, text.strip())
+    if token is None:
+        raise Unauthenticated("This token is not known here, or it was revoked.")
+    wait_s = state.limit.take(token.id)
+    if wait_s > 0:
+        raise TooManyRequests(f"More than {state.limit.per_minute} writes in a minute.", wait_s)
+    return Caller(token.id, token.name, token.role)
+
+
+Submitter = Annotated[Caller, Depends(get_caller)]
+
+
+def get_steward(caller: Submitter) -> Caller:
+    """Return the caller if it is a steward or an admin. Raises Forbidden."""
+    return _require(caller, "steward")
+
+
+def get_admin(caller: Submitter) -> Caller:
+    """Return the caller if it is an admin. Raises Forbidden."""
+    return _require(caller, "admin")
+
+
+def _require(caller: Caller, role: str) -> Caller:
+    if RANK[caller.role] < RANK[role]:
+        raise Forbidden(f"This needs a token of role {role}; yours has role {caller.role}.")
+    return caller
+
+
+Steward = Annotated[Caller, Depends(get_steward)]
+Admin = Annotated[Caller, Depends(get_admin)]
