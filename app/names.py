@@ -8,7 +8,10 @@ import re
 
 MAX_NAME = 100
 
-NAME_RULE = "letters, digits, spaces and . _ + ( ) -, beginning with a letter or digit, at most 100 characters, not ending in .csv, .json or .yaml"
+NAME_RULE = (
+    "letters, digits, spaces and . _ + ( ) -, beginning with a letter or digit, at most 100 characters, "
+    "not ending in .csv, .json or .yaml"
+)
 NAME_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9._+() -]{0,98}[A-Za-z0-9._+()-])?"
 
 # Tasks are named by their data, whose names have parts (fev: `uk_covid_utla_1D/new`).

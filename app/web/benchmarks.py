@@ -179,17 +179,19 @@ def _around(
     )
 
 
-@router.get("/benchmarks/{slug}/tasks{ending}", summary="The tasks", responses=described(404))
-def list_tasks(
-    slug: str, ending: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
-) -> Response:
+@router.get("/benchmarks/{slug}/tasks", summary="The tasks", responses=described(404))
+@router.get("/benchmarks/{slug}/tasks.csv", summary="The tasks", responses=described(404))
+@router.get("/benchmarks/{slug}/tasks.json", summary="The tasks", responses=described(404))
+def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """List the tasks with how many entrants have a result (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
     table = tables.tasks_table(session, declared.manifest, declared.benchmark.id, shown)
     view = TableView(slug, "", table, "", shown, _version(session, shown))
     links = {"task": lambda task: f"/benchmarks/{slug}/tasks/{quote(task)}"}
-    return table_answer(request, _around(view, f"/benchmarks/{slug}/tasks", [], links), _ending(ending))
+    return table_answer(
+        request, _around(view, f"/benchmarks/{slug}/tasks", [], links), split_format(request.url.path)[1]
+    )
 
 
 @router.get("/benchmarks/{slug}/tasks/{task:path}", summary="One task", responses=described(404, 422))
@@ -224,8 +226,9 @@ def show_entrant(
     return table_answer(request, _around(view, f"/benchmarks/{slug}/entrants/{quote(name)}", history, links), fmt)
 
 
-@router.get("/benchmarks/{slug}/snapshots{ending}", summary="Every snapshot", responses=described(404))
-def list_snapshots(slug: str, ending: str, session: SessionDep) -> Response:
+@router.get("/benchmarks/{slug}/snapshots", summary="Every snapshot", responses=described(404))
+@router.get("/benchmarks/{slug}/snapshots.json", summary="Every snapshot", responses=described(404))
+def list_snapshots(slug: str, request: Request, session: SessionDep) -> Response:
     """List the snapshots, the newest first, and what changed from one to the next (.json)."""
     declared = benchmarks.find_declared(session, slug)
     listed = [
@@ -241,18 +244,10 @@ def list_snapshots(slug: str, ending: str, session: SessionDep) -> Response:
         }
         for s in snapshots.list_snapshots(session, declared.benchmark.id)
     ]
-    if _ending(ending) == "json":
+    if split_format(request.url.path)[1] == "json":
         return json_answer(listed)
     board = declared.manifest.leaderboards[0].name
     return page("snapshots.html", title=f"Snapshots of {slug}", slug=slug, board=board, snapshots=listed)
-
-
-def _ending(ending: str) -> str:
-    if ending == "":
-        return "html"
-    if ending in (".csv", ".json"):
-        return ending[1:]
-    raise NotFound("There is nothing at this address.")
 
 
 class Transfer(BaseModel):

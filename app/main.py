@@ -1,0 +1,56 @@
+"""create_app(): routers, problem handlers, lifespan, and the page cache in front."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from fastapi import FastAPI
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.config import MIB, Settings
+from app.db.engine import make_engine, make_session_factory
+from app.jobs.queue import QueuedJobs
+from app.store import benchmarks
+from app.version import release
+from app.web import benchmarks as benchmarks_web
+from app.web import ops, preregs, problems, submissions, tokens
+from app.web.cache import PublishedPages, watch
+from app.web.limits import RateLimit
+from app.web.state import State
+
+SMALL_BODY = 1 * MIB
+
+
+def create_app(settings: Settings, database_url: str) -> PublishedPages:
+    """Return the ASGI app of a web process on a migrated database."""
+    engine = make_engine(database_url)
+    sessions = make_session_factory(engine)
+
+    def total() -> int:
+        with sessions() as session:
+            return benchmarks.change_total(session)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        watcher = asyncio.create_task(watch(database_url, total, pages.clear))
+        yield
+        watcher.cancel()
+        with suppress(asyncio.CancelledError, SQLAlchemyError):
+            await watcher
+        engine.dispose()
+
+    app = FastAPI(
+        title="plumbline",
+        version=release(),
+        lifespan=lifespan,
+        redoc_url=None,
+        max_body_size=SMALL_BODY,
+        telemetry={"tracing": False, "metrics": False},
+    )
+    app.state.plumbline = State(settings, sessions, QueuedJobs(), RateLimit(settings.max_requests_per_minute))
+    problems.install(app)
+    app.include_router(submissions.make_router(settings))
+    for router in (benchmarks_web.router, preregs.router, tokens.router, ops.router):
+        app.include_router(router)
+    pages = PublishedPages(app, settings.max_cache_mib * MIB)
+    return pages

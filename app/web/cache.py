@@ -1,0 +1,188 @@
+"""The published-page cache: a small ASGI app in front of FastAPI that answers from bytes in memory.
+
+Made by `app.main`. An entry is filled by one render and dropped when any benchmark changes: `watch` hears
+of it by NOTIFY, and looks each second in case a notification was lost.
+"""
+
+import asyncio
+import gzip
+import hashlib
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import psycopg
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.store.benchmarks import CHANGED_CHANNEL
+
+logger = logging.getLogger(__name__)
+
+Headers = list[tuple[bytes, bytes]]
+Key = tuple[bytes, bytes, bool, bool]
+POLL_S = 1.0
+COMPRESS_FROM = 1000
+DROPPED = (b"content-length", b"date", b"server")
+SECURITY: Headers = [
+    (b"content-security-policy", b"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+     b"base-uri 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page ready to be sent: its start for 200 and for 304, its tag and its bytes."""
+
+    etag: bytes
+    start: Message
+    unchanged: Message
+    body: Message
+    head: Message
+
+    @property
+    def size(self) -> int:
+        """Return the bytes it takes."""
+        return len(self.body["body"]) + 1000
+
+
+class PublishedPages:
+    """Serve published pages from memory and hand everything else on."""
+
+    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+        self._pages: OrderedDict[Key, Page] = OrderedDict()
+        self._n_bytes = 0
+        self._generation = 0
+
+    def clear(self) -> None:
+        """Drop every page; a render that is under way is not kept either."""
+        self._generation += 1
+        self._pages.clear()
+        self._n_bytes = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        key = _key(scope)
+        if key is None:
+            await self._app(scope, receive, _secured(send, scope["path"]))
+            return
+        page = self._pages.get(key)
+        if page is None:
+            page = await self._fill(key, scope, receive, send)
+            if page is None:
+                return
+        await _send(page, scope, send)
+
+    async def _fill(self, key: Key, scope: Scope, receive: Receive, send: Send) -> Page | None:
+        """Render a page and keep it; an answer that is not a page to keep is passed on, and None returned."""
+        generation = self._generation
+        messages: list[Message] = []
+
+        async def collect(message: Message) -> None:
+            messages.append(message)
+
+        await self._app({**scope, "method": "GET"}, receive, collect)
+        start = messages[0]
+        body = b"".join(message.get("body", b"") for message in messages[1:])
+        if start["status"] != 200:
+            for message in messages:
+                await _secured(send, scope["path"])(message)
+            return None
+        page = await run_in_threadpool(_make_page, start["headers"], body, compress=key[2])
+        if generation == self._generation:
+            self._keep(key, page)
+        return page
+
+    def _keep(self, key: Key, page: Page) -> None:
+        if page.size > self._max_bytes // 4:
+            return
+        self._pages[key] = page
+        self._n_bytes += page.size
+        while self._n_bytes > self._max_bytes:
+            self._n_bytes -= self._pages.popitem(last=False)[1].size
+
+
+def _key(scope: Scope) -> Key | None:
+    """Return what a request's page is kept under, or None when its answer is not to be kept."""
+    path: str = scope["path"]
+    is_published = path in ("/", "/glossary") or path.startswith(("/benchmarks/", "/benchmarks.json", "/static/"))
+    if scope["method"] not in ("GET", "HEAD") or not is_published:
+        return None
+    accepts_gzip = wants_html = False
+    for name, value in scope["headers"]:
+        if name == b"accept-encoding":
+            accepts_gzip = b"gzip" in value
+        elif name == b"accept":
+            wants_html = b"text/html" in value
+    host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+    return (scope["raw_path"] + b"?" + scope["query_string"], host, accepts_gzip, wants_html)
+
+
+def _make_page(headers: Iterable[tuple[bytes, bytes]], body: bytes, *, compress: bool) -> Page:
+    kept = [(name, value) for name, value in headers if name.lower() not in DROPPED]
+    if compress and len(body) >= COMPRESS_FROM:
+        body = gzip.compress(body, 6, mtime=0)
+        kept.append((b"content-encoding", b"gzip"))
+    etag = b'"' + hashlib.sha256(body).hexdigest()[:32].encode() + b'"'
+    if not any(name.lower() == b"cache-control" for name, _ in kept):
+        kept.append((b"cache-control", b"no-cache"))
+    kept += [(b"etag", etag), (b"vary", b"Accept-Encoding"), *SECURITY]
+    length = (b"content-length", str(len(body)).encode())
+    return Page(
+        etag=etag,
+        start={"type": "http.response.start", "status": 200, "headers": [*kept, length]},
+        unchanged={"type": "http.response.start", "status": 304, "headers": kept},
+        body={"type": "http.response.body", "body": body},
+        head={"type": "http.response.body", "body": b""},
+    )
+
+
+async def _send(page: Page, scope: Scope, send: Send) -> None:
+    for name, value in scope["headers"]:
+        if name == b"if-none-match" and (page.etag in value or value.strip() == b"*"):
+            await send(page.unchanged)
+            await send(page.head)
+            return
+    await send(page.start)
+    await send(page.head if scope["method"] == "HEAD" else page.body)
+
+
+def _secured(send: Send, path: str) -> Send:
+    # The interactive description of the API loads its own scripts; every other page runs none.
+    extra = SECURITY[1:] if path.startswith("/docs") else SECURITY
+
+    async def secured(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *extra]}
+        await send(message)
+
+    return secured
+
+
+async def watch(database_url: str, total: Callable[[], int], clear: Callable[[], None]) -> None:
+    """Clear the cache on every change, for as long as the process serves."""
+    seen = -1
+    while True:
+        try:
+            async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+                await connection.execute(f"LISTEN {CHANGED_CHANNEL}")
+                while True:
+                    now = await run_in_threadpool(total)
+                    if now != seen:
+                        clear()
+                        seen = now
+                    async for _ in connection.notifies(timeout=POLL_S, stop_after=1):
+                        clear()
+        except Exception as error:
+            # The database may be away for a while; until it is back, nothing kept can be trusted.
+            clear()
+            logger.warning("not hearing of changes: %s", error)
+            await asyncio.sleep(POLL_S)

@@ -1,0 +1,52 @@
+"""Operations: health, readiness, metrics, the glossary and the stylesheet."""
+
+from fastapi import APIRouter
+from sqlalchemy import text
+from starlette.responses import PlainTextResponse, Response
+
+from app.render import html
+from app.render.glossary import ENTRIES
+from app.store import benchmarks
+from app.version import code_version
+from app.web.answers import json_answer, page
+from app.web.problems import described
+from app.web.state import SessionDep
+
+router = APIRouter(tags=["operations"])
+
+
+@router.get("/healthz", summary="Alive")
+def healthz() -> Response:
+    """Say that the process answers."""
+    return json_answer({"status": "ok"})
+
+
+@router.get("/readyz", summary="Ready", responses=described())
+def readyz(session: SessionDep) -> Response:
+    """Say that the database answers and is migrated."""
+    benchmarks.count_benchmarks(session)
+    return json_answer({"status": "ready", "code_version": code_version()})
+
+
+@router.get("/metrics", summary="Counters in Prometheus' text form", responses=described())
+def metrics(session: SessionDep) -> Response:
+    """Count submissions by status, and benchmarks whose boards are behind."""
+    rows = session.execute(text("SELECT status, count(*) FROM submission GROUP BY status ORDER BY status")).tuples()
+    lines = ["# TYPE plumbline_submissions gauge"]
+    lines += [f'plumbline_submissions{{status="{status}"}} {count}' for status, count in rows]
+    stale = len(benchmarks.stale_benchmarks(session))
+    lines += ["# TYPE plumbline_stale_benchmarks gauge", f"plumbline_stale_benchmarks {stale}"]
+    return PlainTextResponse("\n".join(lines) + "\n")
+
+
+@router.get("/glossary", include_in_schema=False)
+def glossary() -> Response:
+    """Explain every number, interval and rule."""
+    return page("glossary.html", title="Glossary", entries=ENTRIES)
+
+
+@router.get("/static/{name}", include_in_schema=False)
+def static(name: str) -> Response:
+    """Return the stylesheet; its address changes with its content, so it may be kept for ever."""
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+    return Response(html.stylesheet(), media_type="text/css; charset=utf-8", headers=headers)

@@ -1,0 +1,342 @@
+"""/submissions: receive an upload, check it, store it whole or not at all; show where it stands."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, Header, Query, UploadFile
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.admission import Case, Check, Registered, check_admission, is_admitted, reason_not_admitted
+from app.config import Settings
+from app.db.models import Submission
+from app.errors import FieldRejected, Forbidden, NotFound, Problem
+from app.evidence.reader import Evidence, read_evidence
+from app.evidence.uploads import Limits, Upload
+from app.manifest import problems_from
+from app.prereg import parse_prereg, sha256_hex
+from app.render.exports import table_to_csv
+from app.render.html import shown_columns
+from app.store import benchmarks, entrants, preregs, submissions, tables
+from app.store.benchmarks import Declared
+from app.store.submissions import Arrival
+from app.web.answers import json_answer, page, split_format
+from app.web.problems import described
+from app.web.state import RANK, SessionDep, State, StateDep, Submitter
+
+Claims = dict[str, dict[str, float]]
+
+
+class Metadata(BaseModel):
+    """What a submitter says about a run; all of it optional and shown."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: str | None = Field(None, max_length=200)
+    organization: str | None = Field(None, max_length=200)
+    url: str | None = Field(None, max_length=500, pattern=r"^https?://")
+    code_commit: str | None = Field(None, max_length=64, pattern=r"^[0-9a-fA-F]{7,64}$")
+    dirty: bool | None = None
+    started_at: AwareDatetime | None = None
+    notes: str | None = Field(None, max_length=5000)
+
+
+@dataclass(frozen=True)
+class Package:
+    """The fields of one request, parsed."""
+
+    files: Sequence[UploadFile]
+    prereg: bytes | None
+    prereg_sha256: str | None
+    entrant: str | None
+    metadata: Metadata
+    claims: Claims | None
+    idempotency_key: str | None
+
+
+def make_router(settings: Settings) -> APIRouter:
+    """Return the routes; the limit of an upload's size is a setting."""
+    router = APIRouter(tags=["submissions"])
+    router.add_api_route(
+        "/benchmarks/{slug}/submissions",
+        submit,
+        methods=["POST"],
+        status_code=202,
+        summary="Submit results",
+        responses=described(401, 403, 404, 409, 413, 422, 429),
+        max_body_size=settings.max_body_mib * 1024 * 1024,
+    )
+    router.add_api_route("/submissions/{submission}", show, summary="A submission (.json)", responses=described(404))
+    router.add_api_route("/submissions/{submission}/scores.csv", scores, summary="Its rows", responses=described(404))
+    router.add_api_route(
+        "/submissions/{submission}/withdraw",
+        withdraw,
+        methods=["POST"],
+        summary="Withdraw",
+        responses=described(401, 403, 404, 409, 422),
+    )
+    return router
+
+
+def submit(
+    slug: str,
+    state: StateDep,
+    caller: Submitter,
+    files: Annotated[list[UploadFile], File(description=".csv, .json, .jsonl, each also .gz, or .zip of them")],
+    prereg: Annotated[UploadFile | None, File(description="the registered YAML itself")] = None,
+    prereg_sha256: Annotated[str | None, Form(pattern="^[0-9a-f]{64}$")] = None,
+    entrant: Annotated[str | None, Form(description="where the rows do not name it")] = None,
+    metadata: Annotated[str | None, Form(description="JSON: version, organization, url, …")] = None,
+    claims: Annotated[str | None, Form(description="JSON: {entrant: {metric: mean}}")] = None,
+    dry_run: Annotated[bool, Query(description="check everything, store nothing")] = False,
+    idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
+) -> Response:
+    """Send results. 202: stored whole, with its checks; nothing of a malformed upload is stored."""
+    package = Package(
+        files=files,
+        prereg=None if prereg is None else _read_prereg(prereg, state.settings),
+        prereg_sha256=prereg_sha256,
+        entrant=entrant or None,
+        metadata=_parse(Metadata, metadata or "{}", "metadata"),
+        claims=None if claims is None else _parse(Claims, claims, "claims"),
+        idempotency_key=idempotency_key,
+    )
+    with tempfile.TemporaryDirectory(prefix="plumbline-received-") as folder:
+        uploads = _spool(package.files, Path(folder))
+        return _receive(state, slug, caller.id, package, uploads, dry_run=dry_run)
+
+
+def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:
+    # One byte beyond the limit is enough for the reader to refuse it.
+    return prereg.file.read(settings.max_yaml_kib * 1024 + 1)
+
+
+def _parse(kind: Any, text: str, field: str) -> Any:
+    try:
+        return TypeAdapter(kind).validate_json(text)
+    except ValidationError as error:
+        problems = problems_from(error, prefix=f"{field}.")
+        raise FieldRejected(f"The field {field} is not what it must be.", problems) from None
+
+
+def _spool(files: Sequence[UploadFile], folder: Path) -> list[Upload]:
+    uploads = []
+    for position, file in enumerate(files):
+        path = folder / str(position)
+        with path.open("wb") as copy:
+            shutil.copyfileobj(file.file, copy, 1 << 20)
+        uploads.append(Upload(file.filename or "", path))
+    return uploads
+
+
+def _receive(
+    state: State, slug: str, token_id: int, package: Package, uploads: Sequence[Upload], *, dry_run: bool
+) -> Response:
+    received_at = datetime.now(UTC)
+    with state.sessions() as session:
+        declared = benchmarks.find_declared(session, slug)
+    evidence = read_evidence(declared.manifest, uploads, package.entrant, Limits.from_settings(state.settings))
+    with state.sessions.begin() as session:
+        registered = _registered(session, package)
+        checks = check_admission(_case(declared, package, evidence, registered, received_at))
+        if dry_run:
+            return _dry_run(session, declared, evidence, checks, token_id)
+        arrival = _arrival(declared, package, evidence, checks, registered, token_id)
+        repeat = submissions.find_repeat(
+            session, declared.benchmark.id, token_id, arrival.digest, package.idempotency_key
+        )
+        if repeat is not None:
+            return json_answer(describe(session, repeat), 202, {"Location": f"/submissions/{repeat.id}"})
+        submission = submissions.write_submission(session, arrival)
+        described_now = describe(session, submission)
+        benchmarks.mark_pages_changed(session, declared.benchmark.id)
+        if arrival.admitted:
+            state.jobs.defer_evaluate(session, submission.id)
+    warnings = [problem.as_dict() for problem in evidence.warnings]
+    address = f"/submissions/{submission.id}"
+    return json_answer({**described_now, "warnings": warnings}, 202, {"Location": address})
+
+
+def _registered(session: Session, package: Package) -> Registered | None:
+    """Return the cited preregistration. Raises FieldRejected when it is not registered, or cited twice over."""
+    if package.prereg is not None:
+        parse_prereg(package.prereg)
+    sent = None if package.prereg is None else sha256_hex(package.prereg)
+    if sent is not None and package.prereg_sha256 is not None and sent != package.prereg_sha256:
+        problem = Problem(f"the prereg file has SHA-256 {sent}", column="prereg_sha256", value=package.prereg_sha256)
+        raise FieldRejected("The preregistration is cited twice, differently.", [problem])
+    sha256 = sent or package.prereg_sha256
+    if sha256 is None:
+        return None
+    try:
+        known = preregs.load_registration(session, sha256)
+    except NotFound:
+        message = "no preregistration with these bytes is registered; POST it to /preregs before the run"
+        raise FieldRejected(
+            "The preregistration is unknown.", [Problem(message, column="prereg", value=sha256)]
+        ) from None
+    return Registered(sha256, known.prereg, known.registered_at, known.attested)
+
+
+def _case(
+    declared: Declared, package: Package, evidence: Evidence, registered: Registered | None, received_at: datetime
+) -> Case:
+    return Case(
+        manifest=declared.manifest,
+        scores=evidence.scores,
+        registered=registered,
+        received_at=received_at,
+        started_at=package.metadata.started_at,
+        dirty=package.metadata.dirty,
+        claims=package.claims,
+    )
+
+
+def _arrival(
+    declared: Declared,
+    package: Package,
+    evidence: Evidence,
+    checks: Sequence[Check],
+    registered: Registered | None,
+    token_id: int,
+) -> Arrival:
+    description = package.metadata.model_dump(mode="json", exclude_none=True)
+    return Arrival(
+        declared=declared,
+        evidence=evidence,
+        checks=checks,
+        token_id=token_id,
+        digest=_digest(declared, package, evidence, registered, description),
+        idempotency_key=package.idempotency_key,
+        prereg_sha256=registered.sha256 if registered else None,
+        run_purpose=registered.prereg.run_purpose if registered else "leaderboard",
+        description=description,
+        claims=package.claims,
+        admitted=is_admitted(checks),
+        reason=reason_not_admitted(checks),
+    )
+
+
+def _digest(
+    declared: Declared,
+    package: Package,
+    evidence: Evidence,
+    registered: Registered | None,
+    description: Mapping[str, Any],
+) -> str:
+    """Return what makes an upload the same one again: every file and field, and the manifest it was made for."""
+    identity = {
+        "manifest": declared.version.sha256,
+        "files": [[file.name, file.sha256] for file in evidence.files],
+        "entrant": package.entrant,
+        "prereg": registered.sha256 if registered else None,
+        "metadata": description,
+        "claims": package.claims,
+    }
+    return hashlib.sha256(json.dumps(identity, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _dry_run(
+    session: Session, declared: Declared, evidence: Evidence, checks: Sequence[Check], token_id: int
+) -> Response:
+    names = evidence.scores.entrant.words
+    entrants.refuse_foreign(entrants.known_entrants(session, declared.benchmark.id, names), token_id)
+    return json_answer(
+        {
+            "dry_run": True,
+            "admitted": is_admitted(checks),
+            "checks": [_check(check) for check in checks],
+            "n_rows": len(evidence.scores),
+            "entrants": list(names),
+            "warnings": [problem.as_dict() for problem in evidence.warnings],
+        }
+    )
+
+
+def _check(check: Any) -> dict[str, str]:
+    return {"rule": check.rule, "outcome": check.outcome, "reason": check.reason}
+
+
+def describe(session: Session, submission: Submission) -> dict[str, Any]:
+    """Return everything that is shown of a submission."""
+    events = submissions.list_events(session, submission.id)
+    return {
+        "id": submission.id,
+        "url": f"/submissions/{submission.id}",
+        "benchmark": submissions.slug_of(session, submission),
+        "status": submission.status,
+        "reason": events[-1].reason,
+        "admitted": submission.status != "not_admitted",
+        "waiting_for": {"received": "evaluation", "evaluated": "publication"}.get(submission.status),
+        "run_purpose": submission.run_purpose,
+        "prereg_sha256": submission.prereg_sha256,
+        "received_at": submission.received_at.isoformat(),
+        "n_rows": submission.n_rows,
+        "metadata": submission.description,
+        "claims": submission.claims,
+        "checks": [_check(check) for check in submissions.list_checks(session, submission.id)],
+        "entrants": [
+            {"name": e.name, "n_rows": entry.n_rows, "state": entry.state, "superseded_by": entry.superseded_by}
+            for e, entry in submissions.list_entries(session, submission.id)
+        ],
+        "files": [
+            {"name": f.name, "sha256": f.sha256, "n_bytes": f.n_bytes, "n_rows": f.n_rows}
+            for f in submissions.list_files(session, submission.id)
+        ],
+        "history": [{"status": e.status, "at": e.at.isoformat(), "reason": e.reason} for e in events],
+    }
+
+
+def show(submission: str, session: SessionDep) -> Response:
+    """Show a submission: status, checks, history, files, its own averages."""
+    name, fmt = split_format(submission)
+    stored = submissions.find_submission(session, _number(name))
+    if fmt == "json":
+        return json_answer(describe(session, stored), headers={"Cache-Control": "no-store"})
+    summary = submissions.read_table(session, stored.id, "summary")
+    return page(
+        "submission.html",
+        title=f"Submission {stored.id}",
+        s=describe(session, stored),
+        waiting=stored.status in ("received", "evaluated"),
+        summary=summary,
+        columns=[] if summary is None else shown_columns(summary, detail=False),
+    )
+
+
+def scores(submission: int, session: SessionDep) -> Response:
+    """Return every row of a submission as it was stored, as CSV."""
+    stored = submissions.find_submission(session, submission)
+    return Response(table_to_csv(tables.scores_table(session, stored)), media_type="text/csv; charset=utf-8")
+
+
+class Withdrawal(BaseModel):
+    """Why a submission is withdrawn; shown for ever."""
+
+    reason: str = Field(min_length=1, max_length=2000)
+
+
+def withdraw(submission: int, order: Withdrawal, session: SessionDep, state: StateDep, caller: Submitter) -> Response:
+    """Take a submission off the boards (its submitter, or a steward)."""
+    stored = submissions.lock_submission(session, submission)
+    if stored.token_id != caller.id and RANK[caller.role] < RANK["steward"]:
+        raise Forbidden("Only its submitter or a steward may withdraw a submission.")
+    submissions.withdraw(session, stored, order.reason)
+    described_now = describe(session, stored)
+    benchmarks.mark_data_changed(session, stored.benchmark_id)
+    state.jobs.defer_publish(session, stored.benchmark_id)
+    return json_answer(described_now)
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise NotFound(f"There is no submission {text[:40]}.")
+    return int(text)
