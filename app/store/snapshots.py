@@ -92,7 +92,7 @@ def read_inputs(session: Session, benchmark_id: int) -> Inputs:
 
 def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:
     digests = select(Submission.id, Submission.digest).where(Submission.benchmark_id == benchmark_id)
-    by_id = dict(session.execute(digests).tuples())
+    by_id = dict(session.execute(digests).tuples().all())
     return tuple(
         Standing(s.entrant.id, s.entrant.name, s.entry.submission_id, by_id[s.entry.submission_id])
         for s in entrants.current_entries(session, benchmark_id)
@@ -246,7 +246,7 @@ def load_standings(session: Session, snapshot_id: int) -> dict[str, int]:
         .where(SnapshotEntry.snapshot_id == snapshot_id)
         .order_by(Entrant.name)
     )
-    return dict(session.execute(query).tuples())
+    return dict(session.execute(query).tuples().all())
 
 
 def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
