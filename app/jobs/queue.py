@@ -72,14 +72,17 @@ class QueuedJobs:
         self._defer(session, "publish", f"publish:{benchmark_id}", benchmark_id=benchmark_id)
 
     def _defer(self, session: Session, task: str, lock: str, **arguments: int) -> None:
-        # A duplicate lock aborts the statement, so it gets a savepoint of its own.
+        # A duplicate lock aborts the statement, so it gets a savepoint of its own: the driver's, because the
+        # session's is only made with the session's next statement.
         connection = session.connection().connection.driver_connection
+        if connection is None:
+            raise RuntimeError("the session has lost its connection")
         priority = EVALUATE_PRIORITY if task == "evaluate" else PUBLISH_PRIORITY
         deferrer = self._app.configure_task(
             task, lock=lock, queueing_lock=lock, priority=priority, connection=connection
         )
         try:
-            with session.begin_nested():
+            with connection.transaction():
                 deferrer.defer(**arguments)
         except AlreadyEnqueued:
             logger.debug("%s is queued already", lock)

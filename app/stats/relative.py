@@ -21,7 +21,7 @@ def skill(log_ratios: FloatArray, weights: FloatArray) -> FloatArray:
 
     `log_ratios` is [n_tasks, n_columns], `weights` [n_resamples, n_tasks] with rows that sum to n_tasks.
     """
-    scores: FloatArray = -np.expm1(weights @ log_ratios / log_ratios.shape[0])
+    scores: FloatArray = 0.0 - np.expm1(weights @ log_ratios / log_ratios.shape[0])
     return scores
 
 
@@ -83,11 +83,11 @@ def _fill(
 ) -> None:
     means = weights @ logs / logs.shape[0]
     # Quantiles interpolate between replicates, so they are taken of the skill itself and not of its logarithm.
-    found[0, a, b] = -np.expm1(logs.mean(axis=0))
-    found[1, a, b], found[2, a, b] = percentile_interval(-np.expm1(means), level)
+    found[0, a, b] = 0.0 - np.expm1(logs.mean(axis=0))
+    found[1, a, b], found[2, a, b] = percentile_interval(0.0 - np.expm1(means), level)
     if mirrored:
-        found[0, b, a] = -np.expm1(-logs.mean(axis=0))
-        found[1, b, a], found[2, b, a] = percentile_interval(-np.expm1(-means), level)
+        found[0, b, a] = 0.0 - np.expm1(-logs.mean(axis=0))
+        found[1, b, a], found[2, b, a] = percentile_interval(0.0 - np.expm1(-means), level)
 
 
 def _fill_wins(
