@@ -132,7 +132,7 @@ def list_benchmarks(session: Session) -> list[BenchmarkSummary]:
             snapshot_number=snapshot.number if snapshot else None,
             published_at=snapshot.published_at if snapshot else None,
         )
-        for benchmark, n_entrants, n_submissions, snapshot in session.execute(query).tuples()
+        for benchmark, n_entrants, n_submissions, snapshot in session.execute(query)
     ]
 
 
@@ -177,7 +177,7 @@ def ensure_tasks(session: Session, benchmark_id: int, names: Sequence[str]) -> d
             .values([{"benchmark_id": benchmark_id, "name": name} for name in sorted(names)])
             .on_conflict_do_nothing()
         )
-    rows = session.execute(select(Task.name, Task.id).where(Task.benchmark_id == benchmark_id)).tuples()
+    rows = session.execute(select(Task.name, Task.id).where(Task.benchmark_id == benchmark_id))
     return {name: task_id for name, task_id in rows if name in set(names)}
 
 

@@ -87,7 +87,7 @@ def current_entries(session: Session, benchmark_id: int) -> list[Standing]:
         .where(Entrant.benchmark_id == benchmark_id, Entry.state == "current")
         .order_by(Entrant.name)
     )
-    return [Standing(entrant, entry) for entrant, entry in session.execute(query).tuples()]
+    return [Standing(entrant, entry) for entrant, entry in session.execute(query)]
 
 
 def entries_of(session: Session, entrant_id: int) -> Sequence[Entry]:

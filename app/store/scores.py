@@ -131,7 +131,7 @@ def _read_submission(
     )  # fmt: skip
     return [
         (*row[:9], [None if at is None else row[9][at] for at in positions], row[10])
-        for row in session.execute(query).tuples()
+        for row in session.execute(query)
     ]
 
 

@@ -92,7 +92,7 @@ def read_inputs(session: Session, benchmark_id: int) -> Inputs:
 
 def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:
     digests = select(Submission.id, Submission.digest).where(Submission.benchmark_id == benchmark_id)
-    by_id = dict(session.execute(digests).tuples().all())
+    by_id = dict(session.execute(digests).all())
     return tuple(
         Standing(s.entrant.id, s.entrant.name, s.entry.submission_id, by_id[s.entry.submission_id])
         for s in entrants.current_entries(session, benchmark_id)
@@ -108,7 +108,7 @@ def _withdrawals(session: Session, benchmark_id: int) -> tuple[Withdrawal, ...]:
     )
     return tuple(
         Withdrawal(number, _entrant_names(session, number), at, reason)
-        for number, at, reason in session.execute(query).tuples()
+        for number, at, reason in session.execute(query)
     )
 
 
@@ -246,13 +246,13 @@ def load_standings(session: Session, snapshot_id: int) -> dict[str, int]:
         .where(SnapshotEntry.snapshot_id == snapshot_id)
         .order_by(Entrant.name)
     )
-    return dict(session.execute(query).tuples().all())
+    return dict(session.execute(query).all())
 
 
 def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
     """Return (submission, entrant) numbers of a snapshot, for reading its rows."""
     query = select(SnapshotEntry.submission_id, SnapshotEntry.entrant_id)
-    return list(session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id)).tuples().all())
+    return list(session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id)).all())
 
 
 def _pack(table: Table) -> bytes:

@@ -273,7 +273,7 @@ def list_entries(session: Session, submission_id: int) -> list[tuple[Entrant, En
         .where(Entry.submission_id == submission_id)
         .order_by(Entrant.name)
     )
-    return list(session.execute(query).tuples().all())
+    return list(session.execute(query).all())
 
 
 def list_submissions(session: Session, benchmark_id: int, limit: int = 1000) -> Sequence[Submission]:

@@ -38,7 +38,7 @@ def tasks_table(session: Session, manifest: Manifest, benchmark_id: int, snapsho
         .where(Task.benchmark_id == benchmark_id, SnapshotEntry.snapshot_id == _id(snapshot))
         .group_by(Task.name)
     )
-    counts = dict(session.execute(query).tuples().all())
+    counts = dict(session.execute(query).all())
     names = list(counts) if isinstance(manifest.tasks, OpenTasks) else [task.id for task in manifest.tasks]
     columns = (Column("task", "Task", "text"), Column("n_entrants", "Entrants with a result", "integer"))
     rows = tuple((name, int(counts.get(name, 0))) for name in sorted(names))
@@ -99,7 +99,7 @@ def _score_rows(
     )
     return [
         (name, *_values(manifest, values, columns), leaked, submission)
-        for name, values, columns, leaked, submission in session.execute(query).tuples()
+        for name, values, columns, leaked, submission in session.execute(query)
     ]
 
 
@@ -132,7 +132,7 @@ def scores_table(session: Session, submission: Submission) -> Table:
     )
     rows = [
         (entrant, task, *values, leaked, file, row, reason)
-        for entrant, task, file, row, leaked, values, reason in session.execute(query).tuples()
+        for entrant, task, file, row, leaked, values, reason in session.execute(query)
     ]
     columns = (
         Column("entrant", "Entrant", "text"),

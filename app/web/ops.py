@@ -31,7 +31,7 @@ def readyz(session: SessionDep) -> Response:
 @router.get("/metrics", summary="Counters in Prometheus' text form", responses=described())
 def metrics(session: SessionDep) -> Response:
     """Count submissions by status, and benchmarks whose boards are behind."""
-    rows = session.execute(text("SELECT status, count(*) FROM submission GROUP BY status ORDER BY status")).tuples()
+    rows = session.execute(text("SELECT status, count(*) FROM submission GROUP BY status ORDER BY status"))
     lines = ["# TYPE plumbline_submissions gauge"]
     lines += [f'plumbline_submissions{{status="{status}"}} {count}' for status, count in rows]
     stale = len(benchmarks.stale_benchmarks(session))

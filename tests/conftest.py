@@ -1,0 +1,95 @@
+"""A real, migrated Postgres for the tests, and the whole HTTP app on it."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import make_url
+from starlette.testclient import TestClient
+
+from app.config import Settings
+from app.db.embedded import running_server as embedded_server
+from app.db.engine import SessionFactory, make_engine, make_session_factory
+from app.db.migrate import upgrade
+from app.jobs.evaluate import evaluate
+from app.jobs.publish import publish
+from app.jobs.queue import QueuedJobs
+from app.main import create_app
+from app.store import benchmarks, submissions, tokens
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server to make databases on: the one of PLUMBLINE_TEST_DATABASE_URL, else an embedded one."""
+    given = os.environ.get("PLUMBLINE_TEST_DATABASE_URL")
+    if given:
+        yield given
+        return
+    folder = Path(f"/var/tmp/plumbline-tests-{uuid.uuid4().hex[:8]}")  # noqa: S108 - its server may be another user
+    with embedded_server(folder) as url:
+        yield url
+
+
+@contextmanager
+def new_database(postgres_url: str) -> Iterator[str]:
+    """Make an empty database and drop it afterwards."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield make_url(postgres_url).set(database=name).render_as_string(hide_password=False)
+    finally:
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def database_url(postgres_url: str) -> Iterator[str]:
+    """A migrated database of the test's own."""
+    with new_database(postgres_url) as url:
+        upgrade(url)
+        yield url
+
+
+@dataclass(frozen=True)
+class Site:
+    """The HTTP app with a token of each role, and its jobs at hand."""
+
+    http: TestClient
+    sessions: SessionFactory
+    tokens: dict[str, str]
+
+    def auth(self, who: str = "alice") -> dict[str, str]:
+        """Return the header by which somebody signs in."""
+        return {"Authorization": f"Bearer {self.tokens[who]}"}
+
+    def work(self) -> None:
+        """Do every job that the rows call for, as a worker would."""
+        jobs = QueuedJobs()
+        with self.sessions() as session:
+            waiting = list(submissions.unevaluated(session, -1))
+        for number in waiting:
+            evaluate(self.sessions, jobs, number)
+        with self.sessions() as session:
+            stale = [benchmark.id for benchmark in benchmarks.stale_benchmarks(session)]
+        for benchmark_id in stale:
+            publish(self.sessions, jobs, benchmark_id)
+
+
+@pytest.fixture
+def site(database_url: str) -> Iterator[Site]:
+    """The app on a database of its own, with the tokens of alice, bob, a steward and an admin."""
+    engine = make_engine(database_url)
+    sessions = make_session_factory(engine)
+    roles = {"alice": "submitter", "bob": "submitter", "steward": "steward", "admin": "admin"}
+    with sessions.begin() as session:
+        texts = {name: tokens.create_token(session, name, role)[1] for name, role in roles.items()}
+    settings = Settings(max_body_mib=1, max_rows=200)
+    with TestClient(create_app(settings, database_url), raise_server_exceptions=False) as http:
+        yield Site(http, sessions, texts)
+    engine.dispose()
