@@ -5,12 +5,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.config import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
-from app.store import benchmarks
 from app.version import release
 from app.web import benchmarks as benchmarks_web
 from app.web import ops, preregs, problems, submissions, tokens
@@ -26,16 +24,12 @@ def create_app(settings: Settings, database_url: str) -> PublishedPages:
     engine = make_engine(database_url)
     sessions = make_session_factory(engine)
 
-    def total() -> int:
-        with sessions() as session:
-            return benchmarks.change_total(session)
-
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watcher = asyncio.create_task(watch(database_url, total, pages.clear))
+        watcher = asyncio.create_task(watch(database_url, pages.clear))
         yield
         watcher.cancel()
-        with suppress(asyncio.CancelledError, SQLAlchemyError):
+        with suppress(asyncio.CancelledError):
             await watcher
         engine.dispose()
 

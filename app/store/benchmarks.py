@@ -14,6 +14,8 @@ from app.leaderboards.registry import parse_manifest
 from app.manifest import Manifest, manifest_digest
 
 CHANGED_CHANNEL = "plumbline_changed"
+# A number that differs whenever a page may differ; the page cache polls it on a connection of its own.
+CHANGE_TOTAL = "SELECT coalesce(sum(change_version + 1), 0)::bigint FROM public.benchmark"
 
 
 @dataclass(frozen=True)
@@ -157,11 +159,6 @@ def mark_pages_changed(session: Session, benchmark_id: int) -> None:
         update(Benchmark).where(Benchmark.id == benchmark_id).values(change_version=Benchmark.change_version + 1)
     )
     _notify(session)
-
-
-def change_total(session: Session) -> int:
-    """Return a number that differs whenever a page may differ; what the page cache polls."""
-    return int(session.scalars(select(func.coalesce(func.sum(Benchmark.change_version + 1), 0))).one())
 
 
 def stale_benchmarks(session: Session) -> Sequence[Benchmark]:

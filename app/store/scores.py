@@ -130,8 +130,7 @@ def _read_submission(
         .where(Score.submission_id == submission_id, Score.entrant_id.in_(entrant_ids))
     )  # fmt: skip
     return [
-        (*row[:9], [None if at is None else row[9][at] for at in positions], row[10])
-        for row in session.execute(query)
+        (*row[:9], [None if at is None else row[9][at] for at in positions], row[10]) for row in session.execute(query)
     ]
 
 

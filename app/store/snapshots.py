@@ -107,8 +107,7 @@ def _withdrawals(session: Session, benchmark_id: int) -> tuple[Withdrawal, ...]:
         .order_by(Submission.id)
     )
     return tuple(
-        Withdrawal(number, _entrant_names(session, number), at, reason)
-        for number, at, reason in session.execute(query)
+        Withdrawal(number, _entrant_names(session, number), at, reason) for number, at, reason in session.execute(query)
     )
 
 

@@ -11,12 +11,14 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from http import HTTPStatus
 
 import psycopg
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.store.benchmarks import CHANGED_CHANNEL
+from app.store.benchmarks import CHANGE_TOTAL, CHANGED_CHANNEL
+from app.web.problems import too_large
 
 logger = logging.getLogger(__name__)
 
@@ -159,23 +161,35 @@ def _secured(send: Send, path: str) -> Send:
     # The interactive description of the API loads its own scripts; every other page runs none.
     extra = SECURITY[1:] if path.startswith("/docs") else SECURITY
 
+    refused = False
+
     async def secured(message: Message) -> None:
+        nonlocal refused
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", []), *extra]}
+            # The framework's own refusal of a large body is plain text; ours are problem documents.
+            refused = message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and not _is_problem(message)
+            headers = too_large()[0] if refused else message.get("headers", [])
+            message = {**message, "headers": [*headers, *extra]}
+        elif refused:
+            message = {**message, "body": b"" if message.get("more_body") else too_large()[1]}
         await send(message)
 
     return secured
 
 
-async def watch(database_url: str, total: Callable[[], int], clear: Callable[[], None]) -> None:
+def _is_problem(start: Message) -> bool:
+    return any(name.lower() == b"content-type" and b"problem" in value for name, value in start.get("headers", []))
+
+
+async def watch(database_url: str, clear: Callable[[], None]) -> None:
     """Clear the cache on every change, for as long as the process serves."""
-    seen = -1
+    seen: object = None
     while True:
         try:
             async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
                 await connection.execute(f"LISTEN {CHANGED_CHANNEL}")
                 while True:
-                    now = await run_in_threadpool(total)
+                    now = await (await connection.execute(CHANGE_TOTAL)).fetchone()
                     if now != seen:
                         clear()
                         seen = now

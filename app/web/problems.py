@@ -88,9 +88,7 @@ def _domain_error(request: Request, error: Exception) -> Response:
 def _http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
-    detail = f"The request body is larger than this address accepts ({error.detail})."
-    shown = detail if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE else str(error.detail)
-    return answer(request, error.status_code, shown, headers=dict(error.headers or {}))
+    return answer(request, error.status_code, str(error.detail), headers=dict(error.headers or {}))
 
 
 def _validation_error(request: Request, error: Exception) -> Response:
@@ -118,6 +116,14 @@ def _database_error(request: Request, error: Exception) -> Response:
 def _fault(request: Request, error: Exception) -> Response:
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return answer(request, 500, "This is a fault of the server, not of your request. It was logged.")
+
+
+def too_large() -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """Return headers and body for a request whose body the framework itself refused to read."""
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    detail = "The request body is larger than this address accepts; nothing was stored."
+    body = to_json({"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail})
+    return [(b"content-type", PROBLEM_JSON.encode()), (b"content-length", str(len(body)).encode())], body
 
 
 def answer(
