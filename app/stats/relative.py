@@ -67,7 +67,7 @@ def compare_pairs(
         logs = np.log(np.clip(errors[:, a] / errors[:, b], *clip))
         _fill(found[:3], a, b, logs, weights, level, mirrored=symmetric)
         wins = (errors[:, a] < errors[:, b]) + 0.5 * (errors[:, a] == errors[:, b])
-        _fill_wins(found[3:], a, b, wins, weights, level)
+        _fill_wins(found[3:], a, b, wins, weights, level, mirrored=symmetric)
     return PairStatistics(*found)
 
 
@@ -97,12 +97,15 @@ def _fill_wins(
     wins: FloatArray,
     weights: FloatArray,
     level: float,
+    *,
+    mirrored: bool,
 ) -> None:
     # Sums of half-integers below 2**23 are exact in single precision, and half the work.
     exact = weights.astype(np.float32) @ wins.astype(np.float32)
     low, high = percentile_interval(exact.astype(np.float64) / wins.shape[0], level)
     point = wins.mean(axis=0)
-    found[0, b, a], found[1, b, a], found[2, b, a] = 1.0 - point, 1.0 - high, 1.0 - low
+    if mirrored:
+        found[0, b, a], found[1, b, a], found[2, b, a] = 1.0 - point, 1.0 - high, 1.0 - low
     found[0, a, b], found[1, a, b], found[2, a, b] = point, low, high
 
 

@@ -1,0 +1,110 @@
+"""The statistics against their definitions, scipy, and what must not change them."""
+
+import numpy as np
+import pytest
+from scipy.stats import gmean, rankdata
+
+from app.stats.difference import compare_means
+from app.stats.interval import (
+    competition_ranks,
+    percentile_interval,
+    probability_beats,
+    probability_best,
+    rank_interval,
+)
+from app.stats.relative import compare_pairs, skill, win_shares
+from app.stats.resample import board_generator, draw_counts
+
+ERRORS = np.exp(np.random.default_rng(7).normal(size=(13, 4)))
+
+
+def test_counts_sum_to_the_number_of_units() -> None:
+    """Every resample draws as many units as there are."""
+    counts = draw_counts(13, 50, board_generator(1, "b"))
+
+    assert (counts.sum(axis=1) == 13).all()
+
+
+def test_draws_depend_on_the_name_and_on_nothing_else() -> None:
+    """The same names give the same draws, other names others."""
+    first, again, other = (draw_counts(9, 20, board_generator(1, name)) for name in ("a", "a", "b"))
+
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_skill_is_one_minus_the_geometric_mean() -> None:
+    """Weights of one give scipy's geometric mean."""
+    assert skill(np.log(ERRORS), np.ones((1, 13)))[0] == pytest.approx(1 - gmean(ERRORS, axis=0), abs=1e-14)
+
+
+def test_win_shares_by_hand() -> None:
+    """1 beats 2 and 3, 2 ties 2."""
+    assert win_shares(np.array([[1.0, 2.0, 2.0]])).tolist() == [[1.0, 0.25, 0.25]]
+
+
+def test_pairs_equal_the_brute_force_bootstrap() -> None:
+    """Every pair, resampled in a loop by the definition."""
+    rng = np.random.default_rng(3)
+    drawn = np.random.default_rng(3).integers(0, 13, size=(200, 13))
+    pairs = compare_pairs(ERRORS, draw_counts(13, 200, rng), clip=(0.5, 2.0), level=0.9)
+    for a in range(4):
+        for b in range(4):
+            ratios = np.clip(ERRORS[:, a] / ERRORS[:, b], 0.5, 2.0)
+            brute = np.quantile([1 - gmean(ratios[d]) for d in drawn], [0.05, 0.95])
+            assert (pairs.skill_low[a, b], pairs.skill_high[a, b]) == pytest.approx(tuple(brute), abs=1e-12)
+
+
+@pytest.mark.parametrize("clip", [(0.5, 2.0), (0.5, 4.0)])
+def test_the_batch_does_not_change_the_pairs(clip: tuple[float, float]) -> None:
+    """Bounded memory is not another number."""
+    weights = draw_counts(13, 100, np.random.default_rng(3))
+    whole, batched = (compare_pairs(ERRORS, weights, clip=clip, level=0.9, batch_cells=n) for n in (10**6, 300))
+
+    assert np.allclose(whole.skill_low, batched.skill_low, atol=1e-14)
+    assert (whole.win_rate_high == batched.win_rate_high).all()
+
+
+def test_means_compare_like_the_definition() -> None:
+    """The effect is the difference of the averages and the interval that of its replicates."""
+    weights = draw_counts(13, 100, np.random.default_rng(3))
+    pairs = compare_means(ERRORS, weights, level=0.95)
+    low, _ = percentile_interval(weights @ (ERRORS[:, [0]] - ERRORS[:, [1]]) / 13, 0.95)
+
+    assert pairs.skill[0, 1] == pytest.approx(ERRORS[:, 0].mean() - ERRORS[:, 1].mean())
+    assert pairs.skill_low[0, 1] == pytest.approx(low[0])
+
+
+def test_ranks_are_scipys_competition_ranks() -> None:
+    """The largest score is first and ties share the best rank."""
+    scores = np.random.default_rng(1).integers(0, 4, size=(30, 6)).astype(float)
+
+    assert (competition_ranks(scores) == rankdata(-scores, method="min", axis=1)).all()
+
+
+def test_chances_by_hand() -> None:
+    """One replicate won, one tied."""
+    scores = np.array([[2.0, 1.0], [1.0, 1.0]])
+
+    assert probability_best(competition_ranks(scores)).tolist() == [0.75, 0.25]
+    assert probability_beats(scores).tolist() == [[0.5, 0.75], [0.25, 0.5]]
+
+
+def test_rank_intervals_are_ranks() -> None:
+    """The ends are ranks that occurred."""
+    low, high = rank_interval(np.array([[1], [1], [2], [3]]), 0.9)
+
+    assert (low.tolist(), high.tolist()) == ([1], [3])
+
+
+@pytest.mark.slow
+def test_the_interval_of_a_mean_covers() -> None:
+    """Over 400 samples of 40 units a 95 % interval holds the truth in about 94 of 100."""
+    rng = np.random.default_rng(11)
+    hits = 0
+    for _ in range(400):
+        sample = rng.normal(size=40)
+        low, high = percentile_interval((draw_counts(40, 500, rng) @ sample / 40)[:, None], 0.95)
+        hits += bool(low[0] <= 0.0 <= high[0])
+
+    assert 0.90 <= hits / 400 <= 0.98
