@@ -1,0 +1,101 @@
+"""The boards of fev-bench against fev's own functions, on the same rows, and a large board against limits.
+
+fev is installed from the registry into an environment of its own under the folder named by --peers.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from app.leaderboards.registry import compute_board, parse_manifest
+from app.scores import Coded, ScoreTable
+from tests.fev_rows import FEV, fev_scores
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "examples" / "fev-bench" / "manifest.yaml"
+PEER = """
+import json, resource, sys, time
+import pandas as pd
+import fev
+rows = pd.concat([pd.read_csv(path) for path in sys.argv[1:]], ignore_index=True)
+common = dict(metric_column="SQL", missing_strategy="impute", baseline_model="Seasonal Naive",
+              n_resamples=1000, seed=123)
+found = {}
+for name, function in (("leaderboard", fev.leaderboard), ("pairwise", fev.pairwise_comparison)):
+    began = time.perf_counter()
+    function(rows, **common)
+    found[name] = time.perf_counter() - began
+found["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps(found))
+"""
+
+
+def main() -> None:
+    """Print each figure with its ratio."""
+    peer = time_peer()
+    ours = best_of(5, lambda: compute_board(MANIFEST, MANIFEST.leaderboard("sql"), SCORES))
+    both = peer["leaderboard"] + peer["pairwise"]
+    print(f"fev leaderboard {peer['leaderboard']:.2f} s, pairwise {peer['pairwise']:.2f} s, {peer['peak_mib']:.0f} MiB")
+    print(f"ours, both tables {ours:.4f} s: {both / ours:.0f} times faster than both of fev's")
+    print(f"  (fev's leaderboard alone is {peer['leaderboard'] / ours:.0f} times our two, its pairwise "
+          f"{peer['pairwise'] / ours:.0f} times)")  # fmt: skip
+    large = best_of(1, large_board)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"100 entrants x 1,000 tasks x 1,000 resamples, both tables: {large:.2f} s (limit 3), peak {peak:.0f} MiB")
+
+
+def best_of(n_times: int, work: Callable[[], object]) -> float:
+    """Return the shortest of several runs, in seconds."""
+    taken = []
+    for _ in range(n_times):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return min(taken)
+
+
+def time_peer() -> dict[str, float]:
+    """Install fev into an environment of its own and time it on the given rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        python = f"{folder}/bin/python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "fev==0.10.*"], check=True)
+        files = [str(path) for path in sorted((FEV / "results").glob("*.csv"))]
+        done = subprocess.run([python, "-c", PEER, *files], check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def large_board() -> object:
+    """Compute a board of random errors of the size that fev cannot do."""
+    n_entrants, n_tasks = 100, 1000
+    entrants = tuple(f"e{number:03}" for number in range(n_entrants))
+    tasks = tuple(f"t{number:04}" for number in range(n_tasks))
+    n_rows = n_entrants * n_tasks
+    scores = ScoreTable(
+        entrant=Coded(entrants, np.repeat(np.arange(n_entrants), n_tasks)),
+        task=Coded(tasks, np.tile(np.arange(n_tasks), n_entrants)),
+        columns=("SQL",),
+        values=np.exp(np.random.default_rng(1).normal(size=(n_rows, 1))),
+        leaked=np.zeros(n_rows, dtype=bool),
+        file=np.zeros(n_rows, dtype=np.int64),
+        row=np.arange(n_rows),
+    )
+    board = "{name: b, method: skill_score, metric: SQL, baseline: e000, uncertainty: {n_resamples: 1000}}"
+    text = (
+        "schema_version: 1\nslug: large\ntitle: large\nevidence: evaluation_summary\ntasks: {open: true}\n"
+        f"metrics: {{SQL: {{direction: minimize}}}}\nleaderboards: [{board}]\n"
+    )
+    manifest = parse_manifest(text.encode())
+    return compute_board(manifest, manifest.leaderboards[0], scores)
+
+
+MANIFEST = parse_manifest(EXAMPLE.read_bytes())
+SCORES = fev_scores()
