@@ -1,0 +1,103 @@
+"""A whole server under measurement: ingest of a million rows, and from a POST to its published board."""
+
+import re
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import yaml
+
+from tests.running_server import RunningServer, fresh_data_dir, running_server
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "examples" / "fev-bench"
+N_ROWS = 1_000_000
+OPEN_MANIFEST = """\
+schema_version: 1
+slug: big
+title: Big
+evidence: evaluation_summary
+columns: {entrant: model, task: task}
+metrics: {MASE: {direction: minimize, min: 0}}
+tasks: {open: true}
+leaderboards: [{name: s, method: skill_score, metric: MASE, baseline: Nobody}]
+"""
+
+
+def headers(server: RunningServer) -> dict[str, str]:
+    """Return the header by which the first admin signs in."""
+    found = re.search(r"plb_[\w-]+", server.printed)
+    if found is None:
+        raise RuntimeError("the server printed no admin token")
+    return {"Authorization": f"Bearer {found[0]}"}
+
+
+def submit(server: RunningServer, slug: str, name: str, content: Any) -> httpx.Response:
+    """Send one file and return the answer."""
+    address = f"{server.address}/benchmarks/{slug}/submissions"
+    return httpx.post(address, files=[("files", (name, content))], headers=headers(server), timeout=300)
+
+
+def settle(server: RunningServer, answer: httpx.Response) -> None:
+    """Wait until a submission is on the board."""
+    address = f"{server.address}{answer.headers['location']}.json"
+    while httpx.get(address).json()["waiting_for"] is not None:
+        time.sleep(0.005)
+
+
+def measure_latency() -> float:
+    """Return the median time from POST to the published board, 30 entrants and one board with its pairs."""
+    manifest = yaml.safe_load((EXAMPLE / "manifest.yaml").read_text())
+    manifest |= {"admission": {"prereg": "optional"}, "leaderboards": manifest["leaderboards"][:1]}
+    files = sorted((EXAMPLE / "results").glob("*.csv"))
+    taken = []
+    with fresh_data_dir() as data_dir, running_server(data_dir) as server:
+        httpx.post(f"{server.address}/benchmarks", content=yaml.safe_dump(manifest), headers=headers(server))
+        for answer in [submit(server, "fev-bench", path.name, path.read_bytes()) for path in files]:
+            settle(server, answer)
+        for number in range(7):
+            rows = files[0].read_text().replace("\nAutoARIMA,", f"\nExtra{number},").encode()
+            began = time.perf_counter()
+            settle(server, submit(server, "fev-bench", "extra.csv", rows))
+            taken.append(time.perf_counter() - began)
+    return sorted(taken)[len(taken) // 2]
+
+
+def measure_ingest() -> tuple[float, float]:
+    """Return seconds from the POST of a million rows to its 202, and the web process's peak memory in MiB."""
+    with tempfile.TemporaryFile() as file, fresh_data_dir() as data_dir, running_server(data_dir) as server:
+        lines = (f"m{i % 1000:04},t{i // 1000:05},{(i * 7919 % 10007) / 1000}\n" for i in range(N_ROWS))
+        file.write(("model,task,MASE\n" + "".join(lines)).encode())
+        file.seek(0)
+        httpx.post(f"{server.address}/benchmarks", content=OPEN_MANIFEST, headers=headers(server))
+        with _watched(server.child("web")) as peak:
+            began = time.perf_counter()
+            submit(server, "big", "big.csv", file).raise_for_status()
+            taken = time.perf_counter() - began
+        return taken, peak.mib
+
+
+class _watched:  # noqa: N801 - used as a statement
+    """Samples a process's resident memory while the block runs."""
+
+    def __init__(self, process: psutil.Process) -> None:
+        self.mib = 0.0
+        self._process = process
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._sample)
+
+    def __enter__(self) -> "_watched":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while not self._done.wait(0.02):
+            self.mib = max(self.mib, self._process.memory_info().rss / 2**20)
