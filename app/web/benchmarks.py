@@ -51,15 +51,16 @@ def list_benchmarks_json(session: SessionDep) -> Response:
 async def create_benchmark(request: Request, state: StateDep, caller: Steward) -> Response:
     """Make a benchmark from its manifest (YAML)."""
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
-    return await state.run(_create, yaml, caller.id)
 
+    def create(session: Session) -> Response:
+        manifest = parse_manifest(yaml)
+        declared = benchmarks.create_benchmark(session, manifest, yaml, caller.id)
+        state.jobs.defer_publish(session, declared.benchmark.id)
+        address = f"/benchmarks/{manifest.slug}"
+        made = {"slug": manifest.slug, "version": declared.version.version, "url": address}
+        return json_answer(made, 201, {"Location": address})
 
-def _create(session: Session, yaml: bytes, token_id: int) -> Response:
-    manifest = parse_manifest(yaml)
-    declared = benchmarks.create_benchmark(session, manifest, yaml, token_id)
-    address = f"/benchmarks/{manifest.slug}"
-    made = {"slug": manifest.slug, "version": declared.version.version, "url": address}
-    return json_answer(made, 201, {"Location": address})
+    return await state.run(create)
 
 
 @router.put("/benchmarks/{slug}", summary="Add a version of the manifest", responses=described(401, 403, 404, 409, 422))
