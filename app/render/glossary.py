@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
-    """One explained term."""
+    """One explained term; the first sentence of `text` stands alone, as `brief`."""
 
     anchor: str
     term: str
@@ -16,38 +16,90 @@ class Entry:
     formula: str | None = None
     source: str | None = None
 
+    @property
+    def brief(self) -> str:
+        """Return the first sentence."""
+        return self.text.partition(". ")[0].removesuffix(".") + "."
 
-ENTRIES = (
+
+SCORES = (
     Entry(
         "skill_score",
         "Skill score",
         "How much smaller an entrant's errors are than the baseline's, on the geometric average over tasks. "
         "0 is as good as the baseline, 1 would be no error at all, below 0 is worse than the baseline. "
-        "Ratios are clipped before averaging, so that one task cannot decide the board.",
-        "1 − exp(mean over tasks of log(clip(error / baseline error)))",
-        "fev, analysis methods",
+        "Ratios are clipped before averaging, so that one task cannot decide the board. Between two entrants A "
+        "and B, B takes the place of the baseline.",
+        "1 − exp(mean over tasks of ln(clip(error / baseline error)))",
+        "fev (forecast evaluation), its leaderboard and pairwise comparison",
+    ),
+    Entry(
+        "geometric_mean",
+        "Geometric mean",
+        "The average for ratios: halving an error on one task and doubling it on another cancel out. "
+        "The arithmetic mean would call that worse.",
+        "exp(mean of ln(x))",
+        "Fleming & Wallace 1986, How not to lie with statistics: the correct way to summarize benchmark results",
+    ),
+    Entry(
+        "clipping",
+        "Clipping",
+        "A ratio of errors below the lower or above the upper limit of the board counts as that limit. "
+        "The limits stand in the manifest and in the JSON of every board.",
+        "min(max(ratio, low), high)",
     ),
     Entry(
         "win_rate",
         "Win rate",
-        "The share of comparisons that an entrant wins: over all tasks and all other entrants, half for ties.",
-        "mean over opponents B of mean over tasks of [A < B] + ½ [A = B]",
-        "fev, analysis methods",
+        "The share of comparisons that an entrant wins: over all tasks and all other entrants, half for ties. "
+        "It says how often an entrant is better, not by how much; with a single entrant there is none.",
+        "mean over opponents B of mean over tasks of [error A < error B] + ½ [error A = error B]",
+        "fev (forecast evaluation), its leaderboard and pairwise comparison",
     ),
     Entry(
         "mean",
         "Mean over tasks",
         "The plain average of a metric over tasks; every task counts the same, however much data it has.",
+        "sum over tasks of the metric / number of tasks",
+    ),
+    Entry(
+        "advantage",
+        "Advantage",
+        "On a board of means: the mean over tasks of how much better A is than B, in the metric's own unit. "
+        "Above 0, A is better, whichever way the metric points.",
+    ),
+    Entry(
+        "median_time",
+        "Time",
+        "The median over tasks of the reported seconds, per so many forecasts where the head of the column says so. "
+        "Times are reported by submitters from their own machines, so small differences mean little.",
+    ),
+)
+
+UNCERTAINTY = (
+    Entry(
+        "interval",
+        "Percentile bootstrap over tasks",
+        "Tasks are drawn with replacement many times, the score is computed anew each time, and the interval is "
+        "what lies between the two percentiles. It answers how the score would vary with other tasks like these. "
+        "With fewer than two tasks there is no interval, and the page says so.",
+        "[quantile of the resampled scores at (1 − level) / 2, quantile at (1 + level) / 2]",
+        "Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 13",
     ),
     Entry(
         "rank_interval",
         "Rank and rank interval",
-        "The rank comes from the point scores; equal scores share a rank. In brackets stand the ranks that hold "
-        "the stated share of the resamples: ranks inside each other's intervals are not settled by this data.",
+        "The rank comes from the point scores, and equal scores share it; in brackets stand the ranks that hold the "
+        "stated share of the resamples. Where the brackets of two entrants overlap, their order is not settled by "
+        "this data. A heavy line in a board marks where no brackets overlap across it.",
         None,
-        "Goldstein & Spiegelhalter 1996",
+        "Goldstein & Spiegelhalter 1996, League tables and their limitations",
     ),
-    Entry("p_best", "P(best)", "The share of the resamples in which the entrant has the best score; ties share it."),
+    Entry(
+        "p_best",
+        "P(best)",
+        "The share of the resamples in which the entrant has the best score; those who tie share it.",
+    ),
     Entry(
         "p_a_beats_b",
         "P(A beats B)",
@@ -61,33 +113,67 @@ ENTRIES = (
         "at: at a level of 95 % about one pair in twenty that do not differ will look separable.",
     ),
     Entry(
-        "interval",
-        "Percentile bootstrap over tasks",
-        "Tasks are drawn with replacement many times, the score is computed anew each time, and the interval is "
-        "what lies between the two percentiles. With fewer than two tasks there is no interval.",
-        None,
-        "Efron & Tibshirani 1993, chapter 13",
+        "resampling",
+        "Resamples, level, rng seed, stream",
+        "How the intervals were drawn: how many resamples, the share they are to hold, and the seed and order of "
+        "the random numbers, with which anyone can draw them again. The stream independent draws for each board "
+        "by its name; the stream fev draws exactly as that program does. The seed is the server's; one without the "
+        "letters rng is an entrant's.",
     ),
-    Entry("num_failures", "Failed", "Tasks on which the entrant has no usable result. Never left out silently."),
-    Entry("n_imputed", "Imputed", "Failures that the board's rule replaced, by the error of the baseline."),
+)
+
+GAPS = (
+    Entry(
+        "num_failures",
+        "Attempted, included, failed",
+        "Every task of the board is attempted by every entrant; a task without a usable result has failed. Failures "
+        "are counted and shown, and the board's rule says what becomes of them: it refuses to rank (error), leaves "
+        "the task out for everybody (drop), or puts a value in its place (impute). Missing is never zero and never "
+        "silently left out. Included are the tasks that count with a result and not with an imputed value.",
+    ),
+    Entry(
+        "n_imputed",
+        "Imputed",
+        "Failures that the board's rule replaced by the error of the baseline, a skill of 0. Failing on a hard task "
+        "must not be better than doing badly on it.",
+        None,
+        "fev (forecast evaluation), missing strategy impute",
+    ),
     Entry(
         "n_leaked",
         "Leaked",
-        "Tasks whose data the entrant has seen in training. The board's leakage model stands in for it there.",
+        "Tasks whose data the entrant has seen in training, as its submitter declared. Its own errors there say "
+        "little about new data, so the board's leakage model stands in for it.",
     ),
-    Entry("training_corpus_overlap", "Overlap", "The share of an entrant's tasks whose data it was trained on."),
-    Entry("median_time", "Time", "The median over tasks of the reported seconds, per so many forecasts if stated."),
+    Entry(
+        "training_corpus_overlap",
+        "Training corpus overlap",
+        "The share of an entrant's tasks whose data it was trained on, as its submitter declared.",
+        "tasks with leaked data / tasks with a result",
+    ),
+)
+
+EVIDENCE = (
     Entry(
         "prereg",
         "Preregistration",
         "A file that says what will be measured, registered before the run and never changed. It is addressed by "
-        "the SHA-256 of its bytes.",
+        "the SHA-256 of its bytes, so a changed file is another registration.",
+        None,
+        "Nosek et al. 2018, The preregistration revolution",
     ),
     Entry(
         "witnessed",
         "Witnessed and attested",
-        "Witnessed: this server received the preregistration at that time. Attested: a steward vouches, with "
-        "evidence, that it existed before this server saw it.",
+        "Witnessed: this server itself received the preregistration at that time. Attested: a steward vouches, with "
+        "evidence, that it existed before this server saw it. The two are never shown alike.",
+    ),
+    Entry(
+        "checks",
+        "Admission checks",
+        "Each rule of a benchmark is held against each submission, and the outcome is shown with its reason. "
+        "Passed: the rule is met. Warned: the rule allows it, but a reader should know. Failed: the submission is not "
+        "admitted.",
     ),
     Entry(
         "self_reported",
@@ -98,14 +184,23 @@ ENTRIES = (
     Entry(
         "status",
         "States of a submission",
-        "Received: stored whole. Evaluated: its own aggregates are computed. Published: on the boards. Not "
-        "admitted: stored and public with its reasons, on no board. Superseded: newer evidence of its entrants "
-        "counts. Withdrawn: taken off by its owner or a steward, with the reason kept.",
+        "A submission is always in one state, with the time and the reason of each it was in. Received: stored whole. "
+        "Evaluated: its own averages are computed. Published: on the boards. Not admitted: stored and public with its "
+        "reasons, on no board. Superseded: newer evidence of its entrants counts. Withdrawn: taken off by its owner "
+        "or a steward, with the reason kept; what it had superseded does not come back.",
+    ),
+    Entry(
+        "ownership",
+        "Ownership of a name",
+        "The first admitted submitter of an entrant owns its name; only the owner can supersede its results. A "
+        "steward can move a name to another owner.",
     ),
     Entry(
         "snapshot",
         "Snapshot",
-        "One immutable published state, numbered. The same inputs, manifest and code give the same numbers, byte "
-        "for byte; add ?snapshot=N to any table's address to see an earlier one.",
+        "One immutable published state of a benchmark, numbered. The same inputs, manifest and code give the same "
+        "numbers, byte for byte; add ?snapshot=N to any table's address to see an earlier one.",
     ),
 )
+
+ENTRIES = (*SCORES, *UNCERTAINTY, *GAPS, *EVIDENCE)

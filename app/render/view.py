@@ -3,11 +3,13 @@
 Called by the web for HTML; pure.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from urllib.parse import urlencode
 
 from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
-from app.table import Cell, Table
+from app.table import Cell, Column, Table
 
 
 def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
@@ -23,6 +25,14 @@ def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
     unknown = [row for row in table.rows if row[at] is None]
     ordered = sorted(known_rows, key=lambda row: _sort_key(row[at]), reverse=descending)
     return replace(table, rows=(*ordered, *unknown))
+
+
+def sort_address(query: Mapping[str, str], column: Column) -> str:
+    """Return the query that sorts by a column: its better end first, and the other way round the second time."""
+    first = "desc" if column.direction == "maximize" or column.kind == "flag" else "asc"
+    other = {"asc": "desc", "desc": "asc"}
+    order = other[first] if query.get("sort") == column.name and query.get("order", "asc") == first else first
+    return "?" + urlencode({**query, "sort": column.name, "order": order})
 
 
 def _sort_key(cell: Cell) -> tuple[float, str]:

@@ -1,0 +1,125 @@
+"""The columns of a table as HTML shows them: text, interval, whisker. Called by the web and by the templates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.render.matrix import each_pair_once, is_pairwise
+from app.render.text import DASH, format_cell, format_number
+from app.render.whisker import Mark, Scale, Whisker, column_scale, whisker
+from app.table import Cell, Column, Table
+
+# What a score's value means "no difference": as good as the baseline, as many wins as losses.
+REFERENCES = {"win_rate": 0.5, "skill_score": 0.0}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What stands in the head of a column of whiskers: (position, text) of its ticks, and what to compare with.
+
+    `reference` is the position of the value that means no difference, `leader` the ends of the first-ranked
+    row's interval.
+    """
+
+    ticks: tuple[tuple[float, str], ...]
+    reference: float | None
+    leader: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """A column as HTML shows it: its position, its interval's positions and the scale of its whiskers."""
+
+    column: Column
+    at: int
+    low_at: int | None = None
+    high_at: int | None = None
+    scale: Scale | None = None
+    axis: Axis | None = None
+
+    def text(self, row: Sequence[Cell]) -> str:
+        """Return the cell's text; ranks carry their interval."""
+        shown = format_cell(self.column, row[self.at])
+        if self.column.name != "rank" or self.low_at is None or self.high_at is None or row[self.low_at] is None:
+            return shown
+        low, high = row[self.low_at], row[self.high_at]
+        return f"{shown} ({low})" if low == high else f"{shown} ({low}{DASH}{high})"
+
+    def interval_text(self, row: Sequence[Cell]) -> str | None:
+        """Return the interval as text, where there is one to draw."""
+        mark = self._mark(row)
+        if mark is None or self.low_at is None or self.high_at is None:
+            return None
+        return f"{format_cell(self.column, row[self.low_at])} to {format_cell(self.column, row[self.high_at])}"
+
+    def whisker(self, row: Sequence[Cell]) -> Whisker | None:
+        """Return the drawing of the cell, or None without an interval."""
+        mark = self._mark(row)
+        return None if mark is None or self.scale is None else whisker(self.scale, *mark)
+
+    def _mark(self, row: Sequence[Cell]) -> Mark | None:
+        return None if self.scale is None else _mark(row, self.at, self.low_at, self.high_at)
+
+
+def shown_columns(table: Table, *, detail: bool) -> list[ShownColumn]:
+    """Return the columns that HTML shows; interval ends stand inside the column of their point.
+
+    Scores come before counts, so that a narrow screen shows first what a board is about.
+    """
+    if detail:
+        return [_shown(table, column) for column in table.columns]
+    ends = {name for column in table.columns for name in column.interval or ()}
+    chosen = [column for column in table.columns if not column.detail and column.name not in ends]
+    return [_shown(table, column) for column in sorted(chosen, key=_comes_later)]
+
+
+def _comes_later(column: Column) -> bool:
+    return column.kind != "text" and column.interval is None and column.name != "p_best"
+
+
+def _shown(table: Table, column: Column) -> ShownColumn:
+    at = table.index(column.name)
+    if column.interval is None:
+        return ShownColumn(column, at)
+    low_at, high_at = (table.index(name) for name in column.interval)
+    if column.kind == "integer":
+        return ShownColumn(column, at, low_at, high_at)
+    # The other order of each pair would only stretch the scale: it is not shown.
+    rows = each_pair_once(table) if is_pairwise(table) else table.rows
+    marks = [mark for row in rows if (mark := _mark(row, at, low_at, high_at)) is not None]
+    scale = column_scale(marks)
+    axis = None if scale is None else _axis(column, scale, _leader(table, at, low_at, high_at))
+    return ShownColumn(column, at, low_at, high_at, scale, axis)
+
+
+def _mark(row: Sequence[Cell], at: int, low_at: int | None, high_at: int | None) -> Mark | None:
+    if low_at is None or high_at is None:
+        return None
+    point, low, high = row[at], row[low_at], row[high_at]
+    if isinstance(point, (int, float)) and isinstance(low, (int, float)) and isinstance(high, (int, float)):
+        return (point, low, high)
+    return None
+
+
+def _leader(table: Table, at: int, low_at: int, high_at: int) -> Mark | None:
+    if "rank" not in table.column_names():
+        return None
+    rank = table.index("rank")
+    firsts = [row for row in table.rows if row[rank] == 1]
+    return _mark(firsts[0], at, low_at, high_at) if len(firsts) == 1 else None
+
+
+def _axis(column: Column, scale: Scale, leader: Mark | None) -> Axis:
+    named = scale.ticks()
+    shown = named if len(named) <= 3 else [named[0], named[-1]]
+    digits = max((_digits(value) for value in shown), default=0)
+    none = REFERENCES.get(column.glossary or "", 0.0)
+    return Axis(
+        ticks=tuple((scale.at(value), format_number(value, digits)) for value in shown),
+        reference=scale.at(none) if scale.low < none < scale.high else None,
+        leader=None if leader is None else (scale.at(leader[1]), scale.at(leader[2])),
+    )
+
+
+def _digits(value: float) -> int:
+    """Return how many decimals a round value has, at most six."""
+    return next((digits for digits in range(6) if abs(value - round(value, digits)) < 1e-9 * max(1.0, abs(value))), 6)

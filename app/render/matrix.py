@@ -1,0 +1,86 @@
+"""The pairwise table as a square: rows beat columns. Called by the page of a pairwise table.
+
+The square shows one number per pair; intervals and the other numbers stand in the long table under it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.render.text import format_number
+from app.table import Cell, Table
+
+MAX_ENTRANTS = 40
+NEEDED = frozenset({"entrant_a", "entrant_b", "win_rate", "win_rate_lower", "win_rate_upper"})
+EVEN = 0.5
+
+
+@dataclass(frozen=True)
+class MatrixCell:
+    """The win rate of a row's entrant over a column's: text and shade from 0 (loses) to 8 (wins).
+
+    `is_settled` says that the interval excludes as many wins as losses.
+    """
+
+    text: str
+    shade: int
+    is_settled: bool
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Entrants from most to fewest wins; `cells[row][column]`, None on the diagonal."""
+
+    entrants: tuple[str, ...]
+    cells: tuple[tuple[MatrixCell | None, ...], ...]
+
+
+def is_pairwise(table: Table) -> bool:
+    """Say whether the rows of a table are ordered pairs of entrants."""
+    return set(table.column_names()) >= NEEDED
+
+
+def build_matrix(table: Table) -> Matrix | None:
+    """Return the square of a pairwise table; None for another table, or where it would be too large to read."""
+    if not is_pairwise(table):
+        return None
+    pairs = {(str(record["entrant_a"]), str(record["entrant_b"])): record for record in table.records()}
+    entrants = order_by_wins(table)
+    if not 2 <= len(entrants) <= MAX_ENTRANTS:
+        return None
+    return Matrix(entrants, tuple(tuple(_cell(pairs.get((a, b)), a, b) for b in entrants) for a in entrants))
+
+
+def order_by_wins(table: Table) -> tuple[str, ...]:
+    """Return the entrants of a pairwise table by their mean win rate, however its rows are sorted."""
+    a, b, rate = (table.index(name) for name in ("entrant_a", "entrant_b", "win_rate"))
+    wins: dict[str, list[float]] = {}
+    for row in table.rows:
+        value = row[rate]
+        rates = wins.setdefault(str(row[a]), [])
+        if row[a] != row[b] and isinstance(value, float):
+            rates.append(value)
+    return tuple(sorted(wins, key=lambda name: (-sum(wins[name]) / max(len(wins[name]), 1), name)))
+
+
+def each_pair_once(table: Table) -> tuple[tuple[Cell, ...], ...]:
+    """Return the rows whose A wins more than their B over all: the other half says the same the other way round."""
+    place = {name: position for position, name in enumerate(order_by_wins(table))}
+    a, b = table.index("entrant_a"), table.index("entrant_b")
+    return tuple(row for row in table.rows if place[str(row[a])] < place[str(row[b])])
+
+
+def _cell(pair: Mapping[str, Cell] | None, a: str, b: str) -> MatrixCell | None:
+    rate = None if pair is None or a == b else pair["win_rate"]
+    if pair is None or not isinstance(rate, float):
+        return None
+    return MatrixCell(format_number(100 * rate, 0), min(int(rate * 9), 8), _excludes_even(pair))
+
+
+def _excludes_even(pair: Mapping[str, Cell]) -> bool:
+    low, high = pair["win_rate_lower"], pair["win_rate_upper"]
+    return isinstance(low, float) and isinstance(high, float) and (low > EVEN or high < EVEN)
+
+
+def entrant_numbers(entrants: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the entrants with the numbers that stand for them in the head of the square."""
+    return list(enumerate(entrants, start=1))

@@ -1,0 +1,89 @@
+"""What a reader must know beside a table's numbers: what is missing, which differences are settled, what words mean.
+
+Called by the pages with the table in their hands; pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.render.glossary import ENTRIES, Entry
+from app.render.text import format_number
+from app.table import Cell, Column, Table
+
+# In the order in which a row passes through them.
+COUNTS = (
+    ("n_attempted", "attempted", "num_failures"),
+    ("n_included", "included", "num_failures"),
+    ("num_failures", "failed", "num_failures"),
+    ("n_imputed", "imputed", "n_imputed"),
+    ("n_leaked", "leaked", "n_leaked"),
+)
+NAMED = 8
+
+
+@dataclass(frozen=True)
+class Count:
+    """One total of a board: `text` results were `word`; `glossary` is the anchor that explains it."""
+
+    text: str
+    word: str
+    glossary: str
+
+
+def tally(table: Table) -> list[Count]:
+    """Return the totals over a board's rows of what was attempted, included, imputed, leaked and failed."""
+    names = table.column_names()
+    return [Count(_total(table, name), word, anchor) for name, word, anchor in COUNTS if name in names]
+
+
+def _total(table: Table, name: str) -> str:
+    at = table.index(name)
+    return format_number(sum(cell for row in table.rows if isinstance(cell := row[at], int)), 0)
+
+
+def leader_sentence(table: Table) -> str | None:
+    """Say who may be the best by the rank intervals; None for a table without them."""
+    if not {"rank", "rank_low", "rank_high", "entrant"} <= set(table.column_names()):
+        return None
+    ranked = sorted((r for r in table.records() if r["rank_low"] is not None), key=lambda r: float(r["rank"] or 0))
+    leading = [str(record["entrant"]) for record in ranked if record["rank"] == 1]
+    rivals = [str(record["entrant"]) for record in ranked if record["rank"] != 1 and record["rank_low"] == 1]
+    if not leading:
+        return None
+    leader = _named(leading)
+    if not rivals:
+        return f"First: {leader}. Nobody else's rank interval reaches 1."
+    return f"First: {leader}; not separable from first by this data: {_named(rivals)}."
+
+
+def _named(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + rest
+
+
+def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:
+    """Return the rows before which all rank intervals end, so that the rows above and below are set apart.
+
+    Empty unless the rows stand in the order of their ranks: between rows sorted otherwise a line means nothing.
+    """
+    if not {"rank", "rank_low", "rank_high"} <= set(table.column_names()):
+        return frozenset()
+    at = [table.index(name) for name in ("rank", "rank_low", "rank_high")]
+    spans = [[cell for i in at if isinstance(cell := row[i], int)] for row in rows]
+    if any(len(span) < len(at) for span in spans) or spans != sorted(spans, key=lambda span: span[0]):
+        return frozenset()
+    return frozenset(
+        position
+        for position in range(1, len(spans))
+        if max(span[2] for span in spans[:position]) < min(span[1] for span in spans[position:])
+    )
+
+
+def legend(columns: Sequence[Column]) -> list[tuple[str, Entry]]:
+    """Return the titles of the columns with the glossary entry that explains them, each entry once."""
+    known = {entry.anchor: entry for entry in ENTRIES}
+    titles: dict[str, str] = {}
+    for column in columns:
+        if column.glossary in known:
+            titles.setdefault(column.glossary or "", column.title)
+    return [(title, known[anchor]) for anchor, title in titles.items()]

@@ -1,0 +1,58 @@
+"""Values as people read them: numbers with fixed digits, times in UTC, Markdown without anything that runs.
+
+Called by the other modules of `render`, and by the templates as filters.
+"""
+
+from datetime import UTC, datetime
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from app.table import Cell, Column
+
+MINUS, DASH = "−", "–"
+DIGITS = 3
+# Beyond this nobody counts the digits, and one such number would push every column off the screen.
+LARGEST_IN_FULL = 1e7
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def format_cell(column: Column, cell: Cell) -> str:
+    """Return a cell as text: a dash for null, true minus signs, as many digits as its column has."""
+    if cell is None:
+        return DASH
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return format_number(cell, DIGITS if column.digits is None else column.digits)
+    return format_number(cell, 0) if isinstance(cell, int) else cell
+
+
+def format_number(number: float, digits: int) -> str:
+    """Return a number with thousands separators; what rounds to zero has no sign, what is huge is a power of ten."""
+    if digits and abs(number) >= LARGEST_IN_FULL:
+        factor, _, exponent = f"{number:.{digits}e}".partition("e+")
+        return f"{factor} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}".replace("-", MINUS)
+    shown = f"{number:,.{digits}f}"
+    return shown.lstrip("-") if not shown.strip("-0.,") else shown.replace("-", MINUS)
+
+
+def moment(at: datetime | str) -> Markup:
+    """Return a time, or its ISO 8601 text, as the UTC time that both a person and a machine can read."""
+    known = datetime.fromisoformat(at) if isinstance(at, str) else at
+    utc = known.astimezone(UTC).replace(microsecond=0)
+    machine = utc.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Markup('<time datetime="{}">{} UTC</time>').format(machine, utc.strftime("%Y-%m-%d %H:%M:%S"))
+
+
+def plain_words(term: str) -> str:
+    """Return a stored term such as `not_admitted` as words."""
+    return term.replace("_", " ")
+
+
+def markdown(text: str) -> Markup:
+    """Return Markdown as HTML without anything that could run or load."""
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    tags = nh3.ALLOWED_TAGS - {"img"}
+    return Markup(nh3.clean(html, tags=tags, link_rel="nofollow noopener"))  # noqa: S704 - cleaned by nh3
