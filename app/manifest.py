@@ -7,36 +7,31 @@ file in `app.leaderboards`, so a manifest is parsed with the table of known meth
 
 import hashlib
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from app.errors import ManifestRejected, Problem
-from app.names import METRIC_PATTERN, NAME_PATTERN, SLUG_PATTERN, TASK_PATTERN, clip_for_message
+from app.manifest_base import ColumnName, Direction, MetricName, Name, Part, Slug, TaskName, Title
+from app.manifest_kinds import Claim, Contamination, Episodes, Mode, Predictions, SeriesUncertainty
+from app.names import clip_for_message
 
-Slug = Annotated[str, StringConstraints(pattern=f"^{SLUG_PATTERN}$")]
-Name = Annotated[str, StringConstraints(pattern=f"^{NAME_PATTERN}$")]
-TaskName = Annotated[str, StringConstraints(pattern=f"^{TASK_PATTERN}$", max_length=100)]
-MetricName = Annotated[str, StringConstraints(pattern=f"^{METRIC_PATTERN}$")]
-ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Title = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Scalar = str | int | float | bool | None
-Direction = Literal["minimize", "maximize"]
 Stream = Literal["independent", "fev", "chamber", "lrdbench"]
 PreregForm = Literal["axis", "document", "evaluation"]
 EvidenceKind = Literal["evaluation_summary", "episodes", "series_metrics", "predictions"]
 
 
-class Part(BaseModel):
-    """Base of every part of a manifest: immutable, and an unknown key is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, strict=True)
-
-
 class Metric(Part):
-    """How to read one metric: which way is better, its range and its unit."""
+    """How to read one metric: which way is better, its range and its unit.
+
+    `from` names the column it is read from where that is not its own name; with `above` the score is whether
+    the column is above that value.
+    """
 
     direction: Direction
+    source: ColumnName | None = Field(None, alias="from")
+    above: float | None = None
     title: Title | None = None
     unit: str | None = Field(None, max_length=40)
     min: float | None = None
@@ -62,7 +57,7 @@ class Admission(Part):
     """The rules that a submission must meet before it can stand on a board."""
 
     prereg: Literal["required", "optional"] = "optional"
-    prereg_forms: list[PreregForm] = ["evaluation"]
+    prereg_forms: list[PreregForm] = Field(default=["evaluation"])
     min_seeds: int | None = Field(None, ge=2)
     claims: Literal["optional", "required"] = "optional"
     dirty: Literal["refuse", "allow"] = "refuse"
@@ -121,6 +116,13 @@ class Manifest(Part):
     admission: Admission = Field(default_factory=Admission)
     columns: Columns = Field(default_factory=Columns)
     preset: Literal["fev"] | None = None
+    episodes: Episodes | None = None
+    mode: Mode | None = None
+    contamination: list[Contamination] | None = None
+    estimators: list[Name] | None = Field(None, min_length=1)
+    uncertainty: SeriesUncertainty | None = None
+    predictions: Predictions | None = None
+    claims: dict[Name, Claim] = Field(default_factory=dict)
     leaderboards: list[Leaderboard] = Field(min_length=1)
 
     @model_validator(mode="after")

@@ -15,7 +15,12 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("stats",),
     (
         "scores",
+        "facts",
+        "lrdbench_catalog",
         "manifest",
+        "manifest_base",
+        "manifest_kinds",
+        "predictions",
         "strict_yaml",
         "yaml_builder",
         "yaml_scalars",

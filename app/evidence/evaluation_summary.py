@@ -9,7 +9,7 @@ import numpy as np
 
 from app.errors import Problem, TooLarge
 from app.evidence.findings import Findings
-from app.evidence.reading import Reading
+from app.evidence.reading import Reading, Request, checked_entrant
 from app.evidence.repeats import problems_of_case, refuse_repeats
 from app.evidence.summary_blocks import BlockReader, Part
 from app.evidence.summary_columns import FileColumns, SummaryColumns, columns_of
@@ -17,20 +17,13 @@ from app.evidence.table_files import open_table
 from app.evidence.uploads import ReceivedFile
 from app.evidence.vocabulary import Vocabulary, coded
 from app.manifest import Manifest
-from app.names import NAME_RULE, clip_for_message, is_name
 from app.scores import NONE, Coded, IntArray, ScoreTable
 
 
-def read_evaluation_summary(
-    manifest: Manifest, files: Sequence[ReceivedFile], entrant: str | None, max_rows: int, findings: Findings
-) -> Reading | None:
-    """Read every file; None when there is a problem in any, all of them in `findings`. Raises TooLarge."""
-    if entrant is not None and not is_name(entrant):
-        findings.add(
-            Problem(f"not a name that is allowed: {NAME_RULE}", column="entrant", value=clip_for_message(entrant))
-        )
-        entrant = None
-    return _Submission(manifest, entrant, max_rows, findings).read(files)
+def read_evaluation_summary(request: Request) -> Reading | None:
+    """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
+    entrant = checked_entrant(request)
+    return _Submission(request.manifest, entrant, request.max_rows, request.findings).read(request.files)
 
 
 class _Submission:

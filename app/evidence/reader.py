@@ -11,14 +11,26 @@ from pathlib import Path
 from app.errors import EvidenceRejected, Problem
 from app.evidence.evaluation_summary import read_evaluation_summary
 from app.evidence.findings import Findings
-from app.evidence.reading import Reading
-from app.evidence.uploads import FileRecord, Limits, ReceivedFile, Unpacking, Upload
+from app.evidence.reading import Reading, Request
+from app.evidence.uploads import TABLE_SUFFIXES, FileRecord, Limits, Unpacking, Upload
+from app.facts import RunFacts
 from app.manifest import EvidenceKind, Manifest
+from app.predictions import Labels, PredictionBlock
 from app.scores import ScoreTable
+from app.table import Table
 
-Kind = Callable[[Manifest, Sequence[ReceivedFile], str | None, int, Findings], Reading | None]
+NO_LABELS: Mapping[str, Labels] = {}
 
-KINDS: Mapping[EvidenceKind, Kind] = {"evaluation_summary": read_evaluation_summary}
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of evidence: what reads it, and which files it may hold beside archives of them."""
+
+    read: Callable[[Request], Reading | None]
+    suffixes: Sequence[str] = TABLE_SUFFIXES
+
+
+KINDS: Mapping[EvidenceKind, Kind] = {"evaluation_summary": Kind(read_evaluation_summary)}
 
 
 @dataclass(frozen=True)
@@ -28,9 +40,18 @@ class Evidence:
     scores: ScoreTable
     files: tuple[FileRecord, ...]
     warnings: tuple[Problem, ...]
+    facts: RunFacts
+    attachments: tuple[Table, ...]
+    predictions: tuple[PredictionBlock, ...]
 
 
-def read_evidence(manifest: Manifest, uploads: Sequence[Upload], entrant: str | None, limits: Limits) -> Evidence:
+def read_evidence(
+    manifest: Manifest,
+    uploads: Sequence[Upload],
+    entrant: str | None,
+    limits: Limits,
+    labels: Mapping[str, Labels] = NO_LABELS,
+) -> Evidence:
     """Read uploaded files as the manifest's kind of evidence.
 
     Raises EvidenceRejected with every problem of every file, and TooLarge when a limit is passed.
@@ -41,13 +62,20 @@ def read_evidence(manifest: Manifest, uploads: Sequence[Upload], entrant: str | 
         raise EvidenceRejected(f"{message}.", [Problem(message)])
     findings = Findings()
     with tempfile.TemporaryDirectory(prefix="plumbline-upload-") as folder:
-        unpacking = Unpacking(limits, Path(folder), findings)
+        unpacking = Unpacking(limits, Path(folder), findings, kind.suffixes)
         unpacking.take_all(uploads)
-        reading = kind(manifest, unpacking.tables, entrant, limits.max_rows, findings)
+        reading = kind.read(Request(manifest, unpacking.files, entrant, limits.max_rows, findings, labels))
     findings.raise_if_any([record.name for record in unpacking.records])
     if reading is None:
         raise EvidenceRejected("The submission holds no table.", [Problem("no table was sent", column="files")])
-    return Evidence(reading.scores, _with_rows(unpacking.records, reading), (*unpacking.warnings, *reading.warnings))
+    return Evidence(
+        scores=reading.scores,
+        files=_with_rows(unpacking.records, reading),
+        warnings=(*unpacking.warnings, *reading.warnings),
+        facts=reading.facts,
+        attachments=reading.attachments,
+        predictions=reading.predictions,
+    )
 
 
 def _with_rows(records: Sequence[FileRecord], reading: Reading) -> tuple[FileRecord, ...]:

@@ -19,7 +19,6 @@ from app.evidence.findings import Findings
 from app.names import clip_for_message
 
 TABLE_SUFFIXES = (".csv", ".json", ".jsonl")
-ACCEPTED = "accepted are .csv, .json, .jsonl, each also .gz, and .zip of them"
 MAX_FILE_NAME = 255
 PIECE = 1 << 20
 BROKEN_STREAM = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, NotImplementedError)
@@ -65,7 +64,10 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class ReceivedFile:
-    """An unpacked table on disk; `position` is its place among the records of the upload."""
+    """An unpacked file on disk; `position` is its place among the records of the upload.
+
+    The name of an archive's member begins with the archive's name and a slash.
+    """
 
     name: str
     path: Path
@@ -73,18 +75,19 @@ class ReceivedFile:
     position: int
 
 
-def table_suffix(name: str) -> str | None:
-    """Return which kind of table a name promises, with or without .gz; None when it promises none."""
+def promised_suffix(name: str, suffixes: Sequence[str]) -> str | None:
+    """Return which of the suffixes a name promises, with or without .gz; None when it promises none."""
     plain = name.lower().removesuffix(".gz")
-    return next((suffix for suffix in TABLE_SUFFIXES if plain.endswith(suffix)), None)
+    return next((suffix for suffix in suffixes if plain.endswith(suffix)), None)
 
 
 class Unpacking:
-    """One upload on its way to tables. Raises TooLarge as soon as a limit is passed."""
+    """One upload on its way to files of the wanted suffixes. Raises TooLarge as soon as a limit is passed."""
 
-    def __init__(self, limits: Limits, folder: Path, findings: Findings) -> None:
+    def __init__(self, limits: Limits, folder: Path, findings: Findings, suffixes: Sequence[str]) -> None:
         self.records: list[FileRecord] = []
-        self.tables: list[ReceivedFile] = []
+        self.files: list[ReceivedFile] = []
+        self._suffixes = suffixes
         self.warnings: list[Problem] = []
         self._limits = limits
         self._folder = folder
@@ -97,16 +100,16 @@ class Unpacking:
             self._findings.add(Problem("no file was sent", column="files"))
         seen: set[str] = set()
         for upload in uploads:
-            complaint = _complaint_about_name(upload.name, seen)
+            complaint = _complaint_about_name(upload.name, seen) or self._complaint_about_kind(upload.name)
             seen.add(upload.name)
             if complaint is not None:
                 self._findings.add(Problem(complaint, file=clip_for_message(upload.name)))
             elif upload.name.lower().endswith(".zip"):
                 self._take_archive(upload)
             else:
-                self._take_table(upload)
+                self._take_file(upload)
 
-    def _take_table(self, upload: Upload) -> None:
+    def _take_file(self, upload: Upload) -> None:
         sha256, n_bytes = hash_file(upload.path)
         position = self._record(FileRecord(upload.name, sha256, n_bytes))
         path: Path | None = upload.path
@@ -137,7 +140,7 @@ class Unpacking:
             self._findings.add(Problem("the archive holds no table", file=name))
         seen: set[str] = set()
         for member in members:
-            complaint = refusal_of(member, seen) or _complaint_about_kind(member.filename)
+            complaint = refusal_of(member, seen) or self._complaint_about_kind(member.filename)
             seen.add(member.filename)
             if complaint is not None:
                 value = clip_for_message(member.orig_filename)
@@ -160,6 +163,12 @@ class Unpacking:
             with gzip.open(path) as content:
                 path = self._write(content, name, position, step=".unpacked")
         self._keep(name, path, position)
+
+    def _complaint_about_kind(self, name: str) -> str | None:
+        if name.lower().endswith(".zip") or promised_suffix(name, self._suffixes):
+            return None
+        accepted = ", ".join(self._suffixes)
+        return f"not a kind of file that is read; accepted are {accepted}, each also .gz, and .zip of them"
 
     def _record(self, record: FileRecord) -> int:
         self.records.append(record)
@@ -187,13 +196,13 @@ class Unpacking:
             raise TooLarge(f"The submission unpacks to more than {allowed:,} bytes, the most that is allowed.")
 
     def _keep(self, name: str, path: Path | None, position: int) -> None:
-        suffix = table_suffix(name)
+        suffix = promised_suffix(name, self._suffixes)
         if path is None or suffix is None:
             return
         if suffix == ".json" and path.stat().st_size > self._limits.max_json_bytes:
             allowed = self._limits.max_json_bytes
             raise TooLarge(f"{name}: a .json file may have {allowed:,} bytes; send .jsonl or .csv beyond that.")
-        self.tables.append(ReceivedFile(name, path, suffix, position))
+        self.files.append(ReceivedFile(name, path, suffix, position))
 
 
 def hash_file(path: Path) -> tuple[str, int]:
@@ -207,8 +216,4 @@ def _complaint_about_name(name: str, seen: set[str]) -> str | None:
         return f"a file name holds printable characters, no slashes, at most {MAX_FILE_NAME}"
     if name in seen:
         return "two files of the submission have this name; problems could not say which is meant"
-    return None if name.lower().endswith(".zip") else _complaint_about_kind(name)
-
-
-def _complaint_about_kind(name: str) -> str | None:
-    return None if table_suffix(name) else f"not a kind of file that is read; {ACCEPTED}"
+    return None

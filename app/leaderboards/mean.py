@@ -22,7 +22,8 @@ from app.leaderboards.standing import (
     uncertainty_meta,
 )
 from app.leaderboards.tables import BoardTables, pairwise_table, sentences
-from app.manifest import Leaderboard, Manifest, MetricName
+from app.manifest import Leaderboard, Manifest
+from app.manifest_base import MetricName
 from app.scores import ScoreTable
 from app.stats.difference import compare_means
 from app.stats.interval import percentile_interval

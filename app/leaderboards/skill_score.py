@@ -23,7 +23,8 @@ from app.leaderboards.standing import (
     uncertainty_meta,
 )
 from app.leaderboards.tables import BoardTables, pairwise_table, sentences
-from app.manifest import Leaderboard, Manifest, Metric, MetricName, Name
+from app.manifest import Leaderboard, Manifest, Metric
+from app.manifest_base import MetricName, Name
 from app.scores import ScoreTable
 from app.stats.interval import percentile_interval
 from app.stats.relative import compare_pairs, skill, win_shares

@@ -1,0 +1,52 @@
+"""What the files of a run say about the run itself, beside its scores: what admission holds against the prereg.
+
+Made by `app.evidence`, read by `app.admission`, stored with the submission and shown.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class BundleFacts:
+    """One result bundle, or one run file, as it describes itself; None where it does not say.
+
+    `prereg_sha256` and `prereg_blob_sha1` are of the bytes of the prereg inside the bundle, `cited_blob_sha1` is
+    the one that the bundle's description cites. `seeds` are as listed, repeats kept. `summary` holds the values
+    that the bundle claims, by their own names (`success_iqm`, `success_ci_low`, `n_resamples`, ...).
+    """
+
+    name: str
+    entrant: str | None = None
+    task: str | None = None
+    schema_version: int | None = None
+    dirty: bool | None = None
+    run_purpose: str | None = None
+    bootstrap_method: str | None = None
+    code_commit: str | None = None
+    git_tag: str | None = None
+    prereg_sha256: str | None = None
+    prereg_blob_sha1: str | None = None
+    cited_blob_sha1: str | None = None
+    seeds: tuple[int, ...] | None = None
+    episodes_per_seed: int | None = None
+    summary: Mapping[str, float | int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What all files of one submission say.
+
+    `described` holds facts by entrant that are shown and never computed with: an estimator's family, its parameters.
+    """
+
+    bundles: tuple[BundleFacts, ...] = ()
+    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the facts as JSON-ready values."""
+        return {
+            "bundles": [{**asdict(bundle), "summary": dict(bundle.summary)} for bundle in self.bundles],
+            "described": {name: dict(facts) for name, facts in self.described.items()},
+        }
