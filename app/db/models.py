@@ -165,7 +165,7 @@ class EntrantTransfer(Base):
 
 
 class Task(Base):
-    """A task's name, stored once; score rows hold its number."""
+    """A task's name, stored once; score rows hold its number. `stratum` is what the name stands for in a series."""
 
     __tablename__ = "task"
     __table_args__ = (UniqueConstraint("benchmark_id", "name"),)
@@ -173,6 +173,7 @@ class Task(Base):
     id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
     benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
     name: Mapped[str]
+    stratum: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
 
 
 class Submission(Base):
@@ -199,6 +200,7 @@ class Submission(Base):
     n_rows: Mapped[int]
     description: Mapped[dict[str, Any]] = mapped_column(JSONB)
     claims: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    facts: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
     received_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
 
 
@@ -284,6 +286,58 @@ class Score(Base):
     values: Mapped[list[float | None]] = mapped_column(ARRAY(Double))
     reason: Mapped[str | None]
     recorded: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+
+
+class LabelSet(Base):
+    """The labels of one task of a prediction benchmark: put once by a steward, never served to anyone else.
+
+    `items` is compressed JSON; the others are compressed little-endian float64 and int64 arrays.
+    """
+
+    __tablename__ = "label_set"
+
+    benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"), primary_key=True)
+    task: Mapped[str] = mapped_column(Text, primary_key=True)
+    n_items: Mapped[int]
+    items: Mapped[bytes]
+    label: Mapped[bytes]
+    weight: Mapped[bytes | None]
+    group: Mapped[bytes | None]
+    sha256: Mapped[str]
+    put_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    put_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
+
+
+class Prediction(Base):
+    """What one entrant predicted for one task, packed in the order of the labels' items.
+
+    `values` is a compressed little-endian float64 array [n_items, n_columns]. `labels` holds the submitter's own
+    ones, packed, where the benchmark has none.
+    """
+
+    __tablename__ = "prediction"
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
+    task_id: Mapped[int] = mapped_column(ForeignKey("task.id"), primary_key=True)
+    n_items: Mapped[int]
+    n_columns: Mapped[int]
+    values: Mapped[bytes]
+    labels: Mapped[bytes | None]
+
+
+class Measured(Base):
+    """What one entrant's evidence comes to under one board, kept so that publishing need not read its rows again.
+
+    `key` is a digest of everything that decides it: the board's declaration, the metrics, the code.
+    """
+
+    __tablename__ = "measured"
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    content: Mapped[bytes]
 
 
 class Snapshot(Base):
