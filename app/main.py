@@ -10,8 +10,7 @@ from app.config import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
 from app.version import release
-from app.web import benchmarks as benchmarks_web
-from app.web import ops, preregs, problems, submissions, tokens
+from app.web import benchmarks, leaderboards, ops, preregs, problems, rows, submissions, tokens
 from app.web.cache import PublishedPages, watch
 from app.web.limits import RateLimit
 from app.web.state import State
@@ -44,7 +43,14 @@ def create_app(settings: Settings, database_url: str) -> PublishedPages:
     app.state.plumbline = State(settings, sessions, QueuedJobs(), RateLimit(settings.max_requests_per_minute))
     problems.install(app)
     app.include_router(submissions.make_router(settings))
-    for router in (benchmarks_web.router, preregs.router, tokens.router, ops.router):
+    for router in (
+        benchmarks.router,
+        leaderboards.router,
+        rows.router,
+        preregs.router,
+        tokens.router,
+        ops.router,
+    ):
         app.include_router(router)
     pages = PublishedPages(app, settings.max_cache_mib * MIB)
     return pages

@@ -3,13 +3,15 @@
 Called by the queue's `publish` job. Killed at any moment it leaves the old snapshot served.
 """
 
+from functools import cache
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory
-from app.jobs.boards import QUANTITIES, compute_tables, list_changes, ranks_of
+from app.jobs.boards import QUANTITIES, BoardInputs, compute_tables, list_changes, ranks_of
 from app.jobs.evaluate import Queue
+from app.jobs.measuring import Measuring
 from app.store import benchmarks, snapshots
 from app.store.scores import read_scores
 from app.store.snapshots import Inputs, Publication
@@ -42,10 +44,14 @@ def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
     with sessions() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         inputs = snapshots.read_inputs(session, benchmark_id)
-        pairs = [(standing.submission_id, standing.entrant_id) for standing in inputs.standings]
-        scores = read_scores(session, pairs, [*inputs.declared.manifest.metrics, *QUANTITIES])
-        tables = compute_tables(inputs.declared.manifest, scores)
+        entrants = {(s.submission_id, s.entrant_id): s.entrant for s in inputs.standings}
+        measuring = Measuring(session, inputs.declared, entrants)
+        columns = [*inputs.declared.manifest.metrics, *QUANTITIES]
+        scores = cache(lambda: read_scores(session, list(entrants), columns))
+        tables = compute_tables(inputs.declared.manifest, BoardInputs(scores, measuring.measure))
         changes = _changes(session, inputs, tables)
+    with sessions.begin() as session:
+        measuring.keep(session)
     return Publication(inputs, tables, code_version(), changes)
 
 

@@ -1,18 +1,20 @@
-"""The known ranking methods: every module of this package that defines METHOD = (manifest class, compute).
+"""The known ranking methods: every module of this package that defines METHOD.
 
-Called by `app.store.benchmarks` to read manifests and by `app.jobs.boards` to compute.
+METHOD is (manifest class, compute) for a method that looks at all rows together, or a MeasuredMethod for one that
+measures each entrant apart. Called by `app.store.benchmarks` to read manifests and by `app.jobs` to compute.
 """
 
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, create_model
 
 import app.leaderboards
 from app.errors import ManifestRejected, Problem
+from app.leaderboards.measured import MeasuredMethod
 from app.leaderboards.tables import BoardTables
 from app.manifest import Leaderboard, Manifest, build_manifest
 from app.scores import ScoreTable
@@ -23,14 +25,21 @@ MAX_MANIFEST_BYTES = 1024 * 1024
 Compute = Callable[[Manifest, Any, ScoreTable], BoardTables]
 
 
+class TableMethod(NamedTuple):
+    """A ranking method that looks at all rows together, and the class of its boards in a manifest."""
+
+    spec: type[Leaderboard]
+    compute: Compute
+
+
 @cache
-def methods() -> Mapping[str, tuple[type[Leaderboard], Compute]]:
-    """Return each method's manifest class and computation by the method's name."""
-    found = {}
+def methods() -> Mapping[str, TableMethod | MeasuredMethod]:
+    """Return each method by its name, which is its module's."""
+    found: dict[str, TableMethod | MeasuredMethod] = {}
     for module in pkgutil.iter_modules(app.leaderboards.__path__):
         method = getattr(importlib.import_module(f"app.leaderboards.{module.name}"), "METHOD", None)
         if method is not None:
-            found[module.name] = method
+            found[module.name] = method if isinstance(method, MeasuredMethod) else TableMethod(*method)
     return found
 
 
@@ -38,7 +47,7 @@ def methods() -> Mapping[str, tuple[type[Leaderboard], Compute]]:
 def parse_manifest(yaml_bytes: bytes) -> Manifest:
     """Read a manifest. Raises Rejected with every problem of its YAML, or ManifestRejected of its meaning."""
     document = read_yaml(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
-    manifest = build_manifest(document, {name: spec for name, (spec, _) in methods().items()})
+    manifest = build_manifest(document, {name: method.spec for name, method in methods().items()})
     problems = [
         Problem(complaint, column=f"leaderboards.{board.name}.metric")
         for board in manifest.leaderboards
@@ -51,13 +60,22 @@ def parse_manifest(yaml_bytes: bytes) -> Manifest:
 
 
 def compute_board(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> BoardTables:
-    """Compute one board of a manifest. Raises BoardUnavailable with the reason in plain words."""
-    return methods()[spec.method][1](manifest, spec, scores)
+    """Compute one board of a method that looks at all rows. Raises BoardUnavailable with the reason in plain words."""
+    method = methods()[spec.method]
+    if isinstance(method, MeasuredMethod):
+        raise TypeError(f"{spec.method} measures each entrant apart")
+    return method.compute(manifest, spec, scores)
+
+
+def measured_method(spec: Leaderboard) -> MeasuredMethod | None:
+    """Return the method of a board that measures each entrant apart, None for a board of any other method."""
+    method = methods()[spec.method]
+    return method if isinstance(method, MeasuredMethod) else None
 
 
 def manifest_json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a manifest, with the boards of every known method."""
-    specs = [spec for spec, _ in methods().values()]
+    specs = [method.spec for method in methods().values()]
     union: Any = specs[0]
     for spec in specs[1:]:
         union = union | spec

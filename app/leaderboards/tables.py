@@ -16,10 +16,14 @@ SHOWN = 6
 
 @dataclass(frozen=True)
 class BoardTables:
-    """A board's tables; `pairwise` is None where there is nobody to compare."""
+    """A board's tables; `pairwise` is None where there is nobody to compare.
+
+    `extra` are the method's further tables, each named `<kind>/<board>` and shown under the board's address.
+    """
 
     leaderboard: Table
     pairwise: Table | None
+    extra: tuple[Table, ...] = ()
 
 
 def sentences(names: Sequence[str]) -> str:

@@ -237,6 +237,12 @@ def load_table(session: Session, snapshot_id: int, name: str) -> Table | None:
     return None if stored is None else _unpack(stored.content)
 
 
+def table_names(session: Session, snapshot_id: int) -> Sequence[str]:
+    """Return the names of a snapshot's tables, in the order of the alphabet."""
+    query = select(SnapshotTable.name).where(SnapshotTable.snapshot_id == snapshot_id)
+    return session.scalars(query.order_by(SnapshotTable.name)).all()
+
+
 def load_standings(session: Session, snapshot_id: int) -> dict[str, int]:
     """Return which submission each entrant stood on in a snapshot."""
     query = (

@@ -13,12 +13,14 @@ from app.table import Cell, Column, Table
 
 
 def explain_absence(manifest: Manifest, snapshot: Snapshot | None, name: str) -> Table:
-    """Return an empty table that says why there is none yet. Raises NotFound for an unknown board."""
+    """Return an empty table that says why there is none yet. Raises NotFound for an unknown board or kind of table."""
     kind, _, board = name.partition("/")
     try:
         spec = manifest.leaderboard(board)
     except KeyError:
         raise NotFound(f"{manifest.slug} has no leaderboard {board}.") from None
+    if kind not in ("leaderboard", "pairwise"):
+        raise NotFound(f"The board {board} has no table {kind}.")
     why = "Nothing is published yet."
     if snapshot is not None:
         why = (

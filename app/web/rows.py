@@ -1,0 +1,79 @@
+"""/benchmarks/{slug}/tasks and /entrants: the rows behind the boards, by task and by entrant."""
+
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from app.store import benchmarks, entrants, snapshots, tables, tokens
+from app.web.answers import json_answer, split_format, table_answer
+from app.web.problems import described
+from app.web.state import SessionDep, Steward
+from app.web.views import SnapshotNumber, around, name_links, view_of
+
+router = APIRouter(tags=["rows"])
+
+
+@router.get("/benchmarks/{slug}/tasks", summary="The tasks", responses=described(404))
+@router.get("/benchmarks/{slug}/tasks.csv", summary="The tasks", responses=described(404))
+@router.get("/benchmarks/{slug}/tasks.json", summary="The tasks", responses=described(404))
+def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """List the tasks with how many entrants have a result (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
+    table = tables.tasks_table(session, declared.manifest, declared.benchmark.id, shown)
+    view = around(view_of(session, slug, table, shown), f"/benchmarks/{slug}/tasks", [], name_links(declared))
+    return table_answer(request, view, split_format(request.url.path)[1])
+
+
+@router.get("/benchmarks/{slug}/tasks/{task:path}", summary="One task", responses=described(404, 422))
+def show_task(slug: str, task: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Show every entrant's scores on one task (.csv, .json)."""
+    name, fmt = split_format(task)
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
+    table = tables.task_table(session, declared.manifest, declared.benchmark.id, shown, name)
+    address = f"/benchmarks/{slug}/tasks/{quote(name)}"
+    links = [("Tasks", f"/benchmarks/{slug}/tasks")]
+    return table_answer(
+        request, around(view_of(session, slug, table, shown), address, links, name_links(declared)), fmt
+    )
+
+
+@router.get("/benchmarks/{slug}/entrants/{entrant}", summary="One entrant", responses=described(404, 422))
+def show_entrant(
+    slug: str, entrant: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
+) -> Response:
+    """Show one entrant's scores on every task, and its submissions (.csv, .json)."""
+    name, fmt = split_format(entrant)
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
+    table = tables.entrant_table(session, declared.manifest, declared.benchmark.id, shown, name)
+    found = entrants.find_entrant(session, declared.benchmark.id, name)
+    history = [
+        (f"Submission {e.submission_id} ({e.state.replace('_', ' ')})", f"/submissions/{e.submission_id}")
+        for e in entrants.entries_of(session, found.id)
+    ]
+    address = f"/benchmarks/{slug}/entrants/{quote(name)}"
+    return table_answer(
+        request, around(view_of(session, slug, table, shown), address, history, name_links(declared)), fmt
+    )
+
+
+class Transfer(BaseModel):
+    """A steward's order to move an entrant to another owner."""
+
+    token_id: int
+    reason: str = Field(min_length=1, max_length=2000)
+
+
+@router.put("/benchmarks/{slug}/entrants/{entrant}/owner", summary="Move ownership", responses=described(401, 403, 404))
+def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, caller: Steward) -> Response:
+    """Make another token the owner of an entrant, with the reason kept."""
+    benchmark = benchmarks.find_benchmark(session, slug)
+    found = entrants.find_entrant(session, benchmark.id, entrant)
+    to, by = tokens.get_token(session, order.token_id), tokens.get_token(session, caller.id)
+    entrants.transfer(session, found, to, by, order.reason)
+    benchmarks.mark_pages_changed(session, benchmark.id)
+    return json_answer({"entrant": entrant, "owner": to.id})

@@ -1,0 +1,66 @@
+"""What the pages of published tables share: finding a table in a snapshot, and what stands around it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import Query
+from sqlalchemy.orm import Session
+
+from app.db.models import Snapshot
+from app.store import benchmarks, snapshots, tables
+from app.store.benchmarks import Declared
+from app.table import Table
+from app.web.answers import TableView
+
+SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+RowLinks = Mapping[str, Callable[[str], str]]
+
+
+def published(session: Session, slug: str, number: int | None, name: str) -> TableView:
+    """Return a table of a snapshot, or an empty one that says why there is none. Raises NotFound."""
+    benchmark = benchmarks.find_benchmark(session, slug)
+    snapshot = snapshots.find_snapshot(session, benchmark, number)
+    table = None if snapshot is None else snapshots.load_table(session, snapshot.id, name)
+    if snapshot is None or table is None:
+        declared = benchmarks.load_declared(session, benchmark)
+        table = tables.explain_absence(declared.manifest, snapshot, name)
+    return view_of(session, slug, table, snapshot)
+
+
+def view_of(session: Session, slug: str, table: Table, snapshot: Snapshot | None) -> TableView:
+    """Return a table with the snapshot it belongs to."""
+    version = None if snapshot is None else snapshots.manifest_version_number(session, snapshot)
+    return TableView(slug, "", table, "", snapshot, version)
+
+
+def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:
+    """Return the view at its address, with the links that stand beside it and in its rows."""
+    return TableView(
+        view.slug,
+        address,
+        view.table,
+        f"{len(view.table.rows)} rows; whiskers are intervals on one scale per column",
+        view.snapshot,
+        view.version,
+        trail=[(view.slug, f"/benchmarks/{view.slug}")],
+        links=links,
+        row_links=row_links,
+    )
+
+
+def name_links(declared: Declared) -> RowLinks:
+    """Return where the names in a table's cells lead: to the entrant, to the task, to the submission."""
+    home = f"/benchmarks/{declared.benchmark.slug}"
+
+    def entrant(name: str) -> str:
+        return f"{home}/entrants/{quote(name)}"
+
+    return {
+        "entrant": entrant,
+        "entrant_a": entrant,
+        "entrant_b": entrant,
+        "task": lambda name: f"{home}/tasks/{quote(name)}",
+        "submission": lambda number: f"/submissions/{number.replace(',', '')}",
+        "prereg": lambda digest: f"/preregs/{digest}",
+    }
