@@ -54,13 +54,17 @@ class OpenTasks(Part):
 
 
 class Admission(Part):
-    """The rules that a submission must meet before it can stand on a board."""
+    """The rules that a submission must meet before it can stand on a board.
+
+    `report_within_days` is how long after its registration a run may take before it counts as overdue.
+    """
 
     prereg: Literal["required", "optional"] = "optional"
     prereg_forms: list[PreregForm] = Field(default=["evaluation"])
     min_seeds: int | None = Field(None, ge=2)
     claims: Literal["optional", "required"] = "optional"
     dirty: Literal["refuse", "allow"] = "refuse"
+    report_within_days: int | None = Field(None, ge=1, le=3650)
 
 
 class Columns(Part):

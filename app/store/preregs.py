@@ -29,8 +29,13 @@ class Registration:
     attested: bool
 
 
-def register_prereg(session: Session, yaml: bytes, parsed: ParsedPrereg, token_id: int) -> tuple[Prereg, bool]:
-    """Store a preregistration and say whether it is new; known bytes keep their first registration."""
+def register_prereg(
+    session: Session, yaml: bytes, parsed: ParsedPrereg, token_id: int, benchmark: str | None = None
+) -> tuple[Prereg, bool]:
+    """Store a preregistration and say whether it is new; known bytes keep their first registration.
+
+    `benchmark` is the one it is registered for, where its form does not name one.
+    """
     sha256 = sha256_hex(yaml)
     made = session.scalar(
         insert(Prereg)
@@ -40,7 +45,7 @@ def register_prereg(session: Session, yaml: bytes, parsed: ParsedPrereg, token_i
             yaml=yaml,
             form=parsed.form,
             run_purpose=parsed.run_purpose,
-            benchmark=parsed.benchmark,
+            benchmark=parsed.benchmark or benchmark,
             registered_by=token_id,
         )
         .on_conflict_do_nothing(index_elements=["sha256"])

@@ -94,7 +94,7 @@ class PublishedPages:
         await self._app({**scope, "method": "GET"}, receive, collect)
         start = messages[0]
         body = b"".join(message.get("body", b"") for message in messages[1:])
-        if start["status"] != 200:
+        if start["status"] != 200 or _must_not_be_kept(start["headers"]):
             for message in messages:
                 await _secured(send, scope["path"])(message)
             return None
@@ -145,6 +145,10 @@ def _make_page(headers: Iterable[tuple[bytes, bytes]], body: bytes, *, compress:
         body={"type": "http.response.body", "body": body},
         head={"type": "http.response.body", "body": b""},
     )
+
+
+def _must_not_be_kept(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    return any(name.lower() == b"cache-control" and b"no-store" in value for name, value in headers)
 
 
 async def _send(page: Page, scope: Scope, send: Send) -> None:

@@ -1,9 +1,9 @@
 """/preregs: register, show, and a steward's attestation of an earlier registration."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime, BaseModel, Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -11,24 +11,32 @@ from starlette.responses import Response
 from app.db.models import Prereg
 from app.errors import FieldRejected, NotFound, Problem
 from app.prereg import parse_prereg
-from app.store import preregs
+from app.store import benchmarks, preregs
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import yaml_body
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward, Submitter
 
 router = APIRouter(prefix="/preregs", tags=["preregistrations"])
+BenchmarkName = Annotated[str | None, Query(max_length=63)]
 
 
-@router.post("", status_code=201, summary="Register", responses=described(401, 413, 415, 422))
-async def register(request: Request, state: StateDep, caller: Submitter) -> Response:
-    """Register a preregistration (YAML bytes); known bytes answer 200 with their first registration."""
+@router.post("", status_code=201, summary="Register", responses=described(401, 404, 413, 415, 422))
+async def register(request: Request, state: StateDep, caller: Submitter, benchmark: BenchmarkName = None) -> Response:
+    """Register a preregistration (YAML bytes); known bytes answer 200 with their first registration.
+
+    `benchmark` says what it is registered for, where the form itself cannot: it then counts there from the start.
+    """
     yaml = await yaml_body(request, state.settings.max_yaml_kib * 1024, "preregistration")
-    return await state.run(_register, yaml, caller.id)
+    return await state.run(_register, yaml, caller.id, benchmark)
 
 
-def _register(session: Session, yaml: bytes, token_id: int) -> Response:
-    stored, is_new = preregs.register_prereg(session, yaml, parse_prereg(yaml), token_id)
+def _register(session: Session, yaml: bytes, token_id: int, benchmark: str | None) -> Response:
+    parsed = parse_prereg(yaml)
+    if benchmark is not None:
+        benchmarks.find_benchmark(session, benchmark)
+        _refuse_another(parsed.benchmark, benchmark)
+    stored, is_new = preregs.register_prereg(session, yaml, parsed, token_id, benchmark)
     address = f"/preregs/{stored.sha256}"
     return json_answer({**_about(stored), "url": address}, 201 if is_new else 200, {"Location": address})
 
@@ -58,6 +66,12 @@ def show(sha256: str, session: SessionDep) -> Response:
         return json_answer({**about, "document": dict(parse_prereg(stored.yaml).document)})
     text = stored.yaml.decode("utf-8-sig")
     return page("prereg.html", title="Preregistration", p=about, text=text, registered_at=stored.registered_at)
+
+
+def _refuse_another(named: str | None, asked: str) -> None:
+    if named is not None and named != asked:
+        problem = Problem(f"the preregistration itself names {named}", column="benchmark", value=asked)
+        raise FieldRejected("The preregistration is for another benchmark.", [problem])
 
 
 class Attestation(BaseModel):

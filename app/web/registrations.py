@@ -1,0 +1,47 @@
+"""/benchmarks/{slug}/registrations and /submitters: everything that was registered, also what was never reported."""
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from app.store import benchmarks
+from app.store.registrations import list_registrations, registrations_table, submitters_table
+from app.web.answers import split_format, table_answer
+from app.web.problems import described
+from app.web.state import SessionDep
+from app.web.views import around, name_links, view_of
+
+router = APIRouter(tags=["preregistrations"])
+
+
+@router.get("/benchmarks/{slug}/registrations", summary="Every registration", responses=described(404))
+@router.get("/benchmarks/{slug}/registrations.csv", summary="Every registration", responses=described(404))
+@router.get("/benchmarks/{slug}/registrations.json", summary="Every registration", responses=described(404))
+def show_registrations(slug: str, request: Request, session: SessionDep) -> Response:
+    """List every registration of a benchmark with what became of it (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    table = registrations_table(declared, list_registrations(session, declared), datetime.now(UTC))
+    address = f"/benchmarks/{slug}/registrations"
+    links = [("By submitter", f"/benchmarks/{slug}/submitters")]
+    view = around(view_of(session, slug, table, None), address, links, name_links(declared))
+    return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
+
+
+@router.get("/benchmarks/{slug}/submitters", summary="Registered and reported", responses=described(404))
+@router.get("/benchmarks/{slug}/submitters.csv", summary="Registered and reported", responses=described(404))
+@router.get("/benchmarks/{slug}/submitters.json", summary="Registered and reported", responses=described(404))
+def show_submitters(slug: str, request: Request, session: SessionDep) -> Response:
+    """Show how many runs each submitter registered, and how many of them were reported (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    table = submitters_table(declared, list_registrations(session, declared), datetime.now(UTC))
+    address = f"/benchmarks/{slug}/submitters"
+    links = [("Registrations", f"/benchmarks/{slug}/registrations")]
+    view = around(view_of(session, slug, table, None), address, links, name_links(declared))
+    return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
+
+
+def _fresh(answer: Response) -> Response:
+    # What is overdue depends on today, so these pages are never kept.
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
