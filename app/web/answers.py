@@ -12,7 +12,7 @@ from app.db.models import Snapshot
 from app.errors import NotFound
 from app.render import html
 from app.render.exports import table_to_csv, table_to_json, to_json
-from app.render.view import sort_table
+from app.render.view import sort_address, sort_table
 from app.table import Table
 
 FORMATS = ("csv", "json", "yaml")
@@ -79,32 +79,30 @@ def _table_page(request: Request, view: TableView) -> Response:
     query = dict(request.query_params)
     descending = query.get("order") == "desc"
     table = sort_table(view.table, query.get("sort"), descending=descending)
-    detail = query.get("detail") == "1"
-
-    def sort(name: str) -> str:
-        order = "asc" if query.get("sort") == name and descending else "desc"
-        return "?" + urlencode({**query, "sort": name, "order": order})
-
     kept = {"snapshot": query["snapshot"]} if "snapshot" in query else {}
-    suffix = "?" + urlencode(kept) if kept else ""
-    toggle = (
-        ("Fewer columns", "?" + urlencode(kept))
-        if detail
-        else ("All columns", "?" + urlencode({**kept, "detail": "1"}))
-    )
-    exports = [("CSV", f"{view.address}.csv{suffix}"), ("JSON", f"{view.address}.json{suffix}"), toggle]
+    columns = {column.name: column for column in view.table.columns}
     return page(
         "table.html",
         title=view.table.title,
         slug=view.slug,
         table=table,
-        columns=html.shown_columns(table, detail=detail),
+        columns=html.shown_columns(table, detail=query.get("detail") == "1"),
         caption=view.caption,
         snapshot=view.snapshot,
         version=view.version,
         trail=view.trail,
-        links=[*view.links, *exports],
+        links=[*view.links, *_exports(view, query, kept)],
         row_links=view.row_links,
-        sort=sort,
+        sort=lambda name: sort_address(query, columns[name]),
         permalink=f"{view.address}?snapshot={view.snapshot.number}" if view.snapshot else view.address,
+        sorted_by=query.get("sort"),
+        descending=descending,
     )
+
+
+def _exports(view: TableView, query: Mapping[str, str], kept: Mapping[str, str]) -> list[tuple[str, str]]:
+    suffix = "?" + urlencode(kept) if kept else ""
+    has_all = query.get("detail") == "1"
+    toggled = {**kept} if has_all else {**kept, "detail": "1"}
+    toggle = ("Fewer columns" if has_all else "All columns", "?" + urlencode(toggled))
+    return [("CSV", f"{view.address}.csv{suffix}"), ("JSON", f"{view.address}.json{suffix}"), toggle]
