@@ -6,6 +6,7 @@ from typing import Any
 
 import jinja2
 
+from app.render import plot
 from app.render.assets import asset_url, assets
 from app.render.columns import ShownColumn, shown_columns
 from app.render.matrix import entrant_numbers
@@ -49,6 +50,7 @@ def _environment() -> jinja2.Environment:
         "plain": plain_words,
     }
     environment.globals |= {"stylesheet": asset_url("plumbline.css"), "whisker_width": WIDTH}
+    environment.globals |= {"plot_width": plot.WIDTH, "plot_height": plot.HEIGHT}
     return environment
 
 

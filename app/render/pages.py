@@ -13,6 +13,7 @@ from app.manifest import Manifest
 from app.render.columns import ShownColumn
 from app.render.glossary import Entry
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
+from app.render.plot import Heatmap, LinePlot, build_heatmap, build_plot
 from app.render.reading import Count, leader_sentence, legend, tally, tier_starts
 from app.store.benchmarks import BenchmarkSummary
 from app.table import Cell, Table
@@ -99,6 +100,16 @@ class TablePage(Page):
     def matrix(self) -> Matrix | None:
         """Return the square of a pairwise table."""
         return build_matrix(self.table)
+
+    @property
+    def plot(self) -> LinePlot | None:
+        """Return the table as lines, points or bars, where it says how."""
+        return build_plot(self.table)
+
+    @property
+    def heatmap(self) -> Heatmap | None:
+        """Return the table as a heatmap, where it says how."""
+        return build_heatmap(self.table)
 
     @property
     def tally(self) -> list[Count]:

@@ -1,0 +1,24 @@
+"""What the tests of pages share: the fields of a table's page around any table."""
+
+from typing import Any
+
+from app.render.html import shown_columns
+from app.table import Table
+
+
+def table_page(table: Table) -> dict[str, Any]:
+    """Return the fields of a page that shows the table as it is."""
+    return {
+        "title": table.title,
+        "slug": "small",
+        "table": table,
+        "columns": shown_columns(table, detail=False),
+        "caption": f"{len(table.rows)} rows",
+        "snapshot": None,
+        "version": None,
+        "trail": [],
+        "links": [],
+        "row_links": {},
+        "sort": lambda name: f"?sort={name}",
+        "permalink": "/",
+    }
