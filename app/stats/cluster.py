@@ -1,0 +1,134 @@
+"""Bootstraps of episodes within seeds, as counts over the distinct values of a sample.
+
+Called by `app.leaderboards`; pure. A statistic of a resample needs only how often each distinct value occurs in
+it, so replicates are count matrices [n_resamples, n_distinct] and never loops. The cluster is the seed.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+MIN_CLUSTERS = 2
+FEW_DISTINCT = 8
+BATCH_CELLS = 4_000_000
+"""Most indices or counts held at once, about 32 MB of them."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Scores grouped by cluster: `distinct` values in ascending order, and each item's place among them.
+
+    `place` is [n_items] with the items of one cluster next to each other, `sizes` is [n_clusters] and sums to n_items.
+    """
+
+    distinct: FloatArray
+    place: IntArray
+    sizes: IntArray
+
+    @property
+    def counts(self) -> FloatArray:
+        """Return how often each distinct value occurs, [1, n_distinct]: the weights of the point estimate."""
+        return np.bincount(self.place, minlength=len(self.distinct))[None, :].astype(np.float64)
+
+
+Draw = Callable[[Sample, int], Iterator[FloatArray]]
+
+
+def group_sample(values: FloatArray, clusters: IntArray) -> Sample:
+    """Return a sample whose clusters are in ascending order; within one the items keep the given order.
+
+    `values` and `clusters` are [n_items]. Neither the order of the clusters nor their numbers then matter to a draw.
+    """
+    order = np.argsort(clusters, kind="stable")
+    _, sizes = np.unique(clusters, return_counts=True)
+    distinct, place = np.unique(values[order], return_inverse=True)
+    return Sample(distinct, place.reshape(-1).astype(np.int64), sizes.astype(np.int64))
+
+
+def draw_clusters(
+    sample: Sample, n_resamples: int, rng: np.random.Generator, *, batch_cells: int = BATCH_CELLS
+) -> Iterator[FloatArray]:
+    """Yield count matrices [<= batch, n_distinct] of the two-level bootstrap: seeds, then episodes in each drawn seed.
+
+    Of a cluster that is drawn c times, its n items are drawn c × n times, so where the distinct values are few
+    their counts are drawn at once from the multinomial distribution, which is the same bootstrap. Otherwise
+    items are drawn one by one. The draws do not depend on the batch.
+    Source: Davison & Hinkley 1997, section 3.8.
+    """
+    if len(sample.distinct) <= FEW_DISTINCT:
+        yield _draw_multinomial(sample, n_resamples, rng)
+    else:
+        yield from _draw_items(sample, n_resamples, rng, batch_cells)
+
+
+def _draw_multinomial(sample: Sample, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    n_clusters, n_distinct = len(sample.sizes), len(sample.distinct)
+    drawn = rng.multinomial(n_clusters, np.full(n_clusters, 1.0 / n_clusters), size=n_resamples)
+    cluster = np.repeat(np.arange(n_clusters), sample.sizes)
+    table = np.bincount(cluster * n_distinct + sample.place, minlength=n_clusters * n_distinct)
+    counts = np.zeros((n_resamples, n_distinct))
+    for at, (size, row) in enumerate(zip(sample.sizes, table.reshape(n_clusters, n_distinct), strict=True)):
+        counts += rng.multinomial(drawn[:, at] * size, row / size)
+    return counts
+
+
+def _draw_items(sample: Sample, n_resamples: int, rng: np.random.Generator, batch_cells: int) -> Iterator[FloatArray]:
+    n_clusters = len(sample.sizes)
+    drawn = rng.integers(0, n_clusters, size=(n_resamples, n_clusters))
+    batch = max(1, batch_cells // len(sample.place))
+    for start in range(0, n_resamples, batch):
+        part = drawn[start : start + batch]
+        sizes = sample.sizes[part].ravel()
+        within = rng.integers(0, np.repeat(sizes, sizes))
+        yield _count(sample, part, within)
+
+
+def draw_iid(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Yield the counts of the pooled bootstrap, which takes episodes of one seed for independent: never for ranks."""
+    shares = sample.counts[0] / len(sample.place)
+    yield rng.multinomial(len(sample.place), shares, size=n_resamples).astype(np.float64)
+
+
+def chamber_generator(root_seed: int, name: str) -> np.random.Generator:
+    """Return CHAMBER's generator of a substream: the root seed, spawned by the two halves of a hash of the name."""
+    digest = hashlib.blake2b(name.encode(), digest_size=16).digest()
+    halves = (int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big"))
+    return np.random.default_rng(np.random.SeedSequence(entropy=root_seed, spawn_key=halves))
+
+
+def draw_chamber(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Yield the counts that CHAMBER's own loop would draw, in its order: the seeds, then each drawn seed's episodes.
+
+    One call draws many resamples where all clusters have the same size, and one each where they differ; bounded
+    integers consume the generator's stream one after the other, however many are asked for.
+    """
+    n_clusters, size = len(sample.sizes), int(sample.sizes[0])
+    if (sample.sizes != size).any():
+        for _ in range(n_resamples):
+            drawn = rng.integers(0, n_clusters, size=n_clusters)[None, :]
+            sizes = sample.sizes[drawn].ravel()
+            yield _count(sample, drawn, rng.integers(0, np.repeat(sizes, sizes)))
+        return
+    bounds = np.concatenate([np.full(n_clusters, n_clusters), np.full(n_clusters * size, size)])
+    batch = max(1, BATCH_CELLS // len(bounds))
+    for start in range(0, n_resamples, batch):
+        n_rows = min(batch, n_resamples - start)
+        drawn = rng.integers(0, np.broadcast_to(bounds, (n_rows, len(bounds))))
+        yield _count(sample, drawn[:, :n_clusters], drawn[:, n_clusters:].ravel())
+
+
+def _count(sample: Sample, drawn: IntArray, within: IntArray) -> FloatArray:
+    """Count the values of drawn items: `drawn` is [n_rows, n_clusters], `within` the items in each, in a row."""
+    n_rows, n_distinct = len(drawn), len(sample.distinct)
+    firsts = np.concatenate([[0], np.cumsum(sample.sizes)[:-1]])
+    sizes = sample.sizes[drawn]
+    items = np.repeat(firsts[drawn].ravel(), sizes.ravel()) + within
+    row = np.repeat(np.arange(n_rows), sizes.sum(axis=1))
+    counts = np.bincount(row * n_distinct + sample.place[items], minlength=n_rows * n_distinct)
+    return counts.reshape(n_rows, n_distinct).astype(np.float64)
