@@ -5,35 +5,16 @@ clock is handed in. A failed check keeps a submission off the boards; a warning 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 
+from app.admission_check import SHOWN, Check, Registered, listed
+from app.admission_episodes import check_bundles, check_min_seeds, check_prereg_episodes
+from app.facts import RunFacts
 from app.manifest import Manifest
 from app.prereg import Prereg
+from app.prereg_shared import IID_REFUSED
 from app.scores import ScoreTable
-
-Outcome = Literal["passed", "failed", "warned"]
-SHOWN = 10
-
-
-@dataclass(frozen=True)
-class Check:
-    """One rule applied to one submission, with the reason in plain words."""
-
-    rule: str
-    outcome: Outcome
-    reason: str
-
-
-@dataclass(frozen=True)
-class Registered:
-    """A preregistration and when it was registered. `attested`: by a steward's word, not seen by the server."""
-
-    sha256: str
-    prereg: Prereg
-    registered_at: datetime
-    attested: bool
 
 
 @dataclass(frozen=True)
@@ -44,6 +25,7 @@ class Case:
     scores: ScoreTable
     registered: Registered | None
     received_at: datetime
+    facts: RunFacts = field(default_factory=RunFacts)
     started_at: datetime | None = None
     dirty: bool | None = None
     claims: Mapping[str, Mapping[str, float]] | None = None
@@ -87,12 +69,19 @@ def _prereg_checks(case: Case, registered: Registered) -> list[Check]:
         _entrants(prereg, scores),
         _tasks(prereg, case),
         _metrics(prereg, scores),
-        *_seeds(prereg, scores),
+        *_seeded(registered, case),
     ]
 
 
+def _seeded(registered: Registered, case: Case) -> list[Check]:
+    if case.manifest.evidence != "episodes":
+        return _seeds_of_other_kinds(registered.prereg)
+    return check_prereg_episodes(registered, case.scores, case.facts.bundles)
+
+
 def _manifest_checks(case: Case) -> list[Check]:
-    return [*_min_seeds(case), _dirty(case), *_claims(case)]
+    bundles = check_bundles(case.manifest, case.facts.bundles, has_claims=case.claims is not None)
+    return [*_min_seeds(case), _dirty(case), *_claims(case), *bundles]
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:
@@ -125,8 +114,7 @@ def _run_purpose(prereg: Prereg) -> Check:
 
 def _bootstrap_method(prereg: Prereg) -> Check:
     if prereg.bootstrap_method == "iid" and prereg.run_purpose == "leaderboard":
-        reason = "iid bootstrap is not permitted for leaderboard entries; use cluster (default) or hierarchical."
-        return Check("bootstrap_method", "failed", reason)
+        return Check("bootstrap_method", "failed", IID_REFUSED)
     return Check("bootstrap_method", "passed", f"The registered bootstrap method is {prereg.bootstrap_method}.")
 
 
@@ -155,7 +143,7 @@ def _entrants(prereg: Prereg, scores: ScoreTable) -> Check:
         return Check("entrants", "passed", "The preregistration does not restrict the entrants.")
     undeclared = set(scores.entrant.words) - set(prereg.entrants)
     if undeclared:
-        return Check("entrants", "failed", f"Not among the registered entrants: {_listed(undeclared)}.")
+        return Check("entrants", "failed", f"Not among the registered entrants: {listed(undeclared)}.")
     return Check("entrants", "passed", "Every entrant is registered.")
 
 
@@ -165,7 +153,7 @@ def _tasks(prereg: Prereg, case: Case) -> Check:
         return Check("tasks", "passed", "Neither the preregistration nor the benchmark restricts the tasks.")
     undeclared = set(case.scores.task.words) - set(declared)
     if undeclared:
-        return Check("tasks", "failed", f"Not among the registered tasks: {_listed(undeclared)}.")
+        return Check("tasks", "failed", f"Not among the registered tasks: {listed(undeclared)}.")
     return _missing_tasks(prereg, case.scores, declared)
 
 
@@ -175,7 +163,7 @@ def _missing_tasks(prereg: Prereg, scores: ScoreTable, declared: Iterable[str]) 
     for code, entrant in enumerate(scores.entrant.words):
         delivered = {scores.task.words[task] for task in set(scores.task.codes[scores.entrant.codes == code].tolist())}
         missing = wanted - delivered
-        gaps += [f"{entrant} lacks {len(missing)} of {len(wanted)} tasks ({_listed(missing, 3)})"] if missing else []
+        gaps += [f"{entrant} lacks {len(missing)} of {len(wanted)} tasks ({listed(missing, 3)})"] if missing else []
     if not gaps:
         return Check("tasks", "passed", f"All {len(wanted)} registered tasks are there for every entrant.")
     # A task that failed is an absent row in this kind of evidence: it is counted as a failure, never dropped.
@@ -185,52 +173,36 @@ def _missing_tasks(prereg: Prereg, scores: ScoreTable, declared: Iterable[str]) 
 def _metrics(prereg: Prereg, scores: ScoreTable) -> Check:
     missing = set(prereg.metrics) - set(scores.columns)
     if missing:
-        return Check("metrics", "failed", f"Registered metrics that were not delivered: {_listed(missing)}.")
+        return Check("metrics", "failed", f"Registered metrics that were not delivered: {listed(missing)}.")
     return Check("metrics", "passed", "Every registered metric was delivered.")
 
 
-def _seeds(prereg: Prereg, scores: ScoreTable) -> list[Check]:
-    if scores.seed is None:
-        if prereg.seeds is not None:
-            return [Check("seeds", "warned", "Seeds are registered, but this kind of evidence does not carry seeds.")]
-        return []
+def _seeds_of_other_kinds(prereg: Prereg) -> list[Check]:
     if prereg.seeds is None:
-        return [Check("seeds", "warned", "The preregistration declares no seeds.")]
-    delivered, declared = set(scores.seed.tolist()), set(prereg.seeds)
-    if extra := delivered - declared:
-        return [Check("seeds", "failed", f"Seeds that were not registered: {_listed(map(str, extra))}.")]
-    if missing := declared - delivered:
-        outcome: Outcome = "failed" if prereg.failure_policy == "strict" else "warned"
-        return [Check("seeds", outcome, f"Registered seeds that are missing: {_listed(map(str, missing))}.")]
-    return [Check("seeds", "passed", f"Exactly the {len(declared)} registered seeds were delivered.")]
+        return []
+    return [Check("seeds", "warned", "Seeds are registered, but this kind of evidence does not carry seeds.")]
 
 
 def _min_seeds(case: Case) -> list[Check]:
     minimum = case.manifest.admission.min_seeds
     if minimum is None:
         return []
-    n_seeds = 0 if case.scores.seed is None else len(set(case.scores.seed.tolist()))
-    outcome: Outcome = "passed" if n_seeds >= minimum else "failed"
-    return [Check("min_seeds", outcome, f"{n_seeds} seeds were delivered; the benchmark requires {minimum}.")]
+    run_purpose = "leaderboard" if case.registered is None else case.registered.prereg.run_purpose
+    return [check_min_seeds(case.scores, minimum, run_purpose)]
 
 
 def _dirty(case: Case) -> Check:
-    if case.dirty is None:
+    said = [case.dirty, *(bundle.dirty for bundle in case.facts.bundles)]
+    if any(said):
+        if case.manifest.admission.dirty == "allow":
+            return Check("dirty", "warned", "The run came from a dirty working tree; this benchmark allows it.")
+        return Check("dirty", "failed", "The run came from a dirty working tree, which this benchmark does not admit.")
+    if all(dirty is None for dirty in said):
         return Check("dirty", "warned", "The submission does not say whether its code was committed (metadata.dirty).")
-    if not case.dirty:
-        return Check("dirty", "passed", "The submitter reports a clean working tree.")
-    if case.manifest.admission.dirty == "allow":
-        return Check("dirty", "warned", "The run came from a dirty working tree; this benchmark allows it.")
-    return Check("dirty", "failed", "The run came from a dirty working tree, which this benchmark does not admit.")
+    return Check("dirty", "passed", "The submitter reports a clean working tree.")
 
 
 def _claims(case: Case) -> list[Check]:
-    if case.claims is not None or case.manifest.admission.claims == "optional":
+    if case.claims is not None or case.facts.bundles or case.manifest.admission.claims == "optional":
         return []
     return [Check("claims", "failed", "The benchmark requires claimed values; the submission has none.")]
-
-
-def _listed(names: Iterable[str], shown: int = SHOWN) -> str:
-    ordered = sorted(names)
-    rest = f" and {len(ordered) - shown} more" if len(ordered) > shown else ""
-    return ", ".join(ordered[:shown]) + rest

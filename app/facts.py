@@ -5,7 +5,7 @@ Made by `app.evidence`, read by `app.admission`, stored with the submission and 
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,8 @@ class BundleFacts:
 
     `prereg_sha256` and `prereg_blob_sha1` are of the bytes of the prereg inside the bundle, `cited_blob_sha1` is
     the one that the bundle's description cites. `seeds` are as listed, repeats kept. `summary` holds the values
-    that the bundle claims, by their own names (`success_iqm`, `success_ci_low`, `n_resamples`, ...).
+    that the bundle claims, by their own names (`success_iqm`, `success_ci_low`, `n_resamples`). `files` are the
+    positions of its files in the submission.
     """
 
     name: str
@@ -32,6 +33,7 @@ class BundleFacts:
     seeds: tuple[int, ...] | None = None
     episodes_per_seed: int | None = None
     summary: Mapping[str, float | int | None] = field(default_factory=dict)
+    files: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,21 @@ class RunFacts:
 
     bundles: tuple[BundleFacts, ...] = ()
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the facts that `as_dict` wrote."""
+        bundles = (
+            BundleFacts(
+                **{
+                    **bundle,
+                    "seeds": None if bundle["seeds"] is None else tuple(bundle["seeds"]),
+                    "files": tuple(bundle["files"]),
+                }
+            )
+            for bundle in stored.get("bundles", ())
+        )
+        return cls(bundles=tuple(bundles), described=stored.get("described", {}))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the facts as JSON-ready values."""

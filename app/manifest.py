@@ -7,7 +7,7 @@ file in `app.leaderboards`, so a manifest is parsed with the table of known meth
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -89,7 +89,12 @@ class Uncertainty(Part):
 
 
 class Leaderboard(Part):
-    """What every leaderboard declares, whatever its method; methods extend it in their own file."""
+    """What every leaderboard declares, whatever its method; methods extend it in their own file.
+
+    `evidence_kinds` are those that a method can read.
+    """
+
+    evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("evaluation_summary",)
 
     name: Slug
     title: Title | None = None
@@ -101,6 +106,10 @@ class Leaderboard(Part):
     def metric_names(self) -> tuple[str, ...]:
         """Return the metrics that the board reads; each must be declared by the manifest."""
         return ()
+
+    def required_metrics(self) -> tuple[str, ...]:
+        """Return the metrics without which the board cannot rank; the others may be missing."""
+        return self.metric_names()
 
     def check_metric(self, metric: Metric) -> str | None:
         """Return why a declared metric cannot be used by this board's method, or None when it can."""
@@ -131,7 +140,7 @@ class Manifest(Part):
 
     @model_validator(mode="after")
     def _names_agree(self) -> Self:
-        complaints = [*self._repeated_names(), *self._undeclared_names()]
+        complaints = [*self._repeated_names(), *self._undeclared_names(), *self._foreign_methods()]
         if complaints:
             raise ValueError("; ".join(complaints))
         return self
@@ -151,6 +160,13 @@ class Manifest(Part):
         boards = [board.name for board in self.leaderboards]
         complaints = [f"leaderboards: the name {name} is used twice" for name in _repeats(boards)]
         return complaints + [f"tasks: the id {task} is used twice" for task in _repeats(list(self.task_ids() or ()))]
+
+    def _foreign_methods(self) -> list[str]:
+        return [
+            f"leaderboards.{board.name}: the method {board.method} does not read evidence of kind {self.evidence}"
+            for board in self.leaderboards
+            if self.evidence not in board.evidence_kinds
+        ]
 
     def _undeclared_names(self) -> list[str]:
         complaints = []

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.cli.demo import find_examples
+from app.cli.examples import find_examples
 from app.cli.serve import EXAMPLES
 from tests.running_server import environment, fresh_data_dir, running_server
 from tests.test_cli_supervisor import eventually
@@ -45,7 +45,7 @@ def tokens(data_dir: Path) -> str:
 
 def test_the_examples_are_found_with_their_results() -> None:
     """Each example folder holds a manifest and result files; each file is one submission."""
-    found = {example.folder.name: len(example.results) for example in find_examples(EXAMPLES)}
+    found = {example.folder.name: len(example.submissions) for example in find_examples(EXAMPLES)}
 
     assert found["fev-bench"] == 26
 

@@ -17,7 +17,6 @@ from app.config import Settings
 from app.errors import EvidenceRejected, TooLarge
 from app.evidence.reader import read_evidence
 from app.evidence.uploads import Limits, Upload
-from app.manifest import Manifest
 from tests.evidence_tables import LIMITS, make_manifest, problems, read, the_problem
 
 A = b"model,task,MASE\nA,easy,0.5\n"
@@ -248,15 +247,6 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     problems(tmp_path, {"all.zip": make_zip([("a.csv", b"")])})
 
     assert set(place.glob("plumbline-upload-*")) == before
-
-
-def test_a_kind_that_is_not_built_says_so(tmp_path: Path) -> None:
-    """A manifest may name a kind of evidence that a later version reads."""
-    manifest = Manifest.model_validate({**make_manifest().model_dump(), "evidence": "episodes"})
-
-    (problem,) = problems(tmp_path, {"a.csv": A}, manifest)
-
-    assert problem.message == "evidence kind episodes is not supported by this version"
 
 
 def test_limits_come_from_the_settings() -> None:

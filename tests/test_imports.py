@@ -31,7 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "prereg_shared",
         "prereg_values",
     ),
-    ("leaderboards", "admission", "evidence", "manifest_fev"),
+    ("leaderboards", "admission", "admission_check", "admission_episodes", "evidence", "manifest_fev"),
     ("db",),
     ("store",),
     ("jobs", "render"),

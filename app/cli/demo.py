@@ -7,40 +7,24 @@ start therefore means that an earlier loading was broken off, and it is taken up
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sqlalchemy.orm import Session
 
+from app.cli.examples import Example, ExampleSubmission
 from app.cli.output import make_console, note, show_error
 from app.cli.remote import Refused, Request, Server
 from app.cli.waiting import UNDER_WAY, get_submission
 from app.db.engine import make_engine
+from app.prereg import sha256_hex
 from app.store.benchmarks import count_benchmarks
 from app.store.tokens import create_token, list_tokens, revoke_token
 
 LOADER = "Example loader"
 PAUSE_S = 0.2
 CONFLICT = 409
-
-
-@dataclass(frozen=True)
-class Example:
-    """A folder with a manifest, a prereg and results, of which each file is one submission."""
-
-    folder: Path
-
-    @property
-    def results(self) -> Sequence[Path]:
-        """The result files, in the order in which they are submitted."""
-        return sorted(path for path in (self.folder / "results").iterdir() if path.is_file())
-
-
-def find_examples(folder: Path) -> Sequence[Example]:
-    """Return the examples in a folder."""
-    return [Example(manifest.parent) for manifest in sorted(folder.glob("*/manifest.yaml"))]
 
 
 def load_examples(address: str, database_url: str, examples: Sequence[Example], tend: Callable[[], None]) -> bool:
@@ -86,42 +70,45 @@ def _progress() -> Progress:
 
 
 def _submit_all(remote: Server, example: Example, progress: Progress) -> Iterator[int]:
-    """Create the benchmark, register the prereg, submit each file; yield the submissions' numbers."""
+    """Create the benchmark, register what is cited, submit each set of files; yield the submissions' numbers."""
     name = example.folder.name
-    created = _send_yaml(remote, "/benchmarks", example.folder / "manifest.yaml")
-    slug = created["slug"] if created else name
-    prereg = _send_yaml(remote, "/preregs", example.folder / "prereg.yaml")
-    for path in progress.track(example.results, description=f"Submitting {name}"):
-        number = _submit(remote, slug, path, prereg)
+    _send_yaml(remote, "/benchmarks", example.manifest)
+    if example.labels is not None:
+        _send_labels(remote, name, example.labels)
+    for submission in progress.track(example.submissions, description=f"Submitting {name}"):
+        if submission.prereg is not None:
+            _send_yaml(remote, f"/preregs?benchmark={name}", submission.prereg)
+        number = _submit(remote, name, submission)
         if number is not None:
             yield number
 
 
-def _send_yaml(remote: Server, path: str, file: Path) -> dict[str, str] | None:
-    """Send a document and return the answer, or None when an earlier loading has sent it."""
-    if not file.exists():
-        return None
+def _send_yaml(remote: Server, path: str, file: Path) -> None:
+    """Send a document; that an earlier loading has sent it is no error."""
     try:
-        answer: dict[str, str] = remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
+        remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
     except Refused as refusal:
         if refusal.status != CONFLICT:
             raise
-        return None
-    return answer
 
 
-def _submit(remote: Server, slug: str, path: Path, prereg: dict[str, str] | None) -> int | None:
-    """Submit one file and return its number; None when an earlier loading owns its entrants already."""
-    form = {"prereg_sha256": prereg["sha256"]} if prereg else None
-    with path.open("rb") as file:
-        request = Request(
-            "POST", f"/benchmarks/{slug}/submissions", form=form, files=lambda: [("files", (path.name, file))]
-        )
+def _send_labels(remote: Server, slug: str, labels: Path) -> None:
+    with labels.open("rb") as file:
+        remote.send(Request("PUT", f"/benchmarks/{slug}/labels", files=lambda: [("file", (labels.name, file))]))
+
+
+def _submit(remote: Server, slug: str, submission: ExampleSubmission) -> int | None:
+    """Submit the files of one submission; None when an earlier loading owns its entrants already."""
+    form = {} if submission.prereg is None else {"prereg_sha256": sha256_hex(submission.prereg.read_bytes())}
+    form |= {} if submission.entrant is None else {"entrant": submission.entrant}
+    with ExitStack() as stack:
+        files = [("files", (path.name, stack.enter_context(path.open("rb")))) for path in submission.files]
+        request = Request("POST", f"/benchmarks/{slug}/submissions", form=form, files=lambda: files)
         try:
             return int(remote.send(request).json()["id"])
         except Refused as refusal:
             if refusal.status != CONFLICT:
-                note(f"{path.name} was refused.")
+                note(f"{', '.join(path.name for path in submission.files)} was refused.")
                 show_error(refusal)
             return None
 

@@ -12,7 +12,8 @@ import typer
 from sqlalchemy.orm import Session
 
 from app.cli.database import open_database
-from app.cli.demo import find_examples, load_examples
+from app.cli.demo import load_examples
+from app.cli.examples import find_examples
 from app.cli.output import note, say, show_error
 from app.cli.readiness import wait_until_ready
 from app.cli.supervisor import Child, Program, StopRequested, stop_on_signals, supervised, tend_all

@@ -85,6 +85,24 @@ def records_of_document(path: Path) -> Iterator[Record | BadRecord]:
         yield from _rows_of_frame(value)
 
 
+def read_object(path: Path) -> dict[str, Any] | BadRecord:
+    """Return the one object of a JSON document."""
+    text = path.read_text("utf-8-sig")
+    try:
+        value, end = _DECODER.raw_decode(text, _skip(text, 0))
+    except (ValueError, RecursionError) as error:
+        return BadRecord(_explain(error), _line(text, error))
+    if not isinstance(value, dict) or _skip(text, end) < len(text):
+        return BadRecord("expected one JSON object and nothing after it")
+    return value
+
+
+def is_list(path: Path) -> bool:
+    """Say whether a JSON document begins as a list."""
+    with path.open("rb") as content:
+        return content.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+
+
 def _elements(text: str, at: int) -> Iterator[Record | BadRecord]:
     row, at = 0, _skip(text, at)
     if text[at : at + 1] == "]":

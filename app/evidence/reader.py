@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.errors import EvidenceRejected, Problem
+from app.evidence import episodes
 from app.evidence.evaluation_summary import read_evaluation_summary
 from app.evidence.findings import Findings
 from app.evidence.reading import Reading, Request
@@ -30,7 +31,10 @@ class Kind:
     suffixes: Sequence[str] = TABLE_SUFFIXES
 
 
-KINDS: Mapping[EvidenceKind, Kind] = {"evaluation_summary": Kind(read_evaluation_summary)}
+KINDS: Mapping[EvidenceKind, Kind] = {
+    "evaluation_summary": Kind(read_evaluation_summary),
+    "episodes": Kind(episodes.read_episodes, episodes.SUFFIXES),
+}
 
 
 @dataclass(frozen=True)

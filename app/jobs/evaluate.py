@@ -4,19 +4,29 @@ Called by the queue's `evaluate` job. Nobody else's work is repeated.
 """
 
 import logging
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.admission import Check, is_admitted, reason_not_admitted
+from app.admission import is_admitted, reason_not_admitted
+from app.admission_check import Check
 from app.db.engine import SessionFactory
 from app.db.models import Submission
-from app.jobs.summaries import check_claims, summarise
-from app.store import benchmarks, submissions
+from app.facts import RunFacts
+from app.jobs.measuring import Measuring
+from app.jobs.summaries import check_bundle_claims, check_claims, summarise
+from app.leaderboards.episode_summary import summarise_episodes
+from app.manifest import Manifest
+from app.prereg import Prereg
+from app.scores import ScoreTable
+from app.store import benchmarks, preregs, submissions
 from app.store.scores import read_scores
 
 logger = logging.getLogger(__name__)
+
+Summarise = Callable[[Session, Manifest, Submission, ScoreTable], list[Check]]
 
 
 class Queue(Protocol):
@@ -49,6 +59,10 @@ def evaluate(sessions: SessionFactory, queue: Queue, submission_id: int) -> None
 
 def _evaluate(session: Session, queue: Queue, submission_id: int) -> None:
     submission = submissions.lock_submission(session, submission_id)
+    if is_shown_only(submission):
+        _compute(session, submission)
+        benchmarks.mark_pages_changed(session, submission.benchmark_id)
+        return
     if submission.status != "received":
         return
     checks = _compute(session, submission)
@@ -62,16 +76,52 @@ def _evaluate(session: Session, queue: Queue, submission_id: int) -> None:
     queue.defer_publish(session, submission.benchmark_id)
 
 
+def is_shown_only(submission: Submission) -> bool:
+    """Say whether a submission is a power or debug run: its numbers are computed and shown, and never ranked."""
+    return submission.status == "not_admitted" and submission.run_purpose != "leaderboard"
+
+
 def _compute(session: Session, submission: Submission) -> list[Check]:
-    """Store the submission's own table and return what its claims come to."""
+    """Store the submission's own tables and return what its claims come to."""
     benchmark = benchmarks.get_benchmark(session, submission.benchmark_id)
     declared = benchmarks.load_declared(session, benchmark, submission.manifest_version_id)
-    entries = submissions.list_entries(session, submission.id)
-    pairs = [(submission.id, entrant.id) for entrant, _ in entries]
-    scores = read_scores(session, pairs, list(declared.manifest.metrics))
-    table = summarise(declared.manifest, scores)
+    entrants = {(submission.id, e.id): e.name for e, _ in submissions.list_entries(session, submission.id)}
+    if not is_shown_only(submission):
+        measuring = Measuring(session, declared, entrants)
+        measuring.measure_every_board()
+        measuring.keep(session)
+    scores = read_scores(session, list(entrants), list(declared.manifest.metrics))
+    return SUMMARIES[declared.manifest.evidence](session, declared.manifest, submission, scores)
+
+
+def _summarise_means(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> list[Check]:
+    table = summarise(manifest, scores)
     submissions.write_table(session, submission.id, table)
     return check_claims(submission.claims, table)
+
+
+def _summarise_episodes(
+    session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable
+) -> list[Check]:
+    registered = _prereg(session, submission)
+    method = "cluster" if registered is None else registered.bootstrap_method
+    table = summarise_episodes(manifest, scores, method)
+    submissions.write_table(session, submission.id, table)
+    bundles = RunFacts.from_dict(submission.facts).bundles
+    return [*check_claims(submission.claims, table), *check_bundle_claims(scores, bundles)]
+
+
+SUMMARIES: Mapping[str, Summarise] = {
+    "evaluation_summary": _summarise_means,
+    "series_metrics": _summarise_means,
+    "episodes": _summarise_episodes,
+}
+
+
+def _prereg(session: Session, submission: Submission) -> Prereg | None:
+    if submission.prereg_sha256 is None:
+        return None
+    return preregs.load_registration(session, submission.prereg_sha256).prereg
 
 
 def _refuse(session: Session, submission: Submission, reason: str) -> None:

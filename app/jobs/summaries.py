@@ -4,12 +4,14 @@ Called by `app.jobs.evaluate`; pure.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from app.admission import Check
+from app.admission_check import Check
+from app.facts import BundleFacts
+from app.leaderboards.episode_summary import claim_differences
 from app.manifest import Manifest
 from app.scores import ScoreTable
 from app.stats.interval import percentile_interval
@@ -73,3 +75,14 @@ def check_claims(claims: Mapping[str, Any] | None, table: Table) -> list[Check]:
     if different:
         return [Check("claims", "failed", f"Claimed means differ from the rows: {'; '.join(different[:10])}.")]
     return [Check("claims", "passed", "Every claimed mean equals the one computed from the rows.")]
+
+
+def check_bundle_claims(scores: ScoreTable, bundles: Sequence[BundleFacts]) -> list[Check]:
+    """Hold the summaries that bundles bring with them against their own episodes."""
+    if not any(bundle.summary for bundle in bundles):
+        return []
+    different = list(claim_differences(scores, bundles))
+    if different:
+        reason = f"Claimed summaries differ from the episodes: {'; '.join(different[:10])}."
+        return [Check("claimed_summary", "failed", reason)]
+    return [Check("claimed_summary", "passed", "Every claimed summary comes out of the episodes, to the last digit.")]

@@ -23,6 +23,7 @@ class Registration:
     """
 
     sha256: str
+    git_blob_sha1: str
     prereg: ParsedPrereg
     witnessed_at: datetime
     registered_at: datetime
@@ -69,6 +70,7 @@ def load_registration(session: Session, sha256: str) -> Registration:
     earliest = min([stored.registered_at, *attested])
     return Registration(
         sha256=sha256,
+        git_blob_sha1=stored.git_blob_sha1,
         prereg=parse_prereg(stored.yaml),
         witnessed_at=stored.registered_at,
         registered_at=earliest,

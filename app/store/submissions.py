@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.admission import Check
+from app.admission_check import Check
 from app.db.models import (
     Benchmark,
     Entrant,
@@ -97,6 +97,7 @@ def _add_submission(session: Session, arrival: Arrival) -> Submission:
         n_rows=len(arrival.evidence.scores),
         description=dict(arrival.description),
         claims=None if arrival.claims is None else dict(arrival.claims),
+        facts=arrival.evidence.facts.as_dict(),
     )
     session.add(submission)
     session.flush()
@@ -116,6 +117,8 @@ def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> No
         for position, file in enumerate(arrival.evidence.files)
     )
     add_checks(session, submission.id, arrival.checks)
+    for table in arrival.evidence.attachments:
+        write_table(session, submission.id, table)
     session.add(SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole."))
     if not arrival.admitted:
         session.flush()
@@ -288,9 +291,16 @@ def slug_of(session: Session, submission: Submission) -> str:
 
 
 def unevaluated(session: Session, older_than_s: float) -> Sequence[int]:
-    """Return the submissions that have waited too long to be evaluated."""
+    """Return the submissions that have waited too long to be evaluated, power and debug runs among them."""
     age = func.extract("epoch", func.clock_timestamp() - Submission.received_at)
-    return session.scalars(select(Submission.id).where(Submission.status == "received", age > older_than_s)).all()
+    has_summary = select(SubmissionTable.name).where(
+        SubmissionTable.submission_id == Submission.id, SubmissionTable.name == "summary"
+    )
+    shown_only = and_(
+        Submission.status == "not_admitted", Submission.run_purpose != "leaderboard", ~has_summary.exists()
+    )
+    waiting = or_(Submission.status == "received", shown_only)
+    return session.scalars(select(Submission.id).where(waiting, age > older_than_s)).all()
 
 
 def write_table(session: Session, submission_id: int, table: Table) -> None:

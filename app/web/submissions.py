@@ -15,7 +15,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, V
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.admission import Case, Check, Registered, check_admission, is_admitted, reason_not_admitted
+from app.admission import Case, check_admission, is_admitted, reason_not_admitted
+from app.admission_check import Check, Registered
 from app.config import Settings
 from app.db.models import Submission
 from app.errors import FieldRejected, Forbidden, NotFound, Problem
@@ -158,7 +159,7 @@ def _receive(
         submission = submissions.write_submission(session, arrival)
         described_now = describe(session, submission)
         benchmarks.mark_pages_changed(session, declared.benchmark.id)
-        if arrival.admitted:
+        if arrival.admitted or arrival.run_purpose != "leaderboard":
             state.jobs.defer_evaluate(session, submission.id)
     warnings = [problem.as_dict() for problem in evidence.warnings]
     address = f"/submissions/{submission.id}"
@@ -183,7 +184,7 @@ def _registered(session: Session, package: Package) -> Registered | None:
         raise FieldRejected(
             "The preregistration is unknown.", [Problem(message, column="prereg", value=sha256)]
         ) from None
-    return Registered(sha256, known.prereg, known.registered_at, known.attested)
+    return Registered(sha256, known.git_blob_sha1, known.prereg, known.registered_at, known.attested)
 
 
 def _case(
@@ -192,6 +193,7 @@ def _case(
     return Case(
         manifest=declared.manifest,
         scores=evidence.scores,
+        facts=evidence.facts,
         registered=registered,
         received_at=received_at,
         started_at=package.metadata.started_at,

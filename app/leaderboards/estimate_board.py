@@ -1,0 +1,196 @@
+"""From measurements of entrants to a board of method `estimate`: ranks, rank intervals, and pair by pair.
+
+Called by `app.leaderboards.estimate`. Labelled entrants stand on the board without a rank, and an entrant without a
+value of the ranking metric stands last, also without one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.errors import BoardUnavailable
+from app.leaderboards.estimate_pairs import pairwise
+from app.leaderboards.estimate_spec import EstimateBoard
+from app.leaderboards.estimate_tables import further_tables
+from app.leaderboards.measured import Estimate, Measurement
+from app.leaderboards.standing import ENTRANT, RANK, STANDING_COLUMNS, BoardStanding, stand
+from app.leaderboards.tables import BoardTables, sentences
+from app.manifest import Manifest
+from app.table import Cell, Column, Table
+
+FloatArray = NDArray[np.float64]
+NOTHING = Estimate(None, reason="nothing_to_aggregate")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The contenders from best to worst, with their standing; the others follow without a rank."""
+
+    contenders: tuple[Measurement, ...]
+    others: tuple[Measurement, ...]
+    standing: BoardStanding | None
+    replicates: FloatArray | None
+
+
+def assemble_board(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> BoardTables:
+    """Rank measured entrants. Raises BoardUnavailable when there are none."""
+    if not measurements:
+        raise BoardUnavailable("No submission has been admitted yet.")
+    ranked = rank(manifest, spec, measurements)
+    board = Table(
+        name=f"leaderboard/{spec.name}",
+        title=spec.title or spec.name,
+        columns=_columns(manifest, spec, measurements),
+        rows=tuple(_rows(spec, ranked, measurements)),
+        notes=_notes(spec, ranked),
+        meta=_meta(manifest, spec, measurements),
+    )
+    pairs = pairwise(manifest, spec, ranked.contenders, ranked.replicates)
+    return BoardTables(board, pairs, further_tables(manifest, spec, [*ranked.contenders, *ranked.others]))
+
+
+def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Ranked:
+    """Order the contenders by the ranking metric, best first, names deciding between equals."""
+    sign = -1.0 if manifest.metrics[spec.ranked].direction == "minimize" else 1.0
+    contenders = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
+    others = [m for m in measurements if m not in contenders]
+    if not contenders:
+        return Ranked((), tuple(others), None, None)
+    points = np.array([sign * float(_point(m, spec.ranked) or 0.0) for m in contenders])
+    replicates = _replicates(spec, contenders, sign)
+    standing = stand(points, replicates, spec.uncertainty.level)
+    order = standing.order([m.entrant for m in contenders])
+    return Ranked(
+        tuple(contenders[at] for at in order),
+        tuple(others),
+        stand(points[order], None if replicates is None else replicates[:, order], spec.uncertainty.level),
+        None if replicates is None else replicates[:, order],
+    )
+
+
+def _point(measurement: Measurement, metric: str) -> float | None:
+    return measurement.estimates.get(metric, NOTHING).point
+
+
+def _replicates(spec: EstimateBoard, contenders: Sequence[Measurement], sign: float) -> FloatArray | None:
+    """Return [n_resamples, n_contenders]; None when any of them has no spread to draw from."""
+    drawn = [m.replicates.get(spec.ranked) for m in contenders]
+    columns = [column for column in drawn if column is not None]
+    return sign * np.column_stack(columns) if len(columns) == len(drawn) else None
+
+
+def _rows(spec: EstimateBoard, ranked: Ranked, measurements: Sequence[Measurement]) -> list[tuple[Cell, ...]]:
+    facts = fact_names(measurements)
+    names = estimate_names(spec, measurements)
+    rows = [
+        (*_standing_cells(ranked.standing, at), *_cells(spec, measurement, names, facts))
+        for at, measurement in enumerate(ranked.contenders)
+    ]
+    rows += [(None, None, None, None, *_cells(spec, measurement, names, facts)) for measurement in ranked.others]
+    return [_in_order(row) for row in rows]
+
+
+def _in_order(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """Move the rank's interval and P(best) behind the rest: `rank, entrant` come first in every CSV."""
+    standing, rest = row[:4], row[4:]
+    return (standing[0], *rest, *standing[1:])
+
+
+def _standing_cells(standing: BoardStanding | None, at: int) -> tuple[Cell, ...]:
+    if standing is None:
+        return (None, None, None, None)
+    ends = [standing.rank_low, standing.rank_high, standing.p_best]
+    return (int(standing.ranks[at]), *(None if values is None else values[at].item() for values in ends))
+
+
+def _cells(spec: EstimateBoard, measurement: Measurement, names: Sequence[str], facts: Sequence[str]) -> list[Cell]:
+    cells: list[Cell] = [measurement.entrant, spec.labels.get(measurement.entrant)]
+    for name in names:
+        estimate = measurement.estimates.get(name, NOTHING)
+        cells += [estimate.point, estimate.low, estimate.high]
+    return cells + [measurement.facts.get(name) for name in facts]
+
+
+def estimate_names(spec: EstimateBoard, measurements: Sequence[Measurement]) -> list[str]:
+    """Return the names of the estimates: the declared metrics in their order, then what is made beside them."""
+    known = dict.fromkeys(name for m in measurements for name in m.estimates)
+    return [*spec.metrics, *(name for name in known if name not in spec.metrics)]
+
+
+def fact_names(measurements: Sequence[Measurement]) -> list[str]:
+    """Return the names of the counts, in the order in which they are made."""
+    return list(dict.fromkeys(name for m in measurements for name in m.facts))
+
+
+def _columns(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Column, ...]:
+    measured = [
+        column
+        for name in estimate_names(spec, measurements)
+        for column in _interval_columns(manifest, name, detail=name not in spec.metrics)
+    ]
+    counts = [_count_column(name) for name in fact_names(measurements)]
+    label = Column("label", "Not a contender", "text", detail=not spec.labels, glossary="labels")
+    return (RANK, ENTRANT, label, *measured, *counts, *STANDING_COLUMNS)
+
+
+def _count_column(name: str) -> Column:
+    title = name.removeprefix("n_").replace("_", " ").capitalize()
+    return (
+        Column(name, title, "flag", glossary=name)
+        if name == "partial"
+        else Column(name, title, "integer", glossary="counts")
+    )
+
+
+def _interval_columns(manifest: Manifest, name: str, *, detail: bool) -> tuple[Column, ...]:
+    stem, _, kind = name.partition(":")
+    metric = manifest.metrics.get(stem)
+    title = (metric.title if metric else None) or stem
+    if kind:
+        title = f"{title}, {kind.replace('_', ' ')}"
+    column = name.replace(":", "_")
+    direction = metric.direction if metric is not None and kind != "optimality_gap" else "minimize"
+    about = kind or "estimate"
+    low, high = f"{column}_lower", f"{column}_upper"
+    return (
+        Column(column, title, unit=metric.unit if metric else None, direction=direction, interval=(low, high),
+               detail=detail, glossary=about, digits=3),
+        Column(low, f"{title}, low", detail=True, glossary=about, digits=3),
+        Column(high, f"{title}, high", detail=True, glossary=about, digits=3),
+    )  # fmt: skip
+
+
+def _notes(spec: EstimateBoard, ranked: Ranked) -> tuple[str, ...]:
+    notes = []
+    if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
+        notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
+    if empty := [m.entrant for m in ranked.others if m.entrant not in spec.labels]:
+        notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
+    if ranked.contenders and ranked.replicates is None:
+        without = [m.entrant for m in ranked.contenders if spec.ranked not in m.replicates]
+        notes.append(f"No rank intervals: {sentences(without)} has fewer than two clusters to resample.")
+    if partial := [m.entrant for m in ranked.contenders if m.facts.get("partial")]:
+        notes.append(f"Partial, some tasks are missing: {sentences(partial)}.")
+    return tuple(notes)
+
+
+def _meta(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> dict[str, Any]:
+    drawn = spec.uncertainty
+    units = "examples" if manifest.evidence == "predictions" else "seeds, and over episodes within them"
+    has_replicates = any(m.replicates for m in measurements)
+    return {
+        "method": spec.method,
+        "metric": spec.ranked,
+        "rank_by": spec.ranked,
+        "statistic": spec.statistic,
+        "n_entrants": len(measurements),
+        "interval": f"percentile bootstrap over {units}" if has_replicates else None,
+        "interval_reason": None if has_replicates else "too_few_clusters",
+        "level": drawn.level,
+        "n_resamples": drawn.n_resamples,
+        "rng_seed": drawn.rng_seed,
+        "stream": drawn.stream,
+    }

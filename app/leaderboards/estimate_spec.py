@@ -1,0 +1,84 @@
+"""How a manifest declares a board of method `estimate`. Read by the modules that measure and assemble it."""
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from app.manifest import EvidenceKind, Leaderboard, Uncertainty
+from app.manifest_base import MetricName, Name, Part, TaskName, Title
+
+Weight = Annotated[float, Field(gt=0.0, le=1000.0)]
+
+
+class EstimateUncertainty(Uncertainty):
+    """How the intervals are drawn; `method` says what is resampled within what. A pooled iid bootstrap is none of them.
+
+    Predictions resample examples (groups for a ranking) whatever `method` says.
+    """
+
+    n_resamples: int = Field(2000, ge=100, le=100_000)
+    method: Literal["cluster", "hierarchical"] = "cluster"
+
+
+class OptimalityGap(Part):
+    """How far scores stay below `threshold`, on average; what is above counts as reaching it."""
+
+    threshold: float = 1.0
+
+
+class Profile(Part):
+    """The grid of a performance profile: `n_points` thresholds from the metric's `min` to its `max`, or from `low` to
+    `high`.
+    """
+
+    metric: MetricName | None = None
+    low: float | None = None
+    high: float | None = None
+    n_points: int = Field(21, ge=2, le=201)
+
+
+class Composite(Part):
+    """A weighted mean over tasks, of those that are there; such as CHAMBER's HRS over its axes."""
+
+    title: Title = "Composite"
+    weights: dict[TaskName, Weight] = Field(min_length=1)
+
+
+class EstimateBoard(Leaderboard):
+    """A board of metrics with intervals. `labels` name entrants that are shown and are no contenders.
+
+    `statistic` is how episodes become a score: their interquartile mean or their mean; both are published.
+    """
+
+    evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("episodes", "predictions")
+
+    method: Literal["estimate"]
+    metrics: list[MetricName] = Field(min_length=1, max_length=100)
+    rank_by: MetricName | None = None
+    statistic: Literal["iqm", "mean"] = "iqm"
+    labels: dict[Name, Title] = Field(default_factory=dict)
+    optimality_gap: OptimalityGap | None = None
+    profile: Profile | None = None
+    composite: Composite | None = None
+    uncertainty: EstimateUncertainty = Field(default_factory=EstimateUncertainty)
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Self:
+        if len(set(self.metrics)) != len(self.metrics):
+            raise ValueError("metrics: one is named twice")
+        if self.rank_by is not None and self.rank_by not in self.metrics:
+            raise ValueError("rank_by must be one of metrics")
+        return self
+
+    @property
+    def ranked(self) -> str:
+        """Return the metric that ranks: the declared one, or the first."""
+        return self.rank_by or self.metrics[0]
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the metrics of the board."""
+        return tuple(self.metrics)
+
+    def required_metrics(self) -> tuple[str, ...]:
+        """Return the metric that ranks."""
+        return (self.ranked,)
