@@ -8,7 +8,15 @@ from pathlib import Path
 import numpy as np
 
 # What turns rows into numbers. Pages and addresses may change without making a new snapshot.
-DECIDING = ("stats/*.py", "leaderboards/*.py", "scores.py", "manifest.py", "jobs/boards.py", "jobs/summaries.py")
+DECIDING = (
+    "stats/*.py",
+    "leaderboards/*.py",
+    "scores.py",
+    "manifest*.py",
+    "jobs/boards.py",
+    "jobs/claims.py",
+    "jobs/summaries.py",
+)
 
 
 @cache

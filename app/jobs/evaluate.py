@@ -15,6 +15,7 @@ from app.admission_check import Check
 from app.db.engine import SessionFactory
 from app.db.models import Submission
 from app.facts import RunFacts
+from app.jobs.claims import write_claims
 from app.jobs.measuring import Measuring
 from app.jobs.summaries import check_bundle_claims, check_claims, summarise
 from app.leaderboards.episode_summary import summarise_episodes
@@ -91,6 +92,7 @@ def _compute(session: Session, submission: Submission) -> list[Check]:
         measuring.measure_every_board()
         measuring.keep(session)
     scores = read_scores(session, list(entrants), list(declared.manifest.metrics))
+    write_claims(session, declared.manifest, submission, scores)
     return SUMMARIES[declared.manifest.evidence](session, declared.manifest, submission, scores)
 
 

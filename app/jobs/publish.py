@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory
 from app.jobs.boards import QUANTITIES, BoardInputs, compute_tables, list_changes, ranks_of
+from app.jobs.claims import decide_benchmark
 from app.jobs.evaluate import Queue
 from app.jobs.measuring import Measuring
 from app.store import benchmarks, snapshots
@@ -49,6 +50,8 @@ def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
         columns = [*inputs.declared.manifest.metrics, *QUANTITIES]
         scores = cache(lambda: read_scores(session, list(entrants), columns))
         tables = compute_tables(inputs.declared.manifest, BoardInputs(scores, measuring.measure))
+        claims = decide_benchmark(session, inputs.declared.manifest, inputs.standings)
+        tables += [] if claims is None else [claims]
         changes = _changes(session, inputs, tables)
     with sessions.begin() as session:
         measuring.keep(session)

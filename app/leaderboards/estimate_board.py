@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from app.errors import BoardUnavailable
 from app.leaderboards.estimate_pairs import pairwise
-from app.leaderboards.estimate_spec import EstimateBoard
+from app.leaderboards.estimate_spec import EstimateBoard, drawn_meta
 from app.leaderboards.estimate_tables import further_tables
 from app.leaderboards.measured import Estimate, Measurement
 from app.leaderboards.standing import ENTRANT, RANK, STANDING_COLUMNS, BoardStanding, stand
@@ -178,19 +178,14 @@ def _notes(spec: EstimateBoard, ranked: Ranked) -> tuple[str, ...]:
 
 
 def _meta(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> dict[str, Any]:
-    drawn = spec.uncertainty
     units = "examples" if manifest.evidence == "predictions" else "seeds, and over episodes within them"
     has_replicates = any(m.replicates for m in measurements)
     return {
-        "method": spec.method,
+        **drawn_meta(spec),
         "metric": spec.ranked,
         "rank_by": spec.ranked,
         "statistic": spec.statistic,
         "n_entrants": len(measurements),
         "interval": f"percentile bootstrap over {units}" if has_replicates else None,
         "interval_reason": None if has_replicates else "too_few_clusters",
-        "level": drawn.level,
-        "n_resamples": drawn.n_resamples,
-        "rng_seed": drawn.rng_seed,
-        "stream": drawn.stream,
     }

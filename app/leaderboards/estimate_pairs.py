@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from app.leaderboards.estimate_spec import EstimateBoard
+from app.leaderboards.estimate_spec import EstimateBoard, drawn_meta
 from app.leaderboards.measured import Measurement
 from app.manifest import Manifest
 from app.stats.interval import percentile_interval, probability_beats
@@ -51,7 +51,7 @@ def pairwise(
         columns=COLUMNS,
         rows=tuple(_rows(shown, drawn, sign, spec)),
         notes=_notes(spec, len(contenders), metric.title or spec.ranked),
-        meta={"method": spec.method, "metric": spec.ranked, "level": spec.uncertainty.level},
+        meta={**drawn_meta(spec), "metric": spec.ranked},
     )
 
 

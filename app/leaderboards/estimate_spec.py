@@ -1,6 +1,6 @@
 """How a manifest declares a board of method `estimate`. Read by the modules that measure and assemble it."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -82,3 +82,16 @@ class EstimateBoard(Leaderboard):
     def required_metrics(self) -> tuple[str, ...]:
         """Return the metric that ranks."""
         return (self.ranked,)
+
+
+def drawn_meta(spec: EstimateBoard) -> dict[str, Any]:
+    """Return how the intervals of a board's tables were made, for their `meta`."""
+    drawn = spec.uncertainty
+    return {
+        "method": spec.method,
+        "interval": "percentile bootstrap",
+        "level": drawn.level,
+        "n_resamples": drawn.n_resamples,
+        "rng_seed": drawn.rng_seed,
+        "stream": drawn.stream,
+    }

@@ -6,7 +6,7 @@ Called by `app.leaderboards.estimate_board`; the rows were made when each entran
 from collections.abc import Sequence
 from typing import Any
 
-from app.leaderboards.estimate_spec import EstimateBoard
+from app.leaderboards.estimate_spec import EstimateBoard, drawn_meta
 from app.leaderboards.measured import Measurement
 from app.manifest import Manifest
 from app.table import Cell, Column, Table
@@ -68,6 +68,4 @@ def _table(
     rows: list[tuple[Cell, ...]] = [
         (measurement.entrant, *row) for measurement in measurements for row in measurement.rows.get(kind, ())
     ]
-    drawn = spec.uncertainty
-    about = {"level": drawn.level, "n_resamples": drawn.n_resamples, "rng_seed": drawn.rng_seed, "stream": drawn.stream}
-    return Table(f"{kind}/{spec.name}", title, columns, tuple(rows), (), {"method": spec.method, **about, **meta})
+    return Table(f"{kind}/{spec.name}", title, columns, tuple(rows), (), {**drawn_meta(spec), **meta})

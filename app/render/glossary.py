@@ -3,24 +3,8 @@
 Shown at /glossary; `Column.glossary` of a table names the entry that explains the column.
 """
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One explained term; the first sentence of `text` stands alone, as `brief`."""
-
-    anchor: str
-    term: str
-    text: str
-    formula: str | None = None
-    source: str | None = None
-
-    @property
-    def brief(self) -> str:
-        """Return the first sentence."""
-        return self.text.partition(". ")[0].removesuffix(".") + "."
-
+from app.render.glossary_entry import Entry
+from app.render.glossary_episodes import CLAIMS, EPISODES
 
 SCORES = (
     Entry(
@@ -203,4 +187,4 @@ EVIDENCE = (
     ),
 )
 
-ENTRIES = (*SCORES, *UNCERTAINTY, *GAPS, *EVIDENCE)
+ENTRIES = (*SCORES, *EPISODES, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)

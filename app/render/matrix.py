@@ -10,15 +10,16 @@ from app.render.text import format_number
 from app.table import Cell, Table
 
 MAX_ENTRANTS = 40
-NEEDED = frozenset({"entrant_a", "entrant_b", "win_rate", "win_rate_lower", "win_rate_upper"})
+# What fills the square: how often A wins where a table has it, else how probably A is the better one.
+VALUES = ("win_rate", "p_a_beats_b")
 EVEN = 0.5
 
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """The win rate of a row's entrant over a column's: text and shade from 0 (loses) to 8 (wins).
+    """How often, or how probably, a row's entrant beats a column's: text and shade from 0 (loses) to 8 (wins).
 
-    `is_settled` says that the interval excludes as many wins as losses.
+    `is_settled` says that the interval excludes as many wins as losses, or no difference.
     """
 
     text: str
@@ -32,11 +33,13 @@ class Matrix:
 
     entrants: tuple[str, ...]
     cells: tuple[tuple[MatrixCell | None, ...], ...]
+    title: str
 
 
 def is_pairwise(table: Table) -> bool:
     """Say whether the rows of a table are ordered pairs of entrants."""
-    return set(table.column_names()) >= NEEDED
+    names = set(table.column_names())
+    return names >= {"entrant_a", "entrant_b"} and not names.isdisjoint(VALUES)
 
 
 def build_matrix(table: Table) -> Matrix | None:
@@ -47,12 +50,18 @@ def build_matrix(table: Table) -> Matrix | None:
     entrants = order_by_wins(table)
     if not 2 <= len(entrants) <= MAX_ENTRANTS:
         return None
-    return Matrix(entrants, tuple(tuple(_cell(pairs.get((a, b)), a, b) for b in entrants) for a in entrants))
+    value = _value(table)
+    cells = tuple(tuple(_cell(pairs.get((a, b)), a, b, value) for b in entrants) for a in entrants)
+    return Matrix(entrants, cells, table.columns[table.index(value)].title)
+
+
+def _value(table: Table) -> str:
+    return next(name for name in VALUES if name in table.column_names())
 
 
 def order_by_wins(table: Table) -> tuple[str, ...]:
-    """Return the entrants of a pairwise table by their mean win rate, however its rows are sorted."""
-    a, b, rate = (table.index(name) for name in ("entrant_a", "entrant_b", "win_rate"))
+    """Return the entrants of a pairwise table by their mean value, however its rows are sorted."""
+    a, b, rate = (table.index(name) for name in ("entrant_a", "entrant_b", _value(table)))
     wins: dict[str, list[float]] = {}
     for row in table.rows:
         value = row[rate]
@@ -69,14 +78,16 @@ def each_pair_once(table: Table) -> tuple[tuple[Cell, ...], ...]:
     return tuple(row for row in table.rows if place[str(row[a])] < place[str(row[b])])
 
 
-def _cell(pair: Mapping[str, Cell] | None, a: str, b: str) -> MatrixCell | None:
-    rate = None if pair is None or a == b else pair["win_rate"]
+def _cell(pair: Mapping[str, Cell] | None, a: str, b: str, value: str) -> MatrixCell | None:
+    rate = None if pair is None or a == b else pair[value]
     if pair is None or not isinstance(rate, float):
         return None
-    return MatrixCell(format_number(100 * rate, 0), min(int(rate * 9), 8), _excludes_even(pair))
+    return MatrixCell(format_number(100 * rate, 0), min(int(rate * 9), 8), _is_settled(pair, value))
 
 
-def _excludes_even(pair: Mapping[str, Cell]) -> bool:
+def _is_settled(pair: Mapping[str, Cell], value: str) -> bool:
+    if value != "win_rate":
+        return pair.get("separable") is True
     low, high = pair["win_rate_lower"], pair["win_rate_upper"]
     return isinstance(low, float) and isinstance(high, float) and (low > EVEN or high < EVEN)
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from app.db.models import Snapshot, Submission
 from app.errors import Problem
 from app.manifest import Manifest
-from app.render.columns import ShownColumn
-from app.render.glossary import Entry
+from app.render.columns import ShownColumn, shown_columns
+from app.render.glossary_entry import Entry
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.plot import Heatmap, LinePlot, build_heatmap, build_plot
 from app.render.reading import Count, leader_sentence, legend, tally, tier_starts
@@ -132,18 +132,45 @@ class TablePage(Page):
         return legend([shown.column for shown in self.columns])
 
 
+@dataclass(frozen=True)
+class ShownTable:
+    """A table inside another page, with its notes as the caption."""
+
+    table: Table
+
+    @property
+    def columns(self) -> Sequence[ShownColumn]:
+        """Return the columns that are shown."""
+        return shown_columns(self.table, detail=False)
+
+    @property
+    def caption(self) -> str:
+        """Return the table's notes, or how long it is."""
+        return " ".join(self.table.notes) or f"{len(self.table.rows)} rows"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a registration in one submission: its state, its reason, its claims and deviations."""
+
+    id: int
+    status: str
+    reason: str
+    tables: Sequence[ShownTable]
+
+
 @dataclass(frozen=True, kw_only=True)
 class SubmissionPage(Page):
     """A submission as its JSON describes it, in `s`: status, reason, checks, entrants, files, history.
 
-    `waiting` says that its state will still change by itself; `summary` is the table of its own averages.
+    `waiting` says that its state will still change by itself; `tables` are its own: averages, claims, deviations, and
+    what it brought with it.
     """
 
     template = "submission.html"
     s: Mapping[str, Any]
     waiting: bool
-    summary: Table | None
-    columns: Sequence[ShownColumn]
+    tables: Sequence[ShownTable]
 
     @property
     def steps(self) -> Sequence[str]:
@@ -155,13 +182,14 @@ class SubmissionPage(Page):
 class PreregPage(Page):
     """A preregistration as its JSON describes it, in `p`, and its bytes as `text`.
 
-    `registered_at` is when this server received it.
+    `registered_at` is when this server received it; `outcomes` are the submissions that cite it, the newest first.
     """
 
     template = "prereg.html"
     p: Mapping[str, Any]
     text: str
     registered_at: Any
+    outcomes: Sequence[Outcome]
 
 
 @dataclass(frozen=True, kw_only=True)

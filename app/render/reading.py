@@ -6,7 +6,8 @@ Called by the pages with the table in their hands; pure.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.render.glossary import ENTRIES, Entry
+from app.render.glossary import ENTRIES
+from app.render.glossary_entry import Entry
 from app.render.text import format_number
 from app.table import Cell, Column, Table
 

@@ -312,3 +312,11 @@ def read_table(session: Session, submission_id: int, name: str) -> Table | None:
     """Return a table computed from this submission alone, or None before there is one."""
     stored = session.get(SubmissionTable, (submission_id, name))
     return None if stored is None else Table.from_json(stored.content)
+
+
+def read_tables(session: Session, submission_id: int) -> list[Table]:
+    """Return every table of this submission: its own numbers first, then its claims, then the rest by name."""
+    query = select(SubmissionTable).where(SubmissionTable.submission_id == submission_id)
+    first = {"summary": 0, "claims": 1, "deviations": 2}
+    stored = sorted(session.scalars(query), key=lambda kept: (first.get(kept.name, len(first)), kept.name))
+    return [Table.from_json(kept.content) for kept in stored]

@@ -1,6 +1,7 @@
 """Tables read straight from rows: tasks, one task, one entrant. No statistics, only what was submitted."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import func, select
@@ -34,7 +35,7 @@ def explain_absence(manifest: Manifest, snapshot: Snapshot | None, name: str) ->
 def tasks_table(session: Session, manifest: Manifest, benchmark_id: int, snapshot: Snapshot | None) -> Table:
     """Return each task with the number of entrants that have a row for it in the snapshot."""
     query = (
-        select(Task.name, func.count())
+        select(Task.name, func.count(func.distinct(Score.entrant_id)))
         .join(Score, Score.task_id == Task.id)
         .join(SnapshotEntry, _stands())
         .where(Task.benchmark_id == benchmark_id, SnapshotEntry.snapshot_id == _id(snapshot))
@@ -87,6 +88,14 @@ def entrant_table(
     return Table(f"entrant/{name}", name, _columns(manifest, "task", "Task"), tuple(sorted(rows)), notes)
 
 
+def filter_published(table: Table, column: str, name: str) -> Table:
+    """Return the rows of a published table that are about one name, without the column that says so."""
+    at = table.index(column)
+    kept = tuple(row[:at] + row[at + 1 :] for row in table.rows if row[at] == name)
+    columns = table.columns[:at] + table.columns[at + 1 :]
+    return replace(table, name=f"{column}/{name}", title=name, columns=columns, rows=kept)
+
+
 def _score_rows(
     session: Session, manifest: Manifest, snapshot: Snapshot | None, label: Any, where: Any
 ) -> list[tuple[Cell, ...]]:
@@ -125,27 +134,37 @@ def _columns(manifest: Manifest, name: str, title: str) -> tuple[Column, ...]:
 
 def scores_table(session: Session, submission: Submission) -> Table:
     """Return every row of a submission as it was stored, in the order of the upload."""
+    seeded = (Score.condition, Score.seed, Score.item)
     query = (
-        select(Entrant.name, Task.name, Score.file, Score.row, Score.leaked, Score.values, Score.reason)
+        select(Entrant.name, Task.name, *seeded, Score.values, Score.leaked, Score.file, Score.row, Score.reason)
         .join(Entrant, Entrant.id == Score.entrant_id)
         .join(Task, Task.id == Score.task_id)
         .where(Score.submission_id == submission.id)
         .order_by(Score.position)
     )
-    rows = [
-        (entrant, task, *values, leaked, file, row, reason)
-        for entrant, task, file, row, leaked, values, reason in session.execute(query)
-    ]
+    rows = [(*row[:5], *row[5], *row[6:]) for row in session.execute(query)]
     columns = (
         Column("entrant", "Entrant", "text"),
         Column("task", "Task", "text"),
+        Column("condition", "Condition", "text"),
+        Column("seed", "Seed", "integer"),
+        Column("item", "Item", "text"),
         *(Column(name, name) for name in submission.columns),
         Column("leaked", "Leaked", "flag"),
         Column("file", "File", "integer"),
         Column("row", "Row", "integer"),
         Column("reason", "Reason", "text"),
     )
-    return Table("scores", f"Rows of submission {submission.id}", columns, tuple(rows))
+    return _without_empty(Table("scores", f"Rows of submission {submission.id}", columns, tuple(rows)))
+
+
+def _without_empty(table: Table) -> Table:
+    """Return a table without the columns that this kind of evidence does not have."""
+    optional = [at for at, column in enumerate(table.columns) if column.name in ("condition", "seed", "item")]
+    empty = {at for at in optional if all(row[at] is None for row in table.rows)}
+    kept = [at for at in range(len(table.columns)) if at not in empty]
+    rows = tuple(tuple(row[at] for at in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[at] for at in kept), rows=rows)
 
 
 def _stands() -> Any:

@@ -1,14 +1,18 @@
 """/benchmarks/{slug}/leaderboards: a board, and every further table that its method makes."""
 
+from dataclasses import replace
+
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
+from app.errors import NotFound
+from app.leaderboards.claims import claims_table
 from app.store import benchmarks, snapshots
 from app.web.answers import TableView, split_format, table_answer
 from app.web.problems import described
 from app.web.state import SessionDep
-from app.web.views import SnapshotNumber, around, name_links, published
+from app.web.views import SnapshotNumber, around, name_links, published, view_of
 
 router = APIRouter(tags=["leaderboards"])
 
@@ -37,6 +41,36 @@ def show_board_table(
     name, fmt = split_format(kind)
     view = published(session, slug, snapshot, f"{name}/{board}")
     return table_answer(request, _beside(session, view, board, name), fmt)
+
+
+@router.get("/benchmarks/{slug}/claims", summary="The registered claims", responses=described(404))
+@router.get("/benchmarks/{slug}/claims.csv", summary="The registered claims", responses=described(404))
+@router.get("/benchmarks/{slug}/claims.json", summary="The registered claims", responses=described(404))
+def show_claims(slug: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Show every preregistered claim with its verdict (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
+    table = None if shown is None else snapshots.load_table(session, shown.id, "claims")
+    if table is None:
+        note = "No claim can be decided: none is registered, or nobody delivered both sides of one."
+        table = replace(claims_table(declared.manifest, ()), notes=(note,))
+    view = around(view_of(session, slug, table, shown), f"/benchmarks/{slug}/claims", [], name_links(declared))
+    return table_answer(request, view, split_format(request.url.path)[1])
+
+
+@router.get("/benchmarks/{slug}/profiles", summary="Performance profiles", responses=described(404))
+@router.get("/benchmarks/{slug}/profiles.csv", summary="Performance profiles", responses=described(404))
+@router.get("/benchmarks/{slug}/profiles.json", summary="Performance profiles", responses=described(404))
+def show_profiles(slug: str, session: SessionDep, request: Request) -> Response:
+    """Lead to the profiles of the first board that has them."""
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark)
+    names = [] if shown is None else snapshots.table_names(session, shown.id)
+    boards = [board.name for board in declared.manifest.leaderboards if f"profiles/{board.name}" in names]
+    if not boards:
+        raise NotFound(f"No board of {slug} has performance profiles.")
+    ending = request.url.path.removeprefix(f"/benchmarks/{slug}/profiles")
+    return RedirectResponse(f"/benchmarks/{slug}/leaderboards/{boards[0]}/profiles{ending}")
 
 
 def _beside(session: Session, view: TableView, board: str, kind: str) -> TableView:

@@ -8,16 +8,18 @@ from pydantic import AwareDatetime, BaseModel, Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.db.models import Prereg
+from app.db.models import Prereg, Submission
 from app.errors import FieldRejected, NotFound, Problem
 from app.prereg import parse_prereg
-from app.store import benchmarks, preregs
+from app.render.pages import Outcome, ShownTable
+from app.store import benchmarks, preregs, submissions
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import yaml_body
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward, Submitter
 
 router = APIRouter(prefix="/preregs", tags=["preregistrations"])
+BESIDE = ("claims", "deviations")
 BenchmarkName = Annotated[str | None, Query(max_length=63)]
 
 
@@ -65,7 +67,21 @@ def show(sha256: str, session: SessionDep) -> Response:
     if fmt == "json":
         return json_answer({**about, "document": dict(parse_prereg(stored.yaml).document)})
     text = stored.yaml.decode("utf-8-sig")
-    return page("prereg.html", title="Preregistration", p=about, text=text, registered_at=stored.registered_at)
+    outcomes = [_outcome(session, submission) for submission in preregs.list_citing(session, name)]
+    return page(
+        "prereg.html",
+        title="Preregistration",
+        p=about,
+        text=text,
+        registered_at=stored.registered_at,
+        outcomes=outcomes,
+    )
+
+
+def _outcome(session: Session, submission: Submission) -> Outcome:
+    tables = [table for table in submissions.read_tables(session, submission.id) if table.name in BESIDE]
+    reason = submissions.list_events(session, submission.id)[-1].reason
+    return Outcome(submission.id, submission.status, reason, [ShownTable(table) for table in tables])
 
 
 def _refuse_another(named: str | None, asked: str) -> None:

@@ -4,9 +4,13 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.db.models import Snapshot
 from app.store import benchmarks, entrants, snapshots, tables, tokens
+from app.store.benchmarks import Declared
+from app.table import Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.problems import described
 from app.web.state import SessionDep, Steward
@@ -33,7 +37,9 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     name, fmt = split_format(task)
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
-    table = tables.task_table(session, declared.manifest, declared.benchmark.id, shown, name)
+    table = _published_part(session, declared, shown, "task", name) or tables.task_table(
+        session, declared.manifest, declared.benchmark.id, shown, name
+    )
     address = f"/benchmarks/{slug}/tasks/{quote(name)}"
     links = [("Tasks", f"/benchmarks/{slug}/tasks")]
     return table_answer(
@@ -49,7 +55,9 @@ def show_entrant(
     name, fmt = split_format(entrant)
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
-    table = tables.entrant_table(session, declared.manifest, declared.benchmark.id, shown, name)
+    table = _published_part(session, declared, shown, "entrant", name) or tables.entrant_table(
+        session, declared.manifest, declared.benchmark.id, shown, name
+    )
     found = entrants.find_entrant(session, declared.benchmark.id, name)
     history = [
         (f"Submission {e.submission_id} ({e.state.replace('_', ' ')})", f"/submissions/{e.submission_id}")
@@ -59,6 +67,17 @@ def show_entrant(
     return table_answer(
         request, around(view_of(session, slug, table, shown), address, history, name_links(declared)), fmt
     )
+
+
+def _published_part(
+    session: Session, declared: Declared, snapshot: Snapshot | None, column: str, name: str
+) -> Table | None:
+    """Return what a board says of one entrant or task, where a board breaks its numbers down; rows can be too many."""
+    for board in declared.manifest.leaderboards:
+        table = None if snapshot is None else snapshots.load_table(session, snapshot.id, f"breakdown/{board.name}")
+        if table is not None and any(row[table.index(column)] == name for row in table.rows):
+            return tables.filter_published(table, column, name)
+    return None
 
 
 class Transfer(BaseModel):

@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from app.admission import Case, check_admission, is_admitted, reason_not_admitted
 from app.admission_check import Check, Registered
+from app.admission_deviations import deviations_table
 from app.config import Settings
 from app.db.models import Submission
 from app.errors import FieldRejected, Forbidden, NotFound, Problem
@@ -24,8 +25,8 @@ from app.evidence.reader import Evidence, read_evidence
 from app.evidence.uploads import Limits, Upload
 from app.manifest import problems_from
 from app.prereg import parse_prereg, sha256_hex
-from app.render.exports import table_to_csv
-from app.render.html import shown_columns
+from app.render.exports import table_to_csv, table_to_json
+from app.render.pages import ShownTable
 from app.store import benchmarks, entrants, preregs, submissions, tables
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
@@ -77,6 +78,12 @@ def make_router(settings: Settings) -> APIRouter:
     )
     router.add_api_route("/submissions/{submission}", show, summary="A submission (.json)", responses=described(404))
     router.add_api_route("/submissions/{submission}/scores.csv", scores, summary="Its rows", responses=described(404))
+    router.add_api_route(
+        "/submissions/{submission}/tables/{name:path}",
+        show_table,
+        summary="One of its tables",
+        responses=described(404),
+    )
     router.add_api_route(
         "/submissions/{submission}/withdraw",
         withdraw,
@@ -147,6 +154,9 @@ def _receive(
     evidence = read_evidence(declared.manifest, uploads, package.entrant, Limits.from_settings(state.settings))
     with state.sessions.begin() as session:
         registered = _registered(session, package)
+        if registered is not None:
+            deviations = deviations_table(registered.prereg, evidence.scores)
+            evidence = replace(evidence, attachments=(*evidence.attachments, deviations))
         checks = check_admission(_case(declared, package, evidence, registered, received_at))
         if dry_run:
             return _dry_run(session, declared, evidence, checks, token_id)
@@ -303,15 +313,27 @@ def show(submission: str, session: SessionDep) -> Response:
     stored = submissions.find_submission(session, _number(name))
     if fmt == "json":
         return json_answer(describe(session, stored), headers={"Cache-Control": "no-store"})
-    summary = submissions.read_table(session, stored.id, "summary")
     return page(
         "submission.html",
         title=f"Submission {stored.id}",
         s=describe(session, stored),
         waiting=stored.status in ("received", "evaluated"),
-        summary=summary,
-        columns=[] if summary is None else shown_columns(summary, detail=False),
+        tables=[ShownTable(table) for table in submissions.read_tables(session, stored.id)],
     )
+
+
+def show_table(submission: int, name: str, session: SessionDep) -> Response:
+    """Return one of a submission's own tables (.csv, .json)."""
+    stored = submissions.find_submission(session, submission)
+    stem, fmt = split_format(name)
+    table = submissions.read_table(session, stored.id, stem)
+    if table is None:
+        raise NotFound(f"Submission {stored.id} has no table {stem[:40]}.")
+    if fmt == "json":
+        return Response(table_to_json(table, {"submission": stored.id}), media_type="application/json")
+    if fmt != "csv":
+        raise NotFound("This table has no such format; there are .csv and .json.")
+    return Response(table_to_csv(table), media_type="text/csv; charset=utf-8")
 
 
 def scores(submission: int, session: SessionDep) -> Response:

@@ -1,0 +1,69 @@
+"""Declared against delivered, point by point: what the page of a registration shows beside its outcome.
+
+Called by `app.web.submissions` when an upload arrives, admitted or not.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from app.admission_check import listed
+from app.prereg import Prereg
+from app.scores import NONE, ScoreTable
+from app.table import Column, Table
+
+COLUMNS = (
+    Column("what", "What", "text"),
+    Column("declared", "Declared", "text"),
+    Column("delivered", "Delivered", "text"),
+    Column("agrees", "Agrees", "flag"),
+)
+Row = tuple[str, str | None, str | None, bool | None]
+
+
+def deviations_table(prereg: Prereg, scores: ScoreTable) -> Table:
+    """Return one row for each thing that a registration can declare; `agrees` is null where it declares nothing."""
+    return Table("deviations", "Declared against delivered", COLUMNS, tuple(_rows(prereg, scores)))
+
+
+def _rows(prereg: Prereg, scores: ScoreTable) -> Iterator[Row]:
+    yield _names("entrants", prereg.entrants, scores.entrant.words, may_lack=True)
+    yield _names("tasks", prereg.tasks, scores.task.words)
+    yield _names("conditions", prereg.conditions, () if scores.condition is None else scores.condition.words)
+    measured = [name for name in scores.columns if not np.isnan(scores.value(name)).all()]
+    yield _names("metrics", prereg.metrics or None, measured, may_have_more=True)
+    if scores.seed is not None:
+        yield _names("seeds", _texts(prereg.seeds), _texts(np.unique(scores.seed).tolist()) or ())
+        yield _episodes(prereg, scores)
+
+
+def _texts(numbers: Iterable[int] | None) -> list[str] | None:
+    return None if numbers is None else [str(number) for number in numbers]
+
+
+def _names(
+    what: str,
+    declared: Iterable[str] | None,
+    delivered: Iterable[str],
+    *,
+    may_lack: bool = False,
+    may_have_more: bool = False,
+) -> Row:
+    there = set(delivered)
+    if declared is None:
+        return (what, None, listed(there), None)
+    wanted = set(declared)
+    agrees = (may_lack or not wanted - there) and (may_have_more or not there - wanted)
+    return (what, listed(wanted), listed(there), agrees)
+
+
+def _episodes(prereg: Prereg, scores: ScoreTable) -> Row:
+    condition = np.full(len(scores), NONE) if scores.condition is None else scores.condition.codes
+    seeds = np.zeros(len(scores), dtype=np.int64) if scores.seed is None else scores.seed
+    cells = np.column_stack([scores.entrant.codes, scores.task.codes, condition, seeds])
+    counts = np.unique(cells, axis=0, return_counts=True)[1]
+    fewest, most = int(counts.min()), int(counts.max())
+    delivered = str(most) if fewest == most else f"{fewest} to {most}"
+    declared = prereg.episodes_per_seed
+    agrees = None if declared is None else fewest == most == declared
+    return ("episodes per seed and condition", None if declared is None else str(declared), delivered, agrees)
