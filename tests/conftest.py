@@ -81,15 +81,28 @@ class Site:
             publish(self.sessions, jobs, benchmark_id)
 
 
-@pytest.fixture
-def site(database_url: str) -> Iterator[Site]:
+@contextmanager
+def open_site(database_url: str, settings: Settings) -> Iterator[Site]:
     """The app on a database of its own, with the tokens of alice, bob, a steward and an admin."""
     engine = make_engine(database_url)
     sessions = make_session_factory(engine)
     roles = {"alice": "submitter", "bob": "submitter", "steward": "steward", "admin": "admin"}
     with sessions.begin() as session:
         texts = {name: tokens.create_token(session, name, role)[1] for name, role in roles.items()}
-    settings = Settings(max_body_mib=1, max_rows=200)
     with TestClient(create_app(settings, database_url), raise_server_exceptions=False) as http:
         yield Site(http, sessions, texts)
     engine.dispose()
+
+
+@pytest.fixture
+def site(database_url: str) -> Iterator[Site]:
+    """A server with low limits, so that they are easy to pass."""
+    with open_site(database_url, Settings(max_body_mib=1, max_rows=200)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def roomy_site(database_url: str) -> Iterator[Site]:
+    """A server with the limits that it has by itself."""
+    with open_site(database_url, Settings()) as opened:
+        yield opened

@@ -3,7 +3,7 @@
 Called by `app.jobs.evaluate` and `app.jobs.publish`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
@@ -28,12 +28,14 @@ def write_claims(session: Session, manifest: Manifest, submission: Submission, s
 def decide_benchmark(session: Session, manifest: Manifest, standings: Sequence[Standing]) -> Table | None:
     """Return every claim of the standing submissions, those between entrants included; None when there are none."""
     rows: list[tuple[Cell, ...]] = []
+    records: list[Mapping[str, Cell]] = []
     by_name = {standing.entrant: standing for standing in standings}
     between: dict[Contrast, None] = {}
     for submission_id in sorted({standing.submission_id for standing in standings}):
         table = submissions.read_table(session, submission_id, "claims")
         rows += [] if table is None else list(table.rows)
-        known = {(row[0], row[1], row[3], row[4]) for row in rows}
+        records += [] if table is None else list(table.records())
+        known = {(row["claim"], row["source"], row["first"], row["second"]) for row in records}
         submission = submissions.find_submission(session, submission_id)
         for contrast in _contrasts(session, manifest, submission.prereg_sha256):
             named = {contrast.first, contrast.second} <= by_name.keys()

@@ -32,8 +32,6 @@ COLUMNS = (
     Column("claim", "Claim", "text", glossary="claim"),
     Column("source", "Declared by", "text"),
     Column("entrant", "Entrant", "text"),
-    Column("first", "First", "text"),
-    Column("second", "Second", "text"),
     Column("metric", "Metric", "text"),
     Column("verdict", "Verdict", "text", glossary="verdict"),
     Column("difference", "First minus second", interval=("difference_lower", "difference_upper"), glossary="difference",
@@ -50,6 +48,8 @@ COLUMNS = (
     Column("iqm", "IQM of differences", interval=("iqm_lower", "iqm_upper"), detail=True, glossary="iqm", digits=3),
     Column("iqm_lower", "IQM, low", detail=True, glossary="iqm", digits=3),
     Column("iqm_upper", "IQM, high", detail=True, glossary="iqm", digits=3),
+    Column("first", "First", "text"),
+    Column("second", "Second", "text"),
     Column("submission", "Submission", "integer"),
     Column("note", "Note", "text"),
 )  # fmt: skip
@@ -132,13 +132,14 @@ def _row(
     is_condition: bool = False,
 ) -> tuple[Cell, ...]:
     pairs = _pair(contrast.metric, scores, sides, with_condition=not is_condition)
-    about = (contrast.claim, contrast.source, entrant, contrast.first, contrast.second, contrast.metric)
+    about = (contrast.claim, contrast.source, entrant, contrast.metric)
+    sides_named = (contrast.first, contrast.second)
     asked = (contrast.direction, contrast.threshold)
     unmatched = (pairs.n_unmatched_first, pairs.n_unmatched_second)
     n_pairs, n_clusters = len(pairs.difference), len(np.unique(pairs.cluster))
     if not n_pairs:
         nothing = (*[None] * 3, *asked, None, 0, *unmatched, 0, *[None] * 3)
-        return (*about, "inconclusive", *nothing, submission, "no pairs")
+        return (*about, "inconclusive", *nothing, *sides_named, submission, "no pairs")
     sample = group_sample(pairs.difference, pairs.cluster)
     rng = board_generator(0, "claim", entrant, contrast.first, contrast.second, contrast.metric)
     aggregates = {"mean": mean, "iqm": interquartile_mean}
@@ -154,6 +155,7 @@ def _row(
         *unmatched,
         n_clusters,
         *_ends(found["iqm"]),
+        *sides_named,
         submission,
         None if decisive.reason is None else decisive.reason.replace("_", " "),
     )

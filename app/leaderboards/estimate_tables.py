@@ -42,7 +42,15 @@ COMPONENTS = (
     Column("weight", "Weight", digits=2, glossary="composite"),
     Column("is_missing", "Missing", "flag", glossary="partial"),
 )
-PLOT = {"kind": "lines", "x": "tau", "y": "share", "low": "share_lower", "high": "share_upper", "by": "entrant"}
+PLOT = {
+    "kind": "lines",
+    "x": "tau",
+    "y": "share",
+    "low": "share_lower",
+    "high": "share_upper",
+    "by": "entrant",
+    "y_range": [0.0, 1.0],
+}
 
 
 def further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Table, ...]:

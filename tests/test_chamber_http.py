@@ -1,0 +1,279 @@
+"""Pre-registered episodes over HTTP: the published bundles, their claims, and forgeries that end not admitted."""
+
+import json
+from typing import Any
+
+import pytest
+
+from app.cli.examples import Example, ExampleSubmission
+from app.prereg import git_blob_sha1, sha256_hex
+from tests.chamber import EXAMPLES, MANIFEST, PREREG, bundle, episode, episodes, with_sums, zipped
+from tests.conftest import Site
+
+YAML = {"Content-Type": "application/yaml"}
+
+
+def register(site: Site, manifest: bytes, *preregs: bytes) -> None:
+    """Make the benchmark and register what will be cited."""
+    assert site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML).status_code == 201
+    for prereg in preregs:
+        assert site.http.post("/preregs", content=prereg, headers=site.auth() | YAML).status_code in (200, 201)
+
+
+def send(site: Site, slug: str, files: dict[str, bytes], prereg: bytes, entrant: str | None = None) -> dict[str, Any]:
+    """Submit files and return where they ended."""
+    form = {"prereg_sha256": sha256_hex(prereg)} | ({} if entrant is None else {"entrant": entrant})
+    answer = site.http.post(
+        f"/benchmarks/{slug}/submissions",
+        files=[("files", (name, content)) for name, content in files.items()],
+        data=form,
+        headers=site.auth(),
+    )
+    assert answer.status_code == 202, answer.text
+    site.work()
+    ended: dict[str, Any] = site.http.get(f"/submissions/{answer.json()['id']}.json").json()
+    return ended
+
+
+def send_example(site: Site, name: str) -> list[dict[str, Any]]:
+    """Load one of the examples that `make run` loads."""
+    example = Example(EXAMPLES / name)
+    preregs = [s.prereg.read_bytes() for s in example.submissions if s.prereg is not None]
+    register(site, example.manifest.read_bytes(), *preregs)
+    return [send(site, name, *_contents(submission)) for submission in example.submissions]
+
+
+def _contents(submission: ExampleSubmission) -> tuple[dict[str, bytes], bytes, str | None]:
+    prereg = b"" if submission.prereg is None else submission.prereg.read_bytes()
+    return {path.name: path.read_bytes() for path in submission.files}, prereg, submission.entrant
+
+
+def forged(site: Site, files: dict[str, bytes], rule: str, prereg: bytes = PREREG) -> str:
+    """Submit a bundle that must not be admitted, and return the reason of the rule that keeps it out."""
+    register(site, MANIFEST, prereg)
+    ended = send(site, "arm", {"run.zip": zipped(files)}, prereg)
+    assert ended["status"] == "not_admitted"
+    reasons = [check["reason"] for check in ended["checks"] if check["rule"] == rule and check["outcome"] == "failed"]
+    assert reasons, ended["checks"]
+    return str(reasons[0])
+
+
+def test_an_honest_bundle_is_published(site: Site) -> None:
+    """The same bundle that the forgeries are made from."""
+    register(site, MANIFEST, PREREG)
+    ended = send(site, "arm", {"run.zip": zipped(bundle())}, PREREG)
+
+    assert ended["status"] == "published"
+    assert [check["rule"] for check in ended["checks"] if check["outcome"] == "failed"] == []
+
+
+def test_the_published_bundles_give_their_published_numbers(roomy_site: Site) -> None:
+    """Every claimed summary comes out bit for bit, and the pilot of one seed is kept off the board."""
+    handover = send_example(roomy_site, "chamber-handover")
+    cocarry = send_example(roomy_site, "chamber-cocarry")
+    claimed = [check for s in (*handover, *cocarry) for check in s["checks"] if check["rule"] == "claimed_summary"]
+
+    assert [s["status"] for s in (*handover, *cocarry)] == ["published"] * 5 + ["not_admitted"]
+    assert [check["outcome"] for check in claimed] == ["passed"] * 5
+
+
+def test_the_board_shows_the_oracle_without_a_rank(roomy_site: Site) -> None:
+    """Its interquartile mean is the bundle's own; it is no contender."""
+    send_example(roomy_site, "chamber-handover")
+    rows = roomy_site.http.get("/benchmarks/chamber-handover/leaderboards/success.json").json()["rows"]
+
+    assert [(row["rank"], row["entrant"], row["success"]) for row in rows] == [
+        (1, "B-STAT", 0.048),
+        (2, "B-RND", 0.0),
+        (None, "REF-SCRIPT", 0.176),
+    ]
+
+
+def test_the_gap_of_the_action_space_is_not_supported(roomy_site: Site) -> None:
+    """−11 points over 100 pairs, against a registered 20."""
+    send_example(roomy_site, "chamber-as")
+    (claim,) = roomy_site.http.get("/benchmarks/chamber-as/claims.json").json()["rows"]
+
+    assert (claim["n_pairs"], claim["verdict"]) == (100, "not supported")
+    assert claim["difference"] == pytest.approx(-0.11, abs=1e-12)
+
+
+def test_a_registration_and_its_outcome_stand_side_by_side(roomy_site: Site) -> None:
+    """The prereg's page has the verdict and what was delivered."""
+    (submission,) = send_example(roomy_site, "chamber-as")
+    page = roomy_site.http.get(f"/preregs/{submission['prereg_sha256']}", headers={"Accept": "text/html"}).text
+
+    assert "not supported" in page
+    assert "Declared against delivered" in page
+
+
+@pytest.mark.parametrize("kind", ["", "/pairwise", "/breakdown", "/profiles"])
+def test_every_table_is_a_page_and_a_csv(roomy_site: Site, kind: str) -> None:
+    """The board, its pairs, its parts and its profiles."""
+    send_example(roomy_site, "chamber-handover")
+    address = f"/benchmarks/chamber-handover/leaderboards/success{kind}"
+    page = roomy_site.http.get(address, headers={"Accept": "text/html"})
+    csv = roomy_site.http.get(f"{address}.csv")
+
+    assert (page.status_code, csv.status_code) == (200, 200)
+    assert len(csv.text.splitlines()) > 3
+
+
+def test_an_edited_prereg_is_refused(site: Site) -> None:
+    """What is in the bundle is not what was registered."""
+    reason = forged(site, bundle(prereg=PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1, 2, 3, 4, 5]")), "prereg_unchanged")
+
+    assert git_blob_sha1(PREREG) in reason
+
+
+def test_a_cited_blob_that_is_another_is_refused(site: Site) -> None:
+    """The bundle's own description cites another registration."""
+    reason = forged(site, bundle(prereg_blob_sha="1" * 40), "prereg_unchanged")
+
+    assert "run cites git blob 1111" in reason.replace("run.zip/", "")
+
+
+def test_one_seed_is_refused(site: Site) -> None:
+    """Registered or not, one seed carries no spread."""
+    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]")
+    reason = forged(site, bundle(episodes([0]), prereg=prereg), "min_seeds", prereg)
+
+    assert reason == "mover has 1 seeds on place; the benchmark requires 5."
+
+
+def test_a_seed_listed_sixteen_times_is_one_seed(site: Site) -> None:
+    """However often it is listed."""
+    schedule = {"root_seed": 0, "seeds": [0] * 16, "episodes_per_seed": 8}
+    reason = forged(site, bundle(seed_schedule=schedule), "seeds")
+
+    assert "seed 0 is listed 16 times" in reason
+
+
+def test_a_missing_seed_is_refused_under_strict(site: Site) -> None:
+    """The registered policy decides."""
+    reason = forged(site, bundle(episodes(range(4))), "seeds")
+
+    assert reason.startswith("Registered seeds are missing: mover on place lacks 4.")
+
+
+def test_a_missing_seed_is_reported_under_best_effort(site: Site) -> None:
+    """Then it is a warning, and the five that are there are ranked."""
+    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1, 2, 3, 4, 5]") + b"failure_policy: best_effort\n"
+    register(site, MANIFEST, prereg)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(prereg=prereg))}, prereg)
+
+    assert ended["status"] == "published"
+    assert {c["rule"]: c["outcome"] for c in ended["checks"]}["seeds"] == "warned"
+
+
+def test_an_extra_seed_is_refused(site: Site) -> None:
+    """A seed that nobody registered may have been chosen for its result."""
+    reason = forged(site, bundle(episodes(range(6))), "seeds")
+
+    assert reason == "mover on place has seeds that were not registered: 5."
+
+
+def test_unequal_episodes_are_refused_under_strict(site: Site) -> None:
+    """One episode of one seed was left out."""
+    reason = forged(site, bundle(episodes()[1:]), "episodes_per_seed")
+
+    assert "mover, place, left, seed 0 has 3" in reason
+
+
+def test_one_resample_is_refused(site: Site) -> None:
+    """An interval from one resample has no width by construction."""
+    summary = {"n_resamples": 1, "bootstrap_root_seed": 0}
+    reason = forged(site, bundle(summary=summary), "resamples")
+
+    assert reason.startswith("An interval from fewer than 1000 resamples is not one")
+
+
+def test_an_unregistered_condition_is_refused(site: Site) -> None:
+    """A third partner that was not in the plan."""
+    reason = forged(site, bundle(episodes(members=["left", "right", "up"])), "conditions")
+
+    assert reason == "mover has conditions that were not registered: up."
+
+
+def test_a_dirty_tree_is_refused(site: Site) -> None:
+    """The bundle says so itself."""
+    assert "dirty" in forged(site, bundle(dirty=True), "dirty")
+
+
+def test_a_pooled_bootstrap_is_refused_for_a_ranked_run(site: Site) -> None:
+    """In the words that CHAMBER's users know."""
+    assert forged(site, bundle(bootstrap_method="iid"), "bundle_bootstrap_method").startswith("iid bootstrap is not")
+
+
+def test_a_claimed_summary_that_is_not_ours_is_refused(site: Site) -> None:
+    """The claim says one thing, the episodes another; both numbers are told."""
+    summary = {"success_mean": 0.9, "n_resamples": 2000, "bootstrap_root_seed": 0}
+    reason = forged(site, bundle(summary=summary), "claimed_summary")
+
+    assert "success_mean: 0.9 claimed, 0.5 computed" in reason
+
+
+def test_flipped_successes_pass_when_everything_agrees(site: Site) -> None:
+    """No file can show it; the board says that rows are self-reported, and what that means."""
+    flipped = [episode(e["seed"], e["episode_idx"], e["metadata"]["member"], success=True) for e in episodes()]
+    register(site, MANIFEST, PREREG)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(flipped))}, PREREG)
+    board = site.http.get("/benchmarks/arm/leaderboards/success", headers={"Accept": "text/html"}).text
+
+    assert ended["status"] == "published"
+    assert "self-reported" in board
+
+
+def test_a_power_run_is_shown_and_never_ranked(site: Site) -> None:
+    """Two seeds and a pooled bootstrap are allowed for it; its numbers stand on its page."""
+    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1]") + b"run_purpose: power\nbootstrap_method: iid\n"
+    register(site, MANIFEST, prereg)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(episodes([0, 1]), prereg=prereg))}, prereg)
+    summary = site.http.get(f"/submissions/{ended['id']}/tables/summary.csv").text.splitlines()
+    registrations = site.http.get("/benchmarks/arm/registrations.json").json()["rows"]
+
+    assert (ended["status"], ended["run_purpose"]) == ("not_admitted", "power")
+    assert summary[1].startswith("mover,place,success,")
+    assert [row["outcome"] for row in registrations] == ["reported"]
+
+
+def test_a_dry_run_says_the_same_and_stores_nothing(site: Site) -> None:
+    """Every check of the real thing."""
+    register(site, MANIFEST, PREREG)
+    answer = site.http.post(
+        "/benchmarks/arm/submissions?dry_run=true",
+        files=[("files", ("run.zip", zipped(bundle(episodes(range(4))))))],
+        data={"prereg_sha256": sha256_hex(PREREG)},
+        headers=site.auth(),
+    ).json()
+
+    assert answer["admitted"] is False
+    assert "seeds" in [check["rule"] for check in answer["checks"] if check["outcome"] == "failed"]
+    assert site.http.get("/submissions/1.json").status_code == 404
+
+
+def test_a_broken_hash_stores_nothing(site: Site) -> None:
+    """Malformed evidence is a 422 with its problems, not a submission."""
+    register(site, MANIFEST, PREREG)
+    files = bundle()
+    files["bundle.json"] = json.dumps({**json.loads(files["bundle.json"]), "dirty": True}).encode()
+    answer = site.http.post(
+        "/benchmarks/arm/submissions",
+        files=[("files", ("run.zip", zipped(files)))],
+        data={"prereg_sha256": sha256_hex(PREREG)},
+        headers=site.auth(),
+    )
+
+    assert answer.status_code == 422
+    assert "SHA-256" in answer.json()["problems"][0]["message"]
+
+
+def test_a_withdrawn_run_leaves_the_board_and_stays_in_the_denominator(site: Site) -> None:
+    """The registration's outcome says so."""
+    register(site, MANIFEST, PREREG)
+    ended = send(site, "arm", {"run.zip": zipped(with_sums(bundle()))}, PREREG)
+    site.http.post(f"/submissions/{ended['id']}/withdraw", json={"reason": "wrong gripper"}, headers=site.auth())
+    site.work()
+    registrations = site.http.get("/benchmarks/arm/registrations.json").json()["rows"]
+
+    assert [row["outcome"] for row in registrations] == ["withdrawn"]
