@@ -8,6 +8,7 @@ import pytest
 
 from app.cli.__main__ import run
 from app.config import Settings
+from tests.chamber import EXAMPLES
 from tests.running_server import environment
 
 PREREG = Path(__file__).parent / "data/chamber_prereg/prereg/AS.yaml"
@@ -41,6 +42,26 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert all(name in shown for name in ("serve", "worker", "db", "token", "benchmark", "prereg", "submit", "export"))
     assert "│ web " not in shown
+
+
+def test_a_run_is_held_against_its_prereg_offline(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same rules as on the server, before anything is sent."""
+    example = EXAMPLES / "chamber-handover"
+    files = ["--manifest", str(example / "manifest.yaml"), "--evidence", str(example / "results/B-STAT.zip")]
+    code = run(["prereg", "check", str(example / "prereg.yaml"), *files, "--entrant", "B-STAT"])
+
+    assert code == 0
+    assert "Exactly the 5 registered seeds were delivered." in capsys.readouterr().out
+
+
+def test_a_run_that_would_not_be_admitted_ends_with_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    """The pilot has one seed."""
+    example = EXAMPLES / "chamber-cocarry"
+    files = ["--manifest", str(example / "manifest.yaml"), "--evidence", str(example / "results/B-RND-pilot.zip")]
+    code = run(["prereg", "check", str(example / "prereg-pilot.yaml"), *files, "--entrant", "B-RND"])
+
+    assert code == 1
+    assert "the benchmark requires 5" in capsys.readouterr().out
 
 
 def test_a_valid_prereg_is_told_with_its_hashes(capsys: pytest.CaptureFixture[str]) -> None:
