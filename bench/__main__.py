@@ -1,5 +1,6 @@
 """Measure speed against peers, as ratios in one run: `make bench`. Figures go to docs/performance.md by hand."""
 
+from bench.clusters import measure_bootstrap, measure_growth
 from bench.server import N_ROWS, measure_ingest, measure_latency
 from bench.statistics import measure_boards
 
@@ -14,6 +15,9 @@ def main() -> None:
     print(
         f"{N_ROWS:,} rows from POST to 202: {N_ROWS / ingest_s:,.0f} rows/s, web process {peak_mib:.0f} MiB (limit 600)"
     )
+    measure_bootstrap()
+    print("one more submission on a benchmark of episodes, from its evaluation to the published board:")
+    measure_growth()
 
 
 if __name__ == "__main__":
