@@ -1,6 +1,7 @@
 """Measure speed against peers, as ratios in one run: `make bench`. Figures go to docs/performance.md by hand."""
 
 from bench.clusters import measure_bootstrap, measure_growth
+from bench.pages import measure_pages
 from bench.server import N_ROWS, measure_ingest, measure_latency
 from bench.statistics import measure_boards
 
@@ -11,10 +12,14 @@ def main() -> None:
     latency_s = measure_latency()
     print(f"from POST to the published board {latency_s:.3f} s: fev computes the same two tables in {both_s:.2f} s")
     print(f"  ratio {latency_s / both_s:.3f} (limit 0.1)")
-    ingest_s, peak_mib = measure_ingest()
+    ingest_s, copy_s, peak_mib = measure_ingest()
     print(
         f"{N_ROWS:,} rows from POST to 202: {N_ROWS / ingest_s:,.0f} rows/s, web process {peak_mib:.0f} MiB (limit 600)"
     )
+    print(f"  the server's own COPY of them: {N_ROWS / copy_s:,.0f} rows/s; ratio {copy_s / ingest_s:.2f} (limit 0.35)")
+    cached, unchanged, bare = measure_pages()
+    print(f"cached page {cached:,.0f} requests/s, 304 {unchanged:,.0f}, a bare app {bare:,.0f}")
+    print(f"  ratios {cached / bare:.2f} and {unchanged / bare:.2f} (limit 0.7)")
     measure_bootstrap()
     print("one more submission on a benchmark of episodes, from its evaluation to the published board:")
     measure_growth()

@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from app.leaderboards.registry import compute_board, parse_manifest
+from app.leaderboards.skill_score import compute
+from app.manifest import Leaderboard, Manifest
 from app.scores import Coded, ScoreTable
 from tests.fev_rows import FEV, fev_scores
 
@@ -36,20 +38,51 @@ found["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps(found))
 """
 
+ALONE = """
+import json, resource, sys, time
+from app.leaderboards.registry import compute_board
+from bench.statistics import MANIFEST, SCORES
+spec = MANIFEST.leaderboard("sql")
+drawn = spec.uncertainty.model_copy(update={"n_resamples": int(sys.argv[1])})
+began = time.perf_counter()
+compute_board(MANIFEST, spec.model_copy(update={"uncertainty": drawn}), SCORES)
+taken = time.perf_counter() - began
+print(json.dumps([resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, taken]))
+"""
+
 
 def measure_boards() -> float:
     """Print each figure with its ratio and return how long fev needs for both tables, in seconds."""
     peer = time_peer()
-    ours = best_of(5, lambda: compute_board(MANIFEST, MANIFEST.leaderboard("sql"), SCORES))
-    both = peer["leaderboard"] + peer["pairwise"]
+    spec = MANIFEST.leaderboard("sql")
+    both = best_of(5, lambda: compute_board(MANIFEST, spec, SCORES))
+    alone = best_of(5, lambda: compute_leaderboard(MANIFEST, spec, SCORES))
     print(f"fev leaderboard {peer['leaderboard']:.2f} s, pairwise {peer['pairwise']:.2f} s, {peer['peak_mib']:.0f} MiB")
-    print(f"ours, both tables {ours:.4f} s: {both / ours:.0f} times faster than both of fev's")
-    print(f"  (fev's leaderboard alone is {peer['leaderboard'] / ours:.0f} times our two, its pairwise "
-          f"{peer['pairwise'] / ours:.0f} times)")  # fmt: skip
+    print(
+        f"ours: leaderboard {alone:.4f} s, {peer['leaderboard'] / alone:.0f} times faster; with its pairs {both:.4f} s"
+    )
+    print(f"  pairs alone {both - alone:.4f} s, {peer['pairwise'] / (both - alone):.0f} times faster")
+    for n_resamples in (1_000, 10_000):
+        added, taken = peak_of(n_resamples)
+        print(f"  both tables, {n_resamples:,} resamples, in a process of its own: {taken:.2f} s, {added:.0f} MiB")
     large = best_of(1, large_board)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"100 entrants x 1,000 tasks x 1,000 resamples, both tables: {large:.2f} s (limit 3), peak {peak:.0f} MiB")
-    return both
+    return peer["leaderboard"] + peer["pairwise"]
+
+
+def compute_leaderboard(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> object:
+    """Compute the board without its pairs."""
+    return compute(manifest, spec, scores, with_pairs=False)  # type: ignore[arg-type]
+
+
+def peak_of(n_resamples: int) -> tuple[float, float]:
+    """Return the peak MiB of a process that computes both tables from the files, and its seconds for the tables."""
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, str(n_resamples)], check=True, capture_output=True, text=True, cwd=ROOT
+    )
+    peak, taken = json.loads(done.stdout)
+    return peak, taken
 
 
 def best_of(n_times: int, work: Callable[[], object]) -> float:

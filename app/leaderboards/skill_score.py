@@ -74,14 +74,14 @@ class Relative:
     n_imputed: NDArray[np.int64]
 
 
-def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable) -> BoardTables:
+def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pairs: bool = True) -> BoardTables:
     """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it."""
     cells = build_cells(manifest, spec, scores, spec.metric)
     _require(cells, spec)
     relative = relative_errors(cells, spec)
     weights = draw_weights(spec, int(relative.kept.sum()))
     board = _board(spec, scores, relative, weights)
-    pairwise = None if len(cells.entrants) < 2 else _pairwise(spec, cells, board.standing)
+    pairwise = _pairwise(spec, cells, board.standing) if with_pairs and len(cells.entrants) > 1 else None
     return BoardTables(board.table, pairwise)
 
 

@@ -30,9 +30,12 @@ def win_shares(errors: FloatArray) -> FloatArray:
 
     Needs at least two entrants: alone there is nobody to beat.
     """
-    below = (errors[:, :, None] < errors[:, None, :]).sum(axis=2)
-    equal = (errors[:, :, None] == errors[:, None, :]).sum(axis=2) - 1
-    shares: FloatArray = (below + 0.5 * equal) / (errors.shape[1] - 1)
+    n_entrants = errors.shape[1]
+    shares = np.empty(errors.shape)
+    for entrant in range(n_entrants):  # one entrant against all: memory stays that of `errors`
+        mine = errors[:, [entrant]]
+        equal = (mine == errors).sum(axis=1) - 1
+        shares[:, entrant] = ((mine < errors).sum(axis=1) + 0.5 * equal) / (n_entrants - 1)
     return shares
 
 

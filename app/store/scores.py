@@ -10,8 +10,9 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.db.copy_binary import HEADER, TRAILER, encode_rows
 from app.db.models import Entrant, Score, Submission, Task
-from app.scores import NONE, Coded, ScoreTable
+from app.scores import NONE, BoolArray, Coded, IntArray, ScoreTable
 
 COPY_COLUMNS = (
     ("submission_id", "int8"),
@@ -29,6 +30,7 @@ COPY_COLUMNS = (
     ("recorded", "jsonb"),
 )
 CHUNK_ROWS = 50_000
+VALUES_AT = [name for name, _ in COPY_COLUMNS].index("values")
 
 
 @dataclass(frozen=True)
@@ -41,35 +43,78 @@ class RowKeys:
 
 
 def copy_scores(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
-    """Write every row by binary COPY inside the session's own transaction."""
+    """Write every row by binary COPY inside the session's own transaction.
+
+    Rows that hold only numbers are encoded all at once; those with a text or a null value one by one.
+    """
     driver = session.connection().connection.driver_connection
     if driver is None:
         raise RuntimeError("the session has lost its connection")
     names = ", ".join(f'"{name}"' for name, _ in COPY_COLUMNS)
-    with driver.cursor() as cursor, cursor.copy(f"COPY score ({names}) FROM STDIN (FORMAT BINARY)") as copy:
-        copy.set_types([kind for _, kind in COPY_COLUMNS])
-        for start in range(0, len(scores), CHUNK_ROWS):
-            for row in _chunk(scores, keys, slice(start, start + CHUNK_ROWS)):
-                copy.write_row(row)
+    statement = f"COPY score ({names}) FROM STDIN (FORMAT BINARY)"
+    only_numbers = _only_numbers(scores)
+    with driver.cursor() as cursor:
+        with cursor.copy(statement) as copy:
+            copy.write(HEADER)
+            for part in _parts(np.flatnonzero(only_numbers)):
+                copy.write(_encode(scores, keys, part))
+            copy.write(TRAILER)
+        with cursor.copy(statement) as copy:
+            copy.set_types([kind for _, kind in COPY_COLUMNS])
+            for part in _parts(np.flatnonzero(~only_numbers)):
+                for row in _rows(scores, keys, part):
+                    copy.write_row(row)
 
 
-def _chunk(scores: ScoreTable, keys: RowKeys, part: slice) -> Iterator[tuple[Any, ...]]:
-    """Return an iterator over plain Python rows of one part of the table, in COPY order."""
-    n_rows = len(scores.row[part])
+def _parts(rows: IntArray) -> Iterator[IntArray]:
+    return (rows[start : start + CHUNK_ROWS] for start in range(0, len(rows), CHUNK_ROWS))
+
+
+def _only_numbers(scores: ScoreTable) -> BoolArray:
+    if scores.recorded:
+        return np.zeros(len(scores), dtype=np.bool_)
+    only: BoolArray = np.asarray(~np.isnan(scores.values).any(axis=1))
+    for texts in (scores.condition, scores.item, scores.reason):
+        if texts is not None:
+            only &= texts.codes == NONE
+    return only
+
+
+def _encode(scores: ScoreTable, keys: RowKeys, at: IntArray) -> bytes:
+    columns = [
+        (np.full(len(at), keys.submission_id), ">i8"),
+        (at, ">i4"),
+        (scores.file[at], ">i2"),
+        (scores.row[at], ">i4"),
+        (_numbers(scores.entrant, keys.entrants)[scores.entrant.codes[at]], ">i4"),
+        (_numbers(scores.task, keys.tasks)[scores.task.codes[at]], ">i4"),
+        (None, "i1"),
+        (None if scores.seed is None else scores.seed[at], ">i8"),
+        (None, "i1"),
+        (scores.leaked[at], "?"),
+        (None, "i1"),
+        (None, "i1"),
+    ]
+    return encode_rows(columns, scores.values[at], at=VALUES_AT)
+
+
+def _rows(scores: ScoreTable, keys: RowKeys, at: IntArray) -> Iterator[tuple[Any, ...]]:
+    """Return an iterator over plain Python rows, in COPY order."""
+    n_rows = len(at)
     return zip(
         repeat(keys.submission_id, n_rows),
-        range(part.start, part.start + n_rows),
-        scores.file[part].tolist(),
-        scores.row[part].tolist(),
-        _numbers(scores.entrant, keys.entrants)[scores.entrant.codes[part]].tolist(),
-        _numbers(scores.task, keys.tasks)[scores.task.codes[part]].tolist(),
-        _texts(scores.condition, part, n_rows),
-        repeat(None, n_rows) if scores.seed is None else scores.seed[part].tolist(),
-        _texts(scores.item, part, n_rows),
-        scores.leaked[part].tolist(),
-        _nullable(scores.values[part]),
-        _texts(scores.reason, part, n_rows),
-        _recorded(scores, part, n_rows),
+        at.tolist(),
+        scores.file[at].tolist(),
+        scores.row[at].tolist(),
+        _numbers(scores.entrant, keys.entrants)[scores.entrant.codes[at]].tolist(),
+        _numbers(scores.task, keys.tasks)[scores.task.codes[at]].tolist(),
+        _texts(scores.condition, at),
+        repeat(None, n_rows) if scores.seed is None else scores.seed[at].tolist(),
+        _texts(scores.item, at),
+        scores.leaked[at].tolist(),
+        _nullable(scores.values[at]),
+        _texts(scores.reason, at),
+        _recorded(scores, at),
         strict=True,
     )
 
@@ -78,11 +123,11 @@ def _numbers(coded: Coded, numbers: Mapping[str, int]) -> np.ndarray[Any, np.dty
     return np.array([numbers[word] for word in coded.words], dtype=np.int64)
 
 
-def _texts(coded: Coded | None, part: slice, n_rows: int) -> Any:
+def _texts(coded: Coded | None, at: IntArray) -> Any:
     if coded is None:
-        return repeat(None, n_rows)
+        return repeat(None, len(at))
     lookup = [*coded.words, None]
-    return [lookup[code] for code in coded.codes[part].tolist()]
+    return [lookup[code] for code in coded.codes[at].tolist()]
 
 
 def _nullable(values: np.ndarray[Any, np.dtype[np.float64]]) -> list[list[float | None]]:
@@ -93,10 +138,10 @@ def _nullable(values: np.ndarray[Any, np.dtype[np.float64]]) -> list[list[float 
     return rows
 
 
-def _recorded(scores: ScoreTable, part: slice, n_rows: int) -> Any:
+def _recorded(scores: ScoreTable, at: IntArray) -> Any:
     if not scores.recorded:
-        return repeat(None, n_rows)
-    columns = {name: _texts(coded, part, n_rows) for name, coded in scores.recorded.items()}
+        return repeat(None, len(at))
+    columns = {name: _texts(coded, at) for name, coded in scores.recorded.items()}
     return [Jsonb(dict(zip(columns, cells, strict=True))) for cells in zip(*columns.values(), strict=True)]
 
 

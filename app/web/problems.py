@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -110,6 +110,10 @@ def _database_error(request: Request, error: Exception) -> Response:
     if isinstance(error, (OperationalError, PoolTimeout)) or getattr(error, "connection_invalidated", False):
         detail = "The database does not answer at the moment; nothing was stored. Try again soon."
         return answer(request, 503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
+    if isinstance(error, DataError) and request.method in ("GET", "HEAD"):
+        return answer(request, 404, "Nothing can have this address: it holds a character that is never stored.")
+    if isinstance(error, DataError):
+        return answer(request, 422, "A text of the request holds a character that cannot be stored, such as zero.")
     return _fault(request, error)
 
 
