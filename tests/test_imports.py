@@ -20,6 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "manifest",
         "manifest_base",
         "manifest_kinds",
+        "manifest_series",
         "predictions",
         "strict_yaml",
         "yaml_builder",

@@ -38,9 +38,9 @@ def test_rows_come_back_as_they_went_in(site: Site, with_texts: bool) -> None:
     with site.sessions.begin() as session:
         benchmark = benchmarks.find_benchmark(session, "tiny")
         entrant = entrants.find_entrant(session, benchmark.id, "Base")
-        session.connection().exec_driver_sql("ALTER TABLE score DISABLE TRIGGER keep_history")
-        session.connection().exec_driver_sql(f"DELETE FROM score WHERE submission_id = {submission}")
-        session.connection().exec_driver_sql(f"UPDATE submission SET columns = '{{MASE,SQL}}' WHERE id = {submission}")
+        session.execute(text("ALTER TABLE score DISABLE TRIGGER keep_history"))
+        session.execute(text("DELETE FROM score"))
+        session.execute(text("UPDATE submission SET columns = '{MASE,SQL}'"))
         tasks = benchmarks.ensure_tasks(session, benchmark.id, scores.task.words)
         copy_scores(session, scores, RowKeys(submission, {"Base": entrant.id}, tasks))
         back = read_scores(session, [(submission, entrant.id)], ["MASE", "SQL"])
