@@ -195,6 +195,37 @@ def test_an_unregistered_condition_is_refused(site: Site) -> None:
     assert reason == "mover has conditions that were not registered: up."
 
 
+def test_a_demanded_interval_that_is_missing_is_refused(site: Site) -> None:
+    """The benchmark wants to see what the submitter computed."""
+    register(site, MANIFEST.replace(b"min_seeds: 5", b"min_seeds: 5, claims: required"), PREREG)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(summary={"success_mean": 0.5}))}, PREREG)
+
+    assert ended["status"] == "not_admitted"
+    assert "The benchmark requires a claimed interval (success_ci_low, success_ci_high)" in ended["reason"]
+
+
+def test_episodes_without_a_partner_are_refused_under_strict(site: Site) -> None:
+    """In the axis form each episode is run in both conditions."""
+    axis = (
+        b"axis: AS\ncondition_pair: {homogeneous_id: left, heterogeneous_id: right}\nseeds: [0, 1, 2, 3, 4]\n"
+        b"episodes_per_seed: 2\nestimator: mean\ngit_tag: t\n"
+    )
+    run = {
+        "schema_version": 2,
+        "axis": "place",
+        "seeds": [0, 1, 2, 3, 4],
+        "episode_results": [
+            episode(s, n + (m == "right"), m) for s in range(5) for m in ("left", "right") for n in (0, 1)
+        ],
+    }
+    register(site, MANIFEST.replace(b"[document]", b"[axis]"), axis)
+    ended = send(site, "arm", {"run.json": json.dumps(run).encode()}, axis, "mover")
+    failed = {check["rule"]: check["reason"] for check in ended["checks"] if check["outcome"] == "failed"}
+
+    assert list(failed) == ["pairs"]
+    assert "mover: 5 in left, 5 in right" in failed["pairs"]
+
+
 def test_a_dirty_tree_is_refused(site: Site) -> None:
     """The bundle says so itself."""
     assert "dirty" in forged(site, bundle(dirty=True), "dirty")

@@ -153,7 +153,7 @@ def _interval_columns(manifest: Manifest, name: str, *, detail: bool) -> tuple[C
         title = f"{title}, {kind.replace('_', ' ')}"
     column = name.replace(":", "_")
     direction = metric.direction if metric is not None and kind != "optimality_gap" else "minimize"
-    about = kind or "estimate"
+    about = {"": "estimate", "profile_area": "profile"}.get(kind, kind)
     low, high = f"{column}_lower", f"{column}_upper"
     return (
         Column(column, title, unit=metric.unit if metric else None, direction=direction, interval=(low, high),

@@ -17,6 +17,7 @@ from app.scores import Coded, ScoreTable
 from app.stats.aggregate import (
     Aggregate,
     Interval,
+    area_above,
     estimate,
     interquartile_mean,
     mean,
@@ -32,7 +33,7 @@ from app.table import Cell
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 LEADERBOARD_SUBSTREAM = "evaluation.leaderboard_bootstrap"
-GAP = "optimality_gap"
+GAP, AREA = "optimality_gap", "profile_area"
 AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
 
@@ -90,6 +91,8 @@ class _Episodes:
         aggregates = {self._name(metric, kind): of for kind, of in AGGREGATES.items()}
         if self.spec.optimality_gap is not None and metric == self.spec.ranked:
             aggregates[f"{metric}:{GAP}"] = optimality_gap(self.spec.optimality_gap.threshold)
+        if self.spec.profile is not None and metric == (self.spec.profile.metric or self.spec.ranked):
+            aggregates[f"{metric}:{AREA}"] = area_above(_grid(self.spec.profile, self.manifest.metrics[metric]))
         return estimate(sample, aggregates, self._draw(sample, metric, cell), level=self.spec.uncertainty.level)
 
     def breakdown(self) -> Iterator[tuple[Cell, ...]]:

@@ -65,6 +65,16 @@ def profile_area(thresholds: FloatArray, shares: FloatArray) -> FloatArray:
     return area
 
 
+def area_above(thresholds: FloatArray) -> Aggregate:
+    """Return the aggregate that is the area under the performance profile, in units of its full height."""
+    shares = share_above(thresholds)
+
+    def area(distinct: FloatArray, counts: FloatArray) -> FloatArray:
+        return profile_area(thresholds, shares(distinct, counts))
+
+    return area
+
+
 @dataclass(frozen=True)
 class Interval:
     """A number with its interval. Without one `low` and `high` are None and `reason` says why.
