@@ -4,7 +4,7 @@ Made by `app.evidence`, read by `app.admission`, stored with the submission and 
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import Any, Self
 
 
@@ -37,14 +37,39 @@ class BundleFacts:
 
 
 @dataclass(frozen=True)
+class ClaimedValue:
+    """A value that a run computed itself, to be compared with ours; None where the run says null.
+
+    `table` is one of lrdbench's: per_stratum_metrics, benchmark_uncertainty or leaderboard. `entrant` is the name in
+    that table, which may be made up (`RS__vs__DFA`, `DFA__minus__RS`). `metric` has its own level in its name
+    (`coverage@0.95`), or is rank, score or a component of a leaderboard. `task` is the stratum, `balanced_global`, or
+    None in a leaderboard. `nominal` is the level of the interval from `low` to `high`, `aggregation` says what was
+    resampled, `board` names the leaderboard.
+    """
+
+    table: str
+    entrant: str
+    metric: str
+    task: str | None
+    nominal: float | None
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    aggregation: str | None = None
+    board: str | None = None
+
+
+@dataclass(frozen=True)
 class RunFacts:
     """What all files of one submission say.
 
     `described` holds facts by entrant that are shown and never computed with: an estimator's family, its parameters.
+    `claimed` are aggregates, intervals and ranks that the run computed itself.
     """
 
     bundles: tuple[BundleFacts, ...] = ()
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    claimed: tuple[ClaimedValue, ...] = ()
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -59,11 +84,14 @@ class RunFacts:
             )
             for bundle in stored.get("bundles", ())
         )
-        return cls(bundles=tuple(bundles), described=stored.get("described", {}))
+        claimed = tuple(ClaimedValue(*values) for values in stored.get("claimed", ()))
+        return cls(bundles=tuple(bundles), described=stored.get("described", {}), claimed=claimed)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the facts as JSON-ready values."""
         return {
             "bundles": [{**asdict(bundle), "summary": dict(bundle.summary)} for bundle in self.bundles],
             "described": {name: dict(facts) for name, facts in self.described.items()},
+            # There are many: lists of values, in the order of the fields.
+            "claimed": [list(astuple(claim)) for claim in self.claimed],
         }
