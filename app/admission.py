@@ -4,12 +4,15 @@ Called by `web.submissions` before anything is stored (also for a dry run) and b
 clock is handed in. A failed check keeps a submission off the boards; a warning is shown beside it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from app.admission_check import SHOWN, Check, Registered, listed
-from app.admission_episodes import check_bundles, check_min_seeds, check_prereg_episodes
+import numpy as np
+
+from app.admission_bundles import Claims, check_bundles, check_claims_present, check_prereg_bundles
+from app.admission_check import Check, Registered, listed, outcome_of_gap, policy_in_words, some
+from app.admission_episodes import check_min_seeds, check_prereg_episodes
 from app.facts import RunFacts
 from app.manifest import Manifest
 from app.prereg import Prereg
@@ -28,7 +31,7 @@ class Case:
     facts: RunFacts = field(default_factory=RunFacts)
     started_at: datetime | None = None
     dirty: bool | None = None
-    claims: Mapping[str, Mapping[str, float]] | None = None
+    claims: Claims | None = None
 
 
 def check_admission(case: Case) -> list[Check]:
@@ -59,29 +62,33 @@ def _missing_prereg(manifest: Manifest) -> Check:
 
 def _prereg_checks(case: Case, registered: Registered) -> list[Check]:
     prereg = registered.prereg
-    scores = case.scores
     return [
         _form(prereg, case.manifest),
         _benchmark(prereg, case.manifest),
         _run_purpose(prereg),
         _bootstrap_method(prereg),
         _registered_before(registered, case),
-        _entrants(prereg, scores),
+        _entrants(prereg, case.scores),
         _tasks(prereg, case),
-        _metrics(prereg, scores),
-        *_seeded(registered, case),
+        _metrics(prereg, case),
+        *_axis(prereg, case),
+        *_seeded(prereg, case),
+        *check_prereg_bundles(registered, case.scores, case.facts.bundles),
     ]
 
 
-def _seeded(registered: Registered, case: Case) -> list[Check]:
-    if case.manifest.evidence != "episodes":
-        return _seeds_of_other_kinds(registered.prereg)
-    return check_prereg_episodes(registered, case.scores, case.facts.bundles)
+def _seeded(prereg: Prereg, case: Case) -> list[Check]:
+    if case.manifest.evidence == "episodes":
+        return check_prereg_episodes(prereg, case.scores, case.facts.bundles)
+    if prereg.seeds is None:
+        return []
+    return [Check("seeds", "warned", "Seeds are registered, but this kind of evidence does not carry seeds.")]
 
 
 def _manifest_checks(case: Case) -> list[Check]:
-    bundles = check_bundles(case.manifest, case.facts.bundles, has_claims=case.claims is not None)
-    return [*_min_seeds(case), _dirty(case), *_claims(case), *bundles]
+    bundles = case.facts.bundles
+    claims = check_claims_present(case.manifest, case.scores.entrant.words, bundles, case.claims)
+    return [*_min_seeds(case), _dirty(case), *claims, *check_bundles(bundles)]
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:
@@ -113,9 +120,13 @@ def _run_purpose(prereg: Prereg) -> Check:
 
 
 def _bootstrap_method(prereg: Prereg) -> Check:
-    if prereg.bootstrap_method == "iid" and prereg.run_purpose == "leaderboard":
-        return Check("bootstrap_method", "failed", IID_REFUSED)
-    return Check("bootstrap_method", "passed", f"The registered bootstrap method is {prereg.bootstrap_method}.")
+    rule = "bootstrap_method"
+    if prereg.bootstrap_method != "iid":
+        return Check(rule, "passed", f"The registered bootstrap method is {prereg.bootstrap_method}.")
+    if prereg.run_purpose == "leaderboard":
+        return Check(rule, "failed", IID_REFUSED)
+    reason = f"The registered bootstrap method is iid, which a {prereg.run_purpose} run may use: it is never ranked."
+    return Check(rule, "passed", reason)
 
 
 def _registered_before(registered: Registered, case: Case) -> Check:
@@ -154,33 +165,57 @@ def _tasks(prereg: Prereg, case: Case) -> Check:
     undeclared = set(case.scores.task.words) - set(declared)
     if undeclared:
         return Check("tasks", "failed", f"Not among the registered tasks: {listed(undeclared)}.")
-    return _missing_tasks(prereg, case.scores, declared)
+    gaps = _missing_tasks(case.scores, set(declared))
+    if gaps:
+        return _judge_missing_tasks(prereg, case.manifest, some(gaps))
+    return Check("tasks", "passed", f"All {len(set(declared))} registered tasks are there for every entrant.")
 
 
-def _missing_tasks(prereg: Prereg, scores: ScoreTable, declared: Iterable[str]) -> Check:
-    wanted = set(declared)
-    gaps = []
-    for code, entrant in enumerate(scores.entrant.words):
-        delivered = {scores.task.words[task] for task in set(scores.task.codes[scores.entrant.codes == code].tolist())}
-        missing = wanted - delivered
-        gaps += [f"{entrant} lacks {len(missing)} of {len(wanted)} tasks ({listed(missing, 3)})"] if missing else []
-    if not gaps:
-        return Check("tasks", "passed", f"All {len(wanted)} registered tasks are there for every entrant.")
-    # A task that failed is an absent row in this kind of evidence: it is counted as a failure, never dropped.
-    return Check("tasks", "warned", f"Counted as failures: {'; '.join(gaps[:SHOWN])}.")
+def _missing_tasks(scores: ScoreTable, wanted: set[str]) -> list[str]:
+    delivered: dict[int, set[str]] = {}
+    for pair in np.unique(scores.entrant.codes * len(scores.task.words) + scores.task.codes).tolist():
+        entrant, task = divmod(pair, len(scores.task.words))
+        delivered.setdefault(entrant, set()).add(scores.task.words[task])
+    lacking = {entrant: wanted - delivered.get(code, set()) for code, entrant in enumerate(scores.entrant.words)}
+    return [f"{e} lacks {len(gap)} of {len(wanted)} tasks ({listed(gap, 3)})" for e, gap in lacking.items() if gap]
 
 
-def _metrics(prereg: Prereg, scores: ScoreTable) -> Check:
-    missing = set(prereg.metrics) - set(scores.columns)
+def _judge_missing_tasks(prereg: Prereg, manifest: Manifest, gaps: str) -> Check:
+    if manifest.evidence != "episodes":
+        # A task that failed is an absent row in these kinds of evidence: it is counted as a failure, never dropped.
+        return Check("tasks", "warned", f"Counted as failures: {gaps}.")
+    if prereg.tasks is None:
+        return Check("tasks", "warned", f"The preregistration restricts no tasks; without episodes: {gaps}.")
+    # An episode that failed is a row. A task without rows was not run, and nothing would count it.
+    return Check("tasks", outcome_of_gap(prereg), f"Registered tasks are missing: {gaps}. {policy_in_words(prereg)}")
+
+
+def _metrics(prereg: Prereg, case: Case) -> Check:
+    missing = set(prereg.metrics) - set(case.scores.columns)
     if missing:
         return Check("metrics", "failed", f"Registered metrics that were not delivered: {listed(missing)}.")
+    empty = _unmeasured(prereg, case.scores) if case.manifest.evidence == "episodes" else []
+    if empty:
+        return Check("metrics", "failed", f"Registered metrics without any value: {some(empty)}.")
     return Check("metrics", "passed", "Every registered metric was delivered.")
 
 
-def _seeds_of_other_kinds(prereg: Prereg) -> list[Check]:
-    if prereg.seeds is None:
+def _unmeasured(prereg: Prereg, scores: ScoreTable) -> list[str]:
+    found = []
+    for metric in prereg.metrics:
+        measured = set(scores.entrant.codes[~np.isnan(scores.value(metric))].tolist())
+        found += [f"{metric} of {e}" for code, e in enumerate(scores.entrant.words) if code not in measured]
+    return found
+
+
+def _axis(prereg: Prereg, case: Case) -> list[Check]:
+    """Hold the registered axis against the tasks, where the benchmark names its tasks by axes."""
+    if prereg.axis is None or prereg.axis not in (case.manifest.task_ids() or ()):
         return []
-    return [Check("seeds", "warned", "Seeds are registered, but this kind of evidence does not carry seeds.")]
+    if other := set(case.scores.task.words) - {prereg.axis}:
+        reason = f"The registered axis is {prereg.axis}, the episodes are of {listed(other)}."
+        return [Check("axis", "failed", reason)]
+    return [Check("axis", "passed", f"The episodes are of the registered axis, {prereg.axis}.")]
 
 
 def _min_seeds(case: Case) -> list[Check]:
@@ -192,17 +227,18 @@ def _min_seeds(case: Case) -> list[Check]:
 
 
 def _dirty(case: Case) -> Check:
-    said = [case.dirty, *(bundle.dirty for bundle in case.facts.bundles)]
-    if any(said):
-        if case.manifest.admission.dirty == "allow":
-            return Check("dirty", "warned", "The run came from a dirty working tree; this benchmark allows it.")
-        return Check("dirty", "failed", "The run came from a dirty working tree, which this benchmark does not admit.")
-    if all(dirty is None for dirty in said):
-        return Check("dirty", "warned", "The submission does not say whether its code was committed (metadata.dirty).")
+    said = {"metadata.dirty": case.dirty, **{bundle.name: bundle.dirty for bundle in case.facts.bundles}}
+    if dirty := [source for source, is_dirty in said.items() if is_dirty]:
+        return _judge_dirty(case.manifest, listed(dirty))
+    silent = [bundle.name for bundle in case.facts.bundles if bundle.dirty is None]
+    if case.dirty is None and (silent or not case.facts.bundles):
+        where = f"metadata.dirty, and dirty in {listed(silent)}" if silent else "metadata.dirty"
+        return Check("dirty", "warned", f"The submission does not say whether its code was committed ({where}).")
     return Check("dirty", "passed", "The submitter reports a clean working tree.")
 
 
-def _claims(case: Case) -> list[Check]:
-    if case.claims is not None or case.facts.bundles or case.manifest.admission.claims == "optional":
-        return []
-    return [Check("claims", "failed", "The benchmark requires claimed values; the submission has none.")]
+def _judge_dirty(manifest: Manifest, sources: str) -> Check:
+    reason = f"The run came from a dirty working tree ({sources})"
+    if manifest.admission.dirty == "allow":
+        return Check("dirty", "warned", f"{reason}; this benchmark allows it.")
+    return Check("dirty", "failed", f"{reason}, which this benchmark does not admit.")

@@ -35,6 +35,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "leaderboards",
         "admission",
+        "admission_bundles",
+        "admission_cells",
         "admission_check",
         "admission_deviations",
         "admission_episodes",
