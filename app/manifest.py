@@ -7,13 +7,21 @@ file in `app.leaderboards`, so a manifest is parsed with the table of known meth
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from app.errors import ManifestRejected, Problem
 from app.manifest_base import ColumnName, Direction, MetricName, Name, Part, Slug, TaskName, Title
 from app.manifest_kinds import Claim, Contamination, Episodes, Mode, Predictions, SeriesUncertainty
+from app.manifest_series import (
+    CatalogUse,
+    EstimatorName,
+    SeriesPart,
+    expand_metrics,
+    series_complaints,
+    with_levels,
+)
 from app.names import clip_for_message
 
 Scalar = str | int | float | bool | None
@@ -37,6 +45,14 @@ class Metric(Part):
     min: float | None = None
     max: float | None = None
     description: str | None = Field(None, max_length=2000)
+
+
+# Written out by name, or as a list of names in a catalog.
+Metrics = Annotated[
+    dict[MetricName, Metric],
+    Field(min_length=1),
+    BeforeValidator(expand_metrics, json_schema_input_type=dict[MetricName, Metric] | CatalogUse),
+]
 
 
 class Task(Part):
@@ -124,7 +140,7 @@ class Manifest(Part):
     title: Title
     description: str = Field("", max_length=50_000)
     evidence: EvidenceKind
-    metrics: dict[MetricName, Metric] = Field(min_length=1)
+    metrics: Metrics
     tasks: list[Task] | OpenTasks
     admission: Admission = Field(default_factory=Admission)
     columns: Columns = Field(default_factory=Columns)
@@ -132,7 +148,7 @@ class Manifest(Part):
     episodes: Episodes | None = None
     mode: Mode | None = None
     contamination: list[Contamination] | None = None
-    estimators: list[Name] | None = Field(None, min_length=1)
+    estimators: list[EstimatorName] | None = Field(None, min_length=1)
     uncertainty: SeriesUncertainty | None = None
     predictions: Predictions | None = None
     claims: dict[Name, Claim] = Field(default_factory=dict)
@@ -140,7 +156,12 @@ class Manifest(Part):
 
     @model_validator(mode="after")
     def _names_agree(self) -> Self:
-        complaints = [*self._repeated_names(), *self._undeclared_names(), *self._foreign_methods()]
+        complaints = [
+            *self._repeated_names(),
+            *self._undeclared_names(),
+            *self._foreign_methods(),
+            *self._broken_series_rules(),
+        ]
         if complaints:
             raise ValueError("; ".join(complaints))
         return self
@@ -168,6 +189,21 @@ class Manifest(Part):
             if self.evidence not in board.evidence_kinds
         ]
 
+    def _broken_series_rules(self) -> list[str]:
+        if self.evidence != "series_metrics":
+            declared = {"mode": self.mode, "contamination": self.contamination, "estimators": self.estimators}
+            misplaced = [name for name, part in {**declared, "uncertainty": self.uncertainty}.items() if part]
+            return [f"{name}: belongs to evidence of kind series_metrics" for name in misplaced]
+        uncertain = self.uncertainty or SeriesUncertainty()
+        part = SeriesPart(
+            mode=self.mode,
+            operators=[operator.name for operator in self.contamination or ()],
+            metrics=self.metrics,
+            uncertain_metrics=[*(uncertain.metrics or ()), *(uncertain.paired_metrics or ())],
+            estimators=self.estimators or (),
+        )
+        return list(series_complaints(part))
+
     def _undeclared_names(self) -> list[str]:
         complaints = []
         known_tasks = self.task_ids()
@@ -187,6 +223,7 @@ def build_manifest(document: Any, methods: Mapping[str, type[Leaderboard]]) -> M
     boards: list[Leaderboard] = []
     if not isinstance(document, dict):
         raise ManifestRejected("The manifest is not a mapping.", [Problem("expected a mapping at the top level")])
+    document = with_levels(document)
     declared = document.get("leaderboards")
     for position, board in enumerate(declared if isinstance(declared, list) else []):
         built = _build_board(board, f"leaderboards.{position}", methods, problems)

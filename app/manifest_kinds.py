@@ -11,6 +11,7 @@ from app.manifest_base import ColumnName, MetricName, Name, Part
 
 Mode = Literal["ground_truth", "stress_test", "observational"]
 PredictionKind = Literal["classification", "regression", "ranking"]
+ParameterValue = str | int | float | bool | None
 ClassName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
@@ -36,16 +37,18 @@ class Claim(Part):
 
 
 class Contamination(Part):
-    """An operator that a stress test applies to its series."""
+    """An operator that a stress test applies to its series, and the parameters it takes."""
 
     name: Name
     description: str = Field("", max_length=2000)
+    params: dict[Name, list[ParameterValue]] = Field(default_factory=dict)
 
 
 class SeriesUncertainty(Part):
     """How the aggregates of a series benchmark get their intervals; boards draw theirs from their own part.
 
-    `metrics` None means every metric; `paired` adds the differences of every pair of estimators.
+    `metrics` None means every metric; `paired` adds the differences of every pair of estimators, in `paired_metrics` or
+    else in `metrics`.
     """
 
     n_resamples: int = Field(200, ge=100, le=100_000)
@@ -53,6 +56,7 @@ class SeriesUncertainty(Part):
     rng_seed: int = Field(0, ge=0, lt=2**63)
     metrics: list[MetricName] | None = None
     paired: bool = False
+    paired_metrics: list[MetricName] | None = None
     stream: Literal["independent", "lrdbench"] = "independent"
 
 

@@ -42,6 +42,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "admission_episodes",
         "evidence",
         "manifest_fev",
+        "manifest_lrdbench",
     ),
     ("db",),
     ("store",),

@@ -1,0 +1,99 @@
+"""The small JSON objects inside the cells of a run's tables, read strictly and each distinct text once.
+
+Called by the readers of a run folder. Numbers are finite, keys are there once, and size and depth are bounded.
+"""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from app.evidence.blocks import Texts
+from app.evidence.json_records import first_repeated
+from app.evidence.vocabulary import local_codes
+from app.scores import IntArray
+
+MAX_TEXT = 20_000
+EMPTY = "{}"
+
+
+class NotAnObject(ValueError):
+    """A cell that holds no acceptable JSON object; the message says why."""
+
+
+class ObjectTexts:
+    """The distinct texts of one column over all files: the object of each, empty where `wrong` says why it is none."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self.found: list[dict[str, Any]] = []
+        self.wrong: dict[int, str] = {}
+
+    def encode(self, texts: Texts) -> IntArray:
+        """Return each cell's position in `found`; an empty cell counts as an empty object."""
+        words, codes = local_codes(texts.fill_null(EMPTY))
+        return np.array([self._number(word) for word in words], dtype=np.int64)[codes]
+
+    def _number(self, word: str) -> int:
+        number = self._numbers.get(word)
+        if number is None:
+            number = self._numbers[word] = len(self.found)
+            try:
+                self.found.append(object_of(word))
+            except NotAnObject as error:
+                self.found.append({})
+                self.wrong[number] = str(error)
+        return number
+
+
+def object_of(text: str) -> dict[str, Any]:
+    """Return the object that a cell holds. Raises NotAnObject."""
+    value = value_of(text)
+    if not isinstance(value, dict):
+        raise NotAnObject("expected a JSON object, as lrdbench writes it")
+    return value
+
+
+def value_of(text: str) -> Any:
+    """Return the JSON value that a cell holds, which is finite throughout. Raises NotAnObject."""
+    if len(text) > MAX_TEXT:
+        raise NotAnObject(f"the JSON has more than {MAX_TEXT:,} characters")
+    try:
+        return _DECODER.decode(text)
+    except NotAnObject:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise NotAnObject(f"not JSON: {error}") from error
+
+
+def write(value: Any) -> str:
+    """Return a value as lrdbench writes it: keys in order, ASCII, a space behind commas and colons."""
+    return json.dumps(value, sort_keys=True)
+
+
+def as_texts(words: list[str | None]) -> Texts:
+    """Return a column of text cells."""
+    return pa.array(words, pa.string())
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built = dict(pairs)
+    if len(built) < len(pairs):
+        raise NotAnObject(f"the key {first_repeated(name for name, _ in pairs)} is there twice")
+    return built
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise NotAnObject(f"{text} is too large for a 64-bit float")
+    return number
+
+
+def _refuse_constant(text: str) -> float:
+    raise NotAnObject(f"{text} is not a number that JSON has")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_finite, parse_constant=_refuse_constant)

@@ -1,0 +1,171 @@
+"""The per-series rows of a submission as one wide ScoreTable: a row per estimator and record, a column per metric.
+
+Called by `app.evidence.series_metrics`. Kept beside the scores is what lrdbench's own tables need, so that they can
+be written again: which metrics a row had and in which order, which of them lacked an interval, and their metadata.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.errors import Problem
+from app.evidence.findings import Findings
+from app.evidence.series_json import write
+from app.evidence.series_rows import MetricRows, Words
+from app.evidence.series_strata import Stratum
+from app.evidence.vocabulary import coded
+from app.lrdbench_catalog import PAIRED_ERRORS, PAIRED_RATIO
+from app.scores import NONE, Coded, FloatArray, IntArray, ScoreTable
+
+ESTIMATOR, DIAGNOSTIC = "estimator", "diagnostic"
+# What the stratum and the metric's name say already.
+REPEATED = ("stratum_key", "nominal")
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """Per-series rows, and the row of the ScoreTable that each belongs to: `wide` [n_long], `first` [n_wide]."""
+
+    rows: MetricRows
+    words: Words
+    files: Mapping[int, str]
+    wide: IntArray
+    first: IntArray
+    columns: Sequence[int]
+
+    @classmethod
+    def of(cls, rows: MetricRows, words: Words, files: Mapping[int, str]) -> "Pivot":
+        """Number the pairs of estimator and record by first appearance, and the metrics too."""
+        wide, first = _by_appearance(rows.record * len(words.estimators) + rows.estimator)
+        metrics, first_metric = _by_appearance(rows.metric)
+        del metrics
+        return cls(rows, words, files, wide, first, rows.metric[first_metric].tolist())
+
+    def table(self, roles: Sequence[str], findings: Findings) -> ScoreTable:
+        """Return the scores; `roles` says of each pair whether it is an estimator's or a diagnostic's."""
+        strata = [_known(stratum) for stratum in self.words.strata]
+        stratum = self.rows.stratum[self.first]
+        errors = self._paired_errors(findings)
+        names = tuple(self.words.metrics[code] for code in self.columns)
+        return ScoreTable(
+            entrant=coded(tuple(self.words.estimators), self.rows.estimator[self.first]),
+            task=coded(tuple(stratum.name for stratum in strata), stratum),
+            columns=(*names, *(PAIRED_ERRORS if errors is not None else ())),
+            values=self._values() if errors is None else np.column_stack([self._values(), errors]),
+            leaked=np.zeros(len(self.first), dtype=np.bool_),
+            file=self.rows.file[self.first],
+            row=self.rows.row[self.first],
+            item=coded(tuple(self.words.records), self.rows.record[self.first]),
+            recorded={
+                "role": code_texts(roles),
+                "stratum_json": coded(tuple(stratum.json for stratum in strata), stratum),
+                "metrics": code_texts(list(self._metric_lists(self.rows.metric != NONE))),
+                "missing_ci": code_texts(list(self._metric_lists(self._flagged("missing_ci")))),
+                "clean_record_id": self._common("clean_record_id", findings),
+                "contamination_operator": self._common("contamination_operator", findings),
+                "metadata": code_texts(list(self._metadata())),
+            },
+        )
+
+    def _values(self) -> FloatArray:
+        """Return the scores, [n_wide, n_columns]; a metric that a row does not have is NaN, as is one that is null."""
+        position = {code: at for at, code in enumerate(self.columns)}
+        column = np.array([position.get(code, NONE) for code in range(len(self.words.metrics))], dtype=np.int64)
+        values = np.full((len(self.first), len(self.columns)), np.nan)
+        values[self.wide, column[self.rows.metric]] = self.rows.value
+        return values
+
+    def _paired_errors(self, findings: Findings) -> FloatArray | None:
+        """Return the two errors of which a stratum's ratio is made, [n_wide, 2]; None when no row has the metric.
+
+        A row of paired_mae_ratio has no value of its own: lrdbench divides the means of its components.
+        """
+        if PAIRED_RATIO not in self.words.metrics:
+            return None
+        is_ratio = self.rows.metric == self.words.metrics.index(PAIRED_RATIO)
+        found = np.full((len(self.first), len(PAIRED_ERRORS)), np.nan)
+        for at in np.flatnonzero(is_ratio).tolist():
+            metadata = self.words.metadata[self.rows.metadata[at]]
+            if metadata.get("aggregation_components"):
+                found[self.wide[at]] = [self._error(metadata.get(name), name, at, findings) for name in PAIRED_ERRORS]
+        return found
+
+    def _error(self, value: Any, name: str, at: int, findings: Findings) -> float:
+        if isinstance(value, float | int) and not isinstance(value, bool) and value >= 0:
+            return float(value)
+        findings.add(self._problem(f"{name} must be a number that is not negative", at, str(value)))
+        return float("nan")
+
+    def _flagged(self, key: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        flags = np.array([bool(metadata.get(key)) for metadata in self.words.metadata], dtype=np.bool_)
+        return flags[self.rows.metadata]
+
+    def _metric_lists(self, wanted: np.ndarray[Any, np.dtype[np.bool_]]) -> Iterator[str | None]:
+        """Yield for each pair the metrics of its wanted rows in the file's order, a space between two."""
+        shown: dict[bytes, str | None] = {}
+        for rows in self._grouped(wanted):
+            codes = self.rows.metric[rows]
+            key = codes.tobytes()
+            if key not in shown:
+                shown[key] = " ".join(self.words.metrics[code] for code in codes.tolist()) or None
+            yield shown[key]
+
+    def _grouped(self, wanted: np.ndarray[Any, np.dtype[np.bool_]]) -> Iterator[IntArray]:
+        rows = np.flatnonzero(wanted)
+        rows = rows[np.argsort(self.wide[rows], kind="stable")]
+        ends = np.searchsorted(self.wide[rows], np.arange(len(self.first)), side="right").tolist()
+        start = 0
+        for end in ends:
+            yield rows[start:end]
+            start = end
+
+    def _common(self, key: str, findings: Findings) -> Coded:
+        """Return what the metadata of each pair's rows say about the pair; a contradiction is a problem."""
+        texts = [metadata.get(key) for metadata in self.words.metadata]
+        said: list[str | None] = [None] * len(self.first)
+        for at, (wide, code) in enumerate(zip(self.wide.tolist(), self.rows.metadata.tolist(), strict=True)):
+            text = texts[code]
+            if text is None:
+                continue
+            if not isinstance(text, str) or (said[wide] is not None and said[wide] != text):
+                findings.add(self._problem(f"{key}: expected one text for an estimator's record", at, str(text)))
+            else:
+                said[wide] = text
+        return code_texts(said)
+
+    def _metadata(self) -> Iterator[str | None]:
+        """Yield for each pair the metadata of its rows by metric, without what is known otherwise."""
+        kept = [
+            write({key: value for key, value in metadata.items() if key not in REPEATED})
+            for metadata in self.words.metadata
+        ]
+        for rows in self._grouped(self.rows.metric != NONE):
+            pairs = zip(self.rows.metric[rows].tolist(), self.rows.metadata[rows].tolist(), strict=True)
+            cells = [f'"{self.words.metrics[metric]}": {kept[code]}' for metric, code in pairs if kept[code] != "{}"]
+            yield "{" + ", ".join(cells) + "}" if cells else None
+
+    def _problem(self, message: str, at: int, value: str) -> Problem:
+        rows = self.rows
+        return Problem(message, self.files[int(rows.file[at])], int(rows.row[at]), "metadata_json", value[:80])
+
+
+def code_texts(texts: Sequence[str | None]) -> Coded:
+    """Return a column of texts, its words in order of first appearance."""
+    numbers: dict[str, int] = {}
+    codes = [NONE if text is None else numbers.setdefault(text, len(numbers)) for text in texts]
+    return Coded(tuple(numbers), np.array(codes, dtype=np.int64))
+
+
+def _by_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:
+    """Return each key's number in order of first appearance, and the first position of each number."""
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(first), dtype=np.int64)
+    number[order] = np.arange(len(first))
+    return number[inverse], first[order]
+
+
+def _known(stratum: Stratum | None) -> Stratum:
+    return Stratum("", "") if stratum is None else stratum
