@@ -10,7 +10,18 @@ from app.config import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
 from app.version import release
-from app.web import benchmarks, leaderboards, ops, preregs, problems, registrations, rows, submissions, tokens
+from app.web import (
+    benchmarks,
+    exports,
+    leaderboards,
+    ops,
+    preregs,
+    problems,
+    registrations,
+    rows,
+    submissions,
+    tokens,
+)
 from app.web.cache import PublishedPages, watch
 from app.web.limits import RateLimit
 from app.web.state import State
@@ -47,6 +58,7 @@ def create_app(settings: Settings, database_url: str) -> PublishedPages:
         benchmarks.router,
         leaderboards.router,
         rows.router,
+        exports.router,
         preregs.router,
         registrations.router,
         tokens.router,

@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from app.errors import BoardUnavailable
 from app.leaderboards.measured import Measurement
 from app.leaderboards.registry import compute_board, measured_method
+from app.leaderboards.series_tables import series_tables
 from app.leaderboards.tables import BoardTables
 from app.manifest import Leaderboard, Manifest
 from app.scores import ScoreTable
@@ -33,7 +34,10 @@ class BoardInputs:
 
 def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
     """Compute every board; one that cannot be computed says so and the others stand."""
-    return [table for spec in manifest.leaderboards for table in _tables(manifest, spec, inputs)]
+    boards = [table for spec in manifest.leaderboards for table in _tables(manifest, spec, inputs)]
+    if manifest.evidence == "series_metrics" and len(inputs.scores()):
+        boards += series_tables(manifest, inputs.scores())
+    return boards
 
 
 def _tables(manifest: Manifest, spec: Leaderboard, inputs: BoardInputs) -> list[Table]:

@@ -15,6 +15,7 @@ from app.jobs.evaluate import Queue
 from app.jobs.measuring import Measuring
 from app.store import benchmarks, snapshots
 from app.store.scores import read_scores
+from app.store.series import read_series
 from app.store.snapshots import Inputs, Publication
 from app.table import Table
 from app.version import code_version
@@ -48,7 +49,13 @@ def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
         entrants = {(s.submission_id, s.entrant_id): s.entrant for s in inputs.standings}
         measuring = Measuring(session, inputs.declared, entrants)
         columns = [*inputs.declared.manifest.metrics, *QUANTITIES]
-        scores = cache(lambda: read_scores(session, list(entrants), columns))
+        is_series = inputs.declared.manifest.evidence == "series_metrics"
+        read = (
+            (lambda: read_series(session, list(entrants)))
+            if is_series
+            else (lambda: read_scores(session, list(entrants), columns))
+        )
+        scores = cache(read)
         tables = compute_tables(inputs.declared.manifest, BoardInputs(scores, measuring.measure))
         claims = decide_benchmark(session, inputs.declared.manifest, inputs.standings)
         tables += [] if claims is None else [claims]

@@ -20,7 +20,7 @@ from app.db.models import (
 )
 from app.errors import Conflict, NotFound
 from app.evidence.reader import Evidence
-from app.store import benchmarks, entrants, scores
+from app.store import benchmarks, entrants, scores, series
 from app.store.benchmarks import Declared
 from app.table import Table
 
@@ -70,16 +70,18 @@ def write_submission(session: Session, arrival: Arrival) -> Submission:
     table = arrival.evidence.scores
     benchmark_id = arrival.declared.benchmark.id
     locked = entrants.lock_entrants(session, benchmark_id, table.entrant.words)
-    entrants.refuse_foreign(locked.values(), arrival.token_id)
+    diagnostics = series.diagnostic_names(table)
+    named = {name: entrant for name, entrant in locked.items() if name not in diagnostics}
+    entrants.refuse_foreign(named.values(), arrival.token_id)
     if arrival.admitted:
-        entrants.claim(locked.values(), arrival.token_id)
+        entrants.claim(named.values(), arrival.token_id)
     submission = _add_submission(session, arrival)
     _add_parts(session, submission, arrival)
-    _add_entries(session, submission, arrival, locked)
+    _add_entries(session, submission, arrival, named)
     tasks = benchmarks.ensure_tasks(session, benchmark_id, table.task.words)
     keys = scores.RowKeys(submission.id, {name: entrant.id for name, entrant in locked.items()}, tasks)
     session.flush()
-    scores.copy_scores(session, table, keys)
+    scores.copy_scores(session, series.keep_strata(session, table, tasks), keys)
     return submission
 
 
@@ -129,6 +131,8 @@ def _add_entries(session: Session, submission: Submission, arrival: Arrival, loc
     counts = arrival.evidence.scores.entrant
     state = "pending" if arrival.admitted else "not_admitted"
     for code, name in enumerate(counts.words):
+        if name not in locked:
+            continue
         n_rows = int((counts.codes == code).sum())
         session.add(Entry(submission_id=submission.id, entrant_id=locked[name].id, n_rows=n_rows, state=state))
 
