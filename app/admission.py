@@ -19,6 +19,9 @@ from app.prereg import Prereg
 from app.prereg_shared import IID_REFUSED
 from app.scores import ScoreTable
 
+# The one rule that needs the server's clock.
+WITNESSED_RULE = "registered_before_run"
+
 
 @dataclass(frozen=True)
 class Case:
@@ -130,7 +133,7 @@ def _bootstrap_method(prereg: Prereg) -> Check:
 
 
 def _registered_before(registered: Registered, case: Case) -> Check:
-    rule = "registered_before_run"
+    rule = WITNESSED_RULE
     when = f"{registered.registered_at:%Y-%m-%d %H:%M:%S} UTC"
     source = "attested by the steward" if registered.attested else "witnessed by the server"
     if registered.registered_at > case.received_at:

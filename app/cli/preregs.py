@@ -1,14 +1,16 @@
 """`plumbline prereg`: registers preregistrations, and checks them without a server."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
-from app.admission import Case, check_admission, is_admitted
+from app.admission import WITNESSED_RULE, Case, check_admission, is_admitted
+from app.admission_bundles import Claims
 from app.admission_check import Check, Registered
 from app.cli.output import check_table, note, say, show
 from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
@@ -16,7 +18,7 @@ from app.config import Settings
 from app.evidence.reader import read_evidence
 from app.evidence.uploads import Limits, Upload
 from app.leaderboards.registry import parse_manifest
-from app.prereg import git_blob_sha1, parse_prereg, sha256_hex
+from app.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
 
 PreregFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The prereg, a YAML file.")
@@ -28,6 +30,17 @@ EvidenceOption = Annotated[
     list[Path] | None, typer.Option(exists=True, dir_okay=False, help="A file of the run; repeat for several.")
 ]
 NOT_ADMITTED = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run would be submitted with, and the benchmark that it is held against."""
+
+    manifest: Path
+    evidence: tuple[Path, ...]
+    entrant: str | None
+    claims: Claims | None
+    dirty: bool | None
 
 
 def register(app: typer.Typer) -> None:
@@ -52,32 +65,55 @@ def check(
     manifest: ManifestOption = None,
     evidence: EvidenceOption = None,
     entrant: Annotated[str | None, typer.Option(help="Where the rows do not name it.")] = None,
+    claims: Annotated[str | None, typer.Option(help="JSON: values that you report, to be compared.")] = None,
+    dirty: Annotated[bool | None, typer.Option("--dirty/--clean", help="Whether code was left uncommitted.")] = None,
 ) -> None:
     """Say whether a server would accept a prereg, and with --manifest and --evidence whether it would admit a run.
 
-    No server is needed. Whether the registration came before the run is what only a server can witness. Exit code 1:
-    the run would not be admitted.
+    No server is needed. Exit codes: 0 fine, 1 the run would not be admitted, 2 the prereg or a file is refused.
     """
     content = file.read_bytes()
     prereg = parse_prereg(content)
     say(f"{file} is a prereg of the {prereg.form} form, run purpose {prereg.run_purpose}.")
-    say(f"sha256         {sha256_hex(content)}")
-    say(f"git blob sha1  {git_blob_sha1(content)}")
+    for name, value in _declared(prereg, content):
+        say(f"{name:<18} {value}")
     if manifest is None and not evidence:
         return
     if manifest is None or not evidence:
         raise typer.BadParameter("--manifest and --evidence go together")
-    checks = _admission(content, manifest, evidence, entrant)
+    run = Run(manifest, tuple(evidence), entrant, _read_claims(claims), dirty)
+    checks = _admission(content, prereg, run)
     show(check_table([asdict(each) for each in checks]))
+    note("Only a server can witness that the registration came before the run; this was not checked.")
     if not is_admitted(checks):
         raise typer.Exit(NOT_ADMITTED)
 
 
-def _admission(content: bytes, manifest: Path, evidence: Sequence[Path], entrant: str | None) -> list[Check]:
-    """Apply every rule of admission, as if the prereg had been registered and the files sent just now."""
-    declared = parse_manifest(manifest.read_bytes())
-    uploads = [Upload(path.name, path) for path in evidence]
-    read = read_evidence(declared, uploads, entrant, Limits.from_settings(Settings()))
+def _declared(prereg: Prereg, content: bytes) -> Iterator[tuple[str, str]]:
+    """Yield what the prereg binds its run to, in the order of importance, and the addresses of its bytes."""
+    per_seed = prereg.episodes_per_seed
+    yield "seeds", "not declared" if prereg.seeds is None else ", ".join(map(str, prereg.seeds))
+    yield "episodes per seed", "not declared" if per_seed is None else f"{per_seed} in each condition"
+    yield "conditions", "not restricted" if prereg.conditions is None else ", ".join(prereg.conditions)
+    yield "bootstrap method", prereg.bootstrap_method
+    yield "failure policy", prereg.failure_policy
+    yield "sha256", sha256_hex(content)
+    yield "git blob sha1", git_blob_sha1(content)
+
+
+def _read_claims(text: str | None) -> Claims | None:
+    try:
+        return None if text is None else TypeAdapter(dict[str, dict[str, float]]).validate_json(text)
+    except ValidationError:
+        raise typer.BadParameter('--claims is JSON of this shape: {"entrant": {"metric": 0.5}}') from None
+
+
+def _admission(content: bytes, prereg: Prereg, run: Run) -> list[Check]:
+    """Apply every rule of admission that needs no server."""
+    declared = parse_manifest(run.manifest.read_bytes())
+    uploads = [Upload(path.name, path) for path in run.evidence]
+    read = read_evidence(declared, uploads, run.entrant, Limits.from_settings(Settings()))
     now = datetime.now(UTC)
-    registered = Registered(sha256_hex(content), git_blob_sha1(content), parse_prereg(content), now, attested=False)
-    return check_admission(Case(declared, read.scores, registered, now, read.facts))
+    registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, now, attested=False)
+    case = Case(declared, read.scores, registered, now, read.facts, dirty=run.dirty, claims=run.claims)
+    return [check for check in check_admission(case) if check.rule != WITNESSED_RULE]
