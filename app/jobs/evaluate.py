@@ -17,13 +17,15 @@ from app.db.models import Submission
 from app.facts import RunFacts
 from app.jobs.claims import write_claims
 from app.jobs.measuring import Measuring
-from app.jobs.summaries import check_bundle_claims, check_claims, summarise
+from app.jobs.summaries import check_bundle_claims, check_claims, check_series_claims, summarise
 from app.leaderboards.episode_summary import summarise_episodes
+from app.leaderboards.series_summary import summarise_series
 from app.manifest import Manifest
 from app.prereg import Prereg
 from app.scores import ScoreTable
 from app.store import benchmarks, preregs, submissions
 from app.store.scores import read_scores
+from app.store.series import read_series
 
 logger = logging.getLogger(__name__)
 
@@ -113,9 +115,19 @@ def _summarise_episodes(
     return [*check_claims(submission.claims, table), *check_bundle_claims(scores, bundles)]
 
 
+def _summarise_series(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> list[Check]:
+    del scores  # these rows have more to them than scores
+    entries = submissions.list_entries(session, submission.id)
+    rows = read_series(session, [(submission.id, entrant.id) for entrant, _ in entries])
+    table = summarise_series(rows)
+    submissions.write_table(session, submission.id, table)
+    claimed = RunFacts.from_dict(submission.facts).claimed
+    return [*check_claims(submission.claims, table), *check_series_claims(manifest, rows, claimed)]
+
+
 SUMMARIES: Mapping[str, Summarise] = {
     "evaluation_summary": _summarise_means,
-    "series_metrics": _summarise_means,
+    "series_metrics": _summarise_series,
     "episodes": _summarise_episodes,
 }
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from app.admission_check import Check
-from app.facts import BundleFacts
+from app.facts import BundleFacts, ClaimedValue
 from app.leaderboards.episode_summary import claim_differences
+from app.leaderboards.series_summary import series_differences
 from app.manifest import Manifest
 from app.scores import ScoreTable
 from app.stats.interval import percentile_interval
@@ -86,3 +87,17 @@ def check_bundle_claims(scores: ScoreTable, bundles: Sequence[BundleFacts]) -> l
         reason = f"Claimed summaries differ from the episodes: {'; '.join(different[:10])}."
         return [Check("claimed_summary", "failed", reason)]
     return [Check("claimed_summary", "passed", "Every claimed summary comes out of the episodes, to the last digit.")]
+
+
+def check_series_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> list[Check]:
+    """Hold what runs of lrdbench computed themselves against their own rows; a difference is a warning."""
+    if not claimed:
+        return []
+    different = list(series_differences(manifest, scores, claimed))
+    if different:
+        more = f" and {len(different) - 10} more" if len(different) > 10 else ""
+        reason = (
+            f"{len(different)} claimed values differ from the rows, which count: {'; '.join(different[:10])}{more}."
+        )
+        return [Check("claimed_values", "warned", reason)]
+    return [Check("claimed_values", "passed", f"All {len(claimed)} claimed values that can be compared agree.")]
