@@ -1,0 +1,178 @@
+"""Runs of lrdbench over HTTP: every aggregate, interval and rank that they claim comes out of their per-series rows."""
+
+import csv
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.manifest_lrdbench import manifest_from_lrdbench
+from tests.conftest import Site
+
+DATA = Path(__file__).parent / "data" / "lrdbench_runs"
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+RUNS = {path.stem: path for path in (*DATA.glob("*.zip"), *EXAMPLES.glob("lrdbench*/results/*.zip"))}
+NAMES = sorted(RUNS)
+COUNTS = (
+    "n_metric_rows",
+    "n_missing_values",
+    "n_missing_uncertainty",
+    "n_validity_observations",
+    "n_invalid_estimates",
+)
+YAML = {"Content-Type": "application/yaml"}
+Row = Mapping[str, str]
+
+
+def member(name: str, ending: str) -> list[Row]:
+    """Return the rows of a table in a run's archive, empty when the run has none."""
+    with zipfile.ZipFile(RUNS[name]) as archive:
+        for path in archive.namelist():
+            if path.removesuffix(".gz").endswith(ending):
+                content = archive.read(path)
+                text = gzip.decompress(content) if path.endswith(".gz") else content
+                return list(csv.DictReader(io.StringIO(text.decode())))
+    return []
+
+
+def publish(site: Site, name: str) -> tuple[str, dict[str, Any]]:
+    """Import the run's manifest, submit the run, and return the slug and where the submission ended."""
+    manifest = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes())
+    made = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML)
+    assert made.status_code == 201, made.text
+    slug = made.json()["slug"]
+    run = RUNS[name].read_bytes()
+    answer = site.http.post(
+        f"/benchmarks/{slug}/submissions", files=[("files", (f"{name}.zip", run))], headers=site.auth()
+    )
+    assert answer.status_code == 202, answer.text
+    site.work()
+    return slug, site.http.get(f"/submissions/{answer.json()['id']}.json").json()
+
+
+def table(site: Site, slug: str, address: str) -> list[Row]:
+    """Return a published CSV as rows."""
+    answer = site.http.get(f"/benchmarks/{slug}/{address}")
+    assert answer.status_code == 200, answer.text
+    return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+def keyed(rows: Iterable[Row], *columns: str) -> dict[tuple[str, ...], Row]:
+    """Return rows by what names them; a stratum is compared as the object it is."""
+    return {
+        tuple(json.dumps(json.loads(row[c]), sort_keys=True) if c == "stratum_json" else row[c] for c in columns): row
+        for row in rows
+    }
+
+
+def number(text: str) -> float | None:
+    """Return a cell as a number, None when it is empty."""
+    return None if text in ("", "nan") else float(text)
+
+
+def close(ours: str, theirs: str) -> bool:
+    """Say whether two cells are both null, or equal to 1e-12."""
+    a, b = number(ours), number(theirs)
+    return a is b if a is None or b is None else abs(a - b) <= 1e-12
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_of_a_run_comes_out_of_its_rows(roomy_site: Site, name: str) -> None:
+    """Aggregates, intervals and the leaderboard, to 1e-12; and the run's own claims are found to agree."""
+    slug, ended = publish(roomy_site, name)
+    board = roomy_site.http.get(f"/benchmarks/{slug}.json").json()["manifest"]["leaderboards"][0]["name"]
+    where = ("estimator_name", "metric_name", "stratum_json")
+    aggregates = table(roomy_site, slug, "tables/per_stratum_metrics.csv")
+    theirs = member(name, "tables/per_stratum_metrics.csv")
+    levels = [json.loads(row["metadata_json"]).get("nominal") for row in theirs]
+    ours = {
+        (*key, json.loads(row["metadata_json"]).get("nominal")): row for key, row in keyed(aggregates, *where).items()
+    }
+    wrong = [
+        key for (key, row), level in zip(keyed(theirs, *where).items(), levels, strict=True)
+        if not close(ours[*key, level]["value"], row["value"])
+    ]  # fmt: skip
+    leaderboard = table(roomy_site, slug, f"leaderboards/{board}.csv")
+    expected = member(name, "tables/leaderboard.csv")
+
+    assert ended["status"] == "published"
+    assert {check["rule"]: check["outcome"] for check in ended["checks"]}["claimed_values"] == "passed"
+    assert len(aggregates) == len(theirs)
+    assert wrong == []
+    assert [(row["entrant"], float(row["score"])) for row in leaderboard] == [
+        (row["estimator_name"], pytest.approx(float(row["score"]), abs=1e-12)) for row in expected
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_interval_of_a_run_comes_out_of_its_rows(roomy_site: Site, name: str) -> None:
+    """Within strata, over strata and paired, from lrdbench's own stream."""
+    slug, _ = publish(roomy_site, name)
+    ours = table(roomy_site, slug, "tables/benchmark_uncertainty.csv")
+    theirs = member(name, "tables/benchmark_uncertainty.csv")
+    if not theirs:
+        return
+    cells = ("value", "ci_low", "ci_high")
+    wrong = [
+        (a["estimator_name"], a["metric_name"])
+        for a, b in zip(ours, theirs, strict=True)
+        if a["estimator_name"] != b["estimator_name"] or not all(close(a[cell], b[cell]) for cell in cells)
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_failures_are_counted_as_lrdbench_counts_them(roomy_site: Site, name: str) -> None:
+    """Rows, missing values, missing intervals and invalid estimates of every estimator and stratum."""
+    slug, _ = publish(roomy_site, name)
+    where = ("estimator_name", "stratum_json")
+    ours = keyed(table(roomy_site, slug, "tables/failures.csv"), *where)
+    wrong = {
+        key: [(count, ours[key][count], row[count]) for count in COUNTS if not close(ours[key][count], row[count])]
+        for key, row in keyed(member(name, "tables/failures.csv"), *where).items()
+    }
+
+    assert {key: cells for key, cells in wrong.items() if cells} == {}
+
+
+def test_raw_rows_come_back_as_they_were_sent(roomy_site: Site) -> None:
+    """Every per-series row with its value and its own level."""
+    name = "public_small_stress_contamination"
+    slug, _ = publish(roomy_site, name)
+    both = (table(roomy_site, slug, "raw/metrics.csv"), member(name, "raw/metrics.csv"))
+    ours, theirs = ([row for row in rows if row["scope"] == "per_series"] for rows in both)
+
+    assert [(r["record_id"], r["estimator_name"], r["metric_name"]) for r in ours] == [
+        (r["record_id"], r["estimator_name"], r["metric_name"]) for r in theirs
+    ]
+    assert all(close(a["value"], b["value"]) for a, b in zip(ours, theirs, strict=True))
+
+
+def test_every_page_of_a_series_benchmark_answers(roomy_site: Site) -> None:
+    """Board, pairs, terms, failures with their picture, strata, intervals, and the zip of all."""
+    slug, _ = publish(roomy_site, "public_small_stress_contamination")
+    board = roomy_site.http.get(f"/benchmarks/{slug}.json").json()["manifest"]["leaderboards"][0]["name"]
+    boards = [f"leaderboards/{board}{kind}" for kind in ("", "/pairwise", "/score")]
+    tables = [f"tables/{name}" for name in ("failures", "failure_map", "failed_records", "per_stratum_metrics",
+                                            "benchmark_uncertainty", "stress_metrics")]  # fmt: skip
+    codes = {
+        address: roomy_site.http.get(f"/benchmarks/{slug}/{address}", headers={"Accept": "text/html"}).status_code
+        for address in (*boards, *tables, "tables.zip", "tasks", "entrants/RS", "")
+    }
+
+    assert {address: code for address, code in codes.items() if code != 200} == {}
+
+
+def test_what_is_measured_between_estimators_is_nobodys_entrant(roomy_site: Site) -> None:
+    """`RS__vs__DFA` has aggregates, and neither a rank nor an owner."""
+    slug, ended = publish(roomy_site, "public_small_canonical_ground_truth")
+    aggregates = table(roomy_site, slug, "tables/per_stratum_metrics.csv")
+
+    assert [entrant["name"] for entrant in ended["entrants"]] == ["DFA", "DMA", "RS"]
+    assert "RS__vs__DFA" in {row["estimator_name"] for row in aggregates}
