@@ -254,8 +254,8 @@ STRESS = frozenset({
 
 
 def _n_null(group: Group) -> int:
-    """Count the null rows; those of a ratio have no value of their own."""
-    return len(group.values) if group.denominators is not None else int(np.isnan(group.values).sum())
+    """Count the null rows; those of a ratio have no value of their own, so none is missing."""
+    return 0 if group.denominators is not None else int(np.isnan(group.values).sum())
 
 
 def _texts(*names: str) -> tuple[Column, ...]:

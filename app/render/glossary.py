@@ -5,6 +5,7 @@ Shown at /glossary; `Column.glossary` of a table names the entry that explains t
 
 from app.render.glossary_entry import Entry
 from app.render.glossary_episodes import CLAIMS, EPISODES
+from app.render.glossary_series import SERIES
 
 SCORES = (
     Entry(
@@ -187,4 +188,4 @@ EVIDENCE = (
     ),
 )
 
-ENTRIES = (*SCORES, *EPISODES, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)
+ENTRIES = (*SCORES, *EPISODES, *SERIES, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)

@@ -51,6 +51,7 @@ class BenchmarkPage(Page):
     snapshot: Snapshot | None
     publish_error: str | None
     base: str
+    guide: str | None
     submissions: Sequence[Submission]
 
 
@@ -60,7 +61,8 @@ class TablePage(Page):
 
     `trail` are the breadcrumbs and `links` the related addresses, both as (text, address). `row_links` makes
     the address of a cell from its text, by column name. `sort` makes the address of this table sorted by a
-    column; `sorted_by` and `descending` say how it is sorted now. `version` is the manifest's.
+    column; `sorted_by` and `descending` say how it is sorted now. `version` is the manifest's. `guide` says what may
+    be claimed from a benchmark of series.
     """
 
     template = "table.html"
@@ -75,6 +77,7 @@ class TablePage(Page):
     row_links: Mapping[str, Callable[[str], str]]
     sort: Callable[[str], str]
     permalink: str
+    guide: str | None = None
     sorted_by: str | None = None
     descending: bool = False
 

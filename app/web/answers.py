@@ -10,8 +10,10 @@ from starlette.responses import Response
 
 from app.db.models import Snapshot
 from app.errors import NotFound
+from app.manifest_kinds import Mode
 from app.render import html
 from app.render.exports import table_to_csv, table_to_json, to_json
+from app.render.reading_guide import GUIDES
 from app.render.view import sort_address, sort_table
 from app.table import Table
 
@@ -47,6 +49,7 @@ class TableView:
     trail: Sequence[tuple[str, str]] = ()
     links: Sequence[tuple[str, str]] = ()
     row_links: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    mode: Mode | None = None
 
 
 def table_answer(request: Request, view: TableView, fmt: str) -> Response:
@@ -93,6 +96,7 @@ def _table_page(request: Request, view: TableView) -> Response:
         trail=view.trail,
         links=[*view.links, *_exports(view, query, kept)],
         row_links=view.row_links,
+        guide=None if view.mode is None else GUIDES[view.mode],
         sort=lambda name: sort_address(query, columns[name]),
         permalink=f"{view.address}?snapshot={view.snapshot.number}" if view.snapshot else view.address,
         sorted_by=query.get("sort"),

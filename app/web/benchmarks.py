@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.leaderboards.registry import manifest_json_schema, parse_manifest
+from app.render.reading_guide import GUIDES
 from app.store import benchmarks, snapshots, submissions
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import yaml_body
@@ -76,7 +77,7 @@ def manifest_schema() -> Response:
 
 
 @router.get("/benchmarks/{slug}", summary="One benchmark (.json, .yaml)", responses=described(404))
-def show_benchmark(slug: str, request: Request, session: SessionDep) -> Response:
+def show_benchmark(slug: str, request: Request, session: SessionDep, state: StateDep) -> Response:
     """Show a benchmark: boards, rules, how to submit."""
     name, fmt = split_format(slug)
     declared = benchmarks.find_declared(session, name)
@@ -100,7 +101,8 @@ def show_benchmark(slug: str, request: Request, session: SessionDep) -> Response
         version=declared.version.version,
         snapshot=snapshot,
         publish_error=declared.benchmark.publish_error,
-        base=str(request.base_url).rstrip("/"),
+        base=(state.settings.base_url or str(request.base_url)).rstrip("/"),
+        guide=None if declared.manifest.mode is None else GUIDES[declared.manifest.mode],
         submissions=submissions.list_submissions(session, declared.benchmark.id, limit=50),
     )
 

@@ -31,7 +31,8 @@ def published(session: Session, slug: str, number: int | None, name: str) -> Tab
 def view_of(session: Session, slug: str, table: Table, snapshot: Snapshot | None) -> TableView:
     """Return a table with the snapshot it belongs to."""
     version = None if snapshot is None else snapshots.manifest_version_number(session, snapshot)
-    return TableView(slug, "", table, "", snapshot, version)
+    mode = benchmarks.find_declared(session, slug).manifest.mode
+    return TableView(slug, "", table, "", snapshot, version, mode=mode)
 
 
 def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:
@@ -46,6 +47,7 @@ def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_
         trail=[(view.slug, f"/benchmarks/{view.slug}")],
         links=links,
         row_links=row_links,
+        mode=view.mode,
     )
 
 
