@@ -12,7 +12,7 @@ import yaml
 from app.errors import ManifestRejected, Problem
 from app.lrdbench_catalog import CATALOG, identity_of
 from app.manifest_series import VARIANT_MARK, is_estimator_name, slug_of
-from app.names import clip_for_message
+from app.names import clip_for_message, is_name
 from app.strict_yaml import read_yaml
 
 MAX_MANIFEST_BYTES = 1 << 20
@@ -21,7 +21,7 @@ DEFAULT_LEVEL = 0.95
 DEFAULT_RESAMPLES = 200
 FEWEST_RESAMPLES = 100
 BOARD_RESAMPLES = 1000
-RULE, FIRST_BREAKS_TIES, NOTHING_BREAKS_TIES = "weighted_rank", "best_primary_metric", "none"
+RULE, FIRST_BREAKS_TIES = "weighted_rank", "best_primary_metric"
 
 
 def manifest_from_lrdbench(manifest_yaml: bytes, slug: str | None = None, title: str | None = None) -> bytes:
@@ -52,10 +52,27 @@ def _problems_of_shape(document: Mapping[str, Any]) -> Iterator[Problem]:
     for key in ("estimators", "metrics", "leaderboards"):
         if not isinstance(document.get(key), list) or not document[key]:
             yield Problem("expected a list with something in it", column=key)
-    for position, entry in enumerate(document.get("estimators") or ()):
+    for key in ("contamination", "uncertainty", "seeds"):
+        if not isinstance(document.get(key) or {}, dict):
+            yield Problem("expected a mapping", column=key)
+    yield from _problems_of_estimators(document.get("estimators"))
+    yield from _problems_of_operators(document.get("contamination"))
+
+
+def _problems_of_estimators(estimators: Any) -> Iterator[Problem]:
+    for position, entry in enumerate(estimators if isinstance(estimators, list) else ()):
         for name in _estimator_names(entry):
             if not is_estimator_name(name):
-                yield Problem("not a name that is allowed here", column=f"estimators.{position}.name", value=name[:80])
+                column = f"estimators.{position}.name"
+                yield Problem("not a name that is allowed here", column=column, value=clip_for_message(name))
+
+
+def _problems_of_operators(contamination: Any) -> Iterator[Problem]:
+    operators = contamination.get("operators") if isinstance(contamination, dict) else None
+    for position, operator in enumerate(operators if isinstance(operators, list) else ()):
+        is_described = isinstance(operator, dict) and isinstance(operator.get("params") or {}, dict)
+        if not is_described or not is_name(str(operator.get("name"))):
+            yield Problem("an operator has a name and params", column=f"contamination.operators.{position}")
 
 
 def _problems_of_metrics(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -64,6 +81,9 @@ def _problems_of_metrics(document: Mapping[str, Any]) -> Iterator[Problem]:
         column = f"metrics.{position}"
         if name not in CATALOG:
             yield Problem("not a metric of lrdbench", column=column, value=clip_for_message(name))
+        elif CATALOG[name].aggregation == "classification":
+            message = "is made from estimates of many records, and a run has no per-series rows of it; leave it out"
+            yield Problem(message, column=column, value=name)
         elif not all(isinstance(level, float) and 0.0 < level < 1.0 for level in levels):
             yield Problem("levels are numbers between 0 and 1", column=f"{column}.levels")
 
@@ -75,37 +95,44 @@ def _problems_of_boards(document: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem("a leaderboard is a mapping with weights", column=column)
             continue
         components = board.get("component_metrics")
-        if not isinstance(components, list) or set(map(str, components)) != set(board["weights"]):
+        if not isinstance(components, list) or sorted(map(str, components)) != sorted(board["weights"]):
             yield Problem("component_metrics and weights must name the same metrics", column=f"{column}.weights")
             continue
-        if board.get("ranking_rule", RULE) != RULE:
-            yield Problem(
-                f"only {RULE} is known", column=f"{column}.ranking_rule", value=str(board["ranking_rule"])[:80]
-            )
-        if board.get("tie_break_rule") == NOTHING_BREAKS_TIES:
-            yield Problem("ties are broken by a component here; name one", column=f"{column}.tie_break_rule")
-        for name in components:
-            if len(_identities(document, name)) != 1:
-                message = "a component must be a metric of the manifest, with one level"
-                yield Problem(message, column=f"{column}.component_metrics", value=clip_for_message(name))
+        yield from (Problem(message, column=f"{column}.{key}") for key, message in _broken_rules(document, board))
+
+
+def _broken_rules(document: Mapping[str, Any], board: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    components = board["component_metrics"]
+    if board.get("mode", document["mode"]) != document["mode"]:
+        yield "mode", f"the board is of another mode; the manifest's is {document['mode']}"
+    if board.get("ranking_rule", RULE) != RULE:
+        yield "ranking_rule", f"only {RULE} is known"
+    if board.get("tie_break_rule", FIRST_BREAKS_TIES) not in (FIRST_BREAKS_TIES, *components):
+        yield "tie_break_rule", f"ties are broken by {FIRST_BREAKS_TIES} or by a component; name one"
+    for name in components:
+        if len(_identities(document, name)) != 1:
+            yield "component_metrics", f"{clip_for_message(name)} must be a metric of the manifest, with one level"
+    if not all(isinstance(weight, int | float) for weight in board["weights"].values()):
+        yield "weights", "a weight is a number"
 
 
 def _problems_of_uncertainty(document: Mapping[str, Any]) -> Iterator[Problem]:
-    uncertainty = document.get("uncertainty")
-    if uncertainty is None:
-        return
-    if not isinstance(uncertainty, dict):
-        yield Problem("expected a mapping", column="uncertainty")
-        return
+    uncertainty = document.get("uncertainty") or {}
     n_resamples = uncertainty.get("n_bootstrap", DEFAULT_RESAMPLES)
     if not isinstance(n_resamples, int) or n_resamples < FEWEST_RESAMPLES:
         message = f"at least {FEWEST_RESAMPLES} resamples are drawn here"
-        yield Problem(message, column="uncertainty.n_bootstrap", value=str(n_resamples)[:80])
+        yield Problem(message, column="uncertainty.n_bootstrap", value=clip_for_message(str(n_resamples)))
+    levels = uncertainty.get("ci_levels", [DEFAULT_LEVEL])
+    if not isinstance(levels, list) or not all(isinstance(level, float) and 0.0 < level < 1.0 for level in levels):
+        yield Problem("expected a list of numbers between 0 and 1", column="uncertainty.ci_levels")
     for key in ("metrics", "paired_metrics"):
         for name in uncertainty.get(key) or ():
             if not _identities(document, str(name)):
                 message = "not among the metrics of the manifest"
                 yield Problem(message, column=f"uncertainty.{key}", value=clip_for_message(str(name)))
+    for part, key in (("uncertainty", "seed"), ("seeds", "global_seed")):
+        if not isinstance((document.get(part) or {}).get(key, 0), int):
+            yield Problem("a seed is a whole number", column=f"{part}.{key}")
 
 
 def _metric(entry: Any) -> tuple[str, Sequence[Any]]:
@@ -180,8 +207,8 @@ def _board(document: Mapping[str, Any], board: Mapping[str, Any], position: int)
 
 
 def _rng_seed(document: Mapping[str, Any]) -> int:
-    seed = (document.get("uncertainty") or {}).get("seed", (document.get("seeds") or {}).get("global_seed", 0))
-    return int(seed)
+    of_run = (document.get("seeds") or {}).get("global_seed", 0)
+    return int((document.get("uncertainty") or {}).get("seed", of_run))
 
 
 def _uncertainty(document: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:

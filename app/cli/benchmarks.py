@@ -1,4 +1,4 @@
-"""`plumbline benchmark`: sends manifests to a server, and makes them from the task lists of other programs."""
+"""`plumbline benchmark`: sends manifests to a server, and makes them from those of other programs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +9,7 @@ from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
 from app.leaderboards.registry import parse_manifest
 from app.manifest_fev import manifest_from_fev_tasks
+from app.manifest_lrdbench import manifest_from_lrdbench
 
 ManifestFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The manifest, a YAML file.")
@@ -21,6 +22,7 @@ def register(app: typer.Typer) -> None:
     group.command("create")(create)
     group.command("update")(update)
     group.command("import-fev")(import_fev)
+    group.command("import-lrdbench")(import_lrdbench)
     app.add_typer(group, name="benchmark")
 
 
@@ -53,6 +55,25 @@ def import_fev(
 ) -> None:
     """Make a manifest from a task list of fev. No server is needed."""
     manifest = manifest_from_fev_tasks(tasks.read_bytes(), None if mini is None else mini.read_bytes(), slug, title)
+    _write(manifest, output)
+
+
+def import_lrdbench(
+    manifest: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="lrdbench's own manifest.")
+    ],
+    *,
+    slug: Annotated[str | None, typer.Option(help="The benchmark's slug; default: from its name.")] = None,
+    title: Annotated[str | None, typer.Option(help="The benchmark's title; default: its name.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: print.")] = None,
+) -> None:
+    """Make a manifest from one of lrdbench. No server is needed."""
+    imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title)
+    parse_manifest(imported)
+    _write(imported, output)
+
+
+def _write(manifest: bytes, output: Path | None) -> None:
     if output is None:
         typer.echo(manifest.decode(), nl=False)
         return

@@ -13,7 +13,7 @@ from app.evidence.findings import Findings
 from app.evidence.series_rows import AGGREGATE, MetricRows, Words
 from app.evidence.series_strata import BALANCED_GLOBAL
 from app.facts import ClaimedValue
-from app.lrdbench_catalog import identity_of, split_identity
+from app.lrdbench_catalog import CATALOG, identity_of, split_identity
 from app.names import clip_for_message
 from app.scores import NONE
 
@@ -76,6 +76,10 @@ class Claims:
     def take(self, claims: Iterable[tuple[ClaimedValue, Place]]) -> None:
         """Keep the claims that are backed and about metrics of the benchmark."""
         for claim, place in claims:
+            known = CATALOG.get(split_identity(claim.metric)[0])
+            if known is not None and known.aggregation == "classification":
+                # Made from estimates of many records: no per-series row can back it, and none of our boards uses it.
+                continue
             if not self._backing.has(claim):
                 message = f"no per-series row backs this value of {clip_for_message(claim.entrant)}"
                 value = clip_for_message(claim.metric)

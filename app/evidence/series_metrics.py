@@ -56,8 +56,7 @@ class _Submission:
         self._files = {file.position: file.name for file in request.files}
 
     def read(self) -> Reading | None:
-        runs, problems = split_runs(self._request.files, self._warnings)
-        self._findings.extend(problems)
+        runs = split_runs(self._request.files, self._findings, self._warnings)
         if self._request.entrant is not None:
             message = "a run names its estimators itself; leave the form field entrant out"
             self._findings.add(Problem(message, column="entrant", value=self._request.entrant[:80]))

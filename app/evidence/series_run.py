@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from app.errors import Problem
+from app.evidence.findings import Findings
 from app.evidence.uploads import ReceivedFile
 
 SUFFIXES = (".csv", ".json", ".yaml", ".yml", ".html", ".tex", ".txt", ".png", ".npy")
@@ -49,20 +50,22 @@ class RunFiles:
         return self.files.get(name)
 
 
-def split_runs(files: Sequence[ReceivedFile], warnings: list[Problem]) -> tuple[Sequence[RunFiles], list[Problem]]:
-    """Return the runs of an upload, and what is wrong with them. A run is a folder; files without one are one run."""
+def split_runs(files: Sequence[ReceivedFile], findings: Findings, warnings: list[Problem]) -> Sequence[RunFiles]:
+    """Return the runs of an upload. A run is a folder; files without one are one run."""
     runs: dict[str, RunFiles] = {}
-    problems = []
+    # A file that could not be unpacked is not missing.
+    is_whole = findings.n_problems == 0
     for file in files:
         name = PurePosixPath(file.name).name.lower().removesuffix(".gz")
         if name in READ:
             run = runs.setdefault(_folder(file.name), RunFiles(_folder(file.name)))
             if name in run.files:
-                problems.append(Problem(f"the run has this file already: {run.files[name].name}", file=file.name))
+                findings.add(Problem(f"the run has this file already: {run.files[name].name}", file=file.name))
             run.files.setdefault(name, file)
         elif name.endswith((".csv", ".json")) and name not in NOT_READ:
             warnings.append(Problem("not a file of a run that is read here; it was ignored", file=file.name))
-    return list(runs.values()), problems + _missing(runs)
+    findings.extend(_missing(runs) if is_whole else [])
+    return list(runs.values())
 
 
 def _missing(runs: Mapping[str, RunFiles]) -> list[Problem]:
