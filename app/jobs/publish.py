@@ -3,7 +3,7 @@
 Called by the queue's `publish` job. Killed at any moment it leaves the old snapshot served.
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -13,7 +13,10 @@ from app.jobs.boards import QUANTITIES, BoardInputs, compute_tables, list_change
 from app.jobs.claims import decide_benchmark
 from app.jobs.evaluate import Queue
 from app.jobs.measuring import Measuring
-from app.store import benchmarks, snapshots
+from app.leaderboards.estimator_metadata import metadata_table, note_estimands
+from app.scores import ScoreTable
+from app.store import benchmarks, snapshots, submissions
+from app.store.measured import Pair
 from app.store.scores import read_scores
 from app.store.series import read_series
 from app.store.snapshots import Inputs, Publication
@@ -48,21 +51,36 @@ def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
         inputs = snapshots.read_inputs(session, benchmark_id)
         entrants = {(s.submission_id, s.entrant_id): s.entrant for s in inputs.standings}
         measuring = Measuring(session, inputs.declared, entrants)
-        columns = [*inputs.declared.manifest.metrics, *QUANTITIES]
-        is_series = inputs.declared.manifest.evidence == "series_metrics"
-        read = (
-            (lambda: read_series(session, list(entrants)))
-            if is_series
-            else (lambda: read_scores(session, list(entrants), columns))
-        )
-        scores = cache(read)
+        scores = cache(partial(_read_rows, session, inputs, list(entrants)))
         tables = compute_tables(inputs.declared.manifest, BoardInputs(scores, measuring.measure))
-        claims = decide_benchmark(session, inputs.declared.manifest, inputs.standings)
-        tables += [] if claims is None else [claims]
+        tables = [*_describe(session, inputs, tables), *_claims(session, inputs)]
         changes = _changes(session, inputs, tables)
     with sessions.begin() as session:
         measuring.keep(session)
     return Publication(inputs, tables, code_version(), changes)
+
+
+def _read_rows(session: Session, inputs: Inputs, pairs: list[Pair]) -> ScoreTable:
+    if inputs.declared.manifest.evidence == "series_metrics":
+        return read_series(session, pairs)
+    return read_scores(session, pairs, [*inputs.declared.manifest.metrics, *QUANTITIES])
+
+
+def _describe(session: Session, inputs: Inputs, tables: list[Table]) -> list[Table]:
+    """Add what the estimators of a series benchmark are, and say on its boards when they estimate different things."""
+    standing = {s.entrant: s.submission_id for s in inputs.standings}
+    facts = {number: submissions.find_submission(session, number).facts for number in set(standing.values())}
+    described = {
+        name: about
+        for name, number in standing.items()
+        if (about := facts[number].get("described", {}).get(name)) is not None
+    }
+    return [*note_estimands(tables, described), metadata_table(described)] if described else tables
+
+
+def _claims(session: Session, inputs: Inputs) -> list[Table]:
+    claims = decide_benchmark(session, inputs.declared.manifest, inputs.standings)
+    return [] if claims is None else [claims]
 
 
 def _changes(session: Session, inputs: Inputs, tables: list[Table]) -> list[dict[str, Any]]:

@@ -15,8 +15,8 @@ SERIES = (
         "weighted_rank",
         "Weighted rank",
         "In each component the estimators are ranked, ties sharing the average rank and a missing value taking the "
-        "rank after the last; the score is the weighted sum of the ranks. Lower is better. A rank says who is ahead and not "
-        "by how much: read it beside the values, which are published with it.",
+        "rank after the last; the score is the weighted sum of the ranks. Lower is better. A rank says who is ahead "
+        "and not by how much: read it beside the values, which are published with it.",
         "Σ weight × rank; ties of the score are broken by one component, then ranks are shared (1, 1, 3)",
         "lrdbench 2.0, ranking rule 2",
     ),
@@ -26,6 +26,12 @@ SERIES = (
         "The share of the weight whose component is a tie, which this older rule breaks in the order of the names. An "
         "estimator called A is then ahead of an equal one called B for no other reason.",
         source="lrdbench, ranking rule 1",
+    ),
+    Entry(
+        "estimand",
+        "Estimand",
+        "What an estimator estimates. Two estimators of different estimands answer different questions, and a board that "
+        "ranks both says so.",
     ),
     Entry(
         "invalid_rate",
