@@ -30,8 +30,8 @@ SERIES = (
     Entry(
         "estimand",
         "Estimand",
-        "What an estimator estimates. Two estimators of different estimands answer different questions, and a board that "
-        "ranks both says so.",
+        "What an estimator estimates. Two estimators of different estimands answer different questions, and a board "
+        "that ranks both says so.",
     ),
     Entry(
         "invalid_rate",
