@@ -13,7 +13,7 @@ from app.leaderboards.weighted_rank import WeightedRank, compute
 from app.manifest import Manifest
 from app.manifest_kinds import SeriesUncertainty
 from app.scores import Coded, ScoreTable
-from app.stats.strata import Group, aggregate_group, balance, pair_groups, resample_group
+from app.stats.strata import Group, aggregate_group, balance, pair_groups, resample_means
 from app.stats.weighted_ranks import average_ranks, decided_by_name, exact_scores, ordinal_ranks
 
 NAN = float("nan")
@@ -71,7 +71,18 @@ def test_resampling_is_the_plain_loop() -> None:
     loop = np.random.default_rng(3)
     slow = [float(np.mean(np.array(values)[loop.integers(0, 3, size=3)])) for _ in range(50)]
 
-    assert resample_group(group(values), 50, np.random.default_rng(3)).tolist() == pytest.approx(slow, abs=1e-15)
+    assert resample_means(np.array([values]), 50, np.random.default_rng(3))[0].tolist() == pytest.approx(
+        slow, abs=1e-15
+    )
+
+
+def test_a_shared_generator_draws_for_one_sample_after_the_other() -> None:
+    """Two samples at once are the same as one, then the other."""
+    samples = np.array([[0.5, 1.5, 4.0], [1.0, 2.0, 3.0]])
+    shared = np.random.default_rng(3)
+    apart = [resample_means(sample[None, :], 20, shared)[0] for sample in samples]
+
+    assert (resample_means(samples, 20, np.random.default_rng(3)) == np.array(apart)).all()
 
 
 def test_ties_share_the_average_rank() -> None:

@@ -118,24 +118,33 @@ class Spread:
     n_units: int
 
 
-def resample_group(group: Group, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Return replicates [n_resamples] of a group's aggregate; its records are drawn with replacement."""
-    kept = group.values[group.included]
-    drawn = rng.integers(0, len(kept), size=(n_resamples, len(kept)))
-    averages: FloatArray = kept[drawn].mean(axis=1)
-    if group.denominators is not None:
-        below = group.denominators[group.included][drawn].mean(axis=1)
-        nothing = np.full(n_resamples, np.nan)
-        averages = np.divide(averages, below, out=nothing, where=below > RATIO_EPSILON)
-    elif group.rule == "root_mean_square":
-        averages = np.sqrt(averages)
-    return averages
+def resample_ratio(group: Group, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return replicates [n_resamples] of a ratio of means; the same records are drawn above and below."""
+    if group.denominators is None:
+        raise ValueError("the group is no ratio")
+    kept = group.included
+    n_units = int(kept.sum())
+    drawn = rng.integers(0, n_units, size=(n_resamples, n_units))
+    above, below = group.values[kept][drawn].mean(axis=1), group.denominators[kept][drawn].mean(axis=1)
+    ratios: FloatArray = np.divide(above, below, out=np.full(n_resamples, np.nan), where=below > RATIO_EPSILON)
+    return ratios
 
 
-def resample_strata(values: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Return replicates [n_resamples] of the mean over strata, drawn with replacement from `values` [n_strata]."""
-    averages: FloatArray = values[rng.integers(0, len(values), size=(n_resamples, len(values)))].mean(axis=1)
-    return averages
+def resample_means(
+    samples: FloatArray, n_resamples: int, rngs: np.random.Generator | Sequence[np.random.Generator]
+) -> FloatArray:
+    """Return replicates [n_samples, n_resamples] of the means of samples [n_samples, n_units] of equal size.
+
+    One shared generator draws for one sample after the other, which is one call; several are one for each sample.
+    """
+    shape = (n_resamples, samples.shape[1])
+    if isinstance(rngs, np.random.Generator):
+        drawn = rngs.integers(0, samples.shape[1], size=(len(samples), *shape))
+    else:
+        drawn = np.stack([rng.integers(0, samples.shape[1], size=shape) for rng in rngs])
+    rows = np.arange(len(samples))[:, None, None]
+    means: FloatArray = samples[rows, drawn].mean(axis=2)
+    return means
 
 
 @dataclass(frozen=True)
@@ -165,6 +174,8 @@ def pair_groups(groups: Sequence[Group]) -> Iterator[PairedGroup]:
 
 def _differences(first: Group, second: Group) -> FloatArray:
     a, b = first.included, second.included
+    if np.array_equal(first.records[a], second.records[b]):
+        return first.values[a] - second.values[b]
     _, at_first, at_second = np.intersect1d(first.records[a], second.records[b], return_indices=True)
     order = np.argsort(at_first)
     return first.values[a][at_first[order]] - second.values[b][at_second[order]]
