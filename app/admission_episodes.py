@@ -49,7 +49,8 @@ def _failure_policy(prereg: Prereg) -> Check:
 
 
 def _seeds(prereg: Prereg, runs: Runs, bundles: Sequence[BundleFacts]) -> Check:
-    wrong = [*_repeated_seeds(bundles), *_unregistered_seeds(prereg, runs, bundles)]
+    unregistered = list(_unregistered_seeds(prereg, runs, bundles))
+    wrong = [*_repeated_seeds(bundles), *([f"{some(unregistered)}."] if unregistered else [])]
     missing = _missing_seeds(prereg, runs)
     gaps = [f"Registered seeds are missing: {some(missing)}. {policy_in_words(prereg)}"] if missing else []
     if wrong:
@@ -74,11 +75,11 @@ def _unregistered_seeds(prereg: Prereg, runs: Runs, bundles: Sequence[BundleFact
     known = set(prereg.seeds)
     for run, cells in runs.items():
         if extra := seeds_of(cells) - known:
-            yield f"{run} has seeds that were not registered: {numbers(extra)}."
+            yield f"{run} has seeds that were not registered: {numbers(extra)}"
     known |= {seed for cells in runs.values() for seed in seeds_of(cells)}
     for bundle in bundles:
         if extra := set(bundle.seeds or ()) - known:
-            yield f"{bundle.name} lists seeds that were not registered: {numbers(extra)}."
+            yield f"{bundle.name} lists seeds that were not registered: {numbers(extra)}"
 
 
 def _missing_seeds(prereg: Prereg, runs: Runs) -> list[str]:
