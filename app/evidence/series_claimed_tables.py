@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from app.errors import Problem
 from app.evidence import series_run
-from app.evidence.blocks import Block, TableFile
+from app.evidence.blocks import Block
 from app.evidence.findings import Findings
 from app.evidence.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells
 from app.evidence.series_claims import BoardRow, Place, claims_of_rows
@@ -41,14 +41,13 @@ class ClaimedTable:
 
     name: str
     file: ReceivedFile
-    table: TableFile
+    blocks: Iterator[Block]
     reader: MetricRowReader
     findings: Findings
 
     def claims(self) -> Iterator[tuple[ClaimedValue, Place]]:
         """Yield what each row claims."""
-        wanted = [*ROW_COLUMNS, *(name for name in (*INTERVAL_COLUMNS, AGGREGATION) if name in self.table.header)]
-        for block in self.table.blocks(wanted):
+        for block in self.blocks:
             rows = self.reader.read(self._as_metric_rows(block), self.file)
             found = claims_of_rows(rows, self.reader.words(), {self.file.position: self.file.name})
             yield from found if self.name == series_run.STRATA else self._with_cells(found, block)
@@ -80,14 +79,13 @@ def numbers_of(cells: Cells, column: str) -> FloatArray:
     return np.where(wrong, np.nan, numbers.values)
 
 
-def board_rows(file: ReceivedFile, table: TableFile, findings: Findings) -> Iterator[tuple[BoardRow, Place]]:
+def board_rows(file: ReceivedFile, blocks: Iterator[Block], findings: Findings) -> Iterator[tuple[BoardRow, Place]]:
     """Yield the rows of a table of leaderboards; components stand in columns, or in a column of JSON."""
-    components = [name for name in table.header if name.startswith(PREFIX)]
-    wanted = [*BOARD_COLUMNS, *components]
     seen: Counter[str] = Counter()
-    for block in table.blocks([*wanted, *([COMPONENTS] if COMPONENTS in table.header else [])]):
+    for block in blocks:
         cells = Cells(file.name, block.rows, block.columns, findings)
-        numbers = {name.removeprefix(PREFIX): numbers_of(cells, name).tolist() for name in wanted[1:]}
+        wanted = [*BOARD_COLUMNS[1:], *(name for name in block.columns if name.startswith(PREFIX))]
+        numbers = {name.removeprefix(PREFIX): numbers_of(cells, name).tolist() for name in wanted}
         for at, name in enumerate(_names(cells)):
             values = {column: _known(cells_of[at]) for column, cells_of in numbers.items()}
             place = Place(file.name, int(block.rows[at]))

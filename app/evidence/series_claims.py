@@ -6,7 +6,6 @@ no use for is left out.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from app.errors import Problem
 from app.evidence.findings import Findings
@@ -19,7 +18,6 @@ from app.scores import NONE
 
 STRATA, UNCERTAIN, BOARD = "per_stratum_metrics", "benchmark_uncertainty", "leaderboard"
 PAIR_MARK = "__minus__"
-MAX_AGGREGATION = 100
 MAX_CLAIMS = 200_000
 
 
@@ -72,6 +70,7 @@ class Claims:
         self._metrics = metrics
         self._findings = findings
         self._claims: dict[ClaimedValue, None] = {}
+        self._n_beyond = 0
 
     def take(self, claims: Iterable[tuple[ClaimedValue, Place]]) -> None:
         """Keep the claims that are backed and about metrics of the benchmark."""
@@ -85,24 +84,33 @@ class Claims:
                 value = clip_for_message(claim.metric)
                 self._findings.add(Problem(message, place.file, place.row, "metric_name", value))
             elif claim.metric in self._metrics:
-                self._claims[claim] = None
+                self._keep(claim)
 
     def take_board(self, rows: Iterable[tuple["BoardRow", Place]], boards: Sequence[str]) -> None:
         """Keep what leaderboards say, whose names are `boards` in order; each estimator must have rows."""
         known = {estimator for estimator, _ in self._backing.anywhere}
         for row, place in rows:
             if row.estimator in known:
-                self._claims |= dict.fromkeys(claims_of_board(row, boards))
+                for claim in claims_of_board(row, boards):
+                    self._keep(claim)
             else:
                 name = clip_for_message(row.estimator)
                 message = "no per-series row is of this estimator"
                 self._findings.add(Problem(message, place.file, place.row, "estimator_name", name))
 
+    def _keep(self, claim: ClaimedValue) -> None:
+        if len(self._claims) < MAX_CLAIMS:
+            self._claims[claim] = None
+        else:
+            self._n_beyond += claim not in self._claims
+
     def result(self, warnings: list[Problem]) -> tuple[ClaimedValue, ...]:
         """Return the claims in the order in which they were found."""
-        if len(self._claims) > MAX_CLAIMS:
-            warnings.append(Problem(f"the run claims {len(self._claims):,} values; {MAX_CLAIMS:,} are compared"))
-        return tuple(self._claims)[:MAX_CLAIMS]
+        if self._n_beyond:
+            warnings.append(
+                Problem(f"{MAX_CLAIMS:,} values that the run claims are compared, {self._n_beyond:,} are not")
+            )
+        return tuple(self._claims)
 
 
 def claims_of_rows(rows: MetricRows, words: Words, files: Mapping[int, str]) -> Iterator[tuple[ClaimedValue, Place]]:
@@ -121,24 +129,16 @@ def claims_of_rows(rows: MetricRows, words: Words, files: Mapping[int, str]) -> 
             None if value != value else value,
         )
         if rows.scope[at] != AGGREGATE:
-            claim = _with_interval(claim, words.metadata[rows.metadata[at]])
+            said = words.metadata[rows.metadata[at]]
+            claim = replace(
+                claim,
+                table=UNCERTAIN,
+                nominal=said.nominal,
+                low=said.low,
+                high=said.high,
+                aggregation=said.aggregation,
+            )
         yield claim, Place(files[int(rows.file[at])], int(rows.row[at]))
-
-
-def _with_interval(claim: ClaimedValue, said: Mapping[str, Any]) -> ClaimedValue:
-    aggregation = said.get("aggregation")
-    return replace(
-        claim,
-        table=UNCERTAIN,
-        nominal=_number(said.get("nominal")),
-        low=_number(said.get("ci_low")),
-        high=_number(said.get("ci_high")),
-        aggregation=aggregation[:MAX_AGGREGATION] if isinstance(aggregation, str) else None,
-    )
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, float | int) and not isinstance(value, bool) else None
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 Called by the readers of a run folder. Numbers are finite, keys are there once, and size and depth are bounded.
 """
 
+import hashlib
 import json
 import math
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,17 +20,24 @@ from app.scores import IntArray
 MAX_TEXT = 20_000
 EMPTY = "{}"
 
+Made = TypeVar("Made")
+
 
 class NotAnObject(ValueError):
     """A cell that holds no acceptable JSON object; the message says why."""
 
 
-class ObjectTexts:
-    """The distinct texts of one column over all files: the object of each, empty where `wrong` says why it is none."""
+class ObjectTexts(Generic[Made]):
+    """The distinct texts of one column over all files: what `make` makes of the object in each.
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self.found: list[dict[str, Any]] = []
+    Where there is no such thing `found` has None and `wrong` says why. Raised by `make`: NotAnObject.
+    """
+
+    def __init__(self, make: Callable[[Mapping[str, Any]], Made]) -> None:
+        self._make = make
+        # By digest: a run may have as many texts as rows.
+        self._numbers: dict[bytes, int] = {}
+        self.found: list[Made | None] = []
         self.wrong: dict[int, str] = {}
 
     def encode(self, texts: Texts) -> IntArray:
@@ -37,15 +46,19 @@ class ObjectTexts:
         return np.array([self._number(word) for word in words], dtype=np.int64)[codes]
 
     def _number(self, word: str) -> int:
-        number = self._numbers.get(word)
+        digest = hashlib.sha256(word.encode()).digest()
+        number = self._numbers.get(digest)
         if number is None:
-            number = self._numbers[word] = len(self.found)
-            try:
-                self.found.append(object_of(word))
-            except NotAnObject as error:
-                self.found.append({})
-                self.wrong[number] = str(error)
+            number = self._numbers[digest] = len(self.found)
+            self.found.append(self._made(number, word))
         return number
+
+    def _made(self, number: int, word: str) -> Made | None:
+        try:
+            return self._make(object_of(word))
+        except NotAnObject as error:
+            self.wrong[number] = str(error)
+            return None
 
 
 def object_of(text: str) -> dict[str, Any]:

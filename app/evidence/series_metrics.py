@@ -10,11 +10,11 @@ import numpy as np
 
 from app.errors import Problem, TooLarge
 from app.evidence import series_estimates, series_run
-from app.evidence.blocks import Block, TableFile
+from app.evidence.blocks import Block
 from app.evidence.reading import Reading, Request
 from app.evidence.repeats import problems_of_case
 from app.evidence.series_checks import SeriesChecks
-from app.evidence.series_claimed_tables import BOARD_COLUMNS, CLAIMED, ClaimedTable, board_rows
+from app.evidence.series_claimed_tables import AGGREGATION, BOARD_COLUMNS, CLAIMED, ClaimedTable, board_rows
 from app.evidence.series_claims import Backing, Claims, claims_of_rows
 from app.evidence.series_estimates import Estimates
 from app.evidence.series_estimators import (
@@ -105,14 +105,12 @@ class _Submission:
     def _claim(self, run: RunFiles, claims: Claims) -> None:
         for name, required in CLAIMED.items():
             for file in _present(run, name):
-                table = self._open(file, required)
-                if table is not None:
-                    claims.take(ClaimedTable(name, file, table, self._reader, self._findings).claims())
+                blocks = self._blocks(file, required, (*required, AGGREGATION))
+                claims.take(ClaimedTable(name, file, blocks, self._reader, self._findings).claims())
         for name in BOARDS:
             for file in _present(run, name):
-                table = self._open(file, BOARD_COLUMNS)
-                if table is not None:
-                    claims.take_board(board_rows(file, table, self._findings), self._boards.get(run.folder, []))
+                blocks = self._blocks(file, BOARD_COLUMNS, None)
+                claims.take_board(board_rows(file, blocks, self._findings), self._boards.get(run.folder, []))
 
     def _scores(self, checks: SeriesChecks, claims: Claims) -> Reading | None:
         kept = checks.kept()
@@ -124,30 +122,27 @@ class _Submission:
         is_estimator[pivot.wide[~checks.is_diagnostic()[kept]]] = True
         roles = np.where(is_estimator, ESTIMATOR, DIAGNOSTIC).tolist()
         scores = pivot.table(roles, self._findings)
+        estimates = self._estimates.match(scores, self._files)
         estimators = [scores.entrant.words[code] for code in np.unique(scores.entrant.codes[is_estimator]).tolist()]
         self._findings.extend(problems_of_case(estimators, "estimator_name"))
         if self._findings.n_problems:
             return None
-        self._warnings += self._estimates.warnings(scores, is_estimator.tolist())
+        self._warnings += estimates.warnings(scores, is_estimator, self._files)
         described = {name: self._described[name] for name in estimators if name in self._described}
         facts = RunFacts(described=described, claimed=claims.result(self._warnings))
-        recorded = {**scores.recorded, **self._estimates.recorded(scores)}
-        whole = replace(scores, reason=self._estimates.reasons(scores), recorded=recorded)
+        whole = replace(scores, reason=estimates.reasons(), recorded={**scores.recorded, **estimates.recorded()})
         return Reading(whole, self._n_rows, tuple(self._warnings), facts)
 
-    def _open(self, file: ReceivedFile, required: Sequence[str]) -> TableFile | None:
+    def _blocks(self, file: ReceivedFile, required: Sequence[str], wanted: Sequence[str] | None) -> Iterator[Block]:
+        """Yield a table's rows with the wanted columns, or with all; one without the required columns has none."""
         table = open_table(file, self._findings, self._warnings, self._request.max_rows)
         if table is None:
-            return None
+            return
         missing = [name for name in required if name not in table.header]
         self._findings.extend(Problem(f"the column {name} is missing", file.name, column=name) for name in missing)
-        return None if missing else table
-
-    def _blocks(self, file: ReceivedFile, required: Sequence[str], wanted: Sequence[str]) -> Iterator[Block]:
-        table = self._open(file, required)
-        if table is None:
+        if missing:
             return
-        for block in table.blocks([name for name in wanted if name in table.header]):
+        for block in table.blocks([name for name in wanted or table.header if name in table.header]):
             self._n_rows[file.position] = self._n_rows.get(file.position, 0) + len(block)
             if sum(self._n_rows.values()) > self._request.max_rows:
                 raise TooLarge(f"The submission has more than {self._request.max_rows:,} rows.")

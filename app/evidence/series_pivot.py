@@ -6,22 +6,19 @@ be written again: which metrics a row had and in which order, which of them lack
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from app.errors import Problem
 from app.evidence.findings import Findings
-from app.evidence.series_json import write
+from app.evidence.series_json import EMPTY
 from app.evidence.series_rows import MetricRows, Words
 from app.evidence.series_strata import Stratum
 from app.evidence.vocabulary import coded
 from app.lrdbench_catalog import PAIRED_ERRORS, PAIRED_RATIO
-from app.scores import NONE, Coded, FloatArray, IntArray, ScoreTable
+from app.scores import NONE, BoolArray, Coded, FloatArray, IntArray, ScoreTable
 
 ESTIMATOR, DIAGNOSTIC = "estimator", "diagnostic"
-# What the stratum and the metric's name say already.
-REPEATED = ("stratum_key", "nominal")
 
 
 @dataclass(frozen=True)
@@ -47,8 +44,9 @@ class Pivot:
         """Return the scores; `roles` says of each pair whether it is an estimator's or a diagnostic's."""
         strata = [_known(stratum) for stratum in self.words.strata]
         stratum = self.rows.stratum[self.first]
-        errors = self._paired_errors(findings)
+        errors = self._paired_errors()
         names = tuple(self.words.metrics[code] for code in self.columns)
+        metadata = self.words.metadata
         return ScoreTable(
             entrant=coded(tuple(self.words.estimators), self.rows.estimator[self.first]),
             task=coded(tuple(stratum.name for stratum in strata), stratum),
@@ -62,9 +60,11 @@ class Pivot:
                 "role": code_texts(roles),
                 "stratum_json": coded(tuple(stratum.json for stratum in strata), stratum),
                 "metrics": code_texts(list(self._metric_lists(self.rows.metric != NONE))),
-                "missing_ci": code_texts(list(self._metric_lists(self._flagged("missing_ci")))),
-                "clean_record_id": self._common("clean_record_id", findings),
-                "contamination_operator": self._common("contamination_operator", findings),
+                "missing_ci": code_texts(list(self._metric_lists(self._lacks_interval()))),
+                "clean_record_id": self._common("clean_record_id", [m.clean_record_id for m in metadata], findings),
+                "contamination_operator": self._common(
+                    "contamination_operator", [m.contamination_operator for m in metadata], findings
+                ),
                 "metadata": code_texts(list(self._metadata())),
             },
         )
@@ -77,32 +77,23 @@ class Pivot:
         values[self.wide, column[self.rows.metric]] = self.rows.value
         return values
 
-    def _paired_errors(self, findings: Findings) -> FloatArray | None:
+    def _paired_errors(self) -> FloatArray | None:
         """Return the two errors of which a stratum's ratio is made, [n_wide, 2]; None when no row has the metric.
 
         A row of paired_mae_ratio has no value of its own: lrdbench divides the means of its components.
         """
         if PAIRED_RATIO not in self.words.metrics:
             return None
-        is_ratio = self.rows.metric == self.words.metrics.index(PAIRED_RATIO)
+        is_ratio = np.flatnonzero(self.rows.metric == self.words.metrics.index(PAIRED_RATIO))
         found = np.full((len(self.first), len(PAIRED_ERRORS)), np.nan)
-        for at in np.flatnonzero(is_ratio).tolist():
-            metadata = self.words.metadata[self.rows.metadata[at]]
-            if metadata.get("aggregation_components"):
-                found[self.wide[at]] = [self._error(metadata.get(name), name, at, findings) for name in PAIRED_ERRORS]
+        for wide, code in zip(self.wide[is_ratio].tolist(), self.rows.metadata[is_ratio].tolist(), strict=True):
+            found[wide] = self.words.metadata[code].errors or np.nan
         return found
 
-    def _error(self, value: Any, name: str, at: int, findings: Findings) -> float:
-        if isinstance(value, float | int) and not isinstance(value, bool) and value >= 0:
-            return float(value)
-        findings.add(self._problem(f"{name} must be a number that is not negative", at, str(value)))
-        return float("nan")
+    def _lacks_interval(self) -> BoolArray:
+        return np.array([metadata.missing_ci for metadata in self.words.metadata], dtype=np.bool_)[self.rows.metadata]
 
-    def _flagged(self, key: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        flags = np.array([bool(metadata.get(key)) for metadata in self.words.metadata], dtype=np.bool_)
-        return flags[self.rows.metadata]
-
-    def _metric_lists(self, wanted: np.ndarray[Any, np.dtype[np.bool_]]) -> Iterator[str | None]:
+    def _metric_lists(self, wanted: BoolArray) -> Iterator[str | None]:
         """Yield for each pair the metrics of its wanted rows in the file's order, a space between two."""
         shown: dict[bytes, str | None] = {}
         for rows in self._grouped(wanted):
@@ -112,7 +103,7 @@ class Pivot:
                 shown[key] = " ".join(self.words.metrics[code] for code in codes.tolist()) or None
             yield shown[key]
 
-    def _grouped(self, wanted: np.ndarray[Any, np.dtype[np.bool_]]) -> Iterator[IntArray]:
+    def _grouped(self, wanted: BoolArray) -> Iterator[IntArray]:
         rows = np.flatnonzero(wanted)
         rows = rows[np.argsort(self.wide[rows], kind="stable")]
         ends = np.searchsorted(self.wide[rows], np.arange(len(self.first)), side="right").tolist()
@@ -121,29 +112,25 @@ class Pivot:
             yield rows[start:end]
             start = end
 
-    def _common(self, key: str, findings: Findings) -> Coded:
+    def _common(self, key: str, texts: Sequence[str | None], findings: Findings) -> Coded:
         """Return what the metadata of each pair's rows say about the pair; a contradiction is a problem."""
-        texts = [metadata.get(key) for metadata in self.words.metadata]
         said: list[str | None] = [None] * len(self.first)
         for at, (wide, code) in enumerate(zip(self.wide.tolist(), self.rows.metadata.tolist(), strict=True)):
             text = texts[code]
-            if text is None:
-                continue
-            if not isinstance(text, str) or (said[wide] is not None and said[wide] != text):
-                findings.add(self._problem(f"{key}: expected one text for an estimator's record", at, str(text)))
-            else:
+            if text is not None and said[wide] not in (None, text):
+                findings.add(
+                    self._problem(f"{key}: another row of this estimator and record says {said[wide]}", at, text)
+                )
+            elif text is not None:
                 said[wide] = text
         return code_texts(said)
 
     def _metadata(self) -> Iterator[str | None]:
         """Yield for each pair the metadata of its rows by metric, without what is known otherwise."""
-        kept = [
-            write({key: value for key, value in metadata.items() if key not in REPEATED})
-            for metadata in self.words.metadata
-        ]
+        kept = [metadata.text for metadata in self.words.metadata]
         for rows in self._grouped(self.rows.metric != NONE):
             pairs = zip(self.rows.metric[rows].tolist(), self.rows.metadata[rows].tolist(), strict=True)
-            cells = [f'"{self.words.metrics[metric]}": {kept[code]}' for metric, code in pairs if kept[code] != "{}"]
+            cells = [f'"{self.words.metrics[metric]}": {kept[code]}' for metric, code in pairs if kept[code] != EMPTY]
             yield "{" + ", ".join(cells) + "}" if cells else None
 
     def _problem(self, message: str, at: int, value: str) -> Problem:

@@ -5,14 +5,14 @@ Called by `app.evidence.series_metrics`. Rows of every scope come out; only thos
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from app.evidence.blocks import Block
 from app.evidence.findings import Findings
 from app.evidence.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells
-from app.evidence.series_json import NotAnObject, ObjectTexts, as_texts
+from app.evidence.series_json import ObjectTexts, as_texts
+from app.evidence.series_metadata import Metadata, metadata_of
 from app.evidence.series_names import (
     ESTIMATOR_CELL_RULE,
     METRIC_CELL_RULE,
@@ -65,7 +65,7 @@ class Words:
     estimators: Sequence[str]
     metrics: Sequence[str]
     strata: Sequence[Stratum | None]
-    metadata: Sequence[Mapping[str, Any]]
+    metadata: Sequence[Metadata]
 
 
 def concatenate(parts: Sequence[MetricRows]) -> MetricRows:
@@ -83,20 +83,16 @@ class MetricRowReader:
         self._estimators = Vocabulary(is_estimator_cell)
         self._names = Vocabulary(is_metric_cell)
         self._identities = Vocabulary(lambda _: True)
-        self._strata = ObjectTexts()
-        self._metadata = ObjectTexts()
-        self._named: list[Stratum | None] = []
+        self._strata = ObjectTexts(stratum_of)
+        self._metadata = ObjectTexts(metadata_of)
         # One text in two spellings is one stratum: each has the code of the first.
         self._first_of: dict[str, int] = {}
         self._canonical: list[int] = []
-        # The level of each metadata text, by key.
-        self._levels: dict[str, list[float]] = {"nominal": [], "metric_nominal": []}
 
     def words(self) -> Words:
         """Return what the codes mean that have been given so far."""
-        return Words(
-            self._records.words, self._estimators.words, self._identities.words, self._named, self._metadata.found
-        )
+        metadata = [found or Metadata() for found in self._metadata.found]
+        return Words(self._records.words, self._estimators.words, self._identities.words, self._strata.found, metadata)
 
     def read(self, block: Block, file: ReceivedFile) -> MetricRows:
         """Return the rows of a block; a wrong cell becomes a problem and an empty value or name."""
@@ -124,22 +120,13 @@ class MetricRowReader:
 
     def _read_metadata(self, cells: Cells) -> IntArray:
         codes = self._metadata.encode(cells.texts("metadata_json"))
-        for key, levels in self._levels.items():
-            for at, found in enumerate(self._metadata.found[len(levels) :], start=len(levels)):
-                level = found.get(key)
-                is_level = isinstance(level, float) and 0.0 < level < 1.0
-                levels.append(level if isinstance(level, float) and is_level else NO_LEVEL)
-                if level is not None and not is_level:
-                    self._metadata.wrong[at] = f"{key} must be a number between 0 and 1"
         _refuse_codes(cells, "metadata_json", codes, self._metadata.wrong)
         return codes
 
     def _read_metrics(self, cells: Cells, scope: IntArray, metadata: IntArray) -> IntArray:
         """Return the code of each row's identity: the metric, with its own nominal level where it has one."""
         names = _encode(cells, "metric_name", self._names, METRIC_CELL_RULE)
-        # In a row of uncertainty `nominal` is the level of the interval.
-        plain, own = (np.array(self._levels[key])[metadata] for key in ("nominal", "metric_nominal"))
-        levels = np.where(scope == UNCERTAINTY, own, plain)
+        levels = self._levels(scope == UNCERTAINTY, metadata)
         pairs, inverse = np.unique(np.column_stack([names, levels]), axis=0, return_inverse=True)
         identities = [
             None if name == NONE else identity_of(self._names.words[int(name)], None if level == NO_LEVEL else level)
@@ -147,28 +134,24 @@ class MetricRowReader:
         ]
         return self._identities.encode(as_texts(identities))[inverse.reshape(-1)]
 
+    def _levels(self, is_uncertainty: BoolArray, metadata: IntArray) -> FloatArray:
+        """Return the own level of each row's metric, NO_LEVEL where it has none."""
+        words, codes = np.unique(metadata, return_inverse=True)
+        found = [self._metadata.found[code] or Metadata() for code in words.tolist()]
+        # In a row of uncertainty `nominal` is the level of the interval.
+        plain = np.array([meta.nominal or NO_LEVEL for meta in found])
+        own = np.array([meta.metric_nominal or NO_LEVEL for meta in found])
+        return np.where(is_uncertainty, own[codes], plain[codes])
+
     def _read_strata(self, cells: Cells, is_evidence: BoolArray) -> IntArray:
         codes = self._strata.encode(cells.texts("stratum_json"))
-        for at, found in enumerate(self._strata.found[len(self._named) :], start=len(self._named)):
-            stratum = self._stratum(at, found)
-            self._named.append(stratum)
-            self._canonical.append(at if stratum is None else self._first_of[stratum.json])
+        for at, stratum in enumerate(self._strata.found[len(self._canonical) :], start=len(self._canonical)):
+            self._canonical.append(at if stratum is None else self._first_of.setdefault(stratum.json, at))
         _refuse_codes(cells, "stratum_json", codes, self._strata.wrong)
-        names = np.array([s is not None and s.name == BALANCED_GLOBAL for s in self._named], dtype=np.bool_)
+        names = np.array([s is not None and s.name == BALANCED_GLOBAL for s in self._strata.found], dtype=np.bool_)
         message = "the balanced global level is an aggregate; a row of one series has the stratum of its record"
         cells.refuse("stratum_json", names[codes] & is_evidence, lambda _: message)
         return np.array(self._canonical, dtype=np.int64)[codes]
-
-    def _stratum(self, at: int, found: Mapping[str, Any]) -> Stratum | None:
-        if at in self._strata.wrong:
-            return None
-        try:
-            stratum = stratum_of(found)
-        except NotAnObject as error:
-            self._strata.wrong[at] = str(error)
-            return None
-        self._first_of.setdefault(stratum.json, at)
-        return stratum
 
 
 def _read_values(cells: Cells) -> FloatArray:
