@@ -38,7 +38,8 @@ class Table:
     """Columns, rows, and what a reader must know to trust them.
 
     `notes` are sentences shown above the table (failures, gaps, imputation, why a board is empty).
-    `meta` holds JSON-ready facts about how the table was made (method, n_resamples, level, rng_seed, …).
+    `meta` holds JSON-ready facts about how the table was made (method, n_resamples, level, rng_seed, …), how it may be
+    drawn (`plot`), and by column what pages show in place of a text that is for programs (`shown_as`).
     """
 
     name: str

@@ -4,6 +4,7 @@ from bench.clusters import measure_bootstrap, measure_growth
 from bench.pages import measure_pages
 from bench.server import N_ROWS, measure_ingest, measure_latency
 from bench.statistics import measure_boards
+from bench.strata import measure_strata
 
 
 def main() -> None:
@@ -23,6 +24,7 @@ def main() -> None:
     measure_bootstrap()
     print("one more submission on a benchmark of episodes, from its evaluation to the published board:")
     measure_growth()
+    measure_strata()
 
 
 if __name__ == "__main__":

@@ -98,6 +98,7 @@ def test_every_number_of_a_run_comes_out_of_its_rows(roomy_site: Site, name: str
         if not close(ours[*key, level]["value"], row["value"])
     ]  # fmt: skip
     leaderboard = table(roomy_site, slug, f"leaderboards/{board}.csv")
+    contract = table(roomy_site, slug, "tables/leaderboard.csv")
     expected = member(name, "tables/leaderboard.csv")
 
     assert ended["status"] == "published"
@@ -107,6 +108,10 @@ def test_every_number_of_a_run_comes_out_of_its_rows(roomy_site: Site, name: str
     assert [(row["entrant"], float(row["score"])) for row in leaderboard] == [
         (row["estimator_name"], pytest.approx(float(row["score"]), abs=1e-12)) for row in expected
     ]
+    assert [list(row) for row in contract] == [list(row) for row in expected]
+    assert all(
+        close(a[c], b[c]) for a, b in zip(contract, expected, strict=True) for c in b if c not in ("estimator_name",)
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -37,6 +37,26 @@ def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
     return [*tables, series.stress_metrics()] if manifest.mode == "stress_test" else tables
 
 
+def contract_leaderboard(board: Table) -> Table:
+    """Return a board of weighted ranks with the contract's columns: the same ranks, scores and component values."""
+    metrics = [column for column in board.columns if column.name.startswith("metric__")]
+    names = [split_identity(column.name.removeprefix("metric__"))[0] for column in metrics]
+    columns = (
+        Column("estimator_name", "Estimator", "text"),
+        Column("rank", "Rank", "integer"),
+        Column("score", "Score", direction="minimize", digits=3),
+        *(
+            Column(f"metric__{name}" if names.count(name) == 1 else column.name, column.title, digits=4)
+            for name, column in zip(names, metrics, strict=True)
+        ),
+    )
+    rows = tuple(
+        (row["entrant"], row["rank"], row["score"], *(row[column.name] for column in metrics))
+        for row in board.records()
+    )
+    return Table("tables/leaderboard", board.title, columns, rows)
+
+
 @dataclass(frozen=True)
 class _Series:
     """The rows of a benchmark with their groups and aggregates; `strata` gives each stratum's JSON by its name."""
@@ -56,12 +76,17 @@ class _Series:
             strata.setdefault(name, (known.at(at) if known is not None else None) or json.dumps({"stratum": name}))
         return cls(scores, groups, stratum_aggregates(groups), strata)
 
+    def shown_as(self) -> dict[str, Any]:
+        """Return how pages name a stratum, whose JSON is the contract's and nothing to read."""
+        names = {text: name for name, text in self.strata.items()}
+        return {"shown_as": {"stratum_json": {**names, BALANCED: "all strata"}}}
+
     def per_stratum_metrics(self) -> Table:
         rows = tuple(self._aggregate_row(a) for a in [*self.aggregates, *balanced(self.aggregates)])
         columns = (*_texts("estimator_name", "metric_name"), Column("value", "Value", digits=4),
                    *_texts("stratum_json", "metadata_json"))  # fmt: skip
         note = "Means within strata, then over strata with the same weight each; null values are left out and counted."
-        return Table("tables/per_stratum_metrics", "Metrics by stratum", columns, rows, (note,))
+        return Table("tables/per_stratum_metrics", "Metrics by stratum", columns, rows, (note,), self.shown_as())
 
     def benchmark_uncertainty(self, intervals: Sequence[SeriesInterval], drawn: SeriesUncertainty) -> Table:
         rows = tuple(self._interval_row(interval, drawn.n_resamples) for interval in intervals)
@@ -75,7 +100,7 @@ class _Series:
             *_texts("stratum_json", "metadata_json"),
         )
         meta = {"interval": "percentile bootstrap", "n_resamples": drawn.n_resamples, "rng_seed": drawn.rng_seed,
-                "stream": drawn.stream, "level": drawn.levels[0]}  # fmt: skip
+                "stream": drawn.stream, "level": drawn.levels[0], **self.shown_as()}  # fmt: skip
         return Table("tables/benchmark_uncertainty", "Uncertainty of the benchmark", columns, rows, (), meta)
 
     def failures(self) -> Table:
@@ -91,7 +116,7 @@ class _Series:
         )
         missing = sum(int(row[3] or 0) for row in rows)
         note = f"{missing} of {sum(int(row[2] or 0) for row in rows)} values are missing."
-        return Table("tables/failures", "Failures", columns, rows, (note,), {"plot": HEAT})
+        return Table("tables/failures", "Failures", columns, rows, (note,), {"plot": HEAT, **self.shown_as()})
 
     def failure_map(self) -> Table:
         metrics = list(dict.fromkeys(a.metric for a in self.aggregates))
@@ -106,7 +131,7 @@ class _Series:
             *self._stratum_columns(),
             *(Column(_metric_column(metric), metric, digits=4) for metric in metrics),
         )
-        return Table("tables/failure_map", "Metrics by estimator and stratum", columns, rows)
+        return Table("tables/failure_map", "Metrics by estimator and stratum", columns, rows, (), self.shown_as())
 
     def failed_records(self) -> Table:
         rows = tuple(self._failed_rows())
@@ -128,7 +153,8 @@ class _Series:
             *_texts("stratum_json", "contamination_operator", "clean_record_id"),
             Column("nominal", "Level", digits=2),
         )
-        return Table("tables/stress_metrics", "Stress metrics by record", columns, tuple(self._stress_rows()))
+        rows = tuple(self._stress_rows())
+        return Table("tables/stress_metrics", "Stress metrics by record", columns, rows, (), self.shown_as())
 
     def _aggregate_row(self, a: Aggregate) -> tuple[Cell, ...]:
         name, level = split_identity(a.metric)

@@ -1,6 +1,6 @@
 """The columns of a table as HTML shows them: text, interval, whisker. Called by the web and by the templates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.render.matrix import each_pair_once, is_pairwise
@@ -35,10 +35,13 @@ class ShownColumn:
     high_at: int | None = None
     scale: Scale | None = None
     axis: Axis | None = None
+    shown_as: Mapping[str, str] | None = None
 
     def text(self, row: Sequence[Cell]) -> str:
         """Return the cell's text; ranks carry their interval."""
         shown = format_cell(self.column, row[self.at])
+        if self.shown_as is not None:
+            return self.shown_as.get(shown, shown)
         if self.column.name != "rank" or self.low_at is None or self.high_at is None or row[self.low_at] is None:
             return shown
         low, high = row[self.low_at], row[self.high_at]
@@ -79,7 +82,7 @@ def _comes_later(column: Column) -> bool:
 def _shown(table: Table, column: Column) -> ShownColumn:
     at = table.index(column.name)
     if column.interval is None:
-        return ShownColumn(column, at)
+        return ShownColumn(column, at, shown_as=table.meta.get("shown_as", {}).get(column.name))
     low_at, high_at = (table.index(name) for name in column.interval)
     if column.kind == "integer":
         return ShownColumn(column, at, low_at, high_at)

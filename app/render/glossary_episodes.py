@@ -63,9 +63,9 @@ EPISODES = (
     ),
     Entry(
         "counts",
-        "Seeds, episodes, failed",
-        "How many seeds and episodes the numbers rest on. Failed ones were attempted and have no score; they are "
-        "counted and never taken for zero.",
+        "Seeds, episodes, records, failed",
+        "How many seeds, episodes or records the numbers rest on. Failed ones were attempted and have no score; they "
+        "are counted and never taken for zero.",
     ),
     Entry(
         "difference",

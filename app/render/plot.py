@@ -103,6 +103,7 @@ def build_heatmap(table: Table) -> Heatmap | None:
         return None
     column, row, value = (table.index(declared[key]) for key in ("x", "y", "value"))
     columns = tuple(dict.fromkeys(str(r[column]) for r in table.rows))
+    shown_as = table.meta.get("shown_as", {}).get(declared["x"], {})
     rows = tuple(dict.fromkeys(str(r[row]) for r in table.rows))
     if len(columns) * len(rows) > MAX_CELLS:
         return None
@@ -111,7 +112,7 @@ def build_heatmap(table: Table) -> Heatmap | None:
     cells = {(str(r[row]), str(r[column])): _heat_cell(table, r, value, highest) for r in table.rows}
     return Heatmap(
         row_title=table.columns[row].title,
-        columns=columns,
+        columns=tuple(shown_as.get(name, name) for name in columns),
         rows=tuple((name, tuple(cells.get((name, other)) for other in columns)) for name in rows),
     )
 
