@@ -283,7 +283,11 @@ def test_leaderboards_are_claims_by_board(tmp_path: Path) -> None:
         ('{"H": 1e999}', "1e999 is too large for a 64-bit float"),
         ('{"H": 1, "H": 2}', "the key H is there twice"),
         ('{"H": [1]}', "H: a stratum's values are short text, numbers, true, false or null"),
-        ('{"H": ' + "[" * 15_000, "not JSON: "),
+        ('{"H": ' + "[" * 15_000, "the JSON is nested more than 50 deep"),
+        ('{"H": ' + '["]",' * 2000 + "1" + "]" * 2000 + "}", "the JSON is nested more than 50 deep"),
+        ('{"H": ' + "9" * 40 + "}", "a whole number has at most 30 digits"),
+        ('{"H": "\\u0000"}', "a text in the JSON holds a zero character"),
+        ('{"H": "' + "x" * 20_000 + '"}', "the JSON has more than 20,000 characters"),
         ('{"level": "balanced_global"}', "the balanced global level is an aggregate"),
     ],
 )

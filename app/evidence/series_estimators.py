@@ -8,7 +8,7 @@ from typing import Any
 
 from app.errors import Problem, Rejected
 from app.evidence.findings import Findings
-from app.evidence.series_json import NotAnObject, value_of, write
+from app.evidence.series_json import NotAnObject, is_storable, value_of, write
 from app.evidence.summary_blocks import FLAGS
 from app.evidence.table_files import open_table
 from app.evidence.uploads import ReceivedFile
@@ -89,7 +89,10 @@ def read_run_manifest(file: ReceivedFile, warnings: list[Problem]) -> Mapping[st
     except Rejected as error:
         warnings.append(Problem(f"the run's manifest was ignored: {error.problems[0].message}", file=file.name))
         return {}
-    return document if isinstance(document, dict) else {}
+    if not isinstance(document, dict) or not is_storable(document):
+        warnings.append(Problem("the run's manifest was ignored: expected a mapping of plain values", file=file.name))
+        return {}
+    return document
 
 
 def described_by(manifest: Mapping[str, Any]) -> Described:

@@ -6,6 +6,7 @@ Called by the readers of a run folder. Numbers are finite, keys are there once, 
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -18,8 +19,11 @@ from app.evidence.vocabulary import local_codes
 from app.scores import IntArray
 
 MAX_TEXT = 20_000
+MAX_DEPTH = 50
+MOST_DIGITS = 30
 EMPTY = "{}"
 
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"')
 Made = TypeVar("Made")
 
 
@@ -73,12 +77,32 @@ def value_of(text: str) -> Any:
     """Return the JSON value that a cell holds, which is finite throughout. Raises NotAnObject."""
     if len(text) > MAX_TEXT:
         raise NotAnObject(f"the JSON has more than {MAX_TEXT:,} characters")
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        raise NotAnObject(f"the JSON is nested more than {MAX_DEPTH} deep")
     try:
-        return _DECODER.decode(text)
+        value = _DECODER.decode(text)
     except NotAnObject:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise NotAnObject(f"not JSON: {error}") from error
+    if "\\u" in text and not is_storable(value):
+        raise NotAnObject("a text in the JSON holds a zero character or half of a surrogate pair")
+    return value
+
+
+def _depth(text: str) -> int:
+    """Return how deep brackets are nested at most."""
+    depth = deepest = 0
+    for character in _TEXT.sub("", text):
+        depth += (character in "[{") - (character in "]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def is_storable(value: Any) -> bool:
+    """Say whether a database can hold every text in a value."""
+    written = json.dumps(value, ensure_ascii=False)
+    return "\\u0000" not in written and written.encode(errors="ignore").decode() == written
 
 
 def write(value: Any) -> str:
@@ -105,8 +129,16 @@ def _finite(text: str) -> float:
     return number
 
 
+def _integer(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise NotAnObject(f"a whole number has at most {MOST_DIGITS} digits")
+    return int(text)
+
+
 def _refuse_constant(text: str) -> float:
     raise NotAnObject(f"{text} is not a number that JSON has")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_finite, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=_finite, parse_int=_integer, parse_constant=_refuse_constant
+)
