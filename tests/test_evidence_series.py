@@ -65,8 +65,8 @@ def test_a_given_run_is_read_whole(run: str, tmp_path: Path) -> None:
         level = metadata.pop("nominal", None)
         metadata.pop("stratum_key")
         metric = row["metric_name"] if level is None else f"{row['metric_name']}@{level}"
-        value = float(row["value"]) if row["value"] else None
-        wanted[row["estimator_name"], row["record_id"], metric] = (value, row["stratum_json"], metadata)
+        number = float(row["value"]) if row["value"] else None
+        wanted[row["estimator_name"], row["record_id"], metric] = (number, row["stratum_json"], metadata)
 
     assert found == wanted
 
@@ -231,6 +231,15 @@ def test_validity_that_contradicts_itself_is_a_warning(tmp_path: Path) -> None:
     (warning,) = read(tmp_path, files, benchmark()).warnings
 
     assert (warning.row, warning.column, warning.value) == (2, "valid", "True")
+
+
+def test_rows_that_are_not_together_are_a_warning_for_the_shared_stream(tmp_path: Path) -> None:
+    """lrdbench draws in the order of its rows, which is kept only for rows of a pair that stand together."""
+    rows = (*TWO, series("a", "RS", "validity_rate", 1.0, SHORT))
+    manifest = benchmark(rest="uncertainty: {stream: lrdbench}")
+    (warning, _) = read(tmp_path, {"metrics.csv": metrics(*rows)}, manifest).warnings
+
+    assert warning.message.startswith("rows of one estimator and record do not stand together")
 
 
 def test_claims_survive_storage(tmp_path: Path) -> None:

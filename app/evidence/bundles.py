@@ -14,6 +14,15 @@ from app.errors import Problem
 from app.evidence.documents import read_document
 from app.evidence.episode_rows import Source
 from app.evidence.findings import Findings
+from app.evidence.safety_tables import is_safety_table
+from app.evidence.stated_values import (
+    problems_of_numbers,
+    problems_of_seeds,
+    stated_integer,
+    stated_integers,
+    stated_numbers,
+    stated_text,
+)
 from app.evidence.uploads import ReceivedFile, hash_file
 from app.facts import BundleFacts
 from app.names import clip_for_message
@@ -40,8 +49,10 @@ def split_bundles(files: Sequence[ReceivedFile]) -> tuple[dict[str, dict[str, Re
     homes = {_folder(file.name) for file in files if PurePosixPath(file.name).name == DESCRIPTION}
     folders: dict[str, dict[str, ReceivedFile]] = {home: {} for home in sorted(homes)}
     others = []
+    # A bundle inside another's folder keeps its own files: the longest folder is the nearest.
+    nearest_first = sorted(homes, key=len, reverse=True)
     for file in files:
-        home = next((home for home in homes if _is_inside(file.name, home)), None)
+        home = next((home for home in nearest_first if _is_inside(file.name, home)), None)
         if home is None:
             others.append(file)
         else:
@@ -78,10 +89,25 @@ def _problems(bundle: Bundle) -> Iterator[Problem]:
         yield Problem(f"unknown schema_version; known is {known}", name, column="schema_version", value=_shown(version))
     yield from _wrong_hashes(bundle, _declared_hashes(bundle), name, "manifest")
     yield from _sums_problems(bundle)
+    yield from _unlisted_episodes(bundle)
+    yield from problems_of_seeds(_schedule(bundle).get("seeds"), name, "seed_schedule.seeds")
+    yield from problems_of_numbers(bundle.description.get("summary"), name, "summary")
+
+
+def _unlisted_episodes(bundle: Bundle) -> Iterator[Problem]:
     declared = _declared_hashes(bundle)
     for inner, file in bundle.files.items():
-        if inner not in declared and EPISODES.fullmatch(inner):
+        if file.suffix != ".jsonl" or is_safety_table(file):
+            continue
+        if EPISODES.fullmatch(inner) is None:
+            yield Problem("the episodes of a bundle stand in episodes_seed<N>.jsonl beside bundle.json", file.name)
+        elif inner not in declared:
             yield Problem("bundle.json does not list this file, so nothing vouches for it", file.name)
+
+
+def _schedule(bundle: Bundle) -> Mapping[str, Any]:
+    schedule = bundle.description.get("seed_schedule")
+    return schedule if isinstance(schedule, Mapping) else {}
 
 
 def _declared_hashes(bundle: Bundle) -> dict[str, str]:
@@ -144,25 +170,24 @@ def sources_of(bundle: Bundle, entrant: str | None, findings: Findings) -> list[
 def facts_of(bundle: Bundle, entrant: str | None) -> BundleFacts:
     """Return what a bundle says of itself; what it does not say, or says in another type, is None."""
     about = bundle.description
-    schedule = about.get("seed_schedule")
-    schedule = schedule if isinstance(schedule, Mapping) else {}
+    schedule = _schedule(bundle)
     prereg = _prereg_bytes(bundle)
     return BundleFacts(
         name=bundle.folder or DESCRIPTION,
-        entrant=entrant or _text(about.get("policy_id")),
-        task=_text(about.get("task_id")),
-        schema_version=_integer(about.get("schema_version")),
+        entrant=entrant or stated_text(about.get("policy_id")),
+        task=stated_text(about.get("task_id")),
+        schema_version=stated_integer(about.get("schema_version")),
         dirty=about["dirty"] if isinstance(about.get("dirty"), bool) else None,
-        run_purpose=_text(about.get("run_purpose")),
-        bootstrap_method=_text(about.get("bootstrap_method")),
-        code_commit=_text(about.get("git_sha")),
-        git_tag=_text(about.get("prereg_git_tag")),
+        run_purpose=stated_text(about.get("run_purpose")),
+        bootstrap_method=stated_text(about.get("bootstrap_method")),
+        code_commit=stated_text(about.get("git_sha")),
+        git_tag=stated_text(about.get("prereg_git_tag")),
         prereg_sha256=None if prereg is None else sha256_hex(prereg),
         prereg_blob_sha1=None if prereg is None else git_blob_sha1(prereg),
-        cited_blob_sha1=_text(about.get("prereg_blob_sha")),
-        seeds=_integers(schedule.get("seeds")),
-        episodes_per_seed=_integer(schedule.get("episodes_per_seed")),
-        summary=_numbers(about.get("summary")),
+        cited_blob_sha1=stated_text(about.get("prereg_blob_sha")),
+        seeds=stated_integers(schedule.get("seeds")),
+        episodes_per_seed=stated_integer(schedule.get("episodes_per_seed")),
+        summary=stated_numbers(about.get("summary")),
         files=tuple(sorted(file.position for file in bundle.files.values())),
     )
 
@@ -170,26 +195,6 @@ def facts_of(bundle: Bundle, entrant: str | None) -> BundleFacts:
 def _prereg_bytes(bundle: Bundle) -> bytes | None:
     file = bundle.files.get(PREREG)
     return None if file is None or file.path.stat().st_size > MAX_SUMS_BYTES else file.path.read_bytes()
-
-
-def _text(value: Any) -> str | None:
-    return clip_for_message(value, 200) if isinstance(value, str) else None
-
-
-def _integer(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _integers(value: Any) -> tuple[int, ...] | None:
-    if not isinstance(value, list) or any(_integer(seed) is None for seed in value):
-        return None
-    return tuple(value)
-
-
-def _numbers(value: Any) -> dict[str, float | int | None]:
-    if not isinstance(value, Mapping):
-        return {}
-    return {str(k): v for k, v in value.items() if v is None or isinstance(v, int | float)}
 
 
 def _shown(value: Any) -> str | None:

@@ -5,6 +5,7 @@ only text, so there the words of a boolean are read.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ from app.scores import NONE, Coded, ScoreTable
 BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
 MAX_ITEM = 200
 SEED_LIMIT = 2**63
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,8 @@ class _Cells:
     def item(self, paths: Sequence[str]) -> str | None:
         """Return what tells the episode from the others of its seed, its parts joined by a slash."""
         parts = [self._at(path) for path in paths]
+        if all(type(part) is int for part in parts):
+            return "/".join(map(str, parts))
         for path, part in zip(paths, parts, strict=True):
             if part is None or isinstance(part, bool | float | Mapping | list) or not _is_plain(str(part)):
                 self.refuse("expected a whole number or a short name", path, part)
@@ -232,15 +236,18 @@ class _Cells:
             return math.nan
         if not self._source.is_text:
             return None
+        # Python's float() also reads digits of other scripts and 1_000, which nobody writes into a table on purpose.
+        if cell in BOOLEANS:
+            return BOOLEANS[cell]
         try:
-            return BOOLEANS[cell] if cell in BOOLEANS else float(cell)
+            return float(cell) if cell.isascii() and "_" not in cell else None
         except ValueError:
             return None
 
     def _integer(self, path: str) -> int | None:
         cell = self._at(path)
-        if self._source.is_text and isinstance(cell, str) and cell.lstrip("-").isascii() and cell.lstrip("-").isdigit():
-            cell = int(cell) if len(cell) <= 20 else None
+        if self._source.is_text and isinstance(cell, str) and _WHOLE.fullmatch(cell):
+            cell = int(cell)
         if isinstance(cell, bool) or not isinstance(cell, int) or not -SEED_LIMIT <= cell < SEED_LIMIT:
             self.refuse("expected a whole number of 64 bits", path, self._at(path))
             return None
@@ -255,6 +262,8 @@ class _Cells:
     def _at(self, path: str) -> Any:
         if path in self._cells:
             return self._cells[path]
+        if "." not in path:
+            return None
         cell: Any = self._cells
         for step in path.split("."):
             if not isinstance(cell, Mapping) or step not in cell:

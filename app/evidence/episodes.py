@@ -71,7 +71,11 @@ class _Submission:
         bundle = open_bundle(folder, members, self._findings)
         if bundle is None:
             return
-        self._facts.append(facts_of(bundle, self._entrant))
+        facts = facts_of(bundle, self._entrant)
+        self._facts.append(facts)
+        if self._entrant is None and facts.entrant is not None:
+            message = "the form names no entrant: the bundle's policy_id is taken for it"
+            self._warnings.append(Problem(message, members[DESCRIPTION].name, column="policy_id", value=facts.entrant))
         for source, file in sources_of(bundle, self._entrant, self._findings):
             self._take_lines(source, file)
         self._take_safety([file for file in members.values() if is_safety_table(file)])
@@ -133,7 +137,11 @@ class _Submission:
     def _take_safety(self, files: Sequence[ReceivedFile]) -> None:
         for file in files:
             table = read_safety_table(file, self._findings, self._warnings)
-            self._tables += [] if table is None else [table]
+            if table is None:
+                continue
+            if table.name in {kept.name for kept in self._tables}:
+                self._findings.add(Problem("the submission holds this safety table twice", file=file.name))
+            self._tables.append(table)
 
     def _add(self, source: Source, file: ReceivedFile, row: int, cells: Any) -> None:
         self._count(file)

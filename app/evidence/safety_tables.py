@@ -96,6 +96,10 @@ def _cells(column: Column, texts: object, rows: Sequence[int], file: str, findin
         text = str(texts[at])  # type: ignore[index]
         message = describe_wrong(float(numbers.values[at]), text, bounds)
         findings.add(Problem(message, file, rows[at], column.name, clip_for_message(text)))
+    if column.digits == 0:
+        for at in np.flatnonzero(np.mod(numbers.values, 1.0) > 0.0).tolist():
+            text = str(texts[at])  # type: ignore[index]
+            findings.add(Problem("a count is a whole number", file, rows[at], column.name, clip_for_message(text)))
     return [None if value != value else value for value in numbers.values.tolist()]
 
 

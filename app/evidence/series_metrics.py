@@ -127,11 +127,19 @@ class _Submission:
         self._findings.extend(problems_of_case(estimators, "estimator_name"))
         if self._findings.n_problems:
             return None
+        self._warnings += self._warnings_of_order(pivot)
         self._warnings += estimates.warnings(scores, is_estimator, self._files)
         described = {name: self._described[name] for name in estimators if name in self._described}
         facts = RunFacts(described=described, claimed=claims.result(self._warnings))
         whole = replace(scores, reason=estimates.reasons(), recorded={**scores.recorded, **estimates.recorded()})
         return Reading(whole, self._n_rows, tuple(self._warnings), facts)
+
+    def _warnings_of_order(self, pivot: Pivot) -> list[Problem]:
+        uncertainty = self._request.manifest.uncertainty
+        if uncertainty is None or uncertainty.stream != "lrdbench" or pivot.is_contiguous():
+            return []
+        message = "rows of one estimator and record do not stand together: intervals may differ from lrdbench's draws"
+        return [Problem(message, column="record_id")]
 
     def _blocks(self, file: ReceivedFile, required: Sequence[str], wanted: Sequence[str] | None) -> Iterator[Block]:
         """Yield a table's rows with the wanted columns, or with all; one without the required columns has none."""

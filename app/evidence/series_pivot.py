@@ -40,6 +40,10 @@ class Pivot:
         del metrics
         return cls(rows, words, files, wide, first, rows.metric[first_metric].tolist())
 
+    def is_contiguous(self) -> bool:
+        """Say whether the rows of each pair stand together, so that the table keeps the file's order."""
+        return int(np.count_nonzero(np.diff(self.wide))) + 1 == len(self.first)
+
     def table(self, roles: Sequence[str], findings: Findings) -> ScoreTable:
         """Return the scores; `roles` says of each pair whether it is an estimator's or a diagnostic's."""
         strata = [_known(stratum) for stratum in self.words.strata]

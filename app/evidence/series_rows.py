@@ -85,6 +85,7 @@ class MetricRowReader:
         self._identities = Vocabulary(lambda _: True)
         self._strata = ObjectTexts(stratum_of)
         self._metadata = ObjectTexts(metadata_of)
+        self._known: list[Metadata] = []
         # One text in two spellings is one stratum: each has the code of the first.
         self._first_of: dict[str, int] = {}
         self._canonical: list[int] = []
@@ -120,6 +121,7 @@ class MetricRowReader:
 
     def _read_metadata(self, cells: Cells) -> IntArray:
         codes = self._metadata.encode(cells.texts("metadata_json"))
+        self._known += [found or Metadata() for found in self._metadata.found[len(self._known) :]]
         _refuse_codes(cells, "metadata_json", codes, self._metadata.wrong)
         return codes
 
@@ -137,7 +139,7 @@ class MetricRowReader:
     def _levels(self, is_uncertainty: BoolArray, metadata: IntArray) -> FloatArray:
         """Return the own level of each row's metric, NO_LEVEL where it has none."""
         words, codes = np.unique(metadata, return_inverse=True)
-        found = [self._metadata.found[code] or Metadata() for code in words.tolist()]
+        found = [self._known[code] for code in words.tolist()]
         # In a row of uncertainty `nominal` is the level of the interval.
         plain = np.array([meta.nominal or NO_LEVEL for meta in found])
         own = np.array([meta.metric_nominal or NO_LEVEL for meta in found])

@@ -9,6 +9,7 @@ from typing import Any
 from app.errors import Problem
 from app.evidence.episode_rows import Source
 from app.evidence.findings import Findings
+from app.evidence.stated_values import problems_of_seeds, stated_integer, stated_integers, stated_text
 from app.evidence.uploads import ReceivedFile
 from app.facts import BundleFacts
 from app.names import clip_for_message
@@ -31,6 +32,7 @@ def episodes_of(file: ReceivedFile, document: Mapping[str, Any], findings: Findi
         findings.add(
             Problem(f"unknown schema_version; known is {known}", file.name, column="schema_version", value=value)
         )
+    findings.extend(problems_of_seeds(document.get("seeds"), file.name, "seeds"))
     episodes = document[EPISODES]
     if not isinstance(episodes, list) or not episodes:
         findings.add(Problem("expected a list of episodes", file.name, column=EPISODES))
@@ -50,16 +52,13 @@ def source_of(file: ReceivedFile, document: Mapping[str, Any], entrant: str | No
 
 def facts_of(file: ReceivedFile, document: Mapping[str, Any], entrant: str | None) -> BundleFacts:
     """Return what a run says of itself."""
-    axis, tag, blob = (document.get(key) for key in ("axis", "git_tag", "prereg_sha"))
-    version, seeds = document.get("schema_version"), document.get("seeds")
-    listed = isinstance(seeds, list) and all(isinstance(s, int) and not isinstance(s, bool) for s in seeds)
     return BundleFacts(
         name=file.name,
         entrant=entrant,
-        task=axis if isinstance(axis, str) else None,
-        schema_version=version if isinstance(version, int) else None,
-        git_tag=tag if isinstance(tag, str) else None,
-        cited_blob_sha1=blob if isinstance(blob, str) else None,
-        seeds=tuple(seeds) if listed and isinstance(seeds, list) else None,
+        task=stated_text(document.get("axis")),
+        schema_version=stated_integer(document.get("schema_version")),
+        git_tag=stated_text(document.get("git_tag")),
+        cited_blob_sha1=stated_text(document.get("prereg_sha")),
+        seeds=stated_integers(document.get("seeds")),
         files=(file.position,),
     )
