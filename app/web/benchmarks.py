@@ -1,5 +1,7 @@
 """/ and /benchmarks: the list, one benchmark, making and changing one, its snapshots."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -9,6 +11,7 @@ from app.render.reading_guide import GUIDES
 from app.store import benchmarks, snapshots, submissions
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import yaml_body
+from app.web.documents import BenchmarkDocument, ListedBenchmark, MadeDocument, SnapshotDocument
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward
 
@@ -21,7 +24,7 @@ def list_benchmarks(session: SessionDep) -> Response:
     return page("benchmarks.html", title="Benchmarks", benchmarks=benchmarks.list_benchmarks(session))
 
 
-@router.get("/benchmarks.json", summary="The benchmarks as JSON", responses=described())
+@router.get("/benchmarks.json", summary="The benchmarks as JSON", responses=described(answer=list[ListedBenchmark]))
 def list_benchmarks_json(session: SessionDep) -> Response:
     """List every benchmark as JSON."""
     return json_answer(
@@ -40,7 +43,12 @@ def list_benchmarks_json(session: SessionDep) -> Response:
     )
 
 
-@router.post("/benchmarks", status_code=201, summary="Make a benchmark", responses=described(401, 403, 409, 413, 422))
+@router.post(
+    "/benchmarks",
+    status_code=201,
+    summary="Make a benchmark",
+    responses=described(401, 403, 409, 413, 422, answer=MadeDocument, status=201),
+)
 async def create_benchmark(request: Request, state: StateDep, caller: Steward) -> Response:
     """Make a benchmark from its manifest (YAML)."""
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
@@ -56,7 +64,11 @@ async def create_benchmark(request: Request, state: StateDep, caller: Steward) -
     return await state.run(create)
 
 
-@router.put("/benchmarks/{slug}", summary="Add a version of the manifest", responses=described(401, 403, 404, 409, 422))
+@router.put(
+    "/benchmarks/{slug}",
+    summary="Add a version of the manifest",
+    responses=described(401, 403, 404, 409, 422, answer=MadeDocument),
+)
 async def update_benchmark(slug: str, request: Request, state: StateDep, caller: Steward) -> Response:
     """Add a version of a benchmark's manifest (YAML); the boards are computed anew."""
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
@@ -70,13 +82,17 @@ async def update_benchmark(slug: str, request: Request, state: StateDep, caller:
     return await state.run(update)
 
 
-@router.get("/schemas/manifest.json", summary="JSON Schema of a manifest")
+@router.get("/schemas/manifest.json", summary="JSON Schema of a manifest", responses=described(answer=dict[str, Any]))
 def manifest_schema() -> Response:
     """Return the JSON Schema of a benchmark manifest."""
     return json_answer(manifest_json_schema())
 
 
-@router.get("/benchmarks/{slug}", summary="One benchmark (.json, .yaml)", responses=described(404))
+@router.get(
+    "/benchmarks/{slug}",
+    summary="One benchmark (.json, .yaml)",
+    responses=described(404, answer=BenchmarkDocument, also=("html", "yaml")),
+)
 def show_benchmark(slug: str, request: Request, session: SessionDep, state: StateDep) -> Response:
     """Show a benchmark: boards, rules, how to submit."""
     name, fmt = split_format(slug)
@@ -107,8 +123,16 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
     )
 
 
-@router.get("/benchmarks/{slug}/snapshots", summary="Every snapshot", responses=described(404))
-@router.get("/benchmarks/{slug}/snapshots.json", summary="Every snapshot", responses=described(404))
+@router.get(
+    "/benchmarks/{slug}/snapshots",
+    summary="Every snapshot",
+    responses=described(404, answer=list[SnapshotDocument], also=("html",)),
+)
+@router.get(
+    "/benchmarks/{slug}/snapshots.json",
+    summary="Every snapshot",
+    responses=described(404, answer=list[SnapshotDocument], also=("html",)),
+)
 def list_snapshots(slug: str, request: Request, session: SessionDep) -> Response:
     """List the snapshots, the newest first, and what changed from one to the next (.json)."""
     declared = benchmarks.find_declared(session, slug)

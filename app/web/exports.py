@@ -15,7 +15,8 @@ from app.store.benchmarks import Declared
 from app.store.series_rows import metric_rows
 from app.table import Table
 from app.web.answers import split_format, table_answer
-from app.web.problems import described
+from app.web.documents import TableDocument
+from app.web.problems import TABLE, described
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
@@ -24,7 +25,7 @@ PREFIX = "tables/"
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
-@router.get("/benchmarks/{slug}/tables.zip", summary="Every contract table", responses=described(404))
+@router.get("/benchmarks/{slug}/tables.zip", summary="Every contract table", responses=described(404, also=("zip",)))
 def download_all(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every table of the output contract in one zip, in the folders of a run."""
     _, shown = _snapshot(session, slug, snapshot)
@@ -39,7 +40,7 @@ def download_all(slug: str, session: SessionDep, snapshot: SnapshotNumber = None
     return Response(packed.getvalue(), media_type="application/zip", headers=headers)
 
 
-@router.get("/benchmarks/{slug}/raw/metrics.csv", summary="Every metric row", responses=described(404))
+@router.get("/benchmarks/{slug}/raw/metrics.csv", summary="Every metric row", responses=described(404, also=("csv",)))
 def download_rows(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """Return per-series rows, aggregates and uncertainty in one file, as lrdbench writes them."""
     _, shown = _snapshot(session, slug, snapshot)
@@ -48,7 +49,11 @@ def download_rows(slug: str, session: SessionDep, snapshot: SnapshotNumber = Non
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8")
 
 
-@router.get("/benchmarks/{slug}/tables/{table}", summary="A table of the benchmark", responses=described(404, 422))
+@router.get(
+    "/benchmarks/{slug}/tables/{table}",
+    summary="A table of the benchmark",
+    responses=described(404, 422, answer=TableDocument, also=TABLE),
+)
 def show_table(
     slug: str, table: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
 ) -> Response:

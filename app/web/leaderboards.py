@@ -10,7 +10,8 @@ from app.errors import NotFound
 from app.leaderboards.claims import claims_table
 from app.store import benchmarks, snapshots
 from app.web.answers import TableView, split_format, table_answer
-from app.web.problems import described
+from app.web.documents import TableDocument
+from app.web.problems import TABLE, described
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber, around, name_links, published, view_of
 
@@ -19,7 +20,11 @@ router = APIRouter(tags=["leaderboards"])
 TITLES = {"pairwise": "Pair by pair", "breakdown": "By task and condition", "score": "Term by term"}
 
 
-@router.get("/benchmarks/{slug}/leaderboards/{board}", summary="A board (.csv, .json)", responses=described(404, 422))
+@router.get(
+    "/benchmarks/{slug}/leaderboards/{board}",
+    summary="A board (.csv, .json)",
+    responses=described(404, 422, answer=TableDocument, also=TABLE),
+)
 def show_board(
     slug: str, board: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
 ) -> Response:
@@ -32,7 +37,7 @@ def show_board(
 @router.get(
     "/benchmarks/{slug}/leaderboards/{board}/{kind}",
     summary="A further table of a board: pairwise, profiles, breakdown, … (.csv, .json)",
-    responses=described(404, 422),
+    responses=described(404, 422, answer=TableDocument, also=TABLE),
 )
 def show_board_table(
     slug: str, board: str, kind: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
@@ -43,9 +48,21 @@ def show_board_table(
     return table_answer(request, _beside(session, view, board, name), fmt)
 
 
-@router.get("/benchmarks/{slug}/claims", summary="The registered claims", responses=described(404))
-@router.get("/benchmarks/{slug}/claims.csv", summary="The registered claims", responses=described(404))
-@router.get("/benchmarks/{slug}/claims.json", summary="The registered claims", responses=described(404))
+@router.get(
+    "/benchmarks/{slug}/claims",
+    summary="The registered claims",
+    responses=described(404, answer=TableDocument, also=TABLE),
+)
+@router.get(
+    "/benchmarks/{slug}/claims.csv",
+    summary="The registered claims",
+    responses=described(404, answer=TableDocument, also=TABLE),
+)
+@router.get(
+    "/benchmarks/{slug}/claims.json",
+    summary="The registered claims",
+    responses=described(404, answer=TableDocument, also=TABLE),
+)
 def show_claims(slug: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """Show every preregistered claim with its verdict (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
@@ -58,9 +75,21 @@ def show_claims(slug: str, request: Request, session: SessionDep, snapshot: Snap
     return table_answer(request, view, split_format(request.url.path)[1])
 
 
-@router.get("/benchmarks/{slug}/profiles", summary="Performance profiles", responses=described(404))
-@router.get("/benchmarks/{slug}/profiles.csv", summary="Performance profiles", responses=described(404))
-@router.get("/benchmarks/{slug}/profiles.json", summary="Performance profiles", responses=described(404))
+@router.get(
+    "/benchmarks/{slug}/profiles",
+    summary="Performance profiles",
+    responses=described(404, answer=TableDocument, also=TABLE),
+)
+@router.get(
+    "/benchmarks/{slug}/profiles.csv",
+    summary="Performance profiles",
+    responses=described(404, answer=TableDocument, also=TABLE),
+)
+@router.get(
+    "/benchmarks/{slug}/profiles.json",
+    summary="Performance profiles",
+    responses=described(404, answer=TableDocument, also=TABLE),
+)
 def show_profiles(slug: str, session: SessionDep, request: Request) -> Response:
     """Lead to the profiles of the first board that has them."""
     declared = benchmarks.find_declared(session, slug)

@@ -9,26 +9,27 @@ from app.render.glossary import ENTRIES
 from app.store import benchmarks
 from app.version import code_version
 from app.web.answers import json_answer, page
+from app.web.documents import HealthDocument, ReadyDocument
 from app.web.problems import described
 from app.web.state import SessionDep
 
 router = APIRouter(tags=["operations"])
 
 
-@router.get("/healthz", summary="Alive")
+@router.get("/healthz", summary="Alive", responses=described(answer=HealthDocument))
 def healthz() -> Response:
     """Say that the process answers."""
     return json_answer({"status": "ok"})
 
 
-@router.get("/readyz", summary="Ready", responses=described())
+@router.get("/readyz", summary="Ready", responses=described(answer=ReadyDocument))
 def readyz(session: SessionDep) -> Response:
     """Say that the database answers and is migrated."""
     benchmarks.count_benchmarks(session)
     return json_answer({"status": "ready", "code_version": code_version()})
 
 
-@router.get("/metrics", summary="Counters in Prometheus' text form", responses=described())
+@router.get("/metrics", summary="Counters in Prometheus' text form", responses=described(also=("text",)))
 def metrics(session: SessionDep) -> Response:
     """Count submissions by status, and benchmarks whose boards are behind."""
     rows = session.execute(text("SELECT status, count(*) FROM submission GROUP BY status ORDER BY status"))

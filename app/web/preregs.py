@@ -15,6 +15,7 @@ from app.render.pages import Outcome, ShownTable
 from app.store import benchmarks, preregs, submissions
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import yaml_body
+from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward, Submitter
 
@@ -23,7 +24,12 @@ BESIDE = ("claims", "deviations")
 BenchmarkName = Annotated[str | None, Query(max_length=63)]
 
 
-@router.post("", status_code=201, summary="Register", responses=described(401, 404, 413, 415, 422))
+@router.post(
+    "",
+    status_code=201,
+    summary="Register",
+    responses=described(401, 404, 413, 415, 422, answer=RegistrationDocument, status=201),
+)
 async def register(request: Request, state: StateDep, caller: Submitter, benchmark: BenchmarkName = None) -> Response:
     """Register a preregistration (YAML bytes); known bytes answer 200 with their first registration.
 
@@ -43,7 +49,11 @@ def _register(session: Session, yaml: bytes, token_id: int, benchmark: str | Non
     return json_answer({**_about(stored), "url": address}, 201 if is_new else 200, {"Location": address})
 
 
-@router.get("/{sha256}", summary="One preregistration (.yaml, .json)", responses=described(404))
+@router.get(
+    "/{sha256}",
+    summary="One preregistration (.yaml, .json)",
+    responses=described(404, answer=PreregDocument, also=("html", "yaml")),
+)
 def show(sha256: str, session: SessionDep) -> Response:
     """Show a preregistration as it was registered, with the submissions that cite it."""
     name, fmt = split_format(sha256)
@@ -97,7 +107,12 @@ class Attestation(BaseModel):
     evidence: str = Field(min_length=1, max_length=2000)
 
 
-@router.post("/{sha256}/attestations", status_code=201, summary="Attest", responses=described(401, 403, 404, 422))
+@router.post(
+    "/{sha256}/attestations",
+    status_code=201,
+    summary="Attest",
+    responses=described(401, 403, 404, 422, answer=AttestedDocument, status=201),
+)
 def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: Steward) -> Response:
     """Record an earlier registration time with its evidence (a signed tag, a DOI, an archive address)."""
     at = attestation.registered_at.astimezone(UTC)

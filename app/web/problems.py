@@ -1,13 +1,13 @@
 """Errors as answers: one table from domain error to HTTP status, and problem documents (RFC 9457)."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
@@ -57,10 +57,33 @@ class ProblemDocument(BaseModel):
     n_problems: int = 0
 
 
-def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the error answers of an endpoint for the description of the API."""
+TEXTS = {
+    "html": "text/html",
+    "csv": "text/csv",
+    "yaml": "application/yaml",
+    "zip": "application/zip",
+    "text": "text/plain",
+}
+TABLE = ("html", "csv")
+
+
+def described(
+    *statuses: int, answer: Any = None, also: Sequence[str] = (), status: int = 200
+) -> dict[int | str, dict[str, Any]]:
+    """Return every answer of an endpoint for the description of the API: its problems, and what it gives.
+
+    `answer` is the type of the JSON document, `also` the other formats of the same address.
+    """
     content = {PROBLEM_JSON: {"schema": ProblemDocument.model_json_schema()}}
-    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in (*statuses, 503)}
+    found: dict[int | str, dict[str, Any]] = {
+        failed: {"description": HTTPStatus(failed).phrase, "content": content} for failed in (*statuses, 503)
+    }
+    given: dict[str, Any] = {TEXTS[name]: {"schema": {"type": "string"}} for name in also}
+    if answer is not None:
+        given["application/json"] = {"schema": TypeAdapter(answer).json_schema()}
+    if given:
+        found[status] = {"description": HTTPStatus(status).phrase, "content": given}
+    return found
 
 
 def install(app: FastAPI) -> None:

@@ -12,16 +12,21 @@ from app.store import benchmarks, entrants, snapshots, tables, tokens
 from app.store.benchmarks import Declared
 from app.table import Table
 from app.web.answers import json_answer, split_format, table_answer
-from app.web.problems import described
+from app.web.documents import OwnerDocument, TableDocument
+from app.web.problems import TABLE, described
 from app.web.state import SessionDep, Steward
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
 router = APIRouter(tags=["rows"])
 
 
-@router.get("/benchmarks/{slug}/tasks", summary="The tasks", responses=described(404))
-@router.get("/benchmarks/{slug}/tasks.csv", summary="The tasks", responses=described(404))
-@router.get("/benchmarks/{slug}/tasks.json", summary="The tasks", responses=described(404))
+@router.get("/benchmarks/{slug}/tasks", summary="The tasks", responses=described(404, answer=TableDocument, also=TABLE))
+@router.get(
+    "/benchmarks/{slug}/tasks.csv", summary="The tasks", responses=described(404, answer=TableDocument, also=TABLE)
+)
+@router.get(
+    "/benchmarks/{slug}/tasks.json", summary="The tasks", responses=described(404, answer=TableDocument, also=TABLE)
+)
 def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """List the tasks with how many entrants have a result (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
@@ -31,7 +36,11 @@ def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: Snaps
     return table_answer(request, view, split_format(request.url.path)[1])
 
 
-@router.get("/benchmarks/{slug}/tasks/{task:path}", summary="One task", responses=described(404, 422))
+@router.get(
+    "/benchmarks/{slug}/tasks/{task:path}",
+    summary="One task",
+    responses=described(404, 422, answer=TableDocument, also=TABLE),
+)
 def show_task(slug: str, task: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """Show every entrant's scores on one task (.csv, .json)."""
     name, fmt = split_format(task)
@@ -47,7 +56,11 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     )
 
 
-@router.get("/benchmarks/{slug}/entrants/{entrant}", summary="One entrant", responses=described(404, 422))
+@router.get(
+    "/benchmarks/{slug}/entrants/{entrant}",
+    summary="One entrant",
+    responses=described(404, 422, answer=TableDocument, also=TABLE),
+)
 def show_entrant(
     slug: str, entrant: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
 ) -> Response:
@@ -87,7 +100,11 @@ class Transfer(BaseModel):
     reason: str = Field(min_length=1, max_length=2000)
 
 
-@router.put("/benchmarks/{slug}/entrants/{entrant}/owner", summary="Move ownership", responses=described(401, 403, 404))
+@router.put(
+    "/benchmarks/{slug}/entrants/{entrant}/owner",
+    summary="Move ownership",
+    responses=described(401, 403, 404, answer=OwnerDocument),
+)
 def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, caller: Steward) -> Response:
     """Make another token the owner of an entrant, with the reason kept."""
     benchmark = benchmarks.find_benchmark(session, slug)

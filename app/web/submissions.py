@@ -31,6 +31,7 @@ from app.store import benchmarks, entrants, preregs, submissions, tables
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 from app.web.answers import json_answer, page, split_format
+from app.web.documents import DryRunDocument, SubmissionDocument
 from app.web.problems import described
 from app.web.state import RANK, SessionDep, State, StateDep, Submitter
 
@@ -73,23 +74,33 @@ def make_router(settings: Settings) -> APIRouter:
         methods=["POST"],
         status_code=202,
         summary="Submit results",
-        responses=described(401, 403, 404, 409, 413, 422, 429),
+        responses={
+            **described(401, 403, 404, 409, 413, 422, 429, answer=SubmissionDocument, status=202),
+            **described(answer=DryRunDocument),
+        },
         max_body_size=settings.max_body_mib * 1024 * 1024,
     )
-    router.add_api_route("/submissions/{submission}", show, summary="A submission (.json)", responses=described(404))
-    router.add_api_route("/submissions/{submission}/scores.csv", scores, summary="Its rows", responses=described(404))
+    router.add_api_route(
+        "/submissions/{submission}",
+        show,
+        summary="A submission (.json)",
+        responses=described(404, answer=SubmissionDocument, also=("html",)),
+    )
+    router.add_api_route(
+        "/submissions/{submission}/scores.csv", scores, summary="Its rows", responses=described(404, also=("csv",))
+    )
     router.add_api_route(
         "/submissions/{submission}/tables/{name:path}",
         show_table,
         summary="One of its tables",
-        responses=described(404),
+        responses=described(404, also=("csv",)),
     )
     router.add_api_route(
         "/submissions/{submission}/withdraw",
         withdraw,
         methods=["POST"],
         summary="Withdraw",
-        responses=described(401, 403, 404, 409, 422),
+        responses=described(401, 403, 404, 409, 422, answer=SubmissionDocument),
     )
     return router
 

@@ -1,0 +1,236 @@
+"""What the JSON answers hold, for the description of the API at /openapi.json; a test holds real answers against it."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Document(BaseModel):
+    """Base of every described answer: it has these fields and no others."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ColumnDocument(Document):
+    """One column of a table: its CSV name, title, kind, unit, better direction, interval columns."""
+
+    name: str
+    title: str
+    kind: str
+    unit: str | None
+    direction: str | None
+    interval: list[str] | None
+    detail: bool
+    glossary: str | None
+    digits: int | None
+
+
+class TableDocument(Document):
+    """A table with its rows as objects by column name, and the snapshot it belongs to."""
+
+    benchmark: str
+    snapshot: int | None
+    published_at: str | None = None
+    manifest_version: int | None = None
+    manifest_digest: str | None = None
+    input_digest: str | None = None
+    code_version: str | None = None
+    name: str
+    title: str
+    notes: list[str]
+    meta: dict[str, Any]
+    columns: list[ColumnDocument]
+    rows: list[dict[str, str | int | float | bool | None]]
+
+
+class CheckDocument(Document):
+    """One admission rule applied to one submission: passed, failed or warned, and why."""
+
+    rule: str
+    outcome: str
+    reason: str
+
+
+class EntryDocument(Document):
+    """One entrant of a submission and whether this is the evidence that counts."""
+
+    name: str
+    n_rows: int
+    state: str
+    superseded_by: int | None
+
+
+class FileDocument(Document):
+    """One file as it was received."""
+
+    name: str
+    sha256: str
+    n_bytes: int
+    n_rows: int
+
+
+class EventDocument(Document):
+    """One state that a submission reached, when and why."""
+
+    status: str
+    at: str
+    reason: str
+
+
+class WarningDocument(Document):
+    """Something the submitter should know that is no problem."""
+
+    file: str | None
+    row: int | None
+    column: str | None
+    value: str | None
+    message: str
+
+
+class SubmissionDocument(Document):
+    """A submission: where it stands, its checks, entrants, files and history. `warnings` comes with the 202 alone."""
+
+    id: int
+    url: str
+    benchmark: str
+    status: str
+    reason: str
+    admitted: bool
+    waiting_for: str | None
+    run_purpose: str
+    prereg_sha256: str | None
+    received_at: str
+    n_rows: int
+    metadata: dict[str, Any]
+    claims: dict[str, Any] | None
+    checks: list[CheckDocument]
+    entrants: list[EntryDocument]
+    files: list[FileDocument]
+    history: list[EventDocument]
+    warnings: list[WarningDocument] | None = None
+
+
+class DryRunDocument(Document):
+    """What a submission would come to; nothing was stored."""
+
+    dry_run: bool
+    admitted: bool
+    checks: list[CheckDocument]
+    n_rows: int
+    entrants: list[str]
+    warnings: list[WarningDocument]
+
+
+class MadeDocument(Document):
+    """A benchmark with the version of its manifest that was stored."""
+
+    slug: str
+    version: int
+    url: str
+
+
+class BenchmarkDocument(Document):
+    """A benchmark as its newest manifest declares it; `stale` says that a publication is under way."""
+
+    slug: str
+    version: int
+    sha256: str
+    snapshot: int | None
+    stale: bool
+    manifest: dict[str, Any]
+
+
+class ListedBenchmark(Document):
+    """One benchmark of the list."""
+
+    slug: str
+    title: str
+    n_entrants: int
+    n_submissions: int
+    snapshot: int | None
+    published_at: str | None
+    leaderboards: list[str]
+
+
+class SnapshotDocument(Document):
+    """One published state, what it was computed from, and what changed."""
+
+    number: int
+    published_at: str
+    input_digest: str
+    manifest_digest: str
+    code_version: str
+    rng_seeds: dict[str, int]
+    changes: list[dict[str, Any]]
+    withdrawals: list[dict[str, Any]]
+
+
+class RegistrationDocument(Document):
+    """A preregistration: its addresses, when it was registered, and as what."""
+
+    sha256: str
+    git_blob_sha1: str
+    registered_at: str
+    form: str
+    run_purpose: str
+    benchmark: str | None
+    url: str
+
+
+class PreregDocument(Document):
+    """A preregistration with what stewards attest of it, the submissions that cite it, and its parsed form."""
+
+    sha256: str
+    git_blob_sha1: str
+    registered_at: str
+    form: str
+    run_purpose: str
+    benchmark: str | None
+    attestations: list[dict[str, str]]
+    submissions: list[dict[str, int | str]]
+    document: dict[str, Any]
+
+
+class AttestedDocument(Document):
+    """What a steward attested."""
+
+    sha256: str
+    registered_at: str
+
+
+class OwnerDocument(Document):
+    """Whose an entrant is now."""
+
+    entrant: str
+    owner: int
+
+
+class TokenDocument(Document):
+    """A token; its text is in the answer that made it and nowhere else."""
+
+    id: int
+    name: str
+    role: str
+    token: str
+
+
+class RevokedDocument(Document):
+    """A token that is useless from now on."""
+
+    id: int
+    name: str
+    role: str
+    revoked: bool
+
+
+class HealthDocument(Document):
+    """The process answers."""
+
+    status: str
+
+
+class ReadyDocument(Document):
+    """The database answers too."""
+
+    status: str
+    code_version: str
