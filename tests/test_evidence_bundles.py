@@ -100,6 +100,45 @@ def test_a_file_of_one_seed_holds_no_other(tmp_path: Path) -> None:
     assert messages(tmp_path, with_sums(files)) == ["the file is of seed 1"]
 
 
+def test_a_bundle_in_the_folder_of_another_keeps_its_files(tmp_path: Path) -> None:
+    """The nearest bundle.json counts, in whatever order the folders come."""
+    outer = {f"all/{name}": content for name, content in bundle(episodes(members=["left"])).items()}
+    inner = {f"all/b/{name}": content for name, content in bundle(episodes(members=["right"])).items()}
+    evidence = read(tmp_path, {"run.zip": zipped(outer | inner)}, manifest(), "mover")
+
+    assert (len(evidence.scores), len(evidence.facts.bundles)) == (40, 2)
+
+
+def test_episodes_in_another_place_are_not_overlooked(tmp_path: Path) -> None:
+    """A file that would be ignored is told instead."""
+    files = bundle() | {"more/episodes_seed9.jsonl": lines([episode(9, 0)])}
+
+    assert messages(tmp_path, files) == ["the episodes of a bundle stand in episodes_seed<N>.jsonl beside bundle.json"]
+
+
+def test_a_declared_seed_is_a_whole_number(tmp_path: Path) -> None:
+    """The schedule is held against the prereg, so it must be readable."""
+    files = bundle(seed_schedule={"seeds": [0, "1", 2.0]})
+
+    assert messages(tmp_path, files) == ["a seed is a whole number"] * 2
+
+
+@pytest.mark.parametrize("value", [b"1e999", b"NaN", b"true", b'"0.5"'])
+def test_a_claimed_value_is_a_finite_number(tmp_path: Path, value: bytes) -> None:
+    """What cannot be compared must not count as no claim."""
+    files = bundle(summary={"success_mean": 0.123})
+    files["bundle.json"] = files["bundle.json"].replace(b"0.123", value)
+
+    assert messages(tmp_path, with_sums(files)) == ["expected a finite number or null"]
+
+
+def test_the_policy_stands_in_for_the_entrant_and_says_so(tmp_path: Path) -> None:
+    """Without the form field the name on the board is the bundle's."""
+    evidence = read(tmp_path, {"run.zip": zipped(bundle())}, manifest())
+
+    assert [(warning.column, warning.value) for warning in evidence.warnings] == [("policy_id", "mover")]
+
+
 @pytest.mark.parametrize(
     ("archive", "n_rows", "success_mean"),
     [

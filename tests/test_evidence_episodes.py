@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.errors import Problem
-from tests.chamber import episode, episodes, lines, manifest
+from tests.chamber import episode, episodes, lines, manifest, zipped
 from tests.evidence_tables import problems, read
 
 
@@ -182,3 +182,39 @@ def test_a_negative_count_in_a_safety_table_is_refused(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, {"run.jsonl": lines(episodes()), "safety_t1.csv": table}, manifest(), "mover")
 
     assert (problem.row, problem.column) == (2, "violations")
+
+
+def test_a_safety_table_comes_once(tmp_path: Path) -> None:
+    """Nobody could say which of two is meant."""
+    table = b"condition,lambda_mean,lambda_var,oracle_lambda_mean\nleft,0.5,0.01,0.4\n"
+    files = {"run.jsonl": lines(episodes()), "safety_t3.csv": table, "tables.zip": zipped({"safety_t3.csv": table})}
+    (problem,) = problems(tmp_path, files, manifest(), "mover")
+
+    assert problem.message == "the submission holds this safety table twice"
+
+
+def test_a_count_in_a_safety_table_is_whole(tmp_path: Path) -> None:
+    """Nothing happens one and a half times."""
+    table = "assumption,description,violations,n_steps\nA1,holds,1.5,10\n"
+    (problem,) = problems(tmp_path, {"run.jsonl": lines(episodes()), "safety_t1.csv": table}, manifest(), "mover")
+
+    assert (problem.row, problem.column, problem.message) == (2, "violations", "a count is a whole number")
+
+
+@pytest.mark.parametrize("seed", ["--5", "-", "1_0", "\u0665", "1.0", "9" * 30])
+def test_a_seed_in_a_csv_is_written_in_digits(tmp_path: Path, seed: str) -> None:
+    """Whatever Python would make of the text."""
+    text = (
+        f"seed,episode_idx,initial_state_seed,success,constraint_violation_peak,metadata.member\n{seed},0,0,1,0,left\n"
+    )
+    problem = the_problem(tmp_path, text.encode(), "run.csv")
+
+    assert (problem.row, problem.column, problem.value) == (2, "seed", seed)
+
+
+def test_a_number_in_a_csv_is_written_in_digits(tmp_path: Path) -> None:
+    """An underscore is a mistake, not a thousands separator."""
+    text = "seed,episode_idx,initial_state_seed,success,constraint_violation_peak,metadata.member\n0,0,0,1,1_0,left\n"
+    problem = the_problem(tmp_path, text.encode(), "run.csv")
+
+    assert problem.column == "constraint_violation_peak"
