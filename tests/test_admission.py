@@ -137,6 +137,13 @@ def test_a_registration_after_the_upload_is_refused() -> None:
     assert "after the upload" in failed(case(registered=late, started_at=None))["registered_before_run"]
 
 
+def test_a_registration_with_the_upload_is_not_after_it() -> None:
+    """The order of registration and run is unknown then."""
+    together = replace(registered(), registered_at=RECEIVED)
+
+    assert check(case(registered=together, started_at=None), "registered_before_run").outcome == "warned"
+
+
 def test_a_run_that_begins_after_its_upload_is_refused() -> None:
     """No clock is that wrong by accident."""
     submission = case(started_at=RECEIVED + timedelta(days=1))
@@ -235,6 +242,13 @@ def test_silence_on_the_tree_is_not_clean() -> None:
     """Neither of the form, nor of one bundle among others."""
     assert check(case(dirty=None), "dirty").outcome == "warned"
     assert check(case(facts(), facts(dirty=None), dirty=None), "dirty").outcome == "warned"
+
+
+def test_a_clean_tree_is_the_word_of_the_form_or_of_every_bundle() -> None:
+    """Either is enough."""
+    assert check(case(dirty=False), "dirty").outcome == "passed"
+    assert check(case(facts(dirty=None), dirty=False), "dirty").outcome == "passed"
+    assert check(case(facts(), dirty=None), "dirty").outcome == "passed"
 
 
 @pytest.mark.parametrize("claims", [None, {}, {"mover": {}}, {"other": {"success": 0.5}}])

@@ -81,6 +81,13 @@ def test_a_bundle_with_a_pooled_bootstrap_is_refused_in_the_known_words() -> Non
     }
 
 
+def test_a_power_run_that_pools_without_having_registered_it_is_told() -> None:
+    """It may pool, but then it says so beforehand."""
+    found = failed(case(facts(bootstrap_method="iid"), registered=registered(PREREG, run_purpose="power")))
+
+    assert found["bundle_bootstrap_method"] == "The registered bootstrap method is cluster, the files say iid."
+
+
 @POLICIES
 def test_a_bundle_that_is_not_as_it_lists_itself_is_judged_by_the_policy(policy: str, outcome: str) -> None:
     """It lists eight episodes a seed and has seven in one."""
