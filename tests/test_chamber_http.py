@@ -244,6 +244,25 @@ def test_a_claimed_summary_that_is_not_ours_is_refused(site: Site) -> None:
     assert "success_mean: 0.9 claimed, 0.5 computed" in reason
 
 
+def test_a_claim_that_no_number_can_hold_is_only_wrong(site: Site) -> None:
+    """JSON has integers of any length."""
+    summary = {"success_mean": 10**400, "n_resamples": 2000, "bootstrap_root_seed": 10**30}
+    register(site, MANIFEST, PREREG)
+    answer = site.http.post(
+        "/benchmarks/arm/submissions",
+        files=[("files", ("run.zip", zipped(bundle(summary=summary))))],
+        data={"prereg_sha256": sha256_hex(PREREG)},
+        headers=site.auth(),
+    )
+    site.work()
+
+    assert answer.status_code in (202, 422)
+    if answer.status_code == 202:
+        ended = site.http.get(f"/submissions/{answer.json()['id']}.json").json()
+        assert ended["status"] == "not_admitted"
+        assert "failed on this server" not in ended["reason"]
+
+
 def test_flipped_successes_pass_when_everything_agrees(site: Site) -> None:
     """No file can show it; the board says that rows are self-reported, and what that means."""
     flipped = [episode(e["seed"], e["episode_idx"], e["metadata"]["member"], success=True) for e in episodes()]

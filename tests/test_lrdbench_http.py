@@ -181,3 +181,41 @@ def test_what_is_measured_between_estimators_is_nobodys_entrant(roomy_site: Site
 
     assert [entrant["name"] for entrant in ended["entrants"]] == ["DFA", "DMA", "RS"]
     assert "RS__vs__DFA" in {row["estimator_name"] for row in aggregates}
+
+
+def part_of(name: str, estimators: Iterable[str]) -> bytes:
+    """Return a run archive with the per-series rows of some estimators alone."""
+    rows = [row for row in member(name, "raw/metrics.csv") if row["estimator_name"] in set(estimators)]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0].keys())
+    writer.writeheader()
+    writer.writerows(row for row in rows if row["scope"] == "per_series")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("run/raw/metrics.csv", text.getvalue())
+    return packed.getvalue()
+
+
+def test_estimators_of_two_people_join_on_one_board(roomy_site: Site) -> None:
+    """Records are matched by their id, and the board is the one of the whole run."""
+    name = "public_small_canonical_ground_truth"
+    manifest = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes())
+    slug = roomy_site.http.post("/benchmarks", content=manifest, headers=roomy_site.auth("steward") | YAML).json()[
+        "slug"
+    ]
+    for who, estimators in (("alice", ["RS"]), ("bob", ["DFA", "DMA"])):
+        answer = roomy_site.http.post(
+            f"/benchmarks/{slug}/submissions",
+            files=[("files", (f"{who}.zip", part_of(name, estimators)))],
+            headers=roomy_site.auth(who),
+        )
+        assert answer.status_code == 202, answer.text
+    roomy_site.work()
+    ours = table(roomy_site, slug, "tables/leaderboard.csv")
+    board = roomy_site.http.get(f"/benchmarks/{slug}/leaderboards/canonical-accuracy.json").json()
+
+    assert [(row["estimator_name"], float(row["score"])) for row in ours] == [
+        (row["estimator_name"], pytest.approx(float(row["score"]), abs=1e-12))
+        for row in member(name, "tables/leaderboard.csv")
+    ]
+    assert "6 of 6 records are common to all of them" in board["notes"][0]

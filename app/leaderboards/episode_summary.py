@@ -24,6 +24,7 @@ AGGREGATES = {"iqm": interquartile_mean, "mean": mean}
 BUNDLE_SUBSTREAM = "evaluation.bundle_bootstrap"
 CLAIMED_METRIC = "success"
 MAX_CLAIMED_RESAMPLES = 20_000
+LARGEST_CLAIM, CLAIM_TOLERANCE = 10**15, 1e-9
 
 COLUMNS = (
     Column("entrant", "Entrant", "text"),
@@ -89,8 +90,18 @@ def claim_differences(scores: ScoreTable, bundles: Sequence[BundleFacts]) -> Ite
         claimed = {name: value for name, value in bundle.summary.items() if value is not None}
         ours = _bundle_summary(scores, bundle, claimed)
         for name, value in ours.items():
-            if name in claimed and abs(float(claimed[name]) - value) > 1e-9:
+            if name in claimed and not _agrees(claimed[name], value):
                 yield f"{bundle.name}, {name}: {claimed[name]!r} claimed, {value!r} computed"
+
+
+def _whole(value: Any) -> int:
+    """Return a claimed whole number that can be drawn with; −1 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else -1
+
+
+def _agrees(claimed: float | int, computed: float) -> bool:
+    # JSON has integers that no float can hold; one of those is not ours.
+    return abs(claimed) <= LARGEST_CLAIM and abs(float(claimed) - computed) <= CLAIM_TOLERANCE
 
 
 def _bundle_summary(scores: ScoreTable, bundle: BundleFacts, claimed: Mapping[str, Any]) -> dict[str, float]:
@@ -101,7 +112,7 @@ def _bundle_summary(scores: ScoreTable, bundle: BundleFacts, claimed: Mapping[st
     if not len(at):
         return {}
     sample = group_sample(values[at], scores.seed[at])
-    n_resamples, root = (int(claimed.get(name, 0)) for name in ("n_resamples", "bootstrap_root_seed"))
+    n_resamples, root = (_whole(claimed.get(name)) for name in ("n_resamples", "bootstrap_root_seed"))
     ours = {"n_episodes": float(len(at)), "success_mean": float(mean(sample.distinct, sample.counts)[0])}
     ours["success_iqm"] = float(interquartile_mean(sample.distinct, sample.counts)[0])
     if 1 < n_resamples <= MAX_CLAIMED_RESAMPLES and root >= 0:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select, update
+from sqlalchemy import false, select, update
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Entry, Score, Submission, Task
@@ -44,21 +44,25 @@ def keep_strata(session: Session, scores: ScoreTable, tasks: dict[str, int]) -> 
 
 
 def read_series(session: Session, pairs: Sequence[tuple[int, int]]) -> ScoreTable:
-    """Return the rows of (submission, entrant) pairs, and what their submissions measured between estimators.
+    """Return the rows of (submission, entrant) pairs, and what a run measured between its estimators.
 
-    Rows come by submission and in the order of the upload: lrdbench's own stream depends on it.
+    Rows come by submission and in the order of the upload: lrdbench's own stream depends on it. What one run
+    measured between its own estimators says nothing about a board of several runs, and is left out there.
     """
     submissions = sorted({submission for submission, _ in pairs})
+    is_one_run = len(submissions) == 1
     rows: list[tuple[Any, ...]] = []
     columns: dict[str, None] = {}
     for submission_id in submissions:
         stored = list(session.scalars(select(Submission.columns).where(Submission.id == submission_id)).one())
         columns.update(dict.fromkeys(stored))
-        rows += [(*row, stored) for row in _rows(session, submission_id, pairs)]
+        rows += [(*row, stored) for row in _rows(session, submission_id, pairs, with_diagnostics=is_one_run)]
     return _to_table(rows, tuple(columns))
 
 
-def _rows(session: Session, submission_id: int, pairs: Sequence[tuple[int, int]]) -> Sequence[Any]:
+def _rows(
+    session: Session, submission_id: int, pairs: Sequence[tuple[int, int]], *, with_diagnostics: bool
+) -> Sequence[Any]:
     current = [entrant for submission, entrant in pairs if submission == submission_id]
     owned = select(Entry.entrant_id).where(Entry.submission_id == submission_id)
     query = (
@@ -69,7 +73,8 @@ def _rows(session: Session, submission_id: int, pairs: Sequence[tuple[int, int]]
         .join(Entrant, Entrant.id == Score.entrant_id)
         .join(Task, Task.id == Score.task_id)
         .where(
-            Score.submission_id == submission_id, Score.entrant_id.in_(current) | Score.entrant_id.not_in(owned)
+            Score.submission_id == submission_id,
+            Score.entrant_id.in_(current) | (Score.entrant_id.not_in(owned) if with_diagnostics else false()),
         )
         .order_by(Score.position)
     )  # fmt: skip
