@@ -1,0 +1,125 @@
+"""Threshold curves of a binary classifier: ROC, precision and recall, their areas, and metrics at a constraint.
+
+Called by the measuring of predictions; pure. Positive means that the score is above the threshold. Scores are
+[n_examples], `is_positive` says which label each has, `weights` count examples; everything is in float64.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """Counts at ascending thresholds, each [n_thresholds]: the first calls everything positive, the last nothing."""
+
+    threshold: FloatArray
+    true_positive: FloatArray
+    false_positive: FloatArray
+    true_negative: FloatArray
+    false_negative: FloatArray
+
+    @property
+    def recall(self) -> FloatArray:
+        """Return the share of positives found; NaN when there is none."""
+        return _share(self.true_positive, self.true_positive + self.false_negative)
+
+    @property
+    def false_positive_rate(self) -> FloatArray:
+        """Return the share of negatives called positive; NaN when there is none."""
+        return _share(self.false_positive, self.false_positive + self.true_negative)
+
+    @property
+    def precision(self) -> FloatArray:
+        """Return the share of called positives that are; 1 where nothing is called."""
+        called = self.true_positive + self.false_positive
+        return np.where(called > 0, _share(self.true_positive, called), 1.0)
+
+    @property
+    def volume(self) -> FloatArray:
+        """Return the share of examples that are called positive."""
+        called = self.true_positive + self.false_positive
+        return _share(called, called + self.true_negative + self.false_negative)
+
+    @property
+    def accuracy(self) -> FloatArray:
+        """Return the share of examples that are called right."""
+        right = self.true_positive + self.true_negative
+        return _share(right, right + self.false_positive + self.false_negative)
+
+    @property
+    def has_both(self) -> bool:
+        """Say whether there are positives and negatives: without both there is no curve to speak of."""
+        positives = self.true_positive[0] + self.false_negative[0]
+        return bool(positives > 0 and self.false_positive[0] + self.true_negative[0] > 0)
+
+
+def threshold_curve(scores: FloatArray, is_positive: BoolArray, weights: FloatArray | None = None) -> ThresholdCurve:
+    """Return the counts at each distinct score, and below all of them."""
+    weights = np.ones(len(scores)) if weights is None else weights
+    distinct, place = np.unique(scores, return_inverse=True)
+    positive = np.bincount(place, weights * is_positive, minlength=len(distinct))
+    negative = np.bincount(place, weights * ~is_positive, minlength=len(distinct))
+    not_called = (np.concatenate([[0.0], np.cumsum(positive)]), np.concatenate([[0.0], np.cumsum(negative)]))
+    return ThresholdCurve(
+        threshold=np.concatenate([[-np.inf], distinct]),
+        true_positive=positive.sum() - not_called[0],
+        false_positive=negative.sum() - not_called[1],
+        true_negative=not_called[1],
+        false_negative=not_called[0],
+    )
+
+
+def roc_area(curve: ThresholdCurve) -> float | None:
+    """Return the area under the ROC curve by the trapezoidal rule, without its convex hull; None with one class only.
+
+    It is the probability that a positive scores above a negative, ties counting half.
+    """
+    if not curve.has_both:
+        return None
+    return float(-np.trapezoid(curve.recall, curve.false_positive_rate))
+
+
+def precision_recall_area(curve: ThresholdCurve) -> float | None:
+    """Return the area under precision by recall by the lower trapezoidal rule; None with one class only.
+
+    Source: Boyd, Eng & Page 2013, Area under the precision-recall curve, section 4.
+    """
+    if not curve.has_both:
+        return None
+    return float(-np.trapezoid(curve.precision, curve.recall))
+
+
+def average_precision(curve: ThresholdCurve) -> float | None:
+    """Return Σ (gain in recall) × precision, with the precision before the gain, as YDF takes it; None with one class.
+
+    scikit-learn takes the precision after it, which is never larger on average.
+    """
+    if not curve.has_both:
+        return None
+    gained = -np.diff(curve.recall)
+    return float(np.sum(gained * curve.precision[1:]))
+
+
+def metric_at(curve: ThresholdCurve, metric: str, given: str, at: float) -> tuple[float, float] | None:
+    """Return a metric and its threshold where another one meets a constraint; None where no threshold does.
+
+    Conservative and without interpolation, along ascending thresholds: the last point whose recall (or volume) is at
+    least the constraint, the first whose precision is, the first whose false positive rate is at most it.
+    """
+    values = getattr(curve, given)
+    meets = values <= at if given == "false_positive_rate" else values >= at
+    found = np.flatnonzero(meets)
+    if not curve.has_both or not len(found):
+        return None
+    place = int(found[-1] if given in ("recall", "volume") else found[0])
+    return float(getattr(curve, metric)[place]), float(curve.threshold[place])
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    shares: FloatArray = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
+    return shares

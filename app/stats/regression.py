@@ -1,0 +1,78 @@
+"""Errors of predicted values, and where they are; pure. `weights` count examples; undefined is None."""
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def root_mean_squared_error(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
+    """Return √(weighted mean of squared residuals); lower is better."""
+    mean = _mean((predicted - labels) ** 2, weights)
+    return None if mean is None else float(np.sqrt(mean))
+
+
+def mean_absolute_error(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
+    """Return the weighted mean of |residual|; lower is better."""
+    return _mean(np.abs(predicted - labels), weights)
+
+
+def default_rmse(labels: FloatArray, weights: FloatArray) -> float | None:
+    """Return the error of always predicting the mean label."""
+    mean = _mean(labels, weights)
+    return None if mean is None else root_mean_squared_error(np.full(len(labels), mean), labels, weights)
+
+
+def r_squared(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
+    """Return 1 − squared error / squared error of the mean; None where all labels are equal."""
+    error, default = root_mean_squared_error(predicted, labels, weights), default_rmse(labels, weights)
+    return None if error is None or not default else 1.0 - (error / default) ** 2
+
+
+@dataclass(frozen=True)
+class Bins:
+    """A histogram or a conditional plot by bin: its centre, its weight, and the mean of what is conditioned."""
+
+    centre: FloatArray
+    weight: FloatArray
+    mean: FloatArray
+
+
+def residual_histogram(predicted: FloatArray, labels: FloatArray, weights: FloatArray, n_bins: int = 30) -> Bins:
+    """Return the residuals, label − prediction, in bins of equal width."""
+    return conditional_mean(labels - predicted, labels - predicted, weights, n_bins)
+
+
+def conditional_mean(by: FloatArray, values: FloatArray, weights: FloatArray, n_bins: int = 30) -> Bins:
+    """Return the weighted mean of `values` in bins of `by` of equal width; NaN in an empty bin."""
+    low, high = float(by.min()), float(by.max())
+    high = high if high > low else low + 1.0
+    place = np.minimum(((by - low) / (high - low) * n_bins).astype(np.int64), n_bins - 1)
+    weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
+    sums = np.bincount(place, weights * values, minlength=n_bins)
+    mean = np.divide(sums, weight, out=np.full(n_bins, np.nan), where=weight > 0)
+    return Bins(low + (np.arange(n_bins) + 0.5) * (high - low) / n_bins, weight, mean)
+
+
+def normal_quantiles(residuals: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return (theoretical, observed) quantiles of a normal probability plot, both ascending, [n_examples].
+
+    Observed residuals are in units of their own mean and standard deviation; the plotting position of an example is
+    the middle of its weight.
+    """
+    order = np.argsort(residuals, kind="stable")
+    ordered, weight = residuals[order], weights[order]
+    total = weight.sum()
+    positions = (np.cumsum(weight) - 0.5 * weight) / total
+    mean = float(np.average(ordered, weights=weight))
+    deviation = float(np.sqrt(np.average((ordered - mean) ** 2, weights=weight)))
+    normal = NormalDist()
+    theoretical = np.array([normal.inv_cdf(min(max(at, 1e-12), 1 - 1e-12)) for at in positions.tolist()])
+    return theoretical, (ordered - mean) / deviation if deviation > 0 else np.zeros(len(ordered))
+
+
+def _mean(values: FloatArray, weights: FloatArray) -> float | None:
+    return float(np.average(values, weights=weights)) if weights.sum() > 0 else None
