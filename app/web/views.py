@@ -41,7 +41,7 @@ def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_
         view.slug,
         address,
         view.table,
-        f"{len(view.table.rows)} rows; whiskers are intervals on one scale per column",
+        _caption(view.table),
         view.snapshot,
         view.version,
         trail=[(view.slug, f"/benchmarks/{view.slug}")],
@@ -49,6 +49,12 @@ def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_
         row_links=row_links,
         mode=view.mode,
     )
+
+
+def _caption(table: Table) -> str:
+    count = f"{len(table.rows):,} row{'' if len(table.rows) == 1 else 's'}"
+    has_whiskers = any(column.interval is not None and column.name != "rank" for column in table.columns)
+    return f"{count}; whiskers are intervals on one scale per column" if has_whiskers else count
 
 
 def name_links(declared: Declared) -> RowLinks:
