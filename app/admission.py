@@ -12,6 +12,7 @@ import numpy as np
 
 from app.admission_bundles import Claims, check_bundles, check_claims_present, check_prereg_bundles
 from app.admission_check import Check, Registered, listed, outcome_of_gap, policy_in_words, some
+from app.admission_deviations import predicted_metrics
 from app.admission_episodes import check_min_seeds, check_prereg_episodes
 from app.facts import RunFacts
 from app.manifest import Manifest
@@ -194,7 +195,7 @@ def _judge_missing_tasks(prereg: Prereg, manifest: Manifest, gaps: str) -> Check
 
 
 def _metrics(prereg: Prereg, case: Case) -> Check:
-    missing = set(prereg.metrics) - set(case.scores.columns)
+    missing = set(prereg.metrics) - set(case.scores.columns) - set(predicted_metrics(case.manifest))
     if missing:
         return Check("metrics", "failed", f"Registered metrics that were not delivered: {listed(missing)}.")
     empty = _unmeasured(prereg, case.scores) if case.manifest.evidence == "episodes" else []

@@ -3,11 +3,12 @@
 Called by `app.web.submissions` when an upload arrives, admitted or not.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from app.admission_check import listed
+from app.manifest import Manifest
 from app.prereg import Prereg
 from app.scores import NONE, ScoreTable
 from app.table import Column, Table
@@ -21,16 +22,24 @@ COLUMNS = (
 Row = tuple[str, str | None, str | None, bool | None]
 
 
-def deviations_table(prereg: Prereg, scores: ScoreTable) -> Table:
-    """Return one row for each thing that a registration can declare; `agrees` is null where it declares nothing."""
-    return Table("deviations", "Declared against delivered", COLUMNS, tuple(_rows(prereg, scores)))
+def deviations_table(prereg: Prereg, scores: ScoreTable, predicted: Sequence[str] = ()) -> Table:
+    """Return one row for each thing that a registration can declare; `agrees` is null where it declares nothing.
+
+    `predicted` are the metrics that are delivered by delivering predictions.
+    """
+    return Table("deviations", "Declared against delivered", COLUMNS, tuple(_rows(prereg, scores, predicted)))
 
 
-def _rows(prereg: Prereg, scores: ScoreTable) -> Iterator[Row]:
+def predicted_metrics(manifest: Manifest) -> tuple[str, ...]:
+    """Return the metrics that are ours to compute from predictions: whoever delivers these delivers every one."""
+    return tuple(manifest.metrics) if manifest.evidence == "predictions" else ()
+
+
+def _rows(prereg: Prereg, scores: ScoreTable, predicted: Sequence[str]) -> Iterator[Row]:
     yield _names("entrants", prereg.entrants, scores.entrant.words, may_lack=True)
     yield _names("tasks", prereg.tasks, scores.task.words)
     yield _names("conditions", prereg.conditions, () if scores.condition is None else scores.condition.words)
-    measured = [name for name in scores.columns if not np.isnan(scores.value(name)).all()]
+    measured = [*predicted, *(name for name in scores.columns if not np.isnan(scores.value(name)).all())]
     yield _names("metrics", prereg.metrics or None, measured, may_have_more=True)
     if scores.seed is not None:
         yield _names("seeds", _texts(prereg.seeds), _texts(np.unique(scores.seed).tolist()) or ())

@@ -64,12 +64,14 @@ class RunFacts:
     """What all files of one submission say.
 
     `described` holds facts by entrant that are shown and never computed with: an estimator's family, its parameters.
-    `claimed` are aggregates, intervals and ranks that the run computed itself.
+    `claimed` are aggregates, intervals and ranks that the run computed itself. `own_labels`: the predictions came with
+    labels of the submitter's own, and are held against nothing else.
     """
 
     bundles: tuple[BundleFacts, ...] = ()
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     claimed: tuple[ClaimedValue, ...] = ()
+    own_labels: bool = False
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -85,7 +87,12 @@ class RunFacts:
             for bundle in stored.get("bundles", ())
         )
         claimed = tuple(ClaimedValue(*values) for values in stored.get("claimed", ()))
-        return cls(bundles=tuple(bundles), described=stored.get("described", {}), claimed=claimed)
+        return cls(
+            bundles=tuple(bundles),
+            described=stored.get("described", {}),
+            claimed=claimed,
+            own_labels=stored.get("own_labels", False),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the facts as JSON-ready values."""
@@ -94,4 +101,5 @@ class RunFacts:
             "described": {name: dict(facts) for name, facts in self.described.items()},
             # There are many: lists of values, in the order of the fields.
             "claimed": [list(astuple(claim)) for claim in self.claimed],
+            "own_labels": self.own_labels,
         }

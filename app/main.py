@@ -13,6 +13,7 @@ from app.version import release
 from app.web import (
     benchmarks,
     exports,
+    labels,
     leaderboards,
     ops,
     preregs,
@@ -54,6 +55,7 @@ def create_app(settings: Settings, database_url: str) -> PublishedPages:
     app.state.plumbline = State(settings, sessions, QueuedJobs(), RateLimit(settings.max_requests_per_minute))
     problems.install(app)
     app.include_router(submissions.make_router(settings))
+    app.include_router(labels.make_router(settings))
     for router in (
         benchmarks.router,
         leaderboards.router,

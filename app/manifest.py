@@ -161,6 +161,7 @@ class Manifest(Part):
             *self._undeclared_names(),
             *self._foreign_methods(),
             *self._broken_series_rules(),
+            *self._broken_prediction_rules(),
         ]
         if complaints:
             raise ValueError("; ".join(complaints))
@@ -203,6 +204,15 @@ class Manifest(Part):
             estimators=self.estimators or (),
         )
         return list(series_complaints(part))
+
+    def _broken_prediction_rules(self) -> list[str]:
+        if self.evidence == "predictions" and self.predictions is None:
+            return [
+                "predictions: a benchmark of predictions says what is predicted and whose labels it is held against"
+            ]
+        if self.evidence != "predictions" and self.predictions is not None:
+            return ["predictions: belongs to evidence of kind predictions"]
+        return []
 
     def _undeclared_names(self) -> list[str]:
         complaints = []

@@ -12,7 +12,9 @@ from app.manifest_base import ColumnName, MetricName, Name, Part
 Mode = Literal["ground_truth", "stress_test", "observational"]
 PredictionKind = Literal["classification", "regression", "ranking"]
 ParameterValue = str | int | float | bool | None
-ClassName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+# Wider than a name, for classes such as `<=50K` and `-1`; still nothing that a spreadsheet takes for a formula.
+CLASS_PATTERN = r"[A-Za-z0-9_<>][A-Za-z0-9 ._+()<>=/&:-]{0,99}|[-+]?[0-9]{1,9}"
+ClassName = Annotated[str, StringConstraints(pattern=rf"^(?:{CLASS_PATTERN})$")]
 
 
 class Episodes(Part):
@@ -64,7 +66,9 @@ class Predictions(Part):
     """What is predicted, and whose labels it is held against.
 
     `labels: private` are the benchmark's, never served; `submitted` come with each upload and are marked as such.
-    `missing` says whether an item without a prediction fails the upload or counts as a failure.
+    `missing` says whether an item without a prediction fails the upload or counts as a failure. `positive` is the
+    class whose probability a binary prediction is, by default the second one. The probabilities of all classes sum
+    to one within `sum_tolerance`.
     """
 
     kind: PredictionKind
@@ -83,4 +87,27 @@ class Predictions(Part):
             raise ValueError("a class is declared twice")
         if self.positive is not None and (self.classes is None or self.positive not in self.classes):
             raise ValueError("positive must be one of the classes")
+        if self.positive is not None and self.positive_number is None:
+            raise ValueError("positive is one of two classes; with more of them, each is held against the rest")
         return self
+
+    @property
+    def positive_number(self) -> int | None:
+        """Return the position of the positive one of two classes; None where there are not two."""
+        if self.classes is None or len(self.classes) != 2:
+            return None
+        return 1 if self.positive is None else self.classes.index(self.positive)
+
+    @property
+    def n_columns(self) -> int:
+        """Return how many numbers make one prediction."""
+        return 1 if self.classes is None or self.positive_number is not None else len(self.classes)
+
+    def asks_the_same(self, other: "Predictions") -> bool:
+        """Say whether stored labels and predictions mean the same under another version of the manifest."""
+        return (self.kind, self.classes, self.positive_number, self.labels) == (
+            other.kind,
+            other.classes,
+            other.positive_number,
+            other.labels,
+        )

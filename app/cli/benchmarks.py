@@ -1,12 +1,13 @@
 """`plumbline benchmark`: sends manifests to a server, and makes them from those of other programs."""
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from app.cli.output import note, say
-from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.leaderboards.registry import parse_manifest
 from app.manifest_fev import manifest_from_fev_tasks
 from app.manifest_lrdbench import manifest_from_lrdbench
@@ -21,6 +22,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, help="Create benchmarks and add versions of their manifests.")
     group.command("create")(create)
     group.command("update")(update)
+    group.command("labels")(put_labels)
     group.command("import-fev")(import_fev)
     group.command("import-lrdbench")(import_lrdbench)
     app.add_typer(group, name="benchmark")
@@ -40,6 +42,26 @@ def update(file: ManifestFile, *, server: ServerOption = DEFAULT_SERVER, token: 
     with Server(server, token) as remote:
         answer = remote.send_yaml("PUT", f"/benchmarks/{slug}", content, repeatable=False)
         say(f"{slug} now has manifest version {answer['version']}: {remote.address}/benchmarks/{slug}")
+
+
+def put_labels(
+    slug: Annotated[str, typer.Argument(help="The benchmark's slug.")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The labels, a table.")],
+    *,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Put the labels of a prediction benchmark, once; no address of the server gives them back."""
+    with Server(server, token) as remote, ExitStack() as stack:
+
+        def parts() -> list[tuple[str, Any]]:
+            return [("file", (file.name, stack.enter_context(file.open("rb"))))]
+
+        answer = remote.send(Request("PUT", f"/benchmarks/{slug}/labels", files=parts)).json()
+        for warning in answer["warnings"]:
+            note(f"Note: {warning['message']}")
+        for each in answer["tasks"]:
+            say(f"{slug} has labels of {each['n_items']:,} items of task {each['task']}.")
 
 
 def import_fev(

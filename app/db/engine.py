@@ -19,6 +19,8 @@ def make_engine(database_url: str, *, pool_size: int = 10) -> Engine:
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_timeout=10,
+        # A failed statement is logged; its parameters may be private labels, or somebody's token.
+        hide_parameters=True,
         connect_args={"options": CONNECT_OPTIONS, "connect_timeout": 5, "application_name": "plumbline"},
     )
 

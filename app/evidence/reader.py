@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.errors import EvidenceRejected, Problem
-from app.evidence import episodes, series_metrics, series_run
+from app.evidence import episodes, prediction_files, predictions, series_metrics, series_run
 from app.evidence.evaluation_summary import read_evaluation_summary
 from app.evidence.findings import Findings
 from app.evidence.reading import Reading, Request
@@ -34,6 +34,7 @@ class Kind:
 KINDS: Mapping[EvidenceKind, Kind] = {
     "evaluation_summary": Kind(read_evaluation_summary),
     "episodes": Kind(episodes.read_episodes, episodes.SUFFIXES),
+    "predictions": Kind(predictions.read_predictions, prediction_files.SUFFIXES),
     "series_metrics": Kind(series_metrics.read_series_metrics, series_run.SUFFIXES),
 }
 

@@ -65,7 +65,16 @@ def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: byte
         raise Conflict(f"The manifest's slug is {manifest.slug}, but the address is that of {slug}.")
     if manifest.evidence != newest.manifest.evidence:
         raise Conflict(f"{slug} takes {newest.manifest.evidence}; another kind of evidence is another benchmark.")
+    if _asks_something_else(manifest, newest.manifest):
+        raise Conflict(f"{slug} has predictions and labels of another kind or of other classes: make a new benchmark.")
     return _add_version(session, benchmark, manifest, yaml, token_id)
+
+
+def _asks_something_else(manifest: Manifest, newest: Manifest) -> bool:
+    """Say whether packed labels and predictions, which hold numbers of classes, would come to mean something else."""
+    if manifest.predictions is None or newest.predictions is None:
+        return False
+    return not manifest.predictions.asks_the_same(newest.predictions)
 
 
 def find_benchmark(session: Session, slug: str) -> Benchmark:

@@ -4,10 +4,16 @@ from sqlalchemy.orm import Session
 
 from app.leaderboards.measured import EntrantEvidence
 from app.store.benchmarks import Declared
+from app.store.labels import load_labels
 from app.store.measured import Pair
+from app.store.predictions import read_blocks
 from app.store.scores import read_scores
 
 
 def read_entrant(session: Session, declared: Declared, pair: Pair, entrant: str) -> EntrantEvidence:
-    """Return the rows of one entrant in one submission."""
-    return EntrantEvidence(entrant, read_scores(session, [pair], list(declared.manifest.metrics)))
+    """Return the rows of one entrant in one submission; of predictions, these and what they are held against."""
+    scores = read_scores(session, [pair], list(declared.manifest.metrics))
+    if declared.manifest.predictions is None:
+        return EntrantEvidence(entrant, scores)
+    labels = load_labels(session, declared.benchmark.id)
+    return EntrantEvidence(entrant, scores, read_blocks(session, *pair), labels)

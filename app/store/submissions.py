@@ -20,7 +20,7 @@ from app.db.models import (
 )
 from app.errors import Conflict, NotFound
 from app.evidence.reader import Evidence
-from app.store import benchmarks, entrants, scores, series
+from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
 from app.table import Table
 
@@ -82,6 +82,7 @@ def write_submission(session: Session, arrival: Arrival) -> Submission:
     keys = scores.RowKeys(submission.id, {name: entrant.id for name, entrant in locked.items()}, tasks)
     session.flush()
     scores.copy_scores(session, series.keep_strata(session, table, tasks), keys)
+    predictions.write_blocks(session, arrival.evidence.predictions, keys)
     return submission
 
 

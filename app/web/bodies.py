@@ -1,8 +1,14 @@
-"""Reading a request's body within a limit, as YAML bytes."""
+"""Reading a request's body within a limit: as YAML bytes, or as uploaded files copied to disk."""
 
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from fastapi import UploadFile
 from starlette.requests import Request
 
 from app.errors import TooLarge, UnsupportedMediaType
+from app.evidence.uploads import Upload
 
 YAML_TYPES = (
     "application/yaml",
@@ -27,3 +33,14 @@ async def yaml_body(request: Request, max_bytes: int, what: str) -> bytes:
         if len(body) > max_bytes:
             raise TooLarge(f"A {what} has at most {max_bytes} bytes.")
     return bytes(body)
+
+
+def spool(files: Sequence[UploadFile], folder: Path) -> list[Upload]:
+    """Copy uploaded files into a folder under names of our own."""
+    uploads = []
+    for position, file in enumerate(files):
+        path = folder / str(position)
+        with path.open("wb") as copy:
+            shutil.copyfileobj(file.file, copy, 1 << 20)
+        uploads.append(Upload(file.filename or "", path))
+    return uploads

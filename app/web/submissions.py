@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from starlette.responses import Response
 
 from app.admission import Case, check_admission, is_admitted, reason_not_admitted
 from app.admission_check import Check, Registered
-from app.admission_deviations import deviations_table
+from app.admission_deviations import deviations_table, predicted_metrics
 from app.config import Settings
 from app.db.models import Submission
 from app.errors import FieldRejected, Forbidden, NotFound, Problem
@@ -27,10 +26,11 @@ from app.manifest import problems_from
 from app.prereg import parse_prereg, sha256_hex
 from app.render.exports import table_to_csv, table_to_json
 from app.render.pages import ShownTable
-from app.store import benchmarks, entrants, preregs, submissions, tables
+from app.store import benchmarks, entrants, labels, preregs, submissions, tables
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 from app.web.answers import json_answer, page, split_format
+from app.web.bodies import spool
 from app.web.documents import DryRunDocument, SubmissionDocument
 from app.web.problems import described
 from app.web.state import RANK, SessionDep, State, StateDep, Submitter
@@ -109,7 +109,9 @@ def submit(
     slug: str,
     state: StateDep,
     caller: Submitter,
-    files: Annotated[list[UploadFile], File(description=".csv, .json, .jsonl, each also .gz, or .zip of them")],
+    files: Annotated[
+        list[UploadFile], File(description=".csv, .json, .jsonl, for predictions .parquet, each also .gz, or .zip")
+    ],
     prereg: Annotated[UploadFile | None, File(description="the registered YAML itself")] = None,
     prereg_sha256: Annotated[str | None, Form(pattern="^[0-9a-f]{64}$")] = None,
     entrant: Annotated[str | None, Form(description="where the rows do not name it")] = None,
@@ -129,7 +131,7 @@ def submit(
         idempotency_key=idempotency_key,
     )
     with tempfile.TemporaryDirectory(prefix="plumbline-received-") as folder:
-        uploads = _spool(package.files, Path(folder))
+        uploads = spool(package.files, Path(folder))
         return _receive(state, slug, caller.id, package, uploads, dry_run=dry_run)
 
 
@@ -146,27 +148,19 @@ def _parse(kind: Any, text: str, field: str) -> Any:
         raise FieldRejected(f"The field {field} is not what it must be.", problems) from None
 
 
-def _spool(files: Sequence[UploadFile], folder: Path) -> list[Upload]:
-    uploads = []
-    for position, file in enumerate(files):
-        path = folder / str(position)
-        with path.open("wb") as copy:
-            shutil.copyfileobj(file.file, copy, 1 << 20)
-        uploads.append(Upload(file.filename or "", path))
-    return uploads
-
-
 def _receive(
     state: State, slug: str, token_id: int, package: Package, uploads: Sequence[Upload], *, dry_run: bool
 ) -> Response:
     received_at = datetime.now(UTC)
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
-    evidence = read_evidence(declared.manifest, uploads, package.entrant, Limits.from_settings(state.settings))
+        truth = labels.labels_to_match(session, declared)
+    limits = Limits.from_settings(state.settings)
+    evidence = read_evidence(declared.manifest, uploads, package.entrant, limits, truth)
     with state.sessions.begin() as session:
         registered = _registered(session, package)
         if registered is not None:
-            deviations = deviations_table(registered.prereg, evidence.scores)
+            deviations = deviations_table(registered.prereg, evidence.scores, predicted_metrics(declared.manifest))
             evidence = replace(evidence, attachments=(*evidence.attachments, deviations))
         checks = check_admission(_case(declared, package, evidence, registered, received_at))
         if dry_run:

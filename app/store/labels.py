@@ -1,0 +1,116 @@
+"""The private labels of prediction benchmarks: put once, read to match and to measure, never shown.
+
+Called by `web.labels`, by `web.submissions` when an upload arrives and by `store.entrant_evidence`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from app.db.models import LabelSet
+from app.errors import Conflict
+from app.manifest import Manifest
+from app.manifest_kinds import Predictions
+from app.predictions import Labels
+from app.store import benchmarks
+from app.store.benchmarks import Declared
+from app.store.predictions import (
+    pack_floats,
+    pack_integers,
+    pack_items,
+    unpack_floats,
+    unpack_integers,
+    unpack_items,
+)
+
+
+@dataclass(frozen=True)
+class LabelsPut:
+    """What may be said of the labels of one task, and only to a steward."""
+
+    task: str
+    n_items: int
+    sha256: str
+    put_at: datetime
+
+
+def private_part(manifest: Manifest) -> Predictions:
+    """Return what a benchmark predicts. Raises Conflict when it holds no labels of its own."""
+    part = manifest.predictions
+    if part is None:
+        raise Conflict(f"{manifest.slug} is no benchmark of predictions; it has no labels.")
+    if part.labels == "submitted":
+        raise Conflict(f"In {manifest.slug} every submission brings its own labels; there are none to put.")
+    return part
+
+
+def put_labels(session: Session, declared: Declared, labels: Sequence[Labels], sha256: str, token_id: int) -> bool:
+    """Store the labels of every task, once; say whether they are new. Raises Conflict when others are there."""
+    # The lock makes two uploads take turns.
+    benchmarks.lock_benchmark(session, declared.benchmark.id)
+    known = describe_labels(session, declared.benchmark.id)
+    if known and {put.sha256 for put in known} == {sha256}:
+        return False
+    if known:
+        slug = declared.manifest.slug
+        raise Conflict(f"{slug} has labels already, of other bytes; what stands on its boards was held against them.")
+    for each in labels:
+        session.execute(insert(LabelSet).values(_packed(each, declared.benchmark.id, sha256, token_id)))
+    return True
+
+
+def _packed(labels: Labels, benchmark_id: int, sha256: str, token_id: int) -> dict[str, Any]:
+    return {
+        "benchmark_id": benchmark_id,
+        "task": labels.task,
+        "n_items": len(labels),
+        "items": pack_items(labels.items),
+        "label": pack_floats(labels.label),
+        "weight": None if labels.weight is None else pack_floats(labels.weight),
+        "group": None if labels.group is None else pack_integers(labels.group),
+        "sha256": sha256,
+        "put_by": token_id,
+    }
+
+
+def describe_labels(session: Session, benchmark_id: int) -> list[LabelsPut]:
+    """Return what may be said of the labels of each task, by name."""
+    query = select(LabelSet.task, LabelSet.n_items, LabelSet.sha256, LabelSet.put_at)
+    rows = session.execute(query.where(LabelSet.benchmark_id == benchmark_id).order_by(LabelSet.task))
+    return [LabelsPut(*row) for row in rows]
+
+
+def labels_to_match(session: Session, declared: Declared) -> dict[str, Labels]:
+    """Return the labels that an upload is held against; none where the benchmark has none of its own.
+
+    Raises Conflict when the steward has not put them yet.
+    """
+    part = declared.manifest.predictions
+    if part is None or part.labels == "submitted":
+        return {}
+    labels = load_labels(session, declared.benchmark.id, with_items=True)
+    if not labels:
+        slug = declared.manifest.slug
+        raise Conflict(f"{slug} has no labels yet, so nothing can be scored; its steward must put them first.")
+    return labels
+
+
+def load_labels(session: Session, benchmark_id: int, *, with_items: bool = False) -> dict[str, Labels]:
+    """Return the labels of every task; the items' names only where they are asked for."""
+    columns = [LabelSet.task, LabelSet.label, LabelSet.weight, LabelSet.group]
+    query = select(*columns, *([LabelSet.items] if with_items else []))
+    rows = session.execute(query.where(LabelSet.benchmark_id == benchmark_id).order_by(LabelSet.task))
+    return {
+        row.task: Labels(
+            task=row.task,
+            items=unpack_items(row.items) if with_items else (),
+            label=unpack_floats(row.label),
+            weight=None if row.weight is None else unpack_floats(row.weight),
+            group=None if row.group is None else unpack_integers(row.group),
+        )
+        for row in rows
+    }
