@@ -205,6 +205,23 @@ class OwnerDocument(Document):
     owner: int
 
 
+class LabelledTaskDocument(Document):
+    """One task that has labels, and since when."""
+
+    task: str
+    n_items: int
+    put_at: str
+
+
+class LabelsDocument(Document):
+    """Which tasks of a benchmark have labels; never the labels. `warnings` comes with the PUT alone."""
+
+    benchmark: str
+    sha256: str | None
+    tasks: list[LabelledTaskDocument]
+    warnings: list[WarningDocument] | None = None
+
+
 class TokenDocument(Document):
     """A token; its text is in the answer that made it and nowhere else."""
 

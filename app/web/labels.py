@@ -17,6 +17,7 @@ from app.store import benchmarks, labels
 from app.store.labels import LabelsPut
 from app.web.answers import json_answer
 from app.web.bodies import spool
+from app.web.documents import LabelsDocument
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward
 
@@ -33,7 +34,7 @@ def make_router(settings: Settings) -> APIRouter:
         methods=["PUT"],
         status_code=201,
         summary="Put the labels, once",
-        responses=described(401, 403, 404, 409, 413, 422, 429),
+        responses=described(401, 403, 404, 409, 413, 422, 429, answer=LabelsDocument, status=201),
         max_body_size=settings.max_body_mib * MIB,
     )
     router.add_api_route(
@@ -41,7 +42,7 @@ def make_router(settings: Settings) -> APIRouter:
         show_labels,
         methods=["GET"],
         summary="Which tasks have labels (stewards only; never the labels)",
-        responses=described(401, 403, 404, 409),
+        responses=described(401, 403, 404, 409, answer=LabelsDocument),
     )
     return router
 
