@@ -12,10 +12,15 @@ from app.stats.interval import (
     probability_best,
     rank_interval,
 )
-from app.stats.relative import compare_pairs, skill, win_shares
-from app.stats.resample import board_generator, draw_counts
+from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
+from app.stats.resample import Resamples, board_generator, draw_counts
 
 ERRORS = np.exp(np.random.default_rng(7).normal(size=(13, 4)))
+
+
+def resamples(n_resamples: int = 100, **sizes: int) -> Resamples:
+    """Return resamples of the thirteen tasks."""
+    return Resamples(13, n_resamples, lambda: np.random.default_rng(3), **sizes)
 
 
 def test_counts_sum_to_the_number_of_units() -> None:
@@ -34,8 +39,8 @@ def test_draws_depend_on_the_name_and_on_nothing_else() -> None:
 
 
 def test_skill_is_one_minus_the_geometric_mean() -> None:
-    """Weights of one give scipy's geometric mean."""
-    assert skill(np.log(ERRORS), np.ones((1, 13)))[0] == pytest.approx(1 - gmean(ERRORS, axis=0), abs=1e-14)
+    """It is scipy's geometric mean."""
+    assert skill(np.log(ERRORS).mean(axis=0)) == pytest.approx(1 - gmean(ERRORS, axis=0), abs=1e-14)
 
 
 def test_win_shares_by_hand() -> None:
@@ -43,11 +48,25 @@ def test_win_shares_by_hand() -> None:
     assert win_shares(np.array([[1.0, 2.0, 2.0]])).tolist() == [[1.0, 0.25, 0.25]]
 
 
+def test_average_ranks_are_scipys_whatever_the_block() -> None:
+    """Ties share the average rank, and tasks are ranked one by one."""
+    errors = np.random.default_rng(1).integers(0, 3, size=(30, 6)).astype(float)
+
+    assert (average_ranks(errors, block_cells=20) == rankdata(errors, axis=1)).all()
+
+
+def test_pairs_without_resamples_have_no_interval() -> None:
+    """The points stand, the ends are NaN."""
+    pairs = compare_pairs(ERRORS, None, clip=(0.5, 2.0), level=0.9)
+
+    assert np.isfinite(pairs.skill).all()
+    assert np.isnan([pairs.skill_low, pairs.win_rate_high]).all()
+
+
 def test_pairs_equal_the_brute_force_bootstrap() -> None:
     """Every pair, resampled in a loop by the definition."""
-    rng = np.random.default_rng(3)
     drawn = np.random.default_rng(3).integers(0, 13, size=(200, 13))
-    pairs = compare_pairs(ERRORS, draw_counts(13, 200, rng), clip=(0.5, 2.0), level=0.9)
+    pairs = compare_pairs(ERRORS, resamples(200), clip=(0.5, 2.0), level=0.9)
     for a in range(4):
         for b in range(4):
             ratios = np.clip(ERRORS[:, a] / ERRORS[:, b], 0.5, 2.0)
@@ -55,11 +74,34 @@ def test_pairs_equal_the_brute_force_bootstrap() -> None:
             assert (pairs.skill_low[a, b], pairs.skill_high[a, b]) == pytest.approx(tuple(brute), abs=1e-12)
 
 
+@pytest.mark.parametrize("batch_cells", [1, 13, 100, 1299, 1300])
+def test_the_batch_does_not_change_the_draws(batch_cells: int) -> None:
+    """Drawn in parts, the resamples are those of one call, bit for bit: fev's draws stay fev's."""
+    whole = draw_counts(13, 100, np.random.default_rng(3))
+
+    assert (np.concatenate(list(resamples(batch_cells=batch_cells).batches())) == whole).all()
+
+
+@pytest.mark.parametrize("keep_cells", [0, 10**6])
+def test_every_pass_sees_the_same_draws(keep_cells: int) -> None:
+    """Kept or drawn anew."""
+    drawn = resamples(batch_cells=100, keep_cells=keep_cells)
+
+    assert (np.concatenate(list(drawn.batches())) == np.concatenate(list(drawn.batches()))).all()
+
+
+def test_the_batch_does_not_change_the_means() -> None:
+    """Sums differ by rounding at most, and those of halves not at all."""
+    halves = np.random.default_rng(5).integers(0, 3, size=(13, 2)) / 2
+
+    assert (resamples().means(halves) == resamples(batch_cells=30).means(halves)).all()
+    assert np.allclose(resamples().means(ERRORS), resamples(batch_cells=30).means(ERRORS), rtol=0, atol=1e-14)
+
+
 @pytest.mark.parametrize("clip", [(0.5, 2.0), (0.5, 4.0)])
-def test_the_batch_does_not_change_the_pairs(clip: tuple[float, float]) -> None:
+def test_the_block_does_not_change_the_pairs(clip: tuple[float, float]) -> None:
     """Bounded memory is not another number."""
-    weights = draw_counts(13, 100, np.random.default_rng(3))
-    whole, batched = (compare_pairs(ERRORS, weights, clip=clip, level=0.9, batch_cells=n) for n in (10**6, 300))
+    whole, batched = (compare_pairs(ERRORS, resamples(), clip=clip, level=0.9, block_cells=n) for n in (10**6, 300))
 
     assert np.allclose(whole.skill_low, batched.skill_low, atol=1e-14)
     assert (whole.win_rate_high == batched.win_rate_high).all()
@@ -68,7 +110,7 @@ def test_the_batch_does_not_change_the_pairs(clip: tuple[float, float]) -> None:
 def test_means_compare_like_the_definition() -> None:
     """The effect is the difference of the averages and the interval that of its replicates."""
     weights = draw_counts(13, 100, np.random.default_rng(3))
-    pairs = compare_means(ERRORS, weights, level=0.95)
+    pairs = compare_means(ERRORS, resamples(), level=0.95)
     low, _ = percentile_interval(weights @ (ERRORS[:, [0]] - ERRORS[:, [1]]) / 13, 0.95)
 
     assert pairs.skill[0, 1] == pytest.approx(ERRORS[:, 0].mean() - ERRORS[:, 1].mean())

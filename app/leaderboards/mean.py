@@ -11,22 +11,24 @@ from numpy.typing import NDArray
 
 from app.errors import BoardUnavailable
 from app.leaderboards.cells import CellMatrix, build_cells
+from app.leaderboards.estimate_pairs import MAX_ENTRANTS
 from app.leaderboards.standing import (
     ENTRANT,
     RANK,
     STANDING_COLUMNS,
     BoardStanding,
-    draw_weights,
+    draw_tasks,
     plain,
     stand,
     uncertainty_meta,
 )
-from app.leaderboards.tables import BoardTables, pairwise_table, sentences
+from app.leaderboards.tables import BoardTables, pairwise_notes, pairwise_table, sentences
 from app.manifest import Leaderboard, Manifest
 from app.manifest_base import MetricName
 from app.scores import ScoreTable
 from app.stats.difference import compare_means
-from app.stats.interval import percentile_interval
+from app.stats.interval import percentile_interval, probability_beats
+from app.stats.resample import Resamples
 from app.table import Cell, Column, Table, rows_from_columns
 
 FloatArray = NDArray[np.float64]
@@ -56,12 +58,12 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
         raise BoardUnavailable("No task has a result of every entrant, and the board drops tasks with gaps.")
     values = cells.values[kept]
     sign = 1.0 if manifest.metrics[spec.metric].direction == "maximize" else -1.0
-    weights = draw_weights(spec, len(values))
-    drawn = None if weights is None else weights @ values / len(values)
+    resamples = draw_tasks(spec, len(values))
+    drawn = None if resamples is None else resamples.means(values)
     points = values.mean(axis=0)
     standing = stand(sign * points, None if drawn is None else sign * drawn, spec.uncertainty.level)
     found = _Found(cells, kept, points, drawn, standing)
-    return BoardTables(_table(manifest, spec, found), _pairwise(spec, found, weights, sign))
+    return BoardTables(_table(manifest, spec, found), _pairwise(spec, found, resamples, sign))
 
 
 @dataclass(frozen=True)
@@ -131,18 +133,23 @@ def _columns(manifest: Manifest, spec: Mean) -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def _pairwise(spec: Mean, found: _Found, weights: FloatArray | None, sign: float) -> Table | None:
-    if len(found.cells.entrants) < 2:
+def _pairwise(spec: Mean, found: _Found, resamples: Resamples | None, sign: float) -> Table | None:
+    entrants = found.cells.entrants
+    if len(entrants) < 2:
         return None
-    order = found.standing.order(found.cells.entrants)
+    order = found.standing.order(entrants)[:MAX_ENTRANTS]
     values = sign * found.cells.values[found.kept][:, order]
-    once = np.ones((1, len(values)))
-    pairs = compare_means(values, once if weights is None else weights, level=spec.uncertainty.level)
-    beats = None if found.standing.p_beats is None else found.standing.p_beats[np.ix_(order, order)]
-    names = [found.cells.entrants[position] for position in order]
-    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values))}
-    effect = ("advantage", "Advantage", 0.0)
-    return pairwise_table(spec, names, pairs, beats, meta=meta, with_intervals=weights is not None, effect=effect)
+    pairs = compare_means(values, resamples, level=spec.uncertainty.level)
+    beats = None if found.drawn is None else probability_beats(sign * found.drawn[:, order])
+    return pairwise_table(
+        spec,
+        [entrants[position] for position in order],
+        pairs,
+        beats,
+        notes=pairwise_notes(len(order), len(entrants)),
+        meta={"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values))},
+        effect=("advantage", "Advantage", 0.0),
+    )
 
 
 METHOD = (Mean, compute)

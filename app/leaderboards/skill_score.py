@@ -12,22 +12,23 @@ from pydantic import Field, field_validator
 
 from app.errors import BoardUnavailable
 from app.leaderboards.cells import CellMatrix, build_cells, quantity
+from app.leaderboards.estimate_pairs import MAX_ENTRANTS
 from app.leaderboards.standing import (
     ENTRANT,
     RANK,
     STANDING_COLUMNS,
-    BoardStanding,
-    draw_weights,
+    draw_tasks,
     plain,
     stand,
     uncertainty_meta,
 )
-from app.leaderboards.tables import BoardTables, pairwise_table, sentences
+from app.leaderboards.tables import BoardTables, pairwise_notes, pairwise_table, sentences
 from app.manifest import Leaderboard, Manifest, Metric
 from app.manifest_base import MetricName, Name
 from app.scores import ScoreTable
-from app.stats.interval import percentile_interval
-from app.stats.relative import compare_pairs, skill, win_shares
+from app.stats.interval import percentile_interval, probability_beats
+from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
+from app.stats.resample import Resamples
 from app.table import Cell, Column, Table, rows_from_columns
 
 FloatArray = NDArray[np.float64]
@@ -79,10 +80,11 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     cells = build_cells(manifest, spec, scores, spec.metric)
     _require(cells, spec)
     relative = relative_errors(cells, spec)
-    weights = draw_weights(spec, int(relative.kept.sum()))
-    board = _board(spec, scores, relative, weights)
-    pairwise = _pairwise(spec, cells, board.standing) if with_pairs and len(cells.entrants) > 1 else None
-    return BoardTables(board.table, pairwise)
+    resamples = draw_tasks(spec, int(relative.kept.sum()))
+    board = _board(spec, scores, relative, resamples)
+    if not with_pairs or len(cells.entrants) < 2:
+        return BoardTables(board.table, None)
+    return BoardTables(board.table, _pairwise(spec, relative, resamples, board.replicates))
 
 
 def _require(cells: CellMatrix, spec: SkillScore) -> None:
@@ -134,29 +136,32 @@ def _gaps(cells: CellMatrix, failed: NDArray[np.bool_]) -> str:
 
 @dataclass(frozen=True)
 class _Board:
+    """The table, and what it ranks by in every resample, [n_resamples, n_entrants]."""
+
     table: Table
-    standing: BoardStanding
+    replicates: FloatArray | None
 
 
-def _board(spec: SkillScore, scores: ScoreTable, relative: Relative, weights: FloatArray | None) -> _Board:
+def _board(spec: SkillScore, scores: ScoreTable, relative: Relative, resamples: Resamples | None) -> _Board:
     cells, n_entrants = relative.cells, len(relative.cells.entrants)
     logs = np.log(relative.errors)
     wins = win_shares(relative.errors) if n_entrants > 1 else np.full(logs.shape, np.nan)
-    once = np.ones((1, logs.shape[0]))
-    points = {"skill_score": skill(logs, once)[0], "win_rate": wins.mean(axis=0)}
-    drawn = None if weights is None else {"skill_score": skill(logs, weights), "win_rate": weights @ wins / len(wins)}
+    points = {"skill_score": skill(logs.mean(axis=0)), "win_rate": wins.mean(axis=0)}
+    drawn = {}
+    if resamples is not None:
+        drawn = {"skill_score": skill(resamples.means(logs)), "win_rate": resamples.means(wins)}
     rank_by = spec.rank_by if n_entrants > 1 else "skill_score"
-    standing = stand(points[rank_by], None if drawn is None else drawn[rank_by], spec.uncertainty.level)
+    standing = stand(points[rank_by], drawn.get(rank_by), spec.uncertainty.level)
     columns: list[list[Cell]] = [plain(standing.ranks, n_entrants), list(cells.entrants)]
     for name in ("win_rate", "skill_score"):
-        ends = (None, None) if drawn is None else percentile_interval(drawn[name], spec.uncertainty.level)
+        ends = percentile_interval(drawn[name], spec.uncertainty.level) if drawn else (None, None)
         columns += [plain(values, n_entrants) for values in (points[name], *ends)]
     columns += [plain(values, n_entrants) for values in _times(spec, scores, relative)]
     columns += [plain(values, n_entrants) for values in _counts(relative)]
     columns += [plain(v, n_entrants) for v in (standing.rank_low, standing.rank_high, standing.p_best)]
     rows = rows_from_columns(columns)
     ordered = tuple(rows[position] for position in standing.order(cells.entrants))
-    return _Board(_table(spec, relative, ordered), standing)
+    return _Board(_table(spec, relative, ordered), drawn.get(rank_by))
 
 
 def _times(spec: SkillScore, scores: ScoreTable, relative: Relative) -> list[FloatArray]:
@@ -269,30 +274,25 @@ def _notes(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _pairwise(spec: SkillScore, cells: CellMatrix, standing: BoardStanding) -> Table:
+def _pairwise(
+    spec: SkillScore, relative: Relative, resamples: Resamples | None, replicates: FloatArray | None
+) -> Table:
     """Compare every ordered pair on raw errors, entrants in the order of their mean rank over the tasks."""
+    cells = relative.cells
     errors = _without_leaks(cells, cells.values, spec)
-    failed = np.isnan(errors)
-    kept = ~failed.any(axis=1) if spec.missing == "drop" else np.ones(len(cells.tasks), dtype=bool)
-    errors = np.where(failed, errors[:, [cells.column(spec.baseline)]], errors)[kept]
-    weights = draw_weights(spec, errors.shape[0])
-    once = np.ones((1, errors.shape[0]))
-    order = np.argsort(_mean_ranks(errors), kind="stable")
-    clip = (spec.clip[0], spec.clip[1])
-    level = spec.uncertainty.level
-    pairs = compare_pairs(errors[:, order], once if weights is None else weights, clip=clip, level=level)
-    beats = None if standing.p_beats is None else standing.p_beats[np.ix_(order, order)]
-    names = [cells.entrants[position] for position in order]
-    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, errors.shape[0])}
-    return pairwise_table(spec, names, pairs, beats, meta=meta, with_intervals=weights is not None)
-
-
-def _mean_ranks(errors: FloatArray) -> FloatArray:
-    """Return each entrant's mean rank over tasks, the smallest error first, ties sharing the average rank."""
-    below = (errors[:, :, None] > errors[:, None, :]).sum(axis=2)
-    equal = (errors[:, :, None] == errors[:, None, :]).sum(axis=2)
-    ranks: FloatArray = (below + (equal + 1) / 2).mean(axis=0)
-    return ranks
+    errors = np.where(np.isnan(errors), errors[:, [cells.column(spec.baseline)]], errors)[relative.kept]
+    order = np.argsort(average_ranks(errors).mean(axis=0), kind="stable")[:MAX_ENTRANTS]
+    pairs = compare_pairs(errors[:, order], resamples, clip=(spec.clip[0], spec.clip[1]), level=spec.uncertainty.level)
+    beats = None if replicates is None else probability_beats(replicates[:, order])
+    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors))}
+    return pairwise_table(
+        spec,
+        [cells.entrants[position] for position in order],
+        pairs,
+        beats,
+        notes=pairwise_notes(len(order), len(cells.entrants)),
+        meta=meta,
+    )
 
 
 METHOD = (SkillScore, compute)

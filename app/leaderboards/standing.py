@@ -5,14 +5,15 @@ Called by each ranking method with its point scores and replicates, larger being
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.manifest import Leaderboard
-from app.stats.interval import competition_ranks, probability_beats, probability_best, rank_interval
-from app.stats.resample import board_generator, draw_counts
+from app.stats.interval import competition_ranks, probability_best, rank_interval
+from app.stats.resample import Resamples, board_generator
 from app.table import Cell, Column
 
 FloatArray = NDArray[np.float64]
@@ -30,7 +31,7 @@ STANDING_COLUMNS = (
 
 @dataclass(frozen=True)
 class BoardStanding:
-    """Ranks of the points, and from the replicates: rank interval, P(best) and P(row beats column).
+    """Ranks of the points, and from the replicates: rank interval and P(best).
 
     Everything from replicates is None when there are fewer than two units to resample.
     """
@@ -39,31 +40,34 @@ class BoardStanding:
     rank_low: IntArray | None
     rank_high: IntArray | None
     p_best: FloatArray | None
-    p_beats: FloatArray | None
 
     def order(self, names: Sequence[str]) -> list[int]:
         """Return positions from best to worst; equal ranks in the order of their names."""
         return sorted(range(len(names)), key=lambda position: (int(self.ranks[position]), names[position]))
 
 
-def draw_weights(spec: Leaderboard, n_units: int) -> FloatArray | None:
-    """Return resample weights [n_resamples, n_units] of the board's stream; None when one unit has no spread."""
-    if n_units < MIN_UNITS:
+def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:
+    """Return the resampled tasks of the board's stream; None when one task has no spread."""
+    if n_tasks < MIN_UNITS:
         return None
+    return Resamples(n_tasks, spec.uncertainty.n_resamples, partial(_generator, spec))
+
+
+def _generator(spec: Leaderboard) -> np.random.Generator:
     seed = spec.uncertainty.rng_seed
-    independent = spec.uncertainty.stream != "fev"
-    rng = board_generator(seed, spec.name, "tasks") if independent else np.random.default_rng(seed)
-    return draw_counts(n_units, spec.uncertainty.n_resamples, rng)
+    if spec.uncertainty.stream == "fev":
+        return np.random.default_rng(seed)
+    return board_generator(seed, spec.name, "tasks")
 
 
 def stand(points: FloatArray, replicates: FloatArray | None, level: float) -> BoardStanding:
     """Rank the points [n_entrants] and read the rest off the replicates [n_resamples, n_entrants]."""
     ranks = competition_ranks(points)
     if replicates is None:
-        return BoardStanding(ranks, None, None, None, None)
+        return BoardStanding(ranks, None, None, None)
     drawn = competition_ranks(replicates)
     low, high = rank_interval(drawn, level)
-    return BoardStanding(ranks, low, high, probability_best(drawn), probability_beats(replicates))
+    return BoardStanding(ranks, low, high, probability_best(drawn))
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.manifest import Leaderboard
-from app.stats.relative import PairStatistics
+from app.stats.pairs import PairStatistics
 from app.table import Cell, Column, Table
 
 SHOWN = 6
@@ -38,13 +38,14 @@ def pairwise_table(
     pairs: PairStatistics,
     beats: NDArray[np.float64] | None,
     *,
+    notes: Sequence[str] = (),
     meta: Mapping[str, Any],
-    with_intervals: bool,
     effect: tuple[str, str, float] = ("skill_score", "Skill", 0.0),
 ) -> Table:
     """Return the table of every ordered pair; `separable` says that the effect's interval excludes no effect.
 
-    `effect` is the column name, its title and the value that means no difference.
+    Without `beats`, which come from resamples, there are no intervals either. `effect` is the column name, its title
+    and the value that means no difference.
     """
     stem, title, none = effect
     arrays = [pairs.win_rate, pairs.win_rate_low, pairs.win_rate_high, pairs.skill, pairs.skill_low, pairs.skill_high]
@@ -53,10 +54,10 @@ def pairwise_table(
     for a, name_a in enumerate(names):
         for b, name_b in enumerate(names):
             cells: list[Cell] = [table[a][b] for table in lists]
-            if not with_intervals:
+            if beats is None:
                 cells[1:3] = cells[4:6] = (None, None)
             low, high = pairs.skill_low[a, b], pairs.skill_high[a, b]
-            separable = None if not with_intervals or a == b else bool(low > none or high < none)
+            separable = None if beats is None or a == b else bool(low > none or high < none)
             chance = None if beats is None or a == b else float(beats[a, b])
             rows.append((name_a, name_b, *cells, chance, separable))
     return Table(
@@ -64,8 +65,14 @@ def pairwise_table(
         title=f"{spec.title or spec.name}, pair by pair",
         columns=_columns(stem, title),
         rows=tuple(rows),
+        notes=tuple(notes),
         meta=dict(meta),
     )
+
+
+def pairwise_notes(n_shown: int, n_entrants: int) -> tuple[str, ...]:
+    """Say when not every entrant is compared: the square of all pairs is larger than anyone reads."""
+    return (f"The {n_shown} best of {n_entrants} entrants are compared.",) if n_shown < n_entrants else ()
 
 
 def _columns(stem: str, title: str) -> tuple[Column, ...]:

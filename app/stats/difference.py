@@ -1,4 +1,4 @@
-"""Differences of means between entrants over the same tasks, as statistics of task weights.
+"""Differences of means between entrants over the same tasks, as statistics of resampled tasks.
 
 Called by `app.leaderboards.mean`; pure.
 """
@@ -6,25 +6,20 @@ Called by `app.leaderboards.mean`; pure.
 import numpy as np
 from numpy.typing import NDArray
 
-from app.stats.interval import percentile_interval
-from app.stats.relative import PairStatistics
+from app.stats.pairs import BLOCK_CELLS, Contrast, PairStatistics, compare
+from app.stats.resample import Resamples
 
 FloatArray = NDArray[np.float64]
 
 
-def compare_means(values: FloatArray, weights: FloatArray, *, level: float) -> PairStatistics:
+def compare_means(
+    values: FloatArray, resamples: Resamples | None, *, level: float, block_cells: int = BLOCK_CELLS
+) -> PairStatistics:
     """Compare every ordered pair on values [n_tasks, n_entrants], larger being better.
 
     The effect (in the fields `skill…`) is the mean of A minus the mean of B; the win rate counts the tasks
-    on which A is the larger, half for ties. Memory is O(n_resamples * n_entrants), one entrant at a time.
+    on which A is the larger, half for ties.
     """
-    n_tasks, n_entrants = values.shape
-    found = np.empty((6, n_entrants, n_entrants))
-    means = weights @ values / n_tasks
-    for row in range(n_entrants):
-        wins = (values[:, [row]] > values) + 0.5 * (values[:, [row]] == values)
-        found[0, row] = values[:, row].mean() - values.mean(axis=0)
-        found[1, row], found[2, row] = percentile_interval(means[:, [row]] - means, level)
-        found[3, row] = wins.mean(axis=0)
-        found[4, row], found[5, row] = percentile_interval(weights @ wins / n_tasks, level)
-    return PairStatistics(*found)
+    # The larger value wins, and the smaller of the negated ones.
+    contrast = Contrast(lambda a, b: b - a, np.asarray, is_antisymmetric=True)
+    return compare(-values, contrast, resamples, level, block_cells=block_cells)

@@ -1,0 +1,120 @@
+"""Every ordered pair of entrants compared task by task, with intervals from resampled tasks.
+
+Called by `app.stats.relative` and `app.stats.difference`, which say what is compared; pure.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.stats.interval import percentile_interval
+from app.stats.resample import Resamples
+
+FloatArray = NDArray[np.float64]
+AnyFloatArray = NDArray[np.floating[Any]]
+IntArray = NDArray[np.int64]
+BLOCK_CELLS = 4_000_000
+EXACT_TASKS = 1 << 23
+"""Sums of half-integers below it are exact in single precision."""
+
+
+@dataclass(frozen=True)
+class PairStatistics:
+    """Point and interval of effect and win rate of every ordered pair, each [n_entrants, n_entrants].
+
+    Intervals are NaN without resamples.
+    """
+
+    skill: FloatArray
+    skill_low: FloatArray
+    skill_high: FloatArray
+    win_rate: FloatArray
+    win_rate_low: FloatArray
+    win_rate_high: FloatArray
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How two entrants are compared: `of` gives a number a task, `scale` turns its mean over tasks into the effect.
+
+    `is_antisymmetric` says that swapping the two turns the sign of `of`.
+    """
+
+    of: Callable[[FloatArray, FloatArray], FloatArray]
+    scale: Callable[[FloatArray], FloatArray]
+    is_antisymmetric: bool
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some ordered pairs, the entrant at `first` against the one at `second`; mirrored ones stand for both orders."""
+
+    first: IntArray
+    second: IntArray
+    is_mirrored: bool
+
+
+def compare(
+    errors: FloatArray, contrast: Contrast, resamples: Resamples | None, level: float, *, block_cells: int = BLOCK_CELLS
+) -> PairStatistics:
+    """Compare every ordered pair on errors [n_tasks, n_entrants]; the smaller error wins a task, half for ties.
+
+    Where the contrast is antisymmetric only half of the pairs is resampled: the other half is its mirror image.
+    Memory is O(block_cells), and the result does not depend on it.
+    """
+    n_tasks, n_entrants = errors.shape
+    found = np.full((6, n_entrants, n_entrants), np.nan)
+    n_rows = n_tasks if resamples is None else max(n_tasks, resamples.n_resamples)
+    for block in _blocks(n_entrants, max(1, block_cells // n_rows), is_mirrored=contrast.is_antisymmetric):
+        a, b = errors[:, block.first], errors[:, block.second]
+        _fill_wins(found[3:], block, _wins(a, b), resamples, level)
+        _fill_effects(found[:3], block, contrast.of(a, b), contrast, resamples, level)
+    return PairStatistics(*found)
+
+
+def _blocks(n_entrants: int, width: int, *, is_mirrored: bool) -> Iterator[_Block]:
+    square = np.indices((n_entrants, n_entrants)).reshape(2, -1)
+    first, second = np.triu_indices(n_entrants) if is_mirrored else square
+    for start in range(0, len(first), width):
+        part = slice(start, start + width)
+        yield _Block(first[part], second[part], is_mirrored)
+
+
+def _wins(a: FloatArray, b: FloatArray) -> AnyFloatArray:
+    wins: AnyFloatArray = (a < b).astype(np.float32 if len(a) < EXACT_TASKS else np.float64)
+    wins[a == b] = 0.5
+    return wins
+
+
+def _fill_effects(
+    found: FloatArray, block: _Block, each: FloatArray, contrast: Contrast, resamples: Resamples | None, level: float
+) -> None:
+    a, b, scale = block.first, block.second, contrast.scale
+    point = each.mean(axis=0)
+    drawn = None if resamples is None else resamples.means(each)
+    # Quantiles interpolate between replicates, so they are taken of the effects and not of the means.
+    if block.is_mirrored:
+        found[0, b, a] = scale(-point)
+        if drawn is not None:
+            found[1, b, a], found[2, b, a] = percentile_interval(scale(-drawn), level)
+    found[0, a, b] = scale(point)
+    if drawn is not None:
+        found[1, a, b], found[2, a, b] = percentile_interval(scale(drawn), level)
+
+
+def _fill_wins(
+    found: FloatArray,
+    block: _Block,
+    wins: AnyFloatArray,
+    resamples: Resamples | None,
+    level: float,
+) -> None:
+    a, b = block.first, block.second
+    point = wins.mean(axis=0, dtype=np.float64)
+    low, high = (np.nan, np.nan) if resamples is None else percentile_interval(resamples.means(wins), level)
+    if block.is_mirrored:
+        found[0, b, a], found[1, b, a], found[2, b, a] = 1.0 - point, 1.0 - high, 1.0 - low
+    found[0, a, b], found[1, a, b], found[2, a, b] = point, low, high
