@@ -23,6 +23,7 @@ from app.manifest_series import (
     with_levels,
 )
 from app.names import clip_for_message
+from app.prediction_metrics import complaints_about
 
 Scalar = str | int | float | bool | None
 Stream = Literal["independent", "fev", "chamber", "lrdbench"]
@@ -212,7 +213,10 @@ class Manifest(Part):
             ]
         if self.evidence != "predictions" and self.predictions is not None:
             return ["predictions: belongs to evidence of kind predictions"]
-        return []
+        if self.predictions is None:
+            return []
+        directions = {name: metric.direction for name, metric in self.metrics.items()}
+        return list(complaints_about(self.predictions, directions))
 
     def _undeclared_names(self) -> list[str]:
         complaints = []

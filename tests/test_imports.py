@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "manifest_base",
         "manifest_kinds",
         "manifest_series",
+        "prediction_metrics",
         "predictions",
         "strict_yaml",
         "yaml_builder",

@@ -5,6 +5,7 @@ Called by the measuring of predictions; pure. Positive means that the score is a
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +65,18 @@ def threshold_curve(scores: FloatArray, is_positive: BoolArray, weights: FloatAr
     distinct, place = np.unique(scores, return_inverse=True)
     positive = np.bincount(place, weights * is_positive, minlength=len(distinct))
     negative = np.bincount(place, weights * ~is_positive, minlength=len(distinct))
-    not_called = (np.concatenate([[0.0], np.cumsum(positive)]), np.concatenate([[0.0], np.cumsum(negative)]))
     return ThresholdCurve(
         threshold=np.concatenate([[-np.inf], distinct]),
-        true_positive=positive.sum() - not_called[0],
-        false_positive=negative.sum() - not_called[1],
-        true_negative=not_called[1],
-        false_negative=not_called[0],
+        true_positive=_called(positive),
+        false_positive=_called(negative),
+        true_negative=np.concatenate([[0.0], np.cumsum(negative)]),
+        false_negative=np.concatenate([[0.0], np.cumsum(positive)]),
     )
+
+
+def _called(weights: NDArray[Any]) -> FloatArray:
+    """Return the weight above each threshold, summed from the top: above the highest one it is exactly zero."""
+    return np.concatenate([np.cumsum(weights[::-1])[::-1], [0.0]])
 
 
 def roc_area(curve: ThresholdCurve) -> float | None:

@@ -1,0 +1,234 @@
+"""The metrics of one entrant's predictions for one task under any weighting of the examples.
+
+Called by `app.leaderboards.estimate_predictions` with ones for the points and with the counts of a bootstrap for the
+replicates, so that both are one function. A scorer takes weights [n_weightings, n_units] and returns numbers
+[n_weightings] by metric, NaN where undefined; the units are examples, or groups for a ranking.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.leaderboards.prediction_task import TaskPredictions
+from app.prediction_metrics import Constraint, read_constraint
+from app.stats.classification import SMALLEST, predicted_classes
+from app.stats.ranking import score_groups
+from app.stats.resampled_curves import (
+    Calls,
+    SortedScores,
+    SortedVolume,
+    at_recall,
+    average_precisions,
+    count_calls,
+    precision_at_volume,
+    precision_recall_areas,
+    recall_at,
+    roc_areas,
+    sort_scores,
+    sort_volume,
+)
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Weights = NDArray[np.uint8] | FloatArray
+Scorer = Callable[[Weights], Mapping[str, FloatArray]]
+AREAS: Mapping[str, Callable[[Calls], FloatArray]] = {
+    "auc": roc_areas,
+    "pr_auc": precision_recall_areas,
+    "ap": average_precisions,
+}
+CLASS_SCORES = ("precision", "recall", "f1")
+LOSSES = ("logloss", "brier")
+EXACT_IN_SINGLE = 1 << 24
+
+
+def unit_weights(task: TaskPredictions) -> FloatArray:
+    """Return the weight of each unit that is drawn: each example, or each group with its examples' mean weight."""
+    if task.part.kind != "ranking":
+        return task.item_weights
+    _, place, n_items = np.unique(_groups(task), return_inverse=True, return_counts=True)
+    weights: FloatArray = np.bincount(place, task.item_weights) / n_items
+    return weights
+
+
+def scorers(task: TaskPredictions, metrics: Sequence[str]) -> list[Scorer]:
+    """Return the functions that compute the metrics, each of them sharing what its metrics have in common."""
+    made = {"classification": _classification, "regression": _regression, "ranking": _ranking}
+    return list(made[task.part.kind](task, frozenset(metrics)))
+
+
+def _classification(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
+    names = {name for name in metrics if name in ("accuracy", *LOSSES) or name.partition("_")[0] in CLASS_SCORES}
+    if names:
+        yield _Sums(task, names)
+    if task.part.positive_number is not None:
+        yield from _binary_curves(task, metrics)
+    else:
+        yield from _class_curves(task, metrics)
+
+
+def _binary_curves(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
+    scores, is_positive = task.probabilities[:, 1], task.class_number == 1
+    constraints = {name: at for name in metrics if (at := read_constraint(name)) is not None}
+    by_volume = {name: at for name, at in constraints.items() if at.given == "volume"}
+    on_curve = {name: at for name, at in constraints.items() if at.given != "volume"}
+    areas = {name: of for name, of in AREAS.items() if name in metrics}
+    if areas or on_curve:
+        yield partial(_score_curve, sort_scores(scores, is_positive), areas, on_curve)
+    if by_volume:
+        yield partial(_score_volume, sort_volume(scores, is_positive), by_volume)
+
+
+def _score_curve(
+    scores: SortedScores,
+    areas: Mapping[str, Callable[[Calls], FloatArray]],
+    constraints: Mapping[str, Constraint],
+    weights: Weights,
+) -> dict[str, FloatArray]:
+    calls = count_calls(scores, weights)
+    found = {name: of(calls) for name, of in areas.items()}
+    return found | {name: _constrained(calls, constraint) for name, constraint in constraints.items()}
+
+
+def _constrained(calls: Calls, constraint: Constraint) -> FloatArray:
+    if constraint.metric == "recall":
+        return recall_at(calls, constraint.given, constraint.at)
+    return at_recall(calls, constraint.metric, constraint.at)
+
+
+def _score_volume(
+    scores: SortedVolume, constraints: Mapping[str, Constraint], weights: Weights
+) -> dict[str, FloatArray]:
+    return {name: precision_at_volume(scores, weights, constraint.at) for name, constraint in constraints.items()}
+
+
+def _class_curves(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
+    """Yield the areas of every class against the rest, averaged over classes (macro) or pooled (micro)."""
+    truth = np.eye(len(task.classes), dtype=np.bool_)[task.class_number]
+    macro = {f"{name}_macro": of for name, of in AREAS.items() if f"{name}_macro" in metrics}
+    micro = {f"{name}_micro": of for name, of in AREAS.items() if f"{name}_micro" in metrics}
+    if macro:
+        sorted_classes = [sort_scores(task.probabilities[:, at], truth[:, at]) for at in range(len(task.classes))]
+        yield partial(_score_classes, sorted_classes, macro)
+    if micro:
+        owner = np.repeat(np.arange(len(task)), len(task.classes))
+        yield partial(_score_curve, sort_scores(task.probabilities.ravel(), truth.ravel(), owner), micro, {})
+
+
+def _score_classes(
+    classes: Sequence[SortedScores], areas: Mapping[str, Callable[[Calls], FloatArray]], weights: Weights
+) -> dict[str, FloatArray]:
+    parts: dict[str, list[FloatArray]] = {name: [] for name in areas}
+    for scores in classes:
+        calls = count_calls(scores, weights)
+        for name, of in areas.items():
+            parts[name].append(of(calls))
+    return {name: _mean_of_defined(np.column_stack(columns)) for name, columns in parts.items()}
+
+
+class _Sums:
+    """Metrics that are ratios of sums over examples: accuracy, losses, and precision, recall and F1 of classes."""
+
+    def __init__(self, task: TaskPredictions, names: set[str]) -> None:
+        self._names = names
+        self._n_classes = len(task.classes)
+        truth = task.class_number
+        called = predicted_classes(task.probabilities)
+        flags = [np.ones(len(task)), called == truth]
+        if names & set(_class_score_names(self._n_classes)):
+            flags += [
+                mask
+                for at in range(self._n_classes)
+                for mask in ((called == at) & (truth == at), called == at, truth == at)
+            ]
+        # Sums of flags below 2**24 are exact in single precision, and half the work.
+        is_exact = task.weights is None and len(task) < EXACT_IN_SINGLE
+        self._flags = np.column_stack(flags).astype(np.float32 if is_exact else np.float64)
+        self._losses = np.column_stack([np.zeros(len(task)), *(_loss(name, task) for name in LOSSES if name in names)])
+
+    def __call__(self, weights: Weights) -> dict[str, FloatArray]:
+        sums = (weights.astype(self._flags.dtype) @ self._flags).astype(np.float64)
+        total = sums[:, 0]
+        found = {"accuracy": _share(sums[:, 1], total)}
+        losses = [name for name in LOSSES if name in self._names]
+        if losses:
+            means = _share(weights.astype(np.float64) @ self._losses, total[:, None])
+            found |= {name: means[:, at + 1] for at, name in enumerate(losses)}
+        if sums.shape[1] > 2:
+            found |= _class_scores(sums[:, 2:].reshape(len(sums), self._n_classes, 3), found["accuracy"])
+        return {name: values for name, values in found.items() if name in self._names}
+
+
+def _class_score_names(n_classes: int) -> tuple[str, ...]:
+    if n_classes == 2:
+        return CLASS_SCORES
+    return tuple(f"{name}_{how}" for name in CLASS_SCORES for how in ("macro", "micro"))
+
+
+def _class_scores(sums: FloatArray, accuracy: FloatArray) -> dict[str, FloatArray]:
+    """Return precision, recall and F1 from the weight right, called and there of each class, [n_weightings, n, 3]."""
+    right, called, there = sums[:, :, 0], sums[:, :, 1], sums[:, :, 2]
+    by_class = {"precision": (right, called), "recall": (right, there), "f1": (2 * right, called + there)}
+    shares = {name: _share(part, whole) for name, (part, whole) in by_class.items()}
+    if sums.shape[1] == 2:
+        return {name: values[:, 1] for name, values in shares.items()}
+    macro = {f"{name}_macro": _mean_of_defined(values) for name, values in shares.items()}
+    # Every example is called one class and is of one class, so pooled over classes the three are the accuracy.
+    return macro | {f"{name}_micro": accuracy for name in shares}
+
+
+def _loss(name: str, task: TaskPredictions) -> FloatArray:
+    rows = np.arange(len(task))
+    of_truth = task.probabilities[rows, task.class_number]
+    if name == "logloss":
+        return -np.log(np.clip(of_truth, SMALLEST, 1.0))
+    squared = (task.probabilities - np.eye(len(task.classes))[task.class_number]) ** 2
+    return squared[:, 1] if len(task.classes) == 2 else squared.sum(axis=1)
+
+
+def _regression(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
+    del metrics  # all three are made of the same sums
+    residual = task.predicted - task.label
+    centred = task.label - float(np.average(task.label, weights=task.item_weights))
+    columns = np.column_stack([np.ones(len(task)), residual**2, np.abs(residual), centred, centred**2])
+    yield partial(_score_residuals, columns)
+
+
+def _score_residuals(columns: FloatArray, weights: Weights) -> dict[str, FloatArray]:
+    sums = weights.astype(np.float64) @ columns
+    means = _share(sums, sums[:, :1])
+    spread = means[:, 4] - means[:, 3] ** 2
+    return {"rmse": np.sqrt(means[:, 1]), "mae": means[:, 2], "r2": 1.0 - _share(means[:, 1], spread)}
+
+
+def _ranking(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
+    group = _groups(task)
+    scores = score_groups(task.predicted, task.label, group, task.part.truncation)
+    # A group with a failure has no ranking at all, so it scores nothing.
+    ranked = np.bincount(group, task.failed)[np.unique(group)] == 0
+    by_name = {"ndcg": scores.ndcg, "mrr": scores.mrr, "map": scores.average_precision}
+    by_name["precision@1"] = scores.precision_at_1
+    yield partial(_score_means, {name: values * ranked for name, values in by_name.items() if name in metrics})
+
+
+def _groups(task: TaskPredictions) -> IntArray:
+    return np.zeros(len(task), dtype=np.int64) if task.group is None else task.group
+
+
+def _score_means(values: Mapping[str, FloatArray], weights: Weights) -> dict[str, FloatArray]:
+    counts = weights.astype(np.float64)
+    return {name: _share(counts @ each, counts.sum(axis=1)) for name, each in values.items()}
+
+
+def _mean_of_defined(values: FloatArray) -> FloatArray:
+    """Return the mean over the columns that are not NaN, NaN where all are."""
+    known = ~np.isnan(values)
+    return _share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    shape = np.broadcast_shapes(part.shape, whole.shape)
+    shares: FloatArray = np.divide(part, whole, out=np.full(shape, np.nan), where=whole > 0)
+    return shares

@@ -1,0 +1,191 @@
+"""Areas and constrained metrics of threshold curves under many weightings of the same examples at once.
+
+Called by `app.leaderboards` with the counts of a bootstrap; pure. Scores are sorted once. A threshold matters only
+where the score of a positive is passed: between two of those recall stands still, so every number of a weighting is
+a sum over the distinct scores of positives. The same definitions, curve by curve, are in `app.stats.curves`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+Weights = NDArray[np.uint8] | FloatArray
+
+
+@dataclass(frozen=True)
+class SortedScores:
+    """Examples by ascending score, positives and negatives apart.
+
+    `positive` and `negative` are example numbers. `starts` [n_levels] is where each distinct score of a positive begins
+    in `positive`, or None when all differ; `below` and `upto` count the negatives with a lower and with at most
+    that score, and are the same array when no negative shares a score with a positive.
+    """
+
+    positive: IntArray
+    negative: IntArray
+    starts: IntArray | None
+    below: IntArray
+    upto: IntArray
+
+
+def sort_scores(scores: FloatArray, is_positive: BoolArray, example: IntArray | None = None) -> SortedScores:
+    """Sort scores [n_scores] once for every weighting; `example` says whose each score is, by default its own."""
+    positives, negatives = (np.flatnonzero(mask) for mask in (is_positive, ~is_positive))
+    positives = positives[np.argsort(scores[positives], kind="stable")]
+    negatives = negatives[np.argsort(scores[negatives], kind="stable")]
+    levels, starts = np.unique(scores[positives], return_index=True)
+    below, upto = (np.searchsorted(scores[negatives], levels, side=side) for side in ("left", "right"))
+    return SortedScores(
+        positive=positives if example is None else example[positives],
+        negative=negatives if example is None else example[negatives],
+        starts=None if len(levels) == len(positives) else starts,
+        below=below,
+        upto=below if np.array_equal(below, upto) else upto,
+    )
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What is called positive from each distinct score of a positive on, [n_weightings, n_levels], scores ascending.
+
+    `gained` is the weight of the positives with the score itself, `found_above` of those beyond it; `false` and
+    `false_above` are the false positives from the score on and beyond it. Totals are [n_weightings, 1].
+    """
+
+    gained: FloatArray
+    found_above: FloatArray
+    false: FloatArray
+    false_above: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+
+    @cached_property
+    def found(self) -> FloatArray:
+        """Return the true positives from each score on."""
+        return self.found_above + self.gained
+
+    @cached_property
+    def precision(self) -> FloatArray:
+        """Return the precision from each score on; NaN where nothing is called."""
+        return _share(self.found, self.found + self.false)
+
+    @cached_property
+    def precision_above(self) -> FloatArray:
+        """Return the precision beyond each score; 1 where nothing is called."""
+        called = self.found_above + self.false_above
+        return np.divide(self.found_above, called, out=np.ones_like(called), where=called > 0)
+
+    def defined(self, values: FloatArray) -> FloatArray:
+        """Return values [n_weightings] with NaN where there is one class only."""
+        has_both = (self.positives[:, 0] > 0) & (self.negatives[:, 0] > 0)
+        return np.where(has_both, values, np.nan)
+
+
+def count_calls(scores: SortedScores, weights: Weights) -> Calls:
+    """Return the calls of every weighting [n_weightings, n_examples]."""
+    sums = np.int32 if weights.dtype == np.uint8 else np.float64
+    gained = np.take(weights, scores.positive, axis=1)
+    if scores.starts is not None and len(scores.starts):
+        gained = np.add.reduceat(gained, scores.starts, axis=1, dtype=sums)
+    # Summed from the top, so that exactly nothing is called beyond the highest score.
+    found = _from_each_on(gained, sums)
+    false = _from_each_on(np.take(weights, scores.negative, axis=1), sums)
+    false_above = np.take(false, scores.upto, axis=1).astype(np.float64)
+    is_shared = scores.below is not scores.upto
+    return Calls(
+        gained=gained.astype(np.float64),
+        found_above=found[:, 1:].astype(np.float64),
+        false=np.take(false, scores.below, axis=1).astype(np.float64) if is_shared else false_above,
+        false_above=false_above,
+        positives=found[:, :1].astype(np.float64),
+        negatives=false[:, :1].astype(np.float64),
+    )
+
+
+def roc_areas(calls: Calls) -> FloatArray:
+    """Return the area under the ROC curve of each weighting; NaN with one class only."""
+    passed = _dot(calls.gained, calls.false_above)
+    if calls.false is not calls.false_above:
+        passed = (passed + _dot(calls.gained, calls.false)) / 2.0
+    return calls.defined(1.0 - _share(passed, (calls.positives * calls.negatives)[:, 0]))
+
+
+def precision_recall_areas(calls: Calls) -> FloatArray:
+    """Return the area under precision by recall of each weighting, by the lower trapezoidal rule."""
+    # A score that was not drawn gains nothing, so its precision does not matter, also where it is undefined.
+    both = _dot(calls.gained, calls.precision_above) + _dot(calls.gained, np.nan_to_num(calls.precision))
+    return calls.defined(_share(both / 2.0, calls.positives[:, 0]))
+
+
+def average_precisions(calls: Calls) -> FloatArray:
+    """Return Σ (gain in recall) × (precision before the gain) of each weighting."""
+    return calls.defined(_share(_dot(calls.gained, calls.precision_above), calls.positives[:, 0]))
+
+
+def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
+    """Return the precision or the fpr at the highest threshold whose recall is at least `at`, above 0."""
+    reached = calls.defined(np.ones(len(calls.positives)))
+    if not calls.found.shape[1]:
+        return reached * np.nan
+    last = np.maximum((_share(calls.found, calls.positives) >= at).sum(axis=1) - 1, 0)
+    values = calls.precision if metric == "precision" else _share(calls.false, calls.negatives)
+    there: FloatArray = reached * values[np.arange(len(values)), last]
+    return there
+
+
+def recall_at(calls: Calls, given: str, at: float) -> FloatArray:
+    """Return the highest recall with a precision of at least `at`, or an fpr of at most `at`; calling nothing has 0."""
+    with np.errstate(invalid="ignore"):
+        meets = calls.precision >= at if given == "precision" else _share(calls.false, calls.negatives) <= at
+    found = np.max(np.where(meets, calls.found, 0.0), axis=1, initial=0.0)
+    return calls.defined(_share(found, calls.positives[:, 0]))
+
+
+@dataclass(frozen=True)
+class SortedVolume:
+    """All examples by ascending score: their numbers, where each distinct score begins, and which are positive."""
+
+    example: IntArray
+    starts: IntArray
+    is_positive: BoolArray
+
+
+def sort_volume(scores: FloatArray, is_positive: BoolArray) -> SortedVolume:
+    """Sort all scores once for every weighting."""
+    order = np.argsort(scores, kind="stable")
+    return SortedVolume(order, np.unique(scores[order], return_index=True)[1], is_positive[order])
+
+
+def precision_at_volume(scores: SortedVolume, weights: Weights, at: float) -> FloatArray:
+    """Return the precision at the highest threshold that still calls at least the share `at` positive."""
+    each = np.take(weights, scores.example, axis=1).astype(np.float64)
+    called = _from_each_on(np.add.reduceat(each, scores.starts, axis=1), np.float64)
+    found = _from_each_on(np.add.reduceat(each * scores.is_positive, scores.starts, axis=1), np.float64)
+    last = np.maximum((_share(called, called[:, :1]) >= at).sum(axis=1) - 1, 0)
+    rows = np.arange(len(called))
+    has_both = (found[:, 0] > 0) & (found[:, 0] < called[:, 0])
+    return np.where(has_both, _share(found[rows, last], called[rows, last]), np.nan)
+
+
+def _from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -> NDArray[Any]:
+    """Return the sum from each column on, and a last column of zeros, [n_weightings, n_columns + 1]."""
+    found = np.zeros((values.shape[0], values.shape[1] + 1), dtype=sums)
+    np.cumsum(values[:, ::-1], axis=1, dtype=sums, out=found[:, -2::-1])
+    return found
+
+
+def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
+    sums: FloatArray = np.einsum("ij,ij->i", a, b)
+    return sums
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    shape = np.broadcast_shapes(part.shape, whole.shape)
+    shares: FloatArray = np.divide(part, whole, out=np.full(shape, np.nan), where=whole > 0)
+    return shares
