@@ -24,17 +24,19 @@ def manifest(part: str = BINARY, tasks: str = "[{id: t}]") -> Manifest:
 
 
 def yaml(part: str = BINARY, tasks: str = "[{id: t}]", prereg: str = "optional") -> str:
-    """Return the manifest's text."""
+    """Return the manifest's text, with one metric of its kind."""
+    metric = "rmse" if "regression" in part else "ndcg" if "ranking" in part else "accuracy"
+    direction = "minimize" if metric == "rmse" else "maximize"
     return f"""
 schema_version: 1
 slug: guess
 title: Guess
 evidence: predictions
-metrics: {{accuracy: {{direction: maximize}}}}
+metrics: {{{metric}: {{direction: {direction}}}}}
 tasks: {tasks}
 admission: {{prereg: {prereg}}}
 predictions: {{{part}}}
-leaderboards: [{{name: board, method: estimate, metrics: [accuracy]}}]
+leaderboards: [{{name: board, method: estimate, metrics: [{metric}]}}]
 """
 
 

@@ -17,13 +17,23 @@ from app.db.models import Submission
 from app.facts import RunFacts
 from app.jobs.claims import write_claims
 from app.jobs.measuring import Measuring
-from app.jobs.summaries import check_bundle_claims, check_claims, check_series_claims, summarise
+from app.jobs.summaries import (
+    check_bundle_claims,
+    check_claims,
+    check_measured_claims,
+    check_series_claims,
+    summarise,
+    summary_board,
+)
 from app.leaderboards.episode_summary import summarise_episodes
+from app.leaderboards.prediction_reports import report_tables
 from app.leaderboards.series_summary import summarise_series
 from app.manifest import Manifest
 from app.prereg import Prereg
 from app.scores import ScoreTable
 from app.store import benchmarks, preregs, submissions
+from app.store.benchmarks import Declared
+from app.store.measured import Pair
 from app.store.scores import read_scores
 from app.store.series import read_series
 
@@ -86,9 +96,8 @@ def is_shown_only(submission: Submission) -> bool:
 
 def _compute(session: Session, submission: Submission) -> list[Check]:
     """Store the submission's own tables and return what its claims come to."""
-    benchmark = benchmarks.get_benchmark(session, submission.benchmark_id)
-    declared = benchmarks.load_declared(session, benchmark, submission.manifest_version_id)
-    entrants = {(submission.id, e.id): e.name for e, _ in submissions.list_entries(session, submission.id)}
+    declared = _declared(session, submission)
+    entrants = _entrants(session, submission)
     if not is_shown_only(submission):
         measuring = Measuring(session, declared, entrants)
         measuring.measure_every_board()
@@ -96,6 +105,17 @@ def _compute(session: Session, submission: Submission) -> list[Check]:
     scores = read_scores(session, list(entrants), list(declared.manifest.metrics))
     write_claims(session, declared.manifest, submission, scores)
     return SUMMARIES[declared.manifest.evidence](session, declared.manifest, submission, scores)
+
+
+def _declared(session: Session, submission: Submission) -> Declared:
+    benchmark = benchmarks.get_benchmark(session, submission.benchmark_id)
+    return benchmarks.load_declared(session, benchmark, submission.manifest_version_id)
+
+
+def _entrants(session: Session, submission: Submission) -> dict[Pair, str]:
+    return {
+        (submission.id, entrant.id): entrant.name for entrant, _ in submissions.list_entries(session, submission.id)
+    }
 
 
 def _summarise_means(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> list[Check]:
@@ -125,7 +145,20 @@ def _summarise_series(session: Session, manifest: Manifest, submission: Submissi
     return [*check_claims(submission.claims, table), *check_series_claims(manifest, rows, claimed)]
 
 
+def _summarise_predictions(
+    session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable
+) -> list[Check]:
+    del scores  # predictions have none: their numbers are measured
+    declared = _declared(session, submission)
+    board = summary_board(manifest)
+    measurements = Measuring(session, declared, _entrants(session, submission)).measure(board)
+    for table in report_tables({m.entrant: m.rows for m in measurements}):
+        submissions.write_table(session, submission.id, table)
+    return check_measured_claims(submission.claims, measurements)
+
+
 SUMMARIES: Mapping[str, Summarise] = {
+    "predictions": _summarise_predictions,
     "evaluation_summary": _summarise_means,
     "series_metrics": _summarise_series,
     "episodes": _summarise_episodes,

@@ -12,6 +12,8 @@ import numpy as np
 from app.admission_check import Check
 from app.facts import BundleFacts, ClaimedValue
 from app.leaderboards.episode_summary import claim_differences
+from app.leaderboards.estimate_spec import EstimateBoard
+from app.leaderboards.measured import Measurement
 from app.leaderboards.series_summary import series_differences
 from app.manifest import Manifest
 from app.scores import ScoreTable
@@ -60,11 +62,28 @@ def _mean(scored: np.ndarray[Any, np.dtype[np.float64]], entrant: str, metric: s
     return (float(scored.mean()), float(low[0]), float(high[0]))
 
 
+def summary_board(manifest: Manifest) -> EstimateBoard:
+    """Return the board that a submission of predictions is summarised by: one that has every metric, or one made so."""
+    for board in manifest.leaderboards:
+        if isinstance(board, EstimateBoard) and board.tasks is None and set(board.metrics) == set(manifest.metrics):
+            return board
+    return EstimateBoard(name="summary", method="estimate", metrics=list(manifest.metrics))
+
+
+def check_measured_claims(claims: Mapping[str, Any] | None, measurements: Sequence[Measurement]) -> list[Check]:
+    """Hold claimed metrics of predictions, {entrant: {metric: value}}, against the measured ones."""
+    ours = {(m.entrant, name): found.point for m in measurements for name, found in m.estimates.items()}
+    return _compare(claims, ours)
+
+
 def check_claims(claims: Mapping[str, Any] | None, table: Table) -> list[Check]:
     """Hold claimed means, {entrant: {metric: mean}}, against ours; a difference is shown with both numbers."""
+    return _compare(claims, {(row["entrant"], row["metric"]): row["mean"] for row in table.records()})
+
+
+def _compare(claims: Mapping[str, Any] | None, ours: Mapping[tuple[Any, Any], Cell]) -> list[Check]:
     if claims is None:
         return []
-    ours = {(row["entrant"], row["metric"]): row["mean"] for row in table.records()}
     different = []
     for entrant, metrics in claims.items():
         for metric, claimed in metrics.items():

@@ -45,7 +45,7 @@ def assemble_board(manifest: Manifest, spec: EstimateBoard, measurements: Sequen
         title=spec.title or spec.name,
         columns=_columns(manifest, spec, measurements),
         rows=tuple(_rows(spec, ranked, measurements)),
-        notes=_notes(spec, ranked),
+        notes=_notes(manifest, spec, ranked),
         meta=_meta(manifest, spec, measurements),
     )
     pairs = pairwise(manifest, spec, ranked.contenders, ranked.replicates)
@@ -76,10 +76,17 @@ def _point(measurement: Measurement, metric: str) -> float | None:
 
 
 def _replicates(spec: EstimateBoard, contenders: Sequence[Measurement], sign: float) -> FloatArray | None:
-    """Return [n_resamples, n_contenders]; None when any of them has no spread to draw from."""
+    """Return [n_resamples, n_contenders]; None when any of them has no spread to draw from.
+
+    A resample in which the metric is undefined for anyone ranks nobody and is left out.
+    """
     drawn = [m.replicates.get(spec.ranked) for m in contenders]
     columns = [column for column in drawn if column is not None]
-    return sign * np.column_stack(columns) if len(columns) == len(drawn) else None
+    if len(columns) < len(drawn):
+        return None
+    replicates = sign * np.column_stack(columns)
+    replicates = replicates[~np.isnan(replicates).any(axis=1)]
+    return replicates if len(replicates) else None
 
 
 def _rows(spec: EstimateBoard, ranked: Ranked, measurements: Sequence[Measurement]) -> list[tuple[Cell, ...]]:
@@ -163,22 +170,28 @@ def _interval_columns(manifest: Manifest, name: str, *, detail: bool) -> tuple[C
     )  # fmt: skip
 
 
-def _notes(spec: EstimateBoard, ranked: Ranked) -> tuple[str, ...]:
+def _notes(manifest: Manifest, spec: EstimateBoard, ranked: Ranked) -> tuple[str, ...]:
     notes = []
+    units = "examples" if manifest.evidence == "predictions" else "clusters"
+    if manifest.predictions is not None and manifest.predictions.labels == "submitted":
+        notes.append("Every submission brought its own labels; nobody has checked them, nor that they are the same.")
+    failed = [f"{m.entrant} ({m.facts['n_failed']})" for m in ranked.contenders if m.facts.get("n_failed")]
+    if failed and manifest.predictions is not None:
+        notes.append(f"Items without a prediction, each counted as the worst there is: {sentences(failed)}.")
     if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
         notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
     if empty := [m.entrant for m in ranked.others if m.entrant not in spec.labels]:
         notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
     if ranked.contenders and ranked.replicates is None:
         without = [m.entrant for m in ranked.contenders if spec.ranked not in m.replicates]
-        notes.append(f"No rank intervals: {sentences(without)} has fewer than two clusters to resample.")
+        notes.append(f"No rank intervals: {sentences(without)} has fewer than two {units} to resample.")
     if partial := [m.entrant for m in ranked.contenders if m.facts.get("partial")]:
         notes.append(f"Partial, some tasks are missing: {sentences(partial)}.")
     return tuple(notes)
 
 
 def _meta(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> dict[str, Any]:
-    units = "examples" if manifest.evidence == "predictions" else "seeds, and over episodes within them"
+    units = resampled_units(manifest)
     has_replicates = any(m.replicates for m in measurements)
     return {
         **drawn_meta(spec),
@@ -189,3 +202,10 @@ def _meta(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measur
         "interval": f"percentile bootstrap over {units}" if has_replicates else None,
         "interval_reason": None if has_replicates else "too_few_clusters",
     }
+
+
+def resampled_units(manifest: Manifest) -> str:
+    """Return what the resamples of a board draw."""
+    if manifest.predictions is None:
+        return "seeds, and over episodes within them"
+    return "groups" if manifest.predictions.kind == "ranking" else "examples"

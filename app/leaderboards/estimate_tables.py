@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.leaderboards.estimate_spec import EstimateBoard, drawn_meta
+from app.leaderboards.estimate_tests import pair_tables
 from app.leaderboards.measured import Measurement
+from app.leaderboards.prediction_reports import report_tables
 from app.manifest import Manifest
 from app.table import Cell, Column, Table
 
@@ -55,6 +57,9 @@ PLOT = {
 
 def further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Table, ...]:
     """Return the tables that have rows, each named `<kind>/<board>`."""
+    if manifest.evidence == "predictions":
+        reports = report_tables({m.entrant: m.rows for m in measurements}, board=spec.name)
+        return (*reports, *pair_tables(manifest, spec, measurements))
     title = spec.title or spec.name
     composite = spec.composite.title if spec.composite else "Composite"
     made = (

@@ -204,13 +204,17 @@ def _score_residuals(columns: FloatArray, weights: Weights) -> dict[str, FloatAr
 
 
 def _ranking(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
+    yield partial(_score_means, {name: values for name, values in group_scores(task).items() if name in metrics})
+
+
+def group_scores(task: TaskPredictions, truncation: int | None = None) -> dict[str, FloatArray]:
+    """Return the score of each group by metric; a group with a failure has no ranking at all and scores nothing."""
     group = _groups(task)
-    scores = score_groups(task.predicted, task.label, group, task.part.truncation)
-    # A group with a failure has no ranking at all, so it scores nothing.
+    scores = score_groups(task.predicted, task.label, group, truncation or task.part.truncation)
     ranked = np.bincount(group, task.failed)[np.unique(group)] == 0
     by_name = {"ndcg": scores.ndcg, "mrr": scores.mrr, "map": scores.average_precision}
     by_name["precision@1"] = scores.precision_at_1
-    yield partial(_score_means, {name: values * ranked for name, values in by_name.items() if name in metrics})
+    return {name: values * ranked for name, values in by_name.items()}
 
 
 def _groups(task: TaskPredictions) -> IntArray:
@@ -232,3 +236,17 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     shape = np.broadcast_shapes(part.shape, whole.shape)
     shares: FloatArray = np.divide(part, whole, out=np.full(shape, np.nan), where=whole > 0)
     return shares
+
+
+def unit_losses(task: TaskPredictions) -> FloatArray:
+    """Return what a paired test of two entrants compares, one number per unit: see `app.leaderboards.estimate_tests`.
+
+    Whether an example's class is right, the squared residual of a value, the NDCG of a group.
+    """
+    if task.part.kind == "classification":
+        is_right: FloatArray = (predicted_classes(task.probabilities) == task.class_number).astype(np.float64)
+        return is_right
+    if task.part.kind == "regression":
+        squared: FloatArray = (task.predicted - task.label) ** 2
+        return squared
+    return group_scores(task)["ndcg"]

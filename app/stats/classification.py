@@ -92,11 +92,15 @@ def brier_score(probabilities: FloatArray, labels: IntArray, weights: FloatArray
 
 @dataclass(frozen=True)
 class Reliability:
-    """Examples by what was predicted, [n_bins]: mean prediction, observed share, weight; empty bins are left out."""
+    """Examples by what was predicted, [n_bins]: mean prediction, observed share, weight and number of examples.
+
+    Bins without weight are left out.
+    """
 
     predicted: FloatArray
     observed: FloatArray
     weight: FloatArray
+    n_examples: IntArray
 
     @property
     def expected_calibration_error(self) -> float | None:
@@ -117,7 +121,8 @@ def reliability(
     there = weight > 0
     predicted = np.bincount(place, weights * scores, minlength=n_bins)[there] / weight[there]
     observed = np.bincount(place, weights * is_positive, minlength=n_bins)[there] / weight[there]
-    return Reliability(predicted, observed, weight[there])
+    n_examples = np.bincount(place, minlength=n_bins)[there]
+    return Reliability(predicted, observed, weight[there], n_examples)
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -1,10 +1,10 @@
 """Errors of predicted values, and where they are; pure. `weights` count examples; undefined is None."""
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 FloatArray = NDArray[np.float64]
 
@@ -69,8 +69,7 @@ def normal_quantiles(residuals: FloatArray, weights: FloatArray) -> tuple[FloatA
     positions = (np.cumsum(weight) - 0.5 * weight) / total
     mean = float(np.average(ordered, weights=weight))
     deviation = float(np.sqrt(np.average((ordered - mean) ** 2, weights=weight)))
-    normal = NormalDist()
-    theoretical = np.array([normal.inv_cdf(min(max(at, 1e-12), 1 - 1e-12)) for at in positions.tolist()])
+    theoretical: FloatArray = ndtri(np.clip(positions, 1e-12, 1 - 1e-12))
     return theoretical, (ordered - mean) / deviation if deviation > 0 else np.zeros(len(ordered))
 
 

@@ -1,0 +1,84 @@
+"""The report of predicted values and of rankings: residuals, where they are, and NDCG by truncation.
+
+Called by `app.leaderboards.prediction_reports`; pure.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.leaderboards.prediction_scores import group_scores, unit_weights
+from app.leaderboards.prediction_task import TaskPredictions
+from app.leaderboards.report_classes import smallest_cell
+from app.stats.example_draws import draw_examples
+from app.stats.interval import percentile_interval
+from app.stats.regression import conditional_mean, normal_quantiles, residual_histogram
+from app.stats.resample import board_generator
+from app.table import Cell
+
+FloatArray = NDArray[np.float64]
+Rows = Sequence[tuple[Cell, ...]]
+MAX_BINS, MAX_QUANTILES, MAX_TRUNCATION = 30, 200, 20
+N_RESAMPLES = 1000
+
+
+def value_rows(task: TaskPredictions, level: float) -> dict[str, Rows]:
+    """Return the rows of every kind of report of predicted values."""
+    del level
+    return {
+        "residuals": list(_histogram(task)),
+        "qq": list(_quantiles(task)),
+        "conditional": [*_conditional(task, "prediction"), *_conditional(task, "truth")],
+    }
+
+
+def _n_bins(task: TaskPredictions) -> int:
+    return int(np.clip(len(task) // (2 * smallest_cell(task)), 1, MAX_BINS))
+
+
+def _histogram(task: TaskPredictions) -> Iterator[tuple[Cell, ...]]:
+    bins = residual_histogram(task.predicted, task.label, task.item_weights, _n_bins(task))
+    yield from zip(bins.centre.tolist(), bins.weight.tolist(), strict=True)
+
+
+def _quantiles(task: TaskPredictions) -> Iterator[tuple[Cell, ...]]:
+    theoretical, observed = normal_quantiles(task.label - task.predicted, task.item_weights)
+    n_points = int(np.clip(len(task) // smallest_cell(task), 1, MAX_QUANTILES))
+    for expected, seen in zip(np.array_split(theoretical, n_points), np.array_split(observed, n_points), strict=True):
+        yield (float(expected.mean()), float(seen.mean()))
+
+
+def _conditional(task: TaskPredictions, by: str) -> Iterator[tuple[Cell, ...]]:
+    of, other = (task.predicted, task.label) if by == "prediction" else (task.label, task.predicted)
+    n_bins, weights = _n_bins(task), task.item_weights
+    means = conditional_mean(of, other, weights, n_bins)
+    squares = conditional_mean(of, (task.predicted - task.label) ** 2, weights, n_bins)
+    n_each = conditional_mean(of, other, np.ones(len(task)), n_bins).weight
+    for at in range(n_bins):
+        is_shown = n_each[at] >= smallest_cell(task)
+        mean, rmse = (float(means.mean[at]), float(np.sqrt(squares.mean[at]))) if is_shown else (None, None)
+        yield (by, float(means.centre[at]), mean, rmse, float(means.weight[at]))
+
+
+def ranking_rows(task: TaskPredictions, level: float) -> dict[str, Rows]:
+    """Return NDCG by truncation, with its bootstrap interval over groups."""
+    largest = 1 if task.group is None else int(np.bincount(task.group).max())
+    truncations = range(1, min(max(largest, task.part.truncation), MAX_TRUNCATION) + 1)
+    by_group = np.column_stack([group_scores(task, truncation)["ndcg"] for truncation in truncations])
+    weights = unit_weights(task)
+    points = np.average(by_group, axis=0, weights=weights)
+    low, high = _band(by_group, weights, level) if len(weights) > 1 else (points * np.nan, points * np.nan)
+    ends = [None if np.isnan(end) else float(end) for end in (*low, *high)]
+    n_points = len(points)
+    return {
+        "truncation": [
+            (truncation, float(points[at]), ends[at], ends[n_points + at]) for at, truncation in enumerate(truncations)
+        ]
+    }
+
+
+def _band(by_group: FloatArray, weights: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    batches = draw_examples(len(weights), N_RESAMPLES, board_generator(0, "truncation"))
+    drawn = [(counts * weights) @ by_group / (counts @ weights)[:, None] for counts in batches]
+    return percentile_interval(np.concatenate(drawn), level)

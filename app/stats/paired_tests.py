@@ -1,0 +1,60 @@
+"""Tests of every ordered pair of entrants on the same examples at once: McNemar and paired t; pure.
+
+`app.stats.comparison` has the same tests for one pair, which is what these are held against.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom, t
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BLOCK_UNITS = 100_000
+ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class PairTests:
+    """For entrant a in the row and b in the column, [n_entrants, n_entrants]: one-sided p-values that a is better.
+
+    `mean` and `deviation` are of the paired differences a − b in favour of a, `p_value` is NaN where they do not vary.
+    `only` counts, for McNemar, the examples that only a has right; None for paired t.
+    """
+
+    mean: FloatArray
+    deviation: FloatArray
+    p_value: FloatArray
+    only: IntArray | None
+
+
+def mcnemar_pairs(is_right: FloatArray) -> PairTests:
+    """Return the exact one-sided McNemar test of every pair, from zeros and ones, [n_examples, n_entrants]."""
+    n_examples = len(is_right)
+    both = is_right.T @ is_right
+    only = np.rint(np.diag(both)[:, None] - both).astype(np.int64)
+    different = only + only.T
+    p_value = np.where(different > 0, binom.sf(only - 1, different, 0.5), 1.0)
+    mean = (only - only.T) / n_examples
+    spread = np.maximum(different - n_examples * mean**2, 0.0) / max(n_examples - 1, 1)
+    return PairTests(mean, np.sqrt(spread), p_value, only)
+
+
+def paired_t_pairs(scores: FloatArray) -> PairTests:
+    """Return the one-sided paired t-test of every pair, from scores [n_units, n_entrants], larger being better."""
+    n_units, n_entrants = scores.shape
+    totals, products = np.zeros(n_entrants), np.zeros((n_entrants, n_entrants))
+    # Differences do not change when each unit is centred, and the sums then lose no digits.
+    for start in range(0, n_units, BLOCK_UNITS):
+        part = scores[start : start + BLOCK_UNITS]
+        part = part - part.mean(axis=1, keepdims=True)
+        totals += part.sum(axis=0)
+        products += part.T @ part
+    mean = (totals[:, None] - totals[None, :]) / n_units
+    own = np.diag(products)[:, None] + np.diag(products)[None, :]
+    squares = own - 2 * products - n_units * mean**2
+    # What is left of two equal columns is rounding, not a spread.
+    deviation = np.sqrt(np.where(squares > ROUNDING * own, squares, 0.0) / max(n_units - 1, 1))
+    ratio = np.divide(mean * np.sqrt(n_units), deviation, out=np.full(mean.shape, np.nan), where=deviation > 0)
+    return PairTests(mean, deviation, t.sf(ratio, n_units - 1), None)
