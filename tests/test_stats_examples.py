@@ -1,5 +1,7 @@
 """Resampled examples, and threshold curves under many weightings: against one curve at a time, and by their laws."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,15 +14,13 @@ from app.stats.curves import (
     roc_area,
     threshold_curve,
 )
-from app.stats.example_draws import draw_examples
+from app.stats.example_draws import map_resamples
 from app.stats.resampled_curves import (
     at_recall,
-    average_precisions,
     count_calls,
+    curve_areas,
     precision_at_volume,
-    precision_recall_areas,
     recall_at,
-    roc_areas,
     sort_scores,
     sort_volume,
 )
@@ -28,9 +28,10 @@ from app.stats.resampled_curves import (
 FloatArray = NDArray[np.float64]
 
 
-def drawn(n_examples: int, n_resamples: int, **sizes: int) -> NDArray[np.uint8]:
+def drawn(n_examples: int, n_resamples: int, **options: Any) -> NDArray[np.uint8]:
     """Return every count of one stream."""
-    return np.concatenate(list(draw_examples(n_examples, n_resamples, np.random.default_rng(3), **sizes)))
+    rng = np.random.default_rng(3)
+    return np.concatenate(list(map_resamples(lambda counts: counts, n_examples, n_resamples, rng, **options)))
 
 
 @pytest.mark.parametrize("n_examples", [1, 7, 999, 1000, 1001, 5003])
@@ -66,17 +67,13 @@ def test_counts_of_two_examples_depend_on_each_other_as_the_multinomial_says() -
 
 def test_a_resample_drawn_in_full_is_right_too() -> None:
     """Without a margin half of the rows have more Poisson counts than examples, and are drawn one by one."""
-    counts = np.concatenate(list(draw_examples(1500, 4000, np.random.default_rng(3), margin=0.0)))
+    counts = drawn(1500, 4000, margin=0.0)
 
     assert (counts.sum(axis=1, dtype=int) == 1500).all()
     assert counts[:, :750].sum(axis=1, dtype=np.float64).var() == pytest.approx(1500 / 4, rel=0.1)
 
 
-AREAS = {
-    "auc": (roc_areas, roc_area),
-    "pr_auc": (precision_recall_areas, precision_recall_area),
-    "ap": (average_precisions, average_precision),
-}
+AREAS = {"roc": roc_area, "precision_recall": precision_recall_area, "average_precision": average_precision}
 
 
 def sample(seed: int) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.uint8] | FloatArray]:
@@ -100,9 +97,8 @@ def none_as_nan(value: float | None) -> float:
 def test_areas_are_those_of_one_curve_at_a_time(area: str, seed: int) -> None:
     """Every weighting at once is every weighting alone, with ties and with weightings of one class only."""
     scores, is_positive, weights = sample(seed)
-    at_once, alone = AREAS[area]
-    found = at_once(count_calls(sort_scores(scores, is_positive), weights))
-    expected = [none_as_nan(alone(threshold_curve(scores, is_positive, row.astype(float)))) for row in weights]
+    found = getattr(curve_areas(sort_scores(scores, is_positive), weights), area)
+    expected = [none_as_nan(AREAS[area](threshold_curve(scores, is_positive, row.astype(float)))) for row in weights]
 
     assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
@@ -130,9 +126,9 @@ def test_areas_by_hand() -> None:
     """Scores 1 to 4, the second and the last positive: three of four pairs in order; doubling the worst negative."""
     scores, is_positive = np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True])
     weights = np.array([[1, 1, 1, 1], [1, 1, 2, 1]], dtype=np.uint8)
-    areas = roc_areas(count_calls(sort_scores(scores, is_positive), weights))
+    areas = curve_areas(sort_scores(scores, is_positive), weights)
 
-    assert areas.tolist() == pytest.approx([3 / 4, 4 / 6])
+    assert areas.roc.tolist() == pytest.approx([3 / 4, 4 / 6])
 
 
 def test_pooled_scores_take_the_weight_of_their_example() -> None:
@@ -142,4 +138,4 @@ def test_pooled_scores_take_the_weight_of_their_example() -> None:
     pooled = sort_scores(scores, is_positive, example=np.array([0, 0, 1, 1]))
     doubled = np.array([[2, 2, 1, 1]], dtype=np.uint8)
 
-    assert roc_areas(count_calls(pooled, weights)) == roc_areas(count_calls(sort_scores(scores, is_positive), doubled))
+    assert curve_areas(pooled, weights).roc == curve_areas(sort_scores(scores, is_positive), doubled).roc

@@ -18,7 +18,7 @@ from app.leaderboards.prediction_reports import report_rows
 from app.leaderboards.prediction_scores import Scorer, Weights, scorers, unit_losses, unit_weights
 from app.leaderboards.prediction_task import TaskPredictions, complete
 from app.manifest import Manifest
-from app.stats.example_draws import BATCH_CELLS, draw_examples
+from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator
 from app.table import Cell
@@ -90,19 +90,14 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
         return _Measured(task, alone)
     names = (entrant,) if _has_own_labels(manifest) else ()
     rng = board_generator(spec.uncertainty.rng_seed, spec.name, "examples", task.task, *names)
-    parts: dict[str, list[FloatArray]] = {metric: [] for metric in spec.metrics}
-    for counts in draw_examples(len(weights), spec.uncertainty.n_resamples, rng, batch_cells=BATCH_CELLS):
-        drawn = _score(made, counts if _counts_once(task) else counts * weights)
-        for metric in spec.metrics:
-            parts[metric].append(drawn[metric])
+
+    def score(counts: NDArray[np.uint8]) -> dict[str, FloatArray]:
+        return _score(made, counts if task.weights is None else counts * weights)
+
+    parts = list(map_resamples(score, len(weights), spec.uncertainty.n_resamples, rng))
+    drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in spec.metrics}
     level = spec.uncertainty.level
-    return _Measured(
-        task, {metric: estimate(points[metric][0], np.concatenate(parts[metric]), level) for metric in spec.metrics}
-    )
-
-
-def _counts_once(task: TaskPredictions) -> bool:
-    return task.weights is None
+    return _Measured(task, {metric: estimate(points[metric][0], drawn[metric], level) for metric in spec.metrics})
 
 
 def _score(made: Sequence[Scorer], weights: Weights) -> dict[str, FloatArray]:

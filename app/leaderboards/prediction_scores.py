@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from app.leaderboards.prediction_task import TaskPredictions
 from app.prediction_metrics import Constraint, read_constraint
 from app.stats.classification import SMALLEST, predicted_classes
+from app.stats.example_sums import flag_sums
 from app.stats.ranking import score_groups
 from app.stats.resampled_curves import (
+    Areas,
     Calls,
     SortedScores,
     SortedVolume,
     at_recall,
-    average_precisions,
     count_calls,
+    curve_areas,
     precision_at_volume,
-    precision_recall_areas,
     recall_at,
-    roc_areas,
     sort_scores,
     sort_volume,
 )
@@ -34,14 +34,13 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Weights = NDArray[np.uint8] | FloatArray
 Scorer = Callable[[Weights], Mapping[str, FloatArray]]
-AREAS: Mapping[str, Callable[[Calls], FloatArray]] = {
-    "auc": roc_areas,
-    "pr_auc": precision_recall_areas,
-    "ap": average_precisions,
+AREAS: Mapping[str, Callable[[Areas], FloatArray]] = {
+    "auc": lambda areas: areas.roc,
+    "pr_auc": lambda areas: areas.precision_recall,
+    "ap": lambda areas: areas.average_precision,
 }
 CLASS_SCORES = ("precision", "recall", "f1")
 LOSSES = ("logloss", "brier")
-EXACT_IN_SINGLE = 1 << 24
 
 
 def unit_weights(task: TaskPredictions) -> FloatArray:
@@ -83,13 +82,18 @@ def _binary_curves(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[S
 
 def _score_curve(
     scores: SortedScores,
-    areas: Mapping[str, Callable[[Calls], FloatArray]],
+    wanted: Mapping[str, Callable[[Areas], FloatArray]],
     constraints: Mapping[str, Constraint],
     weights: Weights,
 ) -> dict[str, FloatArray]:
-    calls = count_calls(scores, weights)
-    found = {name: of(calls) for name, of in areas.items()}
-    return found | {name: _constrained(calls, constraint) for name, constraint in constraints.items()}
+    found: dict[str, FloatArray] = {}
+    if wanted:
+        areas = curve_areas(scores, weights)
+        found = {name: of(areas) for name, of in wanted.items()}
+    if constraints:
+        calls = count_calls(scores, weights)
+        found |= {name: _constrained(calls, constraint) for name, constraint in constraints.items()}
+    return found
 
 
 def _constrained(calls: Calls, constraint: Constraint) -> FloatArray:
@@ -113,18 +117,18 @@ def _class_curves(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Sc
         sorted_classes = [sort_scores(task.probabilities[:, at], truth[:, at]) for at in range(len(task.classes))]
         yield partial(_score_classes, sorted_classes, macro)
     if micro:
-        owner = np.repeat(np.arange(len(task)), len(task.classes))
+        owner = np.repeat(np.arange(len(task), dtype=np.int32), len(task.classes))
         yield partial(_score_curve, sort_scores(task.probabilities.ravel(), truth.ravel(), owner), micro, {})
 
 
 def _score_classes(
-    classes: Sequence[SortedScores], areas: Mapping[str, Callable[[Calls], FloatArray]], weights: Weights
+    classes: Sequence[SortedScores], wanted: Mapping[str, Callable[[Areas], FloatArray]], weights: Weights
 ) -> dict[str, FloatArray]:
-    parts: dict[str, list[FloatArray]] = {name: [] for name in areas}
+    parts: dict[str, list[FloatArray]] = {name: [] for name in wanted}
     for scores in classes:
-        calls = count_calls(scores, weights)
-        for name, of in areas.items():
-            parts[name].append(of(calls))
+        areas = curve_areas(scores, weights)
+        for name, of in wanted.items():
+            parts[name].append(of(areas))
     return {name: _mean_of_defined(np.column_stack(columns)) for name, columns in parts.items()}
 
 
@@ -136,20 +140,18 @@ class _Sums:
         self._n_classes = len(task.classes)
         truth = task.class_number
         called = predicted_classes(task.probabilities)
-        flags = [np.ones(len(task)), called == truth]
+        flags = [np.ones(len(task), dtype=np.bool_), called == truth]
         if names & set(_class_score_names(self._n_classes)):
             flags += [
                 mask
                 for at in range(self._n_classes)
                 for mask in ((called == at) & (truth == at), called == at, truth == at)
             ]
-        # Sums of flags below 2**24 are exact in single precision, and half the work.
-        is_exact = task.weights is None and len(task) < EXACT_IN_SINGLE
-        self._flags = np.column_stack(flags).astype(np.float32 if is_exact else np.float64)
-        self._losses = np.column_stack([np.zeros(len(task)), *(_loss(name, task) for name in LOSSES if name in names)])
+        self._flags = np.stack(flags)
+        self._losses = np.column_stack([np.ones(len(task)), *(_loss(name, task) for name in LOSSES if name in names)])
 
     def __call__(self, weights: Weights) -> dict[str, FloatArray]:
-        sums = (weights.astype(self._flags.dtype) @ self._flags).astype(np.float64)
+        sums = flag_sums(weights, self._flags)
         total = sums[:, 0]
         found = {"accuracy": _share(sums[:, 1], total)}
         losses = [name for name in LOSSES if name in self._names]

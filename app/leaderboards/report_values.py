@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from app.leaderboards.prediction_scores import group_scores, unit_weights
 from app.leaderboards.prediction_task import TaskPredictions
 from app.leaderboards.report_classes import smallest_cell
-from app.stats.example_draws import draw_examples
+from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
 from app.stats.regression import conditional_mean, normal_quantiles, residual_histogram
 from app.stats.resample import board_generator
@@ -79,6 +79,10 @@ def ranking_rows(task: TaskPredictions, level: float) -> dict[str, Rows]:
 
 
 def _band(by_group: FloatArray, weights: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    batches = draw_examples(len(weights), N_RESAMPLES, board_generator(0, "truncation"))
-    drawn = [(counts * weights) @ by_group / (counts @ weights)[:, None] for counts in batches]
-    return percentile_interval(np.concatenate(drawn), level)
+    def means(counts: NDArray[np.uint8]) -> FloatArray:
+        drawn = counts * weights
+        of_each: FloatArray = drawn @ by_group / drawn.sum(axis=1, keepdims=True)
+        return of_each
+
+    batches = map_resamples(means, len(weights), N_RESAMPLES, board_generator(0, "truncation"))
+    return percentile_interval(np.concatenate(list(batches)), level)

@@ -1,81 +1,142 @@
 """Bootstrap resamples of very many examples, as counts that fit a byte.
 
 Called by `app.leaderboards`; pure. A million examples times two thousand resamples are two billion counts: they are
-drawn in batches, and each costs about two random bytes instead of a random number for every drawn example.
+drawn in batches, each costs about two random bytes instead of a random number for every drawn example, and what is
+computed of a batch runs beside the drawing of the next.
 """
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.compiled import compiled
+
 Counts = NDArray[np.uint8]
 FloatArray = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Result = TypeVar("Result")
 
 BATCH_CELLS = 1_000_000
 """Counts held at once: with what is computed from them, they stay near the processor."""
-FEW_EXAMPLES = 1000
-"""Below it the examples are drawn one by one: the shortcut would draw most of them again."""
-_CODES = 1 << 16
-_MIXED = 255
-_MOST = 32
+N_THREADS = 2
 MARGIN = 5.0
 """How many standard deviations the Poisson counts aim below the number of examples; so few rows are drawn again."""
+FEW_EXAMPLES = 1000
+"""Below it the examples are drawn one by one: the shortcut would draw most of them again."""
+_MARGIN_OF_REST = 8.0
+_CODES = 1 << 16
+_CODES_PER_WORD = 4
+_MIXED = 255
+_MOST = 32
+_UNIT = 2.0**-53
+"""Turns the upper 53 bits of a word into a number in [0, 1)."""
 
 
-def draw_examples(
+def map_resamples(
+    of: Callable[[Counts], Result],
     n_examples: int,
     n_resamples: int,
     rng: np.random.Generator,
     *,
     batch_cells: int = BATCH_CELLS,
     margin: float = MARGIN,
-) -> Iterator[Counts]:
-    """Yield how often each example is drawn, [<= batch, n_examples] at a time; each row sums to n_examples.
+) -> Iterator[Result]:
+    """Yield `of` each batch of counts, [<= batch, n_examples] saying how often each example is drawn, in order.
 
-    Independent Poisson counts, topped up with uniform draws to the number of examples, are exactly the multinomial
-    counts of the bootstrap: given their total, Poisson counts of equal means are uniform draws too. The draws do not
-    depend on the batch. Source: Efron & Tibshirani 1993, section 6.2; Hanley & MacGibbon 2006 for the Poisson counts.
+    Each row sums to n_examples. Independent Poisson counts, topped up with uniform draws to the number of examples, are
+    exactly the multinomial counts of the bootstrap: given their total, Poisson counts of equal means are uniform draws
+    too. Neither the batch nor the threads change a number.
+    Source: Efron & Tibshirani 1993, section 6.2; Hanley & MacGibbon 2006 for the Poisson counts.
     """
     draws = _Draws(n_examples, rng, margin)
-    n_rows = max(1, batch_cells // n_examples)
-    for start in range(0, n_resamples, n_rows):
-        yield draws.rows(min(n_rows, n_resamples - start))
+    n_rows = max(1, min(batch_cells // n_examples, -(-n_resamples // N_THREADS)))
+    running: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        for start in range(0, n_resamples, n_rows):
+            numbers = draws.numbers(min(n_rows, n_resamples - start))
+            running.append(pool.submit(lambda numbers: of(draws.counts(numbers)), numbers))
+            if len(running) > N_THREADS:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+
+
+class _Numbers(NamedTuple):
+    """The random words of some rows: four 16-bit codes in each word of `codes`, and those for everything else."""
+
+    codes: Words
+    rest: Words
 
 
 class _Draws:
-    """The rows of counts, one after the other; every kind of draw has its own generator, so batches do not matter."""
+    """The rows of counts, in order; both kinds of words have their own generator, so batches do not matter."""
 
     def __init__(self, n_examples: int, rng: np.random.Generator, margin: float) -> None:
         self._n_examples = n_examples
-        self._codes, self._within, self._rest = rng.spawn(3)
+        self._codes, self._rest = rng.spawn(2)
         mean = 1.0 - margin / np.sqrt(n_examples) if n_examples >= FEW_EXAMPLES else 0.0
         self._upto = _poisson_upto(mean)
         self._table = _counts_of_codes(self._upto)
-        self._draws_codes = mean > 0.0
+        self._n_codes = n_examples if mean > 0.0 else 0
+        deviations = (margin + _MARGIN_OF_REST) * np.sqrt(n_examples)
+        self._n_rest = int(deviations + n_examples / 1000 if mean > 0.0 else n_examples) + 64
 
-    def rows(self, n_rows: int) -> Counts:
-        counts = self._poisson(n_rows) if self._draws_codes else np.zeros((n_rows, self._n_examples), dtype=np.uint8)
-        self._top_up(counts)
+    def numbers(self, n_rows: int) -> _Numbers:
+        n_words = -(-self._n_codes // _CODES_PER_WORD)
+        codes = self._codes.bit_generator.random_raw(n_rows * n_words)
+        rest = self._rest.bit_generator.random_raw(n_rows * self._n_rest)
+        return _Numbers(codes.reshape(n_rows, n_words), rest.reshape(n_rows, self._n_rest))
+
+    def counts(self, numbers: _Numbers) -> Counts:
+        counts = np.zeros((len(numbers.rest), self._n_examples), dtype=np.uint8)
+        codes = numbers.codes.view(np.uint16)[:, : self._n_codes]
+        is_done = np.zeros(len(counts), dtype=np.bool_)
+        compiled(_fill)(counts, codes, self._table, self._upto, numbers.rest, is_done)
+        for row in np.flatnonzero(~is_done):
+            again = np.random.default_rng(numbers.rest[row, -4:])
+            drawn = again.integers(0, self._n_examples, size=self._n_examples)
+            counts[row] = np.bincount(drawn, minlength=self._n_examples)
         return counts
 
-    def _poisson(self, n_rows: int) -> Counts:
-        n_codes = self._n_examples + self._n_examples % 2  # whole 32-bit words, so that rows begin at one
-        drawn = np.frombuffer(self._codes.bytes(2 * n_rows * n_codes), dtype="<u2").reshape(n_rows, n_codes)
-        drawn = drawn[:, : self._n_examples]
-        counts = np.take(self._table, drawn)
-        mixed = np.flatnonzero(counts == _MIXED)
-        within = (drawn.ravel()[mixed] + self._within.random(len(mixed))) / _CODES
-        counts.ravel()[mixed] = np.searchsorted(self._upto, within, side="right")
-        return counts
 
-    def _top_up(self, counts: Counts) -> None:
-        lacking = self._n_examples - counts.sum(axis=1, dtype=np.int64)
-        for row in np.flatnonzero(lacking < 0):  # more than there are examples: draw this one in full
-            counts[row] = 0
-            lacking[row] = self._n_examples
-        drawn = self._rest.integers(0, self._n_examples, size=int(lacking.sum()))
-        np.add.at(counts.reshape(-1), np.repeat(np.arange(len(counts)) * self._n_examples, lacking) + drawn, 1)
+def _fill(
+    counts: Counts,
+    codes: NDArray[np.uint16],
+    table: Counts,
+    upto: FloatArray,
+    rest: Words,
+    is_done: NDArray[np.bool_],
+) -> None:
+    """Turn codes into Poisson counts and top them up; rows with too many, or that need more numbers, are not done."""
+    n_examples = counts.shape[1]
+    mixed = np.empty(rest.shape[1] + 1, dtype=np.int64)
+    for row in range(counts.shape[0]):
+        n_drawn, n_used = 0, 0
+        for at in range(codes.shape[1]):
+            count = table[codes[row, at]]
+            counts[row, at] = count
+            n_drawn += count
+            if count == _MIXED:
+                mixed[n_used] = at
+                n_used = min(n_used + 1, rest.shape[1])
+        for place in range(n_used):
+            at = mixed[place]
+            within = (codes[row, at] + (rest[row, place] >> np.uint64(11)) * _UNIT) / _CODES
+            exact = 0
+            while upto[exact] <= within:
+                exact += 1
+            counts[row, at] = exact
+            n_drawn += exact - _MIXED
+        n_lacking = n_examples - n_drawn
+        if n_lacking < 0 or n_used + n_lacking > rest.shape[1]:
+            continue
+        for place in range(n_used, n_used + n_lacking):
+            counts[row, int((rest[row, place] >> np.uint64(11)) * _UNIT * n_examples)] += 1
+        is_done[row] = True
 
 
 def _poisson_upto(mean: float) -> FloatArray:

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.compiled import compiled
+
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 Weights = NDArray[np.uint8] | FloatArray
 
@@ -36,17 +38,17 @@ class SortedScores:
 
 def sort_scores(scores: FloatArray, is_positive: BoolArray, example: IntArray | None = None) -> SortedScores:
     """Sort scores [n_scores] once for every weighting; `example` says whose each score is, by default its own."""
-    positives, negatives = (np.flatnonzero(mask) for mask in (is_positive, ~is_positive))
-    positives = positives[np.argsort(scores[positives], kind="stable")]
-    negatives = negatives[np.argsort(scores[negatives], kind="stable")]
+    order = np.argsort(scores)
+    positives, negatives = order[is_positive[order]], order[~is_positive[order]]
     levels, starts = np.unique(scores[positives], return_index=True)
     below, upto = (np.searchsorted(scores[negatives], levels, side=side) for side in ("left", "right"))
+    owner = np.arange(len(scores)) if example is None else example
     return SortedScores(
-        positive=positives if example is None else example[positives],
-        negative=negatives if example is None else example[negatives],
-        starts=None if len(levels) == len(positives) else starts,
-        below=below,
-        upto=below if np.array_equal(below, upto) else upto,
+        positive=owner[positives].astype(np.int32),
+        negative=owner[negatives].astype(np.int32),
+        starts=None if len(levels) == len(positives) else starts.astype(np.int32),
+        below=below.astype(np.int32),
+        upto=upto.astype(np.int32),
     )
 
 
@@ -75,12 +77,6 @@ class Calls:
         """Return the precision from each score on; NaN where nothing is called."""
         return _share(self.found, self.found + self.false)
 
-    @cached_property
-    def precision_above(self) -> FloatArray:
-        """Return the precision beyond each score; 1 where nothing is called."""
-        called = self.found_above + self.false_above
-        return np.divide(self.found_above, called, out=np.ones_like(called), where=called > 0)
-
     def defined(self, values: FloatArray) -> FloatArray:
         """Return values [n_weightings] with NaN where there is one class only."""
         has_both = (self.positives[:, 0] > 0) & (self.negatives[:, 0] > 0)
@@ -96,36 +92,68 @@ def count_calls(scores: SortedScores, weights: Weights) -> Calls:
     # Summed from the top, so that exactly nothing is called beyond the highest score.
     found = _from_each_on(gained, sums)
     false = _from_each_on(np.take(weights, scores.negative, axis=1), sums)
-    false_above = np.take(false, scores.upto, axis=1).astype(np.float64)
-    is_shared = scores.below is not scores.upto
     return Calls(
         gained=gained.astype(np.float64),
         found_above=found[:, 1:].astype(np.float64),
-        false=np.take(false, scores.below, axis=1).astype(np.float64) if is_shared else false_above,
-        false_above=false_above,
+        false=np.take(false, scores.below, axis=1).astype(np.float64),
+        false_above=np.take(false, scores.upto, axis=1).astype(np.float64),
         positives=found[:, :1].astype(np.float64),
         negatives=false[:, :1].astype(np.float64),
     )
 
 
-def roc_areas(calls: Calls) -> FloatArray:
-    """Return the area under the ROC curve of each weighting; NaN with one class only."""
-    passed = _dot(calls.gained, calls.false_above)
-    if calls.false is not calls.false_above:
-        passed = (passed + _dot(calls.gained, calls.false)) / 2.0
-    return calls.defined(1.0 - _share(passed, (calls.positives * calls.negatives)[:, 0]))
+@dataclass(frozen=True)
+class Areas:
+    """The areas of every weighting, [n_weightings]; NaN with one class only. Each is as in `app.stats.curves`."""
+
+    roc: FloatArray
+    precision_recall: FloatArray
+    average_precision: FloatArray
 
 
-def precision_recall_areas(calls: Calls) -> FloatArray:
-    """Return the area under precision by recall of each weighting, by the lower trapezoidal rule."""
-    # A score that was not drawn gains nothing, so its precision does not matter, also where it is undefined.
-    both = _dot(calls.gained, calls.precision_above) + _dot(calls.gained, np.nan_to_num(calls.precision))
-    return calls.defined(_share(both / 2.0, calls.positives[:, 0]))
+def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
+    """Return the areas under ROC and precision-recall curves of weightings [n_weightings, n_examples], in one pass."""
+    areas = np.full((3, len(weights)), np.nan)
+    false = np.zeros(len(scores.negative) + 1, dtype=np.int32 if weights.dtype == np.uint8 else np.float64)
+    starts = np.arange(len(scores.positive), dtype=np.int32) if scores.starts is None else scores.starts
+    levels = np.append(starts, np.int32(len(scores.positive)))
+    compiled(_add_areas)(weights, scores.positive, levels, scores.negative, scores.below, scores.upto, false, areas)
+    return Areas(*areas)
 
 
-def average_precisions(calls: Calls) -> FloatArray:
-    """Return Σ (gain in recall) × (precision before the gain) of each weighting."""
-    return calls.defined(_share(_dot(calls.gained, calls.precision_above), calls.positives[:, 0]))
+def _add_areas(
+    weights: Weights,
+    positive: IntArray,
+    levels: IntArray,
+    negative: IntArray,
+    below: IntArray,
+    upto: IntArray,
+    false: NDArray[Any],
+    areas: FloatArray,
+) -> None:
+    """Pass the scores from the highest to the lowest; `false` is room for the negatives from each place on."""
+    for row in range(weights.shape[0]):
+        each = weights[row]
+        for at in range(len(negative) - 1, -1, -1):
+            false[at] = false[at + 1] + each[negative[at]]
+        found, passed, halves, steps = 0.0, 0.0, 0.0, 0.0
+        for level in range(len(levels) - 2, -1, -1):
+            gained = 0.0
+            for at in range(levels[level], levels[level + 1]):
+                gained += each[positive[at]]
+            false_above, false_from = false[upto[level]], false[below[level]]
+            called = found + false_above
+            precision_above = found / called if called > 0.0 else 1.0
+            found += gained
+            called = found + false_from
+            precision = found / called if called > 0.0 else 1.0
+            passed += gained * (false_above + false_from)
+            halves += gained * (precision_above + precision)
+            steps += gained * precision_above
+        if found > 0.0 and false[0] > 0.0:
+            areas[0, row] = 1.0 - passed / (2.0 * found * false[0])
+            areas[1, row] = halves / (2.0 * found)
+            areas[2, row] = steps / found
 
 
 def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
@@ -159,7 +187,8 @@ class SortedVolume:
 def sort_volume(scores: FloatArray, is_positive: BoolArray) -> SortedVolume:
     """Sort all scores once for every weighting."""
     order = np.argsort(scores, kind="stable")
-    return SortedVolume(order, np.unique(scores[order], return_index=True)[1], is_positive[order])
+    starts = np.unique(scores[order], return_index=True)[1]
+    return SortedVolume(order.astype(np.int32), starts.astype(np.int32), is_positive[order])
 
 
 def precision_at_volume(scores: SortedVolume, weights: Weights, at: float) -> FloatArray:
@@ -178,11 +207,6 @@ def _from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -> ND
     found = np.zeros((values.shape[0], values.shape[1] + 1), dtype=sums)
     np.cumsum(values[:, ::-1], axis=1, dtype=sums, out=found[:, -2::-1])
     return found
-
-
-def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
-    sums: FloatArray = np.einsum("ij,ij->i", a, b)
-    return sums
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
