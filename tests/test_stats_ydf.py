@@ -254,3 +254,33 @@ def test_normal_residuals_lie_on_the_diagonal() -> None:
     theoretical, observed = normal_quantiles(residuals, np.ones(2000))
 
     assert np.abs(theoretical - observed)[100:-100].max() < 0.15
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_group_is_scored_as_if_it_were_alone(seed: int) -> None:
+    """All groups at once are each group by itself, by the definition, with ties, gaps in the numbers and no hits."""
+    rng = np.random.default_rng(seed)
+    n_examples, truncation = int(rng.integers(1, 60)), int(rng.integers(1, 8))
+    groups = rng.integers(0, 6, n_examples) * 7
+    predicted = rng.integers(0, 6, n_examples).astype(np.float64)
+    relevance = (rng.integers(0, 4, n_examples) * (rng.random(n_examples) < 0.7)).astype(np.float64)
+    found = score_groups(predicted, relevance, groups, truncation)
+    alone = [
+        score_groups(
+            predicted[groups == group], relevance[groups == group], np.zeros((groups == group).sum(), int), truncation
+        )
+        for group in np.unique(groups)
+    ]
+
+    for name in ("ndcg", "default_ndcg", "mrr", "average_precision", "precision_at_1"):
+        assert getattr(found, name) == pytest.approx([getattr(one, name)[0] for one in alone], abs=1e-12)
+
+
+def test_rankings_by_hand() -> None:
+    """Relevances 0, 2, 1 by falling prediction, the last two tied: the definition written out."""
+    found = score_groups(np.array([3.0, 1.0, 1.0]), np.array([0.0, 2.0, 1.0]), np.zeros(3, dtype=np.int64), 2)
+    ideal = 3.0 + 1.0 / np.log2(3)
+
+    assert found.ndcg[0] == pytest.approx((0.0 + 2.0 / np.log2(3)) / ideal)
+    assert found.default_ndcg[0] == pytest.approx(4 / 3 * (1.0 + 1.0 / np.log2(3)) / ideal)
+    assert (found.mrr[0], found.average_precision[0], found.precision_at_1[0]) == (0.5, 0.5, 0.0)

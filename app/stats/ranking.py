@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -25,50 +26,89 @@ class GroupScores:
 
 
 def score_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray, truncation: int = 5) -> GroupScores:
-    """Return every group's scores at a truncation.
+    """Return every group's scores at a truncation, groups in the order of their numbers.
 
     The gain is 2^relevance − 1, its discount 1 / log2(rank + 1), and gains are averaged over ties of the prediction.
     MRR and MAP take ties in the order of falling relevance, which is the best case.
     """
-    order = np.argsort(groups, kind="stable")
-    _, starts = np.unique(groups[order], return_index=True)
-    parts = np.split(order, starts[1:])
-    rows = [_score(predicted[part], relevance[part], truncation) for part in parts]
-    return GroupScores(*np.array(rows, dtype=np.float64).T)
-
-
-def _score(predicted: FloatArray, relevance: FloatArray, truncation: int) -> tuple[float, float, float, float, float]:
+    order = np.lexsort((-relevance, -predicted, groups))
+    ranked = _Ranked(relevance[order], *_places(groups[order]))
+    discount = np.where(ranked.rank < truncation, 1.0 / np.log2(ranked.rank + 2.0), 0.0)
     gains = np.exp2(relevance) - 1.0
-    discount = np.where(np.arange(len(gains)) < truncation, 1.0 / np.log2(np.arange(len(gains)) + 2.0), 0.0)
-    ideal = float(np.sort(gains)[::-1] @ discount)
-    reached = float(_gains_in_order(predicted, gains) @ discount)
-    default = float(gains.mean() * discount.sum())
-    ndcg, default_ndcg = (reached / ideal, default / ideal) if ideal > 0 else (0.0, 0.0)
-    hits = relevance[np.lexsort((-relevance, -predicted))] > 0
-    at_1 = _precision_at_1(predicted, relevance)
-    return ndcg, default_ndcg, _mrr(hits, truncation), _average_precision(hits, truncation), at_1
+    best = gains[np.lexsort((-relevance, groups))]
+    ideal = np.add.reduceat(best * discount, ranked.starts)
+    reached = np.add.reduceat(_mean_over_ties(gains[order], predicted[order], ranked.starts) * discount, ranked.starts)
+    default = np.add.reduceat(best, ranked.starts) / ranked.sizes * np.add.reduceat(discount, ranked.starts)
+    hits = (ranked.relevance > 0) & (ranked.rank < truncation)
+    return GroupScores(
+        ndcg=_share(reached, ideal),
+        default_ndcg=_share(default, ideal),
+        mrr=_reciprocal_ranks(hits, ranked),
+        average_precision=_average_precisions(hits, ranked),
+        precision_at_1=_precisions_at_1(predicted, relevance, groups),
+    )
 
 
-def _gains_in_order(predicted: FloatArray, gains: FloatArray) -> FloatArray:
-    """Return the gains by falling prediction, each tie's averaged over it."""
-    _, place = np.unique(-predicted, return_inverse=True)
-    means = np.bincount(place, gains) / np.bincount(place)
-    return means[np.sort(place)]
+@dataclass(frozen=True)
+class _Ranked:
+    """Examples by group and falling prediction: their relevance and rank from 0, and where each group begins."""
+
+    relevance: FloatArray
+    rank: IntArray
+    starts: IntArray
+    sizes: IntArray
 
 
-def _mrr(hits: NDArray[np.bool_], truncation: int) -> float:
-    first = np.flatnonzero(hits[:truncation])
-    return 1.0 / float(first[0] + 1) if len(first) else 0.0
+def _places(groups: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the rank within its group of each of the sorted examples, and the groups' starts and sizes."""
+    _, starts, sizes = np.unique(groups, return_index=True, return_counts=True)
+    rank = np.arange(len(groups)) - np.repeat(starts, sizes)
+    return rank, starts, sizes
 
 
-def _average_precision(hits: NDArray[np.bool_], truncation: int) -> float:
-    at = np.flatnonzero(hits[:truncation])
-    return float(np.mean((np.arange(len(at)) + 1) / (at + 1))) if len(at) else 0.0
+def _mean_over_ties(gains: FloatArray, predicted: FloatArray, starts: IntArray) -> FloatArray:
+    begins = np.concatenate([[True], predicted[1:] != predicted[:-1]])
+    begins[starts] = True
+    ties = np.flatnonzero(begins)
+    sizes = np.diff(np.append(ties, len(gains)))
+    means: FloatArray = np.repeat(np.add.reduceat(gains, ties) / sizes, sizes)
+    return means
 
 
-def _precision_at_1(predicted: FloatArray, relevance: FloatArray) -> float:
-    """Say whether the first prediction is the most relevant example; among equals the one that comes first counts.
+def _reciprocal_ranks(hits: BoolArray, ranked: _Ranked) -> FloatArray:
+    first = np.minimum.reduceat(np.where(hits, ranked.rank + 1.0, np.inf), ranked.starts)
+    reciprocal: FloatArray = 1.0 / first
+    return reciprocal
+
+
+def _average_precisions(hits: BoolArray, ranked: _Ranked) -> FloatArray:
+    upto = np.cumsum(hits)
+    within: IntArray = upto - np.repeat(upto[ranked.starts] - hits[ranked.starts], ranked.sizes)
+    precision = np.where(hits, within / (ranked.rank + 1.0), 0.0)
+    return _share(np.add.reduceat(precision, ranked.starts), np.add.reduceat(hits, ranked.starts, dtype=np.float64))
+
+
+def _precisions_at_1(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> FloatArray:
+    """Say of each group whether the first prediction is the most relevant example; among equals the first one counts.
 
     That is YDF's rule: an equally relevant example elsewhere in the group does not do.
     """
-    return float(np.argmax(predicted) == np.argmax(relevance))
+    order = np.argsort(groups, kind="stable")
+    _, starts, sizes = _places(groups[order])
+    is_same: BoolArray = _first_largest(predicted[order], starts, sizes) == _first_largest(
+        relevance[order], starts, sizes
+    )
+    at_1: FloatArray = is_same.astype(np.float64)
+    return at_1
+
+
+def _first_largest(values: FloatArray, starts: IntArray, sizes: IntArray) -> IntArray:
+    is_largest = values == np.repeat(np.maximum.reduceat(values, starts), sizes)
+    first: IntArray = np.minimum.reduceat(np.where(is_largest, np.arange(len(values)), len(values)), starts)
+    return first
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return part / whole, and zero where the whole is: nothing to gain, and no hit, score nothing."""
+    shares: FloatArray = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    return shares
