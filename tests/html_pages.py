@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.render.drawings import build_drawings
 from app.render.html import shown_columns
 from app.table import Table
 
@@ -21,4 +22,5 @@ def table_page(table: Table) -> dict[str, Any]:
         "row_links": {},
         "sort": lambda name: f"?sort={name}",
         "permalink": "/",
+        "drawings": build_drawings(table),
     }

@@ -1,7 +1,9 @@
 """Tables as plots: geometry from the same rows that the table shows."""
 
+from app.render.drawings import build_drawings
+from app.render.heatmap import Heatmap
 from app.render.html import render
-from app.render.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, build_heatmap, build_plot
+from app.render.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, LinePlot
 from app.table import Cell, Column, Table
 from tests.html_pages import table_page
 
@@ -25,6 +27,17 @@ def table(*rows: tuple[Cell, ...], plot: dict[str, object] | None = None) -> Tab
 def heat(*rows: tuple[Cell, ...]) -> Table:
     """Return a table that declares a heatmap."""
     return Table("failure_map", "Failures", HEAT_COLUMNS, rows, (), {"plot": HEAT})
+
+
+def build_plot(table: Table) -> LinePlot | None:
+    """Return the one plot of lines that a table declares, if there is something to draw."""
+    shown = build_drawings(table).shown
+    return shown[0].lines if shown else None
+
+
+def build_heatmap(table: Table) -> Heatmap | None:
+    """Return the one heatmap that a table declares."""
+    return build_drawings(table).shown[0].heatmap
 
 
 def test_the_ends_of_the_data_are_the_ends_of_the_axes() -> None:

@@ -9,8 +9,10 @@ import jinja2
 from app.render import plot
 from app.render.assets import asset_url, assets
 from app.render.columns import ShownColumn, shown_columns
+from app.render.drawings import MAX_DRAWN
 from app.render.matrix import entrant_numbers
 from app.render.pages import PAGES, Page
+from app.render.prediction_pages import PREDICTION_PAGES
 from app.render.text import markdown, moment, plain_words
 from app.render.whisker import WIDTH
 
@@ -31,7 +33,7 @@ def render(template: str, **shown: Any) -> bytes:
 
 @cache
 def _page_types() -> dict[str, type[Page]]:
-    return {kind.template: kind for kind in PAGES}
+    return {kind.template: kind for kind in (*PAGES, *PREDICTION_PAGES)}
 
 
 @cache
@@ -50,7 +52,7 @@ def _environment() -> jinja2.Environment:
         "plain": plain_words,
     }
     environment.globals |= {"stylesheet": asset_url("plumbline.css"), "whisker_width": WIDTH}
-    environment.globals |= {"plot_width": plot.WIDTH, "plot_height": plot.HEIGHT}
+    environment.globals |= {"plot_width": plot.WIDTH, "plot_height": plot.HEIGHT, "max_drawn": MAX_DRAWN}
     return environment
 
 

@@ -13,6 +13,8 @@ MAX_ENTRANTS = 40
 # What fills the square: how often A wins where a table has it, else how probably A is the better one.
 VALUES = ("win_rate", "p_a_beats_b")
 EVEN = 0.5
+# With these a pair has several rows, which one square cannot show.
+SEVERAL = ("metric", "task")
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class Matrix:
 
 
 def is_pairwise(table: Table) -> bool:
-    """Say whether the rows of a table are ordered pairs of entrants."""
+    """Say whether the rows of a table are ordered pairs of entrants, each pair in one row."""
     names = set(table.column_names())
-    return names >= {"entrant_a", "entrant_b"} and not names.isdisjoint(VALUES)
+    return names >= {"entrant_a", "entrant_b"} and not names.isdisjoint(VALUES) and names.isdisjoint(SEVERAL)
 
 
 def build_matrix(table: Table) -> Matrix | None:
@@ -75,7 +77,9 @@ def each_pair_once(table: Table) -> tuple[tuple[Cell, ...], ...]:
     """Return the rows whose A wins more than their B over all: the other half says the same the other way round."""
     place = {name: position for position, name in enumerate(order_by_wins(table))}
     a, b = table.index("entrant_a"), table.index("entrant_b")
-    return tuple(row for row in table.rows if place[str(row[a])] < place[str(row[b])])
+    # An entrant without rows as A, where the table was narrowed to one pair, comes last.
+    last = len(place)
+    return tuple(row for row in table.rows if place.get(str(row[a]), last) < place.get(str(row[b]), last))
 
 
 def _cell(pair: Mapping[str, Cell] | None, a: str, b: str, value: str) -> MatrixCell | None:

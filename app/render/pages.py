@@ -11,9 +11,10 @@ from app.db.models import Snapshot, Submission
 from app.errors import Problem
 from app.manifest import Manifest
 from app.render.columns import ShownColumn, shown_columns
+from app.render.drawings import Drawings
 from app.render.glossary_entry import Entry
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
-from app.render.plot import Heatmap, LinePlot, build_heatmap, build_plot
+from app.render.narrow import Choice
 from app.render.reading import Count, leader_sentence, legend, tally, tier_starts
 from app.store.benchmarks import BenchmarkSummary
 from app.table import Cell, Table
@@ -62,7 +63,8 @@ class TablePage(Page):
     `trail` are the breadcrumbs and `links` the related addresses, both as (text, address). `row_links` makes
     the address of a cell from its text, by column name. `sort` makes the address of this table sorted by a
     column; `sorted_by` and `descending` say how it is sorted now. `version` is the manifest's. `guide` says what may
-    be claimed from a benchmark of series.
+    be claimed from a benchmark of series. `choices` are the fields of the form that narrows the rows, `hidden` what
+    the form keeps.
     """
 
     template = "table.html"
@@ -77,9 +79,12 @@ class TablePage(Page):
     row_links: Mapping[str, Callable[[str], str]]
     sort: Callable[[str], str]
     permalink: str
+    drawings: Drawings
     guide: str | None = None
     sorted_by: str | None = None
     descending: bool = False
+    choices: Sequence[Choice] = ()
+    hidden: Links = ()
 
     @property
     def is_pairwise(self) -> bool:
@@ -103,16 +108,6 @@ class TablePage(Page):
     def matrix(self) -> Matrix | None:
         """Return the square of a pairwise table."""
         return build_matrix(self.table)
-
-    @property
-    def plot(self) -> LinePlot | None:
-        """Return the table as lines, points or bars, where it says how."""
-        return build_plot(self.table)
-
-    @property
-    def heatmap(self) -> Heatmap | None:
-        """Return the table as a heatmap, where it says how."""
-        return build_heatmap(self.table)
 
     @property
     def tally(self) -> list[Count]:
@@ -167,13 +162,14 @@ class SubmissionPage(Page):
     """A submission as its JSON describes it, in `s`: status, reason, checks, entrants, files, history.
 
     `waiting` says that its state will still change by itself; `tables` are its own: averages, claims, deviations, and
-    what it brought with it.
+    what it brought with it. `reports` lead to what is shown of each task on a page of its own.
     """
 
     template = "submission.html"
     s: Mapping[str, Any]
     waiting: bool
     tables: Sequence[ShownTable]
+    reports: Links
 
     @property
     def steps(self) -> Sequence[str]:

@@ -1,12 +1,13 @@
-"""A table as a plot: lines with bands, bars, points, or a heatmap, as geometry that a template draws as inline SVG.
+"""Rows as a plot: lines with bands, bars or points, as geometry that a template draws as inline SVG.
 
-Called by the page of a table whose `meta["plot"]` says which columns are what. The plot shows what the table under it
-says and nothing else; it needs no script, follows the colours of the page, and prints.
+Called by `app.render.drawings` for each plot that a table declares. The plot shows what the table under it says and
+nothing else; it needs no script, follows the colours of the page, and prints.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from app.render.text import format_number
 from app.render.whisker import Scale
@@ -15,8 +16,9 @@ from app.table import Cell, Table
 WIDTH, HEIGHT = 640.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 12.0, 12.0, 44.0
 MAX_SERIES = 10
-MAX_CELLS = 4000
-SHADES = 8
+
+Declared = Mapping[str, Any]
+Point = tuple[float, float, float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -51,44 +53,28 @@ class LinePlot:
     kind: str
 
 
-@dataclass(frozen=True)
-class HeatCell:
-    """One cell of a heatmap: its text and a shade from 0 to 8; `note` is read out in full."""
+def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> LinePlot | None:
+    """Return the lines, points or bars of a table's rows as declared; None when there is nothing to draw.
 
-    text: str
-    shade: int
-    note: str
-
-
-@dataclass(frozen=True)
-class Heatmap:
-    """Rows by columns; a cell is None where the table has no row."""
-
-    row_title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[HeatCell | None, ...]], ...]
-
-
-def build_plot(table: Table) -> LinePlot | None:
-    """Return the lines, points or bars that a table declares; None when it declares none, or has nothing to draw."""
-    declared = table.meta.get("plot")
-    if not isinstance(declared, Mapping) or declared["kind"] == "heatmap":
-        return None
+    `numbers` are the colours of the names, so that a name has one colour in all plots of a table.
+    """
     groups = _groups(table, declared)
     points = [point for group in groups.values() for point in group]
     if not points:
         return None
-    x = _scale([point[0] for point in points], declared.get("x_range"))
-    y = _scale([value for point in points for value in point[1:] if value is not None], declared.get("y_range"))
-    shown = list(groups.items())[:MAX_SERIES]
     kind = str(declared["kind"])
+    up = [value for point in points for value in point[1:] if value is not None]
+    x = _scale([point[0] for point in points], declared.get("x_range"))
+    # A bar's length is read from zero.
+    y = _scale([*up, 0.0] if kind == "bars" else up, declared.get("y_range"))
+    shown = list(groups.items())[:MAX_SERIES]
     return LinePlot(
         x_title=_title(table, declared["x"]),
         y_title=_title(table, declared["y"]),
         x_ticks=tuple(Tick(_x(x, value), format_number(value, _digits(x))) for value in x.ticks()),
         y_ticks=tuple(Tick(_y(y, value), format_number(value, _digits(y))) for value in y.ticks()),
         series=tuple(
-            _series(name, number, group, x, y, declared["kind"]) for number, (name, group) in enumerate(shown)
+            _series(name, numbers.get(name, number), group, x, y, kind) for number, (name, group) in enumerate(shown)
         ),
         n_hidden=len(groups) - len(shown),
         diagonal=_diagonal(x, y) if declared.get("diagonal") else None,
@@ -96,31 +82,14 @@ def build_plot(table: Table) -> LinePlot | None:
     )
 
 
-def build_heatmap(table: Table) -> Heatmap | None:
-    """Return the heatmap that a table declares; None when it declares none, or is too large to read."""
-    declared = table.meta.get("plot")
-    if not isinstance(declared, Mapping) or declared["kind"] != "heatmap" or not table.rows:
-        return None
-    column, row, value = (table.index(declared[key]) for key in ("x", "y", "value"))
-    columns = tuple(dict.fromkeys(str(r[column]) for r in table.rows))
-    shown_as = table.meta.get("shown_as", {}).get(declared["x"], {})
-    rows = tuple(dict.fromkeys(str(r[row]) for r in table.rows))
-    if len(columns) * len(rows) > MAX_CELLS:
-        return None
-    numbers = [number for r in table.rows if (number := _number(r, value)) is not None]
-    highest = max([*numbers, float(declared.get("highest", 0.0))]) or 1.0
-    cells = {(str(r[row]), str(r[column])): _heat_cell(table, r, value, highest) for r in table.rows}
-    return Heatmap(
-        row_title=table.columns[row].title,
-        columns=tuple(shown_as.get(name, name) for name in columns),
-        rows=tuple((name, tuple(cells.get((name, other)) for other in columns)) for name in rows),
-    )
+def series_numbers(table: Table, declared: Declared) -> Mapping[str, int]:
+    """Return the colour of each name that a table's rows are drawn by; empty when there are too few colours."""
+    by = declared.get("by")
+    names = () if by is None else dict.fromkeys(str(row[table.index(by)]) for row in table.rows)
+    return {name: number for number, name in enumerate(names)} if len(names) <= MAX_SERIES else {}
 
 
-Point = tuple[float, float, float | None, float | None]
-
-
-def _groups(table: Table, declared: Mapping[str, str]) -> dict[str, list[Point]]:
+def _groups(table: Table, declared: Declared) -> dict[str, list[Point]]:
     names = (declared["x"], declared["y"], declared.get("low"), declared.get("high"), declared.get("by"))
     x, y, low, high, by = (None if name is None else table.index(name) for name in names)
     groups: dict[str, list[Point]] = {}
@@ -190,16 +159,3 @@ def _bars(placed: Sequence[tuple[float, float]], floor: float) -> str:
 def _diagonal(x: Scale, y: Scale) -> str | None:
     low, high = max(x.low, y.low), min(x.high, y.high)
     return f"M{_x(x, low):g} {_y(y, low):g}L{_x(x, high):g} {_y(y, high):g}" if high > low else None
-
-
-def _heat_cell(table: Table, row: Sequence[Cell], value: int, highest: float) -> HeatCell:
-    number = row[value]
-    column = table.columns[value]
-    if not isinstance(number, int | float):
-        return HeatCell("–", 0, "none")
-    digits = 0 if isinstance(number, int) else (2 if column.digits is None else column.digits)
-    text = format_number(number, digits)
-    share = min(max(float(number) / highest, 0.0), 1.0)
-    # Zero is blank, and anything above it has at least the palest shade.
-    shade = 0 if share == 0.0 else max(1, round(share * SHADES))
-    return HeatCell(text, shade, f"{column.title} {text}")

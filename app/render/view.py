@@ -3,7 +3,7 @@
 Called by the web for HTML; pure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 
@@ -27,12 +27,14 @@ def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
     return replace(table, rows=(*ordered, *unknown))
 
 
-def sort_address(query: Mapping[str, str], column: Column) -> str:
+def sort_address(query: Sequence[tuple[str, str]], column: Column) -> str:
     """Return the query that sorts by a column: its better end first, and the other way round the second time."""
     first = "desc" if column.direction == "maximize" or column.kind == "flag" else "asc"
     other = {"asc": "desc", "desc": "asc"}
-    order = other[first] if query.get("sort") == column.name and query.get("order", "asc") == first else first
-    return "?" + urlencode({**query, "sort": column.name, "order": order})
+    now = dict(query)
+    order = other[first] if now.get("sort") == column.name and now.get("order", "asc") == first else first
+    kept = [(name, value) for name, value in query if name not in ("sort", "order")]
+    return "?" + urlencode([*kept, ("sort", column.name), ("order", order)])
 
 
 def _sort_key(cell: Cell) -> tuple[float, str]:

@@ -12,12 +12,16 @@ from app.db.models import Snapshot
 from app.errors import NotFound
 from app.manifest_kinds import Mode
 from app.render import html
+from app.render.drawings import build_drawings
 from app.render.exports import table_to_csv, table_to_json, to_json
+from app.render.narrow import COLUMNS, Choice
 from app.render.reading_guide import GUIDES
 from app.render.view import sort_address, sort_table
 from app.table import Table
 
 FORMATS = ("csv", "json", "yaml")
+KEPT = ("snapshot", *COLUMNS)
+"""What says which rows are meant; it goes with a reader from one view of a table to the next."""
 
 
 def split_format(tail: str) -> tuple[str, str]:
@@ -38,7 +42,7 @@ def json_answer(document: Any, status: int = 200, headers: Mapping[str, str] | N
 
 @dataclass(frozen=True)
 class TableView:
-    """A table at its address, with what stands around it."""
+    """A table at its address, with what stands around it; `choices` are the fields of the form that narrows it."""
 
     slug: str
     address: str
@@ -50,6 +54,7 @@ class TableView:
     links: Sequence[tuple[str, str]] = ()
     row_links: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     mode: Mode | None = None
+    choices: Sequence[Choice] = ()
 
 
 def table_answer(request: Request, view: TableView, fmt: str) -> Response:
@@ -79,16 +84,18 @@ def _about(view: TableView) -> dict[str, Any]:
 
 
 def _table_page(request: Request, view: TableView) -> Response:
-    query = dict(request.query_params)
+    asked = request.query_params.multi_items()
+    query = dict(asked)
     descending = query.get("order") == "desc"
     table = sort_table(view.table, query.get("sort"), descending=descending)
-    kept = {"snapshot": query["snapshot"]} if "snapshot" in query else {}
+    kept = [(name, value) for name, value in asked if name in KEPT and value]
     columns = {column.name: column for column in view.table.columns}
     return page(
         "table.html",
         title=view.table.title,
         slug=view.slug,
         table=table,
+        drawings=build_drawings(view.table),
         columns=html.shown_columns(table, detail=query.get("detail") == "1"),
         caption=view.caption,
         snapshot=view.snapshot,
@@ -97,16 +104,24 @@ def _table_page(request: Request, view: TableView) -> Response:
         links=[*view.links, *_exports(view, query, kept)],
         row_links=view.row_links,
         guide=None if view.mode is None else GUIDES[view.mode],
-        sort=lambda name: sort_address(query, columns[name]),
-        permalink=f"{view.address}?snapshot={view.snapshot.number}" if view.snapshot else view.address,
+        sort=lambda name: sort_address(asked, columns[name]),
+        permalink=_permalink(view, kept),
+        choices=view.choices,
+        hidden=[(name, value) for name, value in kept if name == "snapshot"],
         sorted_by=query.get("sort"),
         descending=descending,
     )
 
 
-def _exports(view: TableView, query: Mapping[str, str], kept: Mapping[str, str]) -> list[tuple[str, str]]:
+def _permalink(view: TableView, kept: Sequence[tuple[str, str]]) -> str:
+    narrowed = [(name, value) for name, value in kept if name != "snapshot"]
+    query = narrowed if view.snapshot is None else [("snapshot", str(view.snapshot.number)), *narrowed]
+    return f"{view.address}?{urlencode(query)}" if query else view.address
+
+
+def _exports(view: TableView, query: Mapping[str, str], kept: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     suffix = "?" + urlencode(kept) if kept else ""
     has_all = query.get("detail") == "1"
-    toggled = {**kept} if has_all else {**kept, "detail": "1"}
+    toggled = kept if has_all else [*kept, ("detail", "1")]
     toggle = ("Fewer columns" if has_all else "All columns", "?" + urlencode(toggled))
     return [("CSV", f"{view.address}.csv{suffix}"), ("JSON", f"{view.address}.json{suffix}"), toggle]

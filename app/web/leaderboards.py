@@ -9,13 +9,16 @@ from starlette.responses import RedirectResponse, Response
 from app.errors import NotFound
 from app.leaderboards.claims import claims_table
 from app.store import benchmarks, snapshots
+from app.web import against
 from app.web.answers import TableView, split_format, table_answer
 from app.web.documents import TableDocument
 from app.web.problems import TABLE, described
 from app.web.state import SessionDep
-from app.web.views import SnapshotNumber, around, name_links, published, view_of
+from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of
 
 router = APIRouter(tags=["leaderboards"])
+# Before the address of any further table, which would take `against` for the name of one.
+router.include_router(against.router)
 
 TITLES = {"pairwise": "Pair by pair", "breakdown": "By task and condition", "score": "Term by term"}
 
@@ -40,11 +43,17 @@ def show_board(
     responses=described(404, 422, answer=TableDocument, also=TABLE),
 )
 def show_board_table(
-    slug: str, board: str, kind: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
+    slug: str,
+    board: str,
+    kind: str,
+    request: Request,
+    session: SessionDep,
+    wanted: WantedDep,
+    snapshot: SnapshotNumber = None,
 ) -> Response:
-    """Show one of the tables that a board's method makes beside the board itself."""
+    """Show one of the tables that a board's method makes beside the board itself: all of it, or some of its rows."""
     name, fmt = split_format(kind)
-    view = published(session, slug, snapshot, f"{name}/{board}")
+    view = narrowed(published(session, slug, snapshot, f"{name}/{board}"), wanted)
     return table_answer(request, _beside(session, view, board, name), fmt)
 
 
@@ -108,6 +117,7 @@ def _beside(session: Session, view: TableView, board: str, kind: str) -> TableVi
     names = [] if view.snapshot is None else snapshots.table_names(session, view.snapshot.id)
     kinds = [name.split("/")[0] for name in names if name.split("/")[1:] == [board]]
     others = [(_title(other), _address(home, other)) for other in kinds if other != kind]
+    others += [("A against B", f"{home}/against")] if "pairwise" in kinds else []
     declared = benchmarks.find_declared(session, view.slug)
     return around(view, _address(home, kind), others, name_links(declared))
 

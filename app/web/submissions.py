@@ -25,15 +25,19 @@ from app.evidence.uploads import Limits, Upload
 from app.manifest import problems_from
 from app.prereg import parse_prereg, sha256_hex
 from app.render.exports import table_to_csv, table_to_json
+from app.render.narrow import narrow_table
 from app.render.pages import ShownTable
 from app.store import benchmarks, entrants, labels, preregs, submissions, tables
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
+from app.web import reports
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import spool
 from app.web.documents import DryRunDocument, SubmissionDocument
 from app.web.problems import described
+from app.web.reports import is_report, report_links
 from app.web.state import RANK, SessionDep, State, StateDep, Submitter
+from app.web.views import WantedDep
 
 Claims = dict[str, dict[str, float]]
 
@@ -93,8 +97,9 @@ def make_router(settings: Settings) -> APIRouter:
         "/submissions/{submission}/tables/{name:path}",
         show_table,
         summary="One of its tables",
-        responses=described(404, also=("csv",)),
+        responses=described(404, 422, also=("csv",)),
     )
+    router.include_router(reports.router)
     router.add_api_route(
         "/submissions/{submission}/withdraw",
         withdraw,
@@ -318,22 +323,25 @@ def show(submission: str, session: SessionDep) -> Response:
     stored = submissions.find_submission(session, _number(name))
     if fmt == "json":
         return json_answer(describe(session, stored), headers={"Cache-Control": "no-store"})
+    kept = submissions.read_tables(session, stored.id)
     return page(
         "submission.html",
         title=f"Submission {stored.id}",
         s=describe(session, stored),
         waiting=stored.status in ("received", "evaluated"),
-        tables=[ShownTable(table) for table in submissions.read_tables(session, stored.id)],
+        tables=[ShownTable(table) for table in kept if not is_report(table)],
+        reports=report_links(stored.id, kept),
     )
 
 
-def show_table(submission: int, name: str, session: SessionDep) -> Response:
-    """Return one of a submission's own tables (.csv, .json)."""
+def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDep) -> Response:
+    """Return one of a submission's own tables (.csv, .json): all of it, or some of its rows."""
     stored = submissions.find_submission(session, submission)
     stem, fmt = split_format(name)
     table = submissions.read_table(session, stored.id, stem)
     if table is None:
         raise NotFound(f"Submission {stored.id} has no table {stem[:40]}.")
+    table = narrow_table(table, wanted)
     if fmt == "json":
         return Response(table_to_json(table, {"submission": stored.id}), media_type="application/json")
     if fmt != "csv":

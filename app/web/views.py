@@ -1,20 +1,42 @@
 """What the pages of published tables share: finding a table in a snapshot, and what stands around it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import Query
+from fastapi import Depends, Query
 from sqlalchemy.orm import Session
 
 from app.db.models import Snapshot
+from app.render.narrow import Wanted, choices, narrow_table
 from app.store import benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
 from app.table import Table
 from app.web.answers import TableView
 
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+MAX_WANTED = 100
+Names = Annotated[list[str] | None, Query(max_length=MAX_WANTED)]
 RowLinks = Mapping[str, Callable[[str], str]]
+
+
+def read_wanted(
+    task: Names = None,
+    class_: Annotated[list[str] | None, Query(alias="class", max_length=MAX_WANTED)] = None,
+    entrant: Names = None,
+) -> Wanted:
+    """Return which rows were asked for; an empty field of a form asks for nothing."""
+    asked = {"task": task, "class": class_, "entrant": entrant}
+    return {name: [value for value in values or () if value] for name, values in asked.items()}
+
+
+WantedDep = Annotated[Wanted, Depends(read_wanted)]
+
+
+def narrowed(view: TableView, wanted: Wanted) -> TableView:
+    """Return the view of the wanted rows, with the form that asks for others."""
+    return replace(view, table=narrow_table(view.table, wanted), choices=choices(view.table, wanted))
 
 
 def published(session: Session, slug: str, number: int | None, name: str) -> TableView:
@@ -48,6 +70,7 @@ def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_
         links=links,
         row_links=row_links,
         mode=view.mode,
+        choices=view.choices,
     )
 
 

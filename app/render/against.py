@@ -1,0 +1,178 @@
+"""Two entrants of a board against each other: which rows tell of them, and the sentence one may write.
+
+Called by `app.web.against` with a snapshot's tables; pure.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.manifest import Manifest
+from app.manifest_base import Direction
+from app.render.text import format_number, plain_words
+from app.table import Cell, Table
+
+Record = Mapping[str, Cell]
+EFFECTS = ("skill_score", "advantage", "difference")
+DIGITS, MOST_DIGITS = 3, 8
+MAX_SENTENCES = 3
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is compared: its name in sentences and which way is better. `direction` is that of the metric."""
+
+    title: str
+    direction: Direction
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The rows of two entrants: A over B and B over A, and how the pairwise table was made."""
+
+    a: str
+    b: str
+    forth: Record
+    back: Record
+    table: Table
+
+    @property
+    def effect(self) -> str:
+        """Return the column that says by how much A and B differ."""
+        return next(name for name in EFFECTS if name in self.table.column_names())
+
+
+def measured_by(pairwise: Table, manifest: Manifest) -> Measured:
+    """Return what a pairwise table compares: the metric of its `meta`, or the score of a board that has none."""
+    name = pairwise.meta.get("metric")
+    if name not in manifest.metrics:
+        effect = next(column for column in pairwise.columns if column.name in EFFECTS)
+        return Measured("score", effect.direction or "maximize")
+    metric = manifest.metrics[name]
+    title = metric.title or str(name)
+    return Measured(f"mean {title}" if "advantage" in pairwise.column_names() else title, metric.direction)
+
+
+def entrants_of(pairwise: Table) -> list[str]:
+    """Return the entrants that a pairwise table compares, in its order."""
+    return list(dict.fromkeys(str(record["entrant_a"]) for record in pairwise.records()))
+
+
+def find_pair(pairwise: Table, a: str, b: str) -> Pair:
+    """Return the rows of two entrants that the table compares."""
+    records = {(record["entrant_a"], record["entrant_b"]): record for record in pairwise.records()}
+    return Pair(a, b, records[a, b], records[b, a], pairwise)
+
+
+def rows_of_pair(table: Table, a: str, b: str, *, both_orders: bool) -> Table:
+    """Return the rows of a table of pairs that compare A with B, and with `both_orders` those of B with A."""
+    first, second = table.index("entrant_a"), table.index("entrant_b")
+    wanted = [(a, b), (b, a)] if both_orders else [(a, b)]
+    return replace(table, rows=tuple(row for row in table.rows if (row[first], row[second]) in wanted))
+
+
+def verdict(pair: Pair, measured: Measured) -> str:
+    """Return what the data say of A and B in one sentence: who is better and by how much, or that they do not tell."""
+    if pair.forth["separable"] is not True:
+        return _not_separated(pair, measured)
+    # The row of the better one: its effect is in its favour, whatever its sign.
+    row = pair.forth if _favours_first(pair, measured) else pair.back
+    better, other = str(row["entrant_a"]), str(row["entrant_b"])
+    size = _number(row, pair.effect)
+    if pair.effect == "skill_score":
+        number, interval = format_number(size, _digits(row, pair.effect)), _interval(pair, row)
+        return f"{better} is better than {other} on {measured.title}: skill score {number} {interval}."
+    shown = _positive(row, pair.effect)
+    number = format_number(_number(shown, pair.effect), _digits(shown, pair.effect))
+    word = "lower" if measured.direction == "minimize" else "higher"
+    return f"{better}’s {measured.title} is {word} than {other}’s by {number} {_interval(pair, shown)}."
+
+
+def _not_separated(pair: Pair, measured: Measured) -> str:
+    row, name = pair.forth, plain_words(pair.effect)
+    number = format_number(_number(row, pair.effect), _digits(row, pair.effect))
+    if row["separable"] is None:
+        reason = pair.table.meta.get("interval_reason")
+        why = f" ({plain_words(str(reason))})" if reason else ""
+        return (
+            f"{pair.a} against {pair.b} on {measured.title}: {name} {number}, without an interval{why}, "
+            "so nothing can be said of other data."
+        )
+    told = f"{name} {number} {_interval(pair, row)}"
+    return f"The data do not separate {pair.a} from {pair.b} on {measured.title}: {told}."
+
+
+def _favours_first(pair: Pair, measured: Measured) -> bool:
+    """Say whether the effect is in favour of A. Differences have the metric's own sign; skill and advantage do not."""
+    # The interval, which excludes zero, says it: a mean may lie outside of its own percentile interval.
+    above = _number(pair.forth, f"{pair.effect}_lower") > 0.0
+    return above != (pair.effect == "difference" and measured.direction == "minimize")
+
+
+def _positive(row: Record, effect: str) -> Record:
+    """Return the row with its effect turned so that it says by how much."""
+    low, high = f"{effect}_lower", f"{effect}_upper"
+    if _number(row, low) > 0.0:
+        return row
+    return {**row, effect: -_number(row, effect), low: -_number(row, high), high: -_number(row, low)}
+
+
+def _interval(pair: Pair, row: Record) -> str:
+    meta, effect = pair.table.meta, pair.effect
+    digits = _digits(row, effect)
+    low, high = (format_number(_number(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
+    level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
+    how = [str(meta["interval"])] if meta.get("interval") else []
+    how += [f"{meta['n_resamples']:,} resamples"] if "n_resamples" in meta else []
+    return "(" + ", ".join([f"{level}interval {low} to {high}", *how]) + ")"
+
+
+def _number(row: Record, name: str) -> float:
+    value = row[name]
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _digits(row: Record, effect: str) -> int:
+    """Return how many decimals show two digits of the largest number, and that a settled interval excludes zero."""
+    sizes = [abs(_number(row, name)) for name in (effect, f"{effect}_lower", f"{effect}_upper")]
+    smallest = min(sizes) if row["separable"] is True else 1.0
+    enough = (n for n in range(DIGITS, MOST_DIGITS) if max(sizes) * 10**n >= 10 and smallest * 10**n >= 1)
+    return next(enough, MOST_DIGITS) if max(sizes) > 0.0 else DIGITS
+
+
+def examples_needed(pair: Pair, metric: str, comparisons: Table | None, tests: Table | None) -> Sequence[str]:
+    """Return how many more examples would show the difference, where that is known and it is not shown already."""
+    if pair.forth["separable"] is not False:
+        return ()
+    tested = _records(tests, pair)
+    counts = {str(record["task"]): _whole(record["n_items"]) for record in tested}
+    for record in _records(comparisons, pair):
+        if record["metric"] == metric and "examples_needed" in record:
+            return _needed(_whole(record["examples_needed"]), sum(counts.values()), "a difference of this size")
+    return [
+        sentence
+        for record in tested
+        for sentence in _needed(_whole(record["examples_needed"]), _whole(record["n_items"]), _by_test(record))
+    ][:MAX_SENTENCES]
+
+
+def _records(table: Table | None, pair: Pair) -> list[Record]:
+    records = () if table is None else rows_of_pair(table, pair.a, pair.b, both_orders=True).records()
+    # The order as it was asked for comes first.
+    return sorted(records, key=lambda record: record["entrant_a"] != pair.a)
+
+
+def _whole(cell: Cell) -> int:
+    return cell if isinstance(cell, int) else 0
+
+
+def _by_test(record: Record) -> str:
+    return f"by the test {record['test']} that {record['entrant_a']} is better on {record['task']}"
+
+
+def _needed(n_needed: int, n_there: int, what: str) -> list[str]:
+    if not n_needed or n_needed <= n_there:
+        return []
+    if not n_there:
+        return [f"About {n_needed:,} examples would be needed to show {what} with 80 % power."]
+    more = f"About {n_needed - n_there:,} more examples would be needed to show {what} with 80 % power"
+    return [f"{more}: {n_needed:,} where there are {n_there:,}."]

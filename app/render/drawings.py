@@ -1,0 +1,72 @@
+"""What a table asks to be drawn: one plot or several, each once for every task, class or entrant it is split by.
+
+Called by the pages of tables. `meta["plot"]` is a mapping or a list of them; `facet` names the columns whose
+combinations have a plot each, `by` the column whose values are the series within a plot.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.render.heatmap import Heatmap, build_heatmap
+from app.render.plot import Declared, LinePlot, build_plot, series_numbers
+from app.table import Table
+
+MAX_DRAWN = 12
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One plot or one heatmap, with what tells it from the others of its table ("" for the only one)."""
+
+    title: str
+    lines: LinePlot | None = None
+    heatmap: Heatmap | None = None
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """The drawings of a table that are shown, and how many more there are."""
+
+    shown: Sequence[Drawing] = ()
+    n_more: int = 0
+
+
+def build_drawings(table: Table) -> Drawings:
+    """Return what a table declares, as far as there is something to draw, and at most MAX_DRAWN of them."""
+    facets = [(declared, title, part) for declared in _declared(table) for title, part in _facets(table, declared)]
+    numbers: Mapping[str, int] = {}
+    found: list[Drawing] = []
+    n_more = 0
+    for declared, title, part in facets:
+        if len(found) == MAX_DRAWN:
+            n_more += 1
+            continue
+        numbers = series_numbers(table, declared)
+        drawing = _draw(part, declared, title, numbers)
+        found += [drawing] if drawing else []
+    return Drawings(found, n_more)
+
+
+def _declared(table: Table) -> Sequence[Declared]:
+    plots = table.meta.get("plot", ())
+    return [plots] if isinstance(plots, Mapping) else list(plots)
+
+
+def _facets(table: Table, declared: Declared) -> Iterator[tuple[str, Table]]:
+    """Yield the rows of each combination with its title; a column with one value alone is not named."""
+    at = [table.index(name) for name in declared.get("facet", ())]
+    telling = [position for position in at if len({row[position] for row in table.rows}) > 1]
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for number, row in enumerate(table.rows):
+        rows.setdefault(tuple(str(row[position]) for position in telling), []).append(number)
+    for values, numbers in rows.items():
+        title = ", ".join((*([declared["title"]] if "title" in declared else []), *values))
+        yield title, replace(table, rows=tuple(table.rows[number] for number in numbers))
+
+
+def _draw(part: Table, declared: Declared, title: str, numbers: Mapping[str, int]) -> Drawing | None:
+    if declared["kind"] == "heatmap":
+        heatmap = build_heatmap(part, declared)
+        return None if heatmap is None else Drawing(title, heatmap=heatmap)
+    lines = build_plot(part, declared, numbers)
+    return None if lines is None else Drawing(title, lines=lines)

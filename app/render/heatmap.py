@@ -1,0 +1,72 @@
+"""Rows as a heatmap: one value by row and column, shaded beside its number.
+
+Called by `app.render.drawings` for each heatmap that a table declares; the drawing is a template macro.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.render.plot import Declared
+from app.render.text import format_number
+from app.table import Cell, Table
+
+MAX_CELLS = 4000
+SHADES = 8
+MAX_NAMED = 12
+MAX_LETTERS = 16
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """One cell of a heatmap: its text and a shade from 0 to 8; `note` is read out in full."""
+
+    text: str
+    shade: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Rows by columns; a cell is None where the table has no row."""
+
+    row_title: str
+    column_title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[HeatCell | None, ...]], ...]
+
+    @property
+    def is_named(self) -> bool:
+        """Say whether the columns' names fit over them; otherwise numbers stand for them."""
+        return len(self.columns) <= MAX_NAMED and all(len(name) <= MAX_LETTERS for name in self.columns)
+
+
+def build_heatmap(table: Table, declared: Declared) -> Heatmap | None:
+    """Return the heatmap of a table's rows as declared; None when it is empty, or too large to read."""
+    column, row, value = (table.index(declared[key]) for key in ("x", "y", "value"))
+    columns = tuple(dict.fromkeys(str(r[column]) for r in table.rows))
+    rows = tuple(dict.fromkeys(str(r[row]) for r in table.rows))
+    if not table.rows or len(columns) * len(rows) > MAX_CELLS:
+        return None
+    shown_as = table.meta.get("shown_as", {}).get(declared["x"], {})
+    numbers = [float(number) for r in table.rows if isinstance(number := r[value], int | float)]
+    highest = max([*numbers, float(declared.get("highest", 0.0))]) or 1.0
+    cells = {(str(r[row]), str(r[column])): _cell(table, r, value, highest) for r in table.rows}
+    return Heatmap(
+        row_title=table.columns[row].title,
+        column_title=table.columns[column].title,
+        columns=tuple(shown_as.get(name, name) for name in columns),
+        rows=tuple((name, tuple(cells.get((name, other)) for other in columns)) for name in rows),
+    )
+
+
+def _cell(table: Table, row: Sequence[Cell], value: int, highest: float) -> HeatCell:
+    number = row[value]
+    column = table.columns[value]
+    if not isinstance(number, int | float):
+        return HeatCell("–", 0, "none")
+    digits = 0 if isinstance(number, int) else (2 if column.digits is None else column.digits)
+    text = format_number(number, digits)
+    share = min(max(float(number) / highest, 0.0), 1.0)
+    # Zero is blank, and anything above it has at least the palest shade.
+    shade = 0 if share == 0.0 else max(1, round(share * SHADES))
+    return HeatCell(text, shade, f"{column.title} {text}")

@@ -1,0 +1,73 @@
+"""The pages of reports and of two entrants against each other, one type each, as in `app.render.pages`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.db.models import Snapshot
+from app.render.columns import ShownColumn
+from app.render.drawings import Drawings
+from app.render.glossary_entry import Entry
+from app.render.pages import Links, Page, ShownTable
+from app.render.reading import legend
+from app.table import Table
+
+
+@dataclass(frozen=True)
+class ReportSection:
+    """One table of a report with its plots, and the addresses of its rows as CSV and JSON."""
+
+    table: Table
+    columns: Sequence[ShownColumn]
+    drawings: Drawings
+    csv: str
+    json: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportPage(Page):
+    """What a submission's predictions of one task are worth: each of its report tables, narrowed to that task.
+
+    `others` lead to the reports of the other tasks; `trail` are the breadcrumbs.
+    """
+
+    template = "report.html"
+    task: str
+    trail: Links
+    others: Links
+    sections: Sequence[ReportSection]
+
+    @property
+    def legend(self) -> list[tuple[str, Entry]]:
+        """Return the meaning of the columns of all tables, each once."""
+        return legend([shown.column for section in self.sections for shown in section.columns])
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgainstPage(Page):
+    """Two entrants of a board against each other: the sentence one may write, and the numbers under it.
+
+    `entrants` are those that can be chosen, `a` and `b` the chosen ones ("" before); `sentences` are empty before
+    both are chosen. `hidden` is what the form keeps, `meta` how the intervals were drawn.
+    """
+
+    template = "against.html"
+    slug: str
+    a: str
+    b: str
+    entrants: Sequence[str]
+    sentences: Sequence[str]
+    tables: Sequence[ShownTable]
+    trail: Links
+    links: Links
+    hidden: Links
+    notes: Sequence[str]
+    snapshot: Snapshot | None
+    permalink: str
+
+    @property
+    def legend(self) -> list[tuple[str, Entry]]:
+        """Return the meaning of the columns of all tables, each once."""
+        return legend([shown.column for table in self.tables for shown in table.columns])
+
+
+PREDICTION_PAGES: tuple[type[Page], ...] = (ReportPage, AgainstPage)

@@ -1,0 +1,140 @@
+"""/benchmarks/{slug}/leaderboards/{board}/against: two entrants against each other, in a sentence and in rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.errors import FieldRejected, NotFound, Problem
+from app.names import clip_for_message
+from app.render.against import Pair, entrants_of, examples_needed, find_pair, measured_by, rows_of_pair, verdict
+from app.render.pages import ShownTable
+from app.store import benchmarks, snapshots
+from app.table import Table
+from app.web.answers import TableView, page, split_format, table_answer
+from app.web.documents import TableDocument
+from app.web.problems import TABLE, described
+from app.web.state import SessionDep
+from app.web.views import SnapshotNumber, published
+
+router = APIRouter(tags=["leaderboards"])
+
+EntrantName = Annotated[str, Query(max_length=200)]
+ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/against"
+ANSWERS = described(404, 422, answer=TableDocument, also=TABLE)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two entrants with every table that tells of them: the pairwise rows, every metric, the tests."""
+
+    pair: Pair
+    sentences: Sequence[str]
+    pairwise: Table
+    comparisons: Table | None
+    tests: Table | None
+
+    @property
+    def table(self) -> Table:
+        """Return what CSV and JSON give: every metric of the two, or the pairwise row where there is nothing else."""
+        shown = self.comparisons or self.pairwise
+        title = f"{self.pair.a} against {self.pair.b}"
+        return replace(shown, title=title, notes=(*self.sentences, *shown.notes))
+
+
+@router.get(ADDRESS, summary="A against B", responses=ANSWERS)
+@router.get(f"{ADDRESS}.csv", summary="A against B", responses=ANSWERS)
+@router.get(f"{ADDRESS}.json", summary="A against B", responses=ANSWERS)
+def show_against(
+    slug: str,
+    board: str,
+    request: Request,
+    session: SessionDep,
+    a: EntrantName = "",
+    b: EntrantName = "",
+    snapshot: SnapshotNumber = None,
+) -> Response:
+    """Say of two entrants which one is better and by how much, or that the data do not tell; with the rows under it."""
+    view = published(session, slug, snapshot, f"pairwise/{board}")
+    fmt = split_format(request.url.path)[1]
+    is_asked = bool(a and b) or fmt != "html"
+    compared = _compare(session, view, board, a, b) if is_asked else None
+    if compared is not None and fmt != "html":
+        return table_answer(request, replace(view, table=compared.table), fmt)
+    return _page(view, board, (a, b), compared, snapshot)
+
+
+def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> Compared:
+    """Return what is known of two entrants. Raises FieldRejected for one and the same, NotFound for an unknown one."""
+    _refuse_unpaired(view, board, a, b)
+    manifest = benchmarks.find_declared(session, view.slug).manifest
+    pair = find_pair(view.table, a, b)
+    comparisons, tests = (_load(session, view, f"{kind}/{board}") for kind in ("comparisons", "tests"))
+    metric = str(view.table.meta.get("metric"))
+    measured = measured_by(view.table, manifest)
+    return Compared(
+        pair,
+        (verdict(pair, measured), *examples_needed(pair, metric, comparisons, tests)),
+        rows_of_pair(view.table, a, b, both_orders=False),
+        None if comparisons is None else _some(rows_of_pair(comparisons, a, b, both_orders=False)),
+        None if tests is None else _some(rows_of_pair(tests, a, b, both_orders=True)),
+    )
+
+
+def _refuse_unpaired(view: TableView, board: str, a: str, b: str) -> None:
+    missing = [Problem("an entrant is needed", column=name) for name, value in (("a", a), ("b", b)) if not value]
+    if missing:
+        raise FieldRejected("Two entrants are compared: ?a=…&b=….", missing)
+    known = entrants_of(view.table) if view.table.columns else []
+    unknown = [clip_for_message(name) for name in dict.fromkeys((a, b)) if name not in known]
+    if unknown:
+        raise NotFound(f"The board {board} of {view.slug} compares no entrant {' and no entrant '.join(unknown)}.")
+    if a == b:
+        problem = Problem("must be another entrant than a", column="b", value=clip_for_message(b))
+        raise FieldRejected("An entrant cannot be compared with itself.", [problem])
+
+
+def _load(session: Session, view: TableView, name: str) -> Table | None:
+    return None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, name)
+
+
+def _some(table: Table) -> Table | None:
+    return table if table.rows else None
+
+
+def _page(
+    view: TableView, board: str, names: tuple[str, str], compared: Compared | None, snapshot: int | None
+) -> Response:
+    a, b = names
+    home = f"/benchmarks/{view.slug}/leaderboards/{board}"
+    kept = [] if snapshot is None else [("snapshot", str(snapshot))]
+    query = urlencode([("a", a), ("b", b), *kept])
+    exports = [(word, f"{home}/against.{word.lower()}?{query}") for word in ("CSV", "JSON")]
+    turned = ("The other way round", f"{home}/against?{urlencode([('a', b), ('b', a), *kept])}")
+    around = [("Board", home), ("Pair by pair", f"{home}/pairwise")]
+    fixed = [] if view.snapshot is None else [("snapshot", str(view.snapshot.number))]
+    return page(
+        "against.html",
+        title=f"{a} against {b}, {board}" if compared else f"A against B, {board}",
+        slug=view.slug,
+        a=a,
+        b=b,
+        entrants=entrants_of(view.table) if view.table.columns else (),
+        sentences=compared.sentences if compared else (),
+        tables=_tables(compared) if compared else (),
+        trail=[(view.slug, f"/benchmarks/{view.slug}"), (board, home)],
+        links=[*around, *((turned, *exports) if compared else ())],
+        hidden=kept,
+        notes=view.table.notes,
+        snapshot=view.snapshot,
+        permalink=f"{home}/against?{urlencode([('a', a), ('b', b), *fixed])}",
+    )
+
+
+def _tables(compared: Compared) -> list[ShownTable]:
+    found = [(compared.pairwise, "The difference"), (compared.comparisons, "Every metric"), (compared.tests, "Tests")]
+    return [ShownTable(replace(table, title=title)) for table, title in found if table is not None]

@@ -1,0 +1,92 @@
+"""/submissions/{id}/reports/{task}: what a submission's predictions of one task are worth, plot by plot."""
+
+from collections.abc import Sequence
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.errors import NotFound
+from app.names import clip_for_message
+from app.render.columns import ShownColumn, shown_columns
+from app.render.drawings import build_drawings
+from app.render.narrow import COLUMNS, narrow_table
+from app.render.prediction_pages import ReportSection
+from app.store import submissions
+from app.table import Table
+from app.web.answers import page
+from app.web.problems import described
+from app.web.state import SessionDep
+
+router = APIRouter(tags=["submissions"])
+
+ORDER = (
+    "intervals",
+    "classes",
+    "roc",
+    "pr",
+    "thresholds",
+    "confusion",
+    "reliability",
+    "residuals",
+    "qq",
+    "conditional",
+    "truncation",
+)
+
+
+def is_report(table: Table) -> bool:
+    """Say whether a submission's table is shown task by task on pages of its own."""
+    return table.name in ORDER and "task" in table.column_names()
+
+
+def report_links(submission: int, tables: Sequence[Table]) -> list[tuple[str, str]]:
+    """Return a link to the report of each task that a submission's tables tell of."""
+    return [(task, _address(submission, task)) for task in _tasks(tables)]
+
+
+def _tasks(tables: Sequence[Table]) -> list[str]:
+    found = [table for table in tables if is_report(table)]
+    return sorted({str(row[table.index("task")]) for table in found for row in table.rows})
+
+
+def _address(submission: int, task: str) -> str:
+    return f"/submissions/{submission}/reports/{quote(task)}"
+
+
+@router.get(
+    "/submissions/{submission}/reports/{task:path}",
+    summary="The report of its predictions of one task",
+    responses=described(404, 422, also=("html",)),
+)
+def show_report(submission: int, task: str, session: SessionDep) -> Response:
+    """Show every table of a submission's report of one task: intervals, curves, confusion, calibration, errors."""
+    stored = submissions.find_submission(session, submission)
+    tables = submissions.read_tables(session, stored.id)
+    if task not in _tasks(tables):
+        raise NotFound(f"Submission {stored.id} has no report of a task {clip_for_message(task)}.")
+    slug = submissions.slug_of(session, stored)
+    ordered = sorted((table for table in tables if is_report(table)), key=lambda table: ORDER.index(table.name))
+    sections = [_section(stored.id, narrow_table(table, {"task": [task]}), task) for table in ordered]
+    return page(
+        "report.html",
+        title=f"{task}, submission {stored.id}",
+        task=task,
+        trail=[(slug, f"/benchmarks/{slug}"), (f"Submission {stored.id}", f"/submissions/{stored.id}")],
+        others=[link for link in report_links(stored.id, tables) if link[0] != task],
+        sections=[section for section in sections if section.table.rows],
+    )
+
+
+def _section(submission: int, table: Table, task: str) -> ReportSection:
+    address = f"/submissions/{submission}/tables/{table.name}"
+    query = urlencode({"task": task})
+    return ReportSection(
+        table, _telling(table), build_drawings(table), f"{address}.csv?{query}", f"{address}.json?{query}"
+    )
+
+
+def _telling(table: Table) -> Sequence[ShownColumn]:
+    """Return the columns without those that say the same name in every row: the heading says it."""
+    shown = shown_columns(table, detail=False)
+    return [each for each in shown if each.column.name not in COLUMNS or len({row[each.at] for row in table.rows}) > 1]

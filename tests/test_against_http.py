@@ -1,0 +1,167 @@
+"""A against B: the sentence one may write of two entrants, its rows as CSV and JSON, and what is refused."""
+
+import pytest
+
+from tests.conftest import Site
+
+MANIFEST = """\
+schema_version: 1
+slug: duel
+title: Duel
+evidence: evaluation_summary
+columns: {entrant: model, task: task, leaked: null}
+metrics:
+  MASE: {direction: minimize, min: 0, title: scaled error}
+  ACC: {direction: maximize}
+tasks: [{id: t1}, {id: t2}, {id: t3}, {id: t4}]
+leaderboards:
+  - {name: skill, method: skill_score, metric: MASE, baseline: Base, missing: impute}
+  - {name: error, method: mean, metric: MASE}
+  - {name: accuracy, method: mean, metric: ACC}
+"""
+ROWS = {
+    "Base": ((1.0, 0.5), (2.0, 0.5), (4.0, 0.5), (3.0, 0.5)),
+    "Good": ((0.5, 0.9), (1.0, 0.8), (2.0, 0.9), (1.5, 0.8)),
+    "Like": ((0.9, 0.6), (2.1, 0.4), (3.9, 0.6), (3.1, 0.4)),
+}
+HOME = "/benchmarks/duel/leaderboards"
+
+
+def publish(site: Site) -> None:
+    """Publish three entrants: Good is better than Base on every task, Like is like it."""
+    made = site.http.post("/benchmarks", content=MANIFEST, headers=site.auth("steward"))
+    assert made.status_code == 201, made.text
+    for entrant, values in ROWS.items():
+        lines = [f"{entrant},t{at},{error},{share}" for at, (error, share) in enumerate(values, start=1)]
+        content = "\n".join(["model,task,MASE,ACC", *lines, ""])
+        sent = site.http.post(
+            "/benchmarks/duel/submissions", files=[("files", ("r.csv", content))], headers=site.auth()
+        )
+        assert sent.status_code == 202, sent.text
+    site.work()
+
+
+def sentence(site: Site, board: str, a: str, b: str) -> str:
+    """Return what one may write of two entrants."""
+    answer = site.http.get(f"{HOME}/{board}/against.json", params={"a": a, "b": b})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["notes"][0])
+
+
+def test_a_smaller_error_is_said_to_be_lower(site: Site) -> None:
+    """The means are 1.25 and 2.5, and lower is better."""
+    publish(site)
+
+    said = sentence(site, "error", "Good", "Base")
+
+    assert said.startswith("Good’s mean scaled error is lower than Base’s by 1.250 (95 % interval ")
+    assert said.endswith(", percentile bootstrap over tasks, 1,000 resamples).")
+
+
+def test_the_better_one_is_named_first_whoever_is_asked_for_first(site: Site) -> None:
+    """The sentence does not depend on the order of the question."""
+    publish(site)
+
+    assert sentence(site, "error", "Base", "Good") == sentence(site, "error", "Good", "Base")
+
+
+def test_a_larger_share_is_said_to_be_higher(site: Site) -> None:
+    """The means are 0.85 and 0.5, and higher is better."""
+    publish(site)
+
+    assert sentence(site, "accuracy", "Base", "Good").startswith("Good’s mean ACC is higher than Base’s by 0.350 (")
+
+
+def test_a_skill_is_said_of_the_better_one(site: Site) -> None:
+    """Half the error on every task is a skill of one half; the other way round it would be −1."""
+    publish(site)
+
+    said = sentence(site, "skill", "Base", "Good")
+
+    assert said.startswith("Good is better than Base on scaled error: skill score 0.500 (95 % interval 0.500 to 0.500")
+
+
+def test_what_the_data_do_not_separate_is_said_so(site: Site) -> None:
+    """The interval of the difference holds zero."""
+    publish(site)
+
+    assert sentence(site, "error", "Like", "Base").startswith(
+        "The data do not separate Like from Base on mean scaled error: advantage 0.000 (95 % interval "
+    )
+
+
+def test_csv_and_json_are_the_pairwise_row_where_there_is_nothing_else(site: Site) -> None:
+    """One row, of A and B in the order of the question."""
+    publish(site)
+    asked = {"a": "Base", "b": "Good"}
+    header, *lines = site.http.get(f"{HOME}/error/against.csv", params=asked).text.splitlines()
+    rows = site.http.get(f"{HOME}/error/against.json", params=asked).json()["rows"]
+
+    assert header.startswith("entrant_a,entrant_b,win_rate,")
+    assert [line.split(",")[:3] for line in lines] == [["Base", "Good", "0.0"]]
+    assert [row["advantage"] for row in rows] == [-1.25]
+
+
+def test_the_page_shows_the_sentence_and_the_form(site: Site) -> None:
+    """The two are chosen in a form without scripts, and the chosen ones stay chosen."""
+    publish(site)
+    shown = site.http.get(f"{HOME}/error/against?a=Good&b=Base").text
+
+    assert "mean scaled error is lower than Base" in shown
+    assert (
+        '<select name="b"><option selected>Base</option>' in shown.replace("\n", "") or "<option selected>Base" in shown
+    )
+    assert "against.csv?a=Good&amp;b=Base" in shown
+
+
+def test_without_names_there_is_the_form_alone(site: Site) -> None:
+    """Nothing is compared before somebody chooses."""
+    publish(site)
+    answer = site.http.get(f"{HOME}/error/against")
+
+    assert answer.status_code == 200
+    assert "<button>Compare</button>" in answer.text
+    assert 'class="verdict"' not in answer.text
+
+
+def test_the_square_leads_to_each_pair(site: Site) -> None:
+    """Every cell is a link to its two entrants."""
+    publish(site)
+
+    assert 'href="against?a=Good&amp;b=Base"' in site.http.get(f"{HOME}/error/pairwise").text
+
+
+def test_a_pair_of_an_earlier_snapshot_is_found_again(site: Site) -> None:
+    """The snapshot goes with the names."""
+    publish(site)
+
+    assert "snapshot=1&amp;a=" in site.http.get(f"{HOME}/error/pairwise?snapshot=1").text or (
+        'href="against?a=Good&amp;b=Base&amp;snapshot=1"' in site.http.get(f"{HOME}/error/pairwise?snapshot=1").text
+    )
+    assert site.http.get(f"{HOME}/error/against?a=Good&b=Base&snapshot=1").status_code == 200
+    assert site.http.get(f"{HOME}/error/against?a=Good&b=Base&snapshot=9").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "said"),
+    [
+        ("a=Good&b=Nobody", 404, "no entrant Nobody"),
+        ("a=Ghost&b=Nobody", 404, "no entrant Ghost and no entrant Nobody"),
+        ("a=Good&b=Good", 422, "with itself"),
+        ("a=Good", 422, "Two entrants are compared"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(site: Site, query: str, status: int, said: str) -> None:
+    """An unknown name is named; one entrant is not two."""
+    publish(site)
+    answer = site.http.get(f"{HOME}/error/against.json?{query}")
+
+    assert answer.status_code == status
+    assert said in answer.json()["detail"]
+
+
+def test_an_unknown_board_has_no_pairs(site: Site) -> None:
+    """404, as for its other tables."""
+    publish(site)
+
+    assert site.http.get(f"{HOME}/nothing/against").status_code == 404
