@@ -5,6 +5,8 @@ Shown at /glossary; `Column.glossary` of a table names the entry that explains t
 
 from app.render.glossary_entry import Entry
 from app.render.glossary_episodes import CLAIMS, EPISODES
+from app.render.glossary_predictions import METRICS
+from app.render.glossary_reports import REPORTS
 from app.render.glossary_series import SERIES
 
 SCORES = (
@@ -188,4 +190,4 @@ EVIDENCE = (
     ),
 )
 
-ENTRIES = (*SCORES, *EPISODES, *SERIES, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)
+ENTRIES = (*SCORES, *EPISODES, *METRICS, *REPORTS, *SERIES, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)

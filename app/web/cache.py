@@ -51,21 +51,48 @@ class Page:
         return len(self.body["body"]) + 1000
 
 
+class Shelf:
+    """Pages up to a number of bytes; what was put there first makes room for more."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.pages: OrderedDict[Key, Page] = OrderedDict()
+        self._max_bytes = max_bytes
+        self._n_bytes = 0
+
+    def clear(self) -> None:
+        """Drop every page."""
+        self.pages.clear()
+        self._n_bytes = 0
+
+    def keep(self, key: Key, page: Page) -> None:
+        """Keep a page, unless it is too large for that; two renders of one address are kept once."""
+        if page.size > self._max_bytes // 4 or key in self.pages:
+            return
+        self.pages[key] = page
+        self._n_bytes += page.size + len(key[0])
+        while self._n_bytes > self._max_bytes:
+            old, dropped = self.pages.popitem(last=False)
+            self._n_bytes -= dropped.size + len(old[0])
+
+
 class PublishedPages:
-    """Serve published pages from memory and hand everything else on."""
+    """Serve published pages from memory and hand everything else on.
+
+    Addresses with a query have a shelf of their own: there is no end of queries, and they must not push out the pages
+    that everybody reads.
+    """
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self._app = app
-        self._max_bytes = max_bytes
-        self._pages: OrderedDict[Key, Page] = OrderedDict()
-        self._n_bytes = 0
+        self._plain = Shelf(max_bytes // 2)
+        self._queried = Shelf(max_bytes // 2)
         self._generation = 0
 
     def clear(self) -> None:
         """Drop every page; a render that is under way is not kept either."""
         self._generation += 1
-        self._pages.clear()
-        self._n_bytes = 0
+        self._plain.clear()
+        self._queried.clear()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -76,14 +103,15 @@ class PublishedPages:
         if key is None:
             await self._app(scope, receive, _secured(send, scope["path"]))
             return
-        page = self._pages.get(key)
+        shelf = self._queried if scope["query_string"] else self._plain
+        page = shelf.pages.get(key)
         if page is None:
-            page = await self._fill(key, scope, receive, send)
+            page = await self._fill(shelf, key, scope, receive, send)
             if page is None:
                 return
         await _send(page, scope, send)
 
-    async def _fill(self, key: Key, scope: Scope, receive: Receive, send: Send) -> Page | None:
+    async def _fill(self, shelf: Shelf, key: Key, scope: Scope, receive: Receive, send: Send) -> Page | None:
         """Render a page and keep it; an answer that is not a page to keep is passed on, and None returned."""
         generation = self._generation
         messages: list[Message] = []
@@ -100,16 +128,8 @@ class PublishedPages:
             return None
         page = await run_in_threadpool(_make_page, start["headers"], body, compress=key[2])
         if generation == self._generation:
-            self._keep(key, page)
+            shelf.keep(key, page)
         return page
-
-    def _keep(self, key: Key, page: Page) -> None:
-        if page.size > self._max_bytes // 4:
-            return
-        self._pages[key] = page
-        self._n_bytes += page.size
-        while self._n_bytes > self._max_bytes:
-            self._n_bytes -= self._pages.popitem(last=False)[1].size
 
 
 def _key(scope: Scope) -> Key | None:

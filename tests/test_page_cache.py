@@ -1,0 +1,87 @@
+"""The cache of published pages: queries without end do not push out the pages that everybody reads."""
+
+import asyncio
+from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
+
+from app.web.cache import PublishedPages
+
+BODY = b"x" * 900
+
+
+class Counting:
+    """An app that counts how often it is asked for each address."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the same bytes."""
+        self.asked.append(f"{scope['path']}?{scope['query_string'].decode()}")
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": BODY})
+
+
+def fetch(pages: PublishedPages, path: str, query: str = "") -> None:
+    """Ask for a page."""
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "headers": [],
+    }
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        """Take what is sent."""
+
+    asyncio.run(pages(scope, receive, send))
+
+
+def test_a_page_is_rendered_once() -> None:
+    """The second reader gets the bytes of the first."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000)
+    fetch(pages, "/benchmarks/a")
+    fetch(pages, "/benchmarks/a")
+
+    assert app.asked == ["/benchmarks/a?"]
+
+
+def test_another_query_is_another_page() -> None:
+    """What is narrowed to one task is not what is narrowed to another."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000)
+    for query in ("task=t", "task=u", "task=t"):
+        fetch(pages, "/benchmarks/a", query)
+
+    assert app.asked == ["/benchmarks/a?task=t", "/benchmarks/a?task=u"]
+
+
+def test_queries_without_end_leave_the_plain_pages() -> None:
+    """A thousand queries take each other's place and nobody else's."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000)
+    fetch(pages, "/benchmarks/a")
+    for number in range(1000):
+        fetch(pages, "/benchmarks/a", f"task={number}")
+    asked = len(app.asked)
+    fetch(pages, "/benchmarks/a")
+
+    assert len(app.asked) == asked
+
+
+def test_the_length_of_an_address_counts() -> None:
+    """Long queries to small pages cannot fill the memory either: only as many are kept as fit with their addresses."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000)
+    for number in range(10):
+        fetch(pages, "/benchmarks/a", f"task={number}" + "y" * 20_000)
+    fetch(pages, "/benchmarks/a", "task=0" + "y" * 20_000)
+
+    assert len(app.asked) == 11
