@@ -125,3 +125,27 @@ def test_the_page_counts_what_it_does_not_draw() -> None:
     page = render("table.html", **table_page(drawn)).decode()
 
     assert "2 more plots would not fit here" in page
+
+
+def test_intervals_of_several_metrics_are_written_and_not_drawn() -> None:
+    """No one scale fits an AUC and a log-loss."""
+    columns = (
+        Column("metric", "Metric", "text"),
+        Column("value", "Value", interval=("low", "high"), digits=2),
+        Column("low", "Low", detail=True),
+        Column("high", "High", detail=True),
+    )
+    rows = (("auc", 0.9, 0.8, 0.95), ("logloss", 2.0, 1.0, 3.0))
+    page = render("table.html", **table_page(Table("intervals/b", "I", columns, rows))).decode()
+
+    assert '<td class="number">0.90 (0.80 to 0.95)</td>' in page
+    assert 'class="w axis"' not in page
+
+
+def test_a_small_p_value_is_not_shown_as_zero() -> None:
+    """It is below the last digit, and never nothing."""
+    columns = (Column("entrant_a", "A", "text"), Column("p_value", "p", digits=4))
+    page = render("table.html", **table_page(Table("tests/b", "T", columns, (("A", 1e-9), ("B", 0.25))))).decode()
+
+    assert "&lt; 0.0001" in page
+    assert "0.2500" in page

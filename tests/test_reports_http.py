@@ -127,7 +127,7 @@ def test_a_pair_of_predictions_has_its_sentence_metrics_and_tests(site: Site) ->
     page = site.http.get(f"{BOARD}/against?a=Dull&b=Sharp").text
     rows = records(site, f"{BOARD}/against.csv?a=Dull&b=Sharp")
 
-    assert "Sharp’s auc is higher than Dull’s by 0." in page
+    assert "Sharp’s AUC is higher than Dull’s by 0." in page
     assert "2,000 resamples" in page
     assert [(row["entrant_a"], row["metric"]) for row in rows] == [("Dull", metric) for metric in METRICS]
     assert page.count("McNemar</td>") == 4

@@ -11,6 +11,21 @@ from app.manifest_base import Direction
 from app.render.text import format_number, plain_words
 from app.table import Cell, Table
 
+# How the metrics of predictions are written in a sentence, where the manifest gives no title.
+WORDS = {
+    "auc": "AUC",
+    "pr_auc": "PR-AUC",
+    "ap": "AP",
+    "logloss": "log-loss",
+    "brier": "Brier score",
+    "f1": "F1",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "r2": "R²",
+    "ndcg": "NDCG",
+    "mrr": "MRR",
+    "map": "MAP",
+}
 Record = Mapping[str, Cell]
 EFFECTS = ("skill_score", "advantage", "difference")
 DIGITS, MOST_DIGITS = 3, 8
@@ -48,7 +63,7 @@ def measured_by(pairwise: Table, manifest: Manifest) -> Measured:
         effect = next(column for column in pairwise.columns if column.name in EFFECTS)
         return Measured("score", effect.direction or "maximize")
     metric = manifest.metrics[name]
-    title = metric.title or str(name)
+    title = metric.title or (WORDS.get(name, name) if manifest.evidence == "predictions" else name)
     return Measured(f"mean {title}" if "advantage" in pairwise.column_names() else title, metric.direction)
 
 

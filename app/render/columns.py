@@ -42,13 +42,16 @@ class ShownColumn:
         shown = format_cell(self.column, row[self.at])
         if self.shown_as is not None:
             return self.shown_as.get(shown, shown)
+        if self.column.kind == "number" and self.scale is None:
+            ends = self.interval_text(row)
+            return shown if ends is None else f"{shown} ({ends})"
         if self.column.name != "rank" or self.low_at is None or self.high_at is None or row[self.low_at] is None:
             return shown
         low, high = row[self.low_at], row[self.high_at]
         return f"{shown} ({low})" if low == high else f"{shown} ({low}{DASH}{high})"
 
     def interval_text(self, row: Sequence[Cell]) -> str | None:
-        """Return the interval as text, where there is one to draw."""
+        """Return the interval as text, where there is one."""
         mark = self._mark(row)
         if mark is None or self.low_at is None or self.high_at is None:
             return None
@@ -60,7 +63,7 @@ class ShownColumn:
         return None if mark is None or self.scale is None else whisker(self.scale, *mark)
 
     def _mark(self, row: Sequence[Cell]) -> Mark | None:
-        return None if self.scale is None else _mark(row, self.at, self.low_at, self.high_at)
+        return _mark(row, self.at, self.low_at, self.high_at)
 
 
 def shown_columns(table: Table, *, detail: bool) -> list[ShownColumn]:
@@ -88,10 +91,20 @@ def _shown(table: Table, column: Column) -> ShownColumn:
         return ShownColumn(column, at, low_at, high_at)
     # The other order of each pair would only stretch the scale: it is not shown.
     rows = each_pair_once(table) if is_pairwise(table) else table.rows
+    if _mixes_metrics(table):
+        return ShownColumn(column, at, low_at, high_at)
     marks = [mark for row in rows if (mark := _mark(row, at, low_at, high_at)) is not None]
     scale = column_scale(marks)
     axis = None if scale is None else _axis(column, scale, _leader(table, at, low_at, high_at))
     return ShownColumn(column, at, low_at, high_at, scale, axis)
+
+
+def _mixes_metrics(table: Table) -> bool:
+    """Say whether a column holds numbers of several metrics: no one scale fits them all."""
+    if "metric" not in table.column_names():
+        return False
+    at = table.index("metric")
+    return len({row[at] for row in table.rows}) > 1
 
 
 def _mark(row: Sequence[Cell], at: int, low_at: int | None, high_at: int | None) -> Mark | None:

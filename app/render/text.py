@@ -13,6 +13,8 @@ from app.table import Cell, Column
 
 MINUS, DASH = "−", "–"
 DIGITS = 3
+# Of these no one is zero: what would be shown as zero is said to be below the last digit.
+P_VALUES = ("p_value", "p_holm")
 # Beyond this nobody counts the digits, and one such number would push every column off the screen.
 LARGEST_IN_FULL = 1e7
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -25,7 +27,10 @@ def format_cell(column: Column, cell: Cell) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
-        return format_number(cell, DIGITS if column.digits is None else column.digits)
+        digits = DIGITS if column.digits is None else column.digits
+        least = 10.0**-digits
+        is_below = column.name in P_VALUES and 0.0 < cell < least
+        return f"< {format_number(least, digits)}" if is_below else format_number(cell, digits)
     return format_number(cell, 0) if isinstance(cell, int) else cell
 
 

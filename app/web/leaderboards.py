@@ -20,7 +20,28 @@ router = APIRouter(tags=["leaderboards"])
 # Before the address of any further table, which would take `against` for the name of one.
 router.include_router(against.router)
 
-TITLES = {"pairwise": "Pair by pair", "breakdown": "By task and condition", "score": "Term by term"}
+TITLES = {
+    "leaderboard": "Board",
+    "pairwise": "Pair by pair",
+    "comparisons": "Every metric pair by pair",
+    "tests": "Tests",
+    "breakdown": "By task and condition",
+    "score": "Term by term",
+    "intervals": "Intervals",
+    "classes": "Classes",
+    "roc": "ROC",
+    "pr": "Precision and recall",
+    "thresholds": "Thresholds",
+    "confusion": "Confusion",
+    "reliability": "Reliability",
+    "residuals": "Residuals",
+    "qq": "QQ",
+    "conditional": "Conditional",
+    "truncation": "Truncation",
+}
+AGAINST = "against"
+PLACES = {kind: place for place, kind in enumerate(("leaderboard", "pairwise", AGAINST, *list(TITLES)[2:]))}
+"""In which order the tables of a board are named; any other one comes last."""
 
 
 @router.get(
@@ -116,14 +137,16 @@ def _beside(session: Session, view: TableView, board: str, kind: str) -> TableVi
     home = f"/benchmarks/{view.slug}/leaderboards/{board}"
     names = [] if view.snapshot is None else snapshots.table_names(session, view.snapshot.id)
     kinds = [name.split("/")[0] for name in names if name.split("/")[1:] == [board]]
-    others = [(_title(other), _address(home, other)) for other in kinds if other != kind]
-    others += [("A against B", f"{home}/against")] if "pairwise" in kinds else []
+    kinds += [AGAINST] if "pairwise" in kinds else []
+    ordered = sorted(kinds, key=lambda other: PLACES.get(other, len(PLACES)))
+    others = [(_title(other), _address(home, other)) for other in ordered if other != kind]
     declared = benchmarks.find_declared(session, view.slug)
-    return around(view, _address(home, kind), others, name_links(declared))
+    shown = around(view, _address(home, kind), others, name_links(declared))
+    return shown if kind == "leaderboard" else replace(shown, trail=[*shown.trail, (board, home)])
 
 
 def _title(kind: str) -> str:
-    return "Board" if kind == "leaderboard" else TITLES.get(kind, kind.replace("_", " ").capitalize())
+    return "A against B" if kind == AGAINST else TITLES.get(kind, kind.replace("_", " ").capitalize())
 
 
 def _address(home: str, kind: str) -> str:

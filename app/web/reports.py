@@ -10,7 +10,7 @@ from app.errors import NotFound
 from app.names import clip_for_message
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import build_drawings
-from app.render.narrow import COLUMNS, narrow_table
+from app.render.narrow import narrow_table
 from app.render.prediction_pages import ReportSection
 from app.store import submissions
 from app.table import Table
@@ -33,6 +33,7 @@ ORDER = (
     "conditional",
     "truncation",
 )
+NAMED = ("entrant", "task")
 
 
 def is_report(table: Table) -> bool:
@@ -89,4 +90,4 @@ def _section(submission: int, table: Table, task: str) -> ReportSection:
 def _telling(table: Table) -> Sequence[ShownColumn]:
     """Return the columns without those that say the same name in every row: the heading says it."""
     shown = shown_columns(table, detail=False)
-    return [each for each in shown if each.column.name not in COLUMNS or len({row[each.at] for row in table.rows}) > 1]
+    return [each for each in shown if each.column.name not in NAMED or len({row[each.at] for row in table.rows}) > 1]
