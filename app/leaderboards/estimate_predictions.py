@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.leaderboards.estimate_spec import EstimateBoard
 from app.leaderboards.measured import EntrantEvidence, Estimate, Measurement
 from app.leaderboards.prediction_intervals import interval_rows
-from app.leaderboards.prediction_reports import report_rows
+from app.leaderboards.prediction_reports import report_metrics, report_rows
 from app.leaderboards.prediction_scores import Scorer, Weights, scorers, unit_losses, unit_weights
 from app.leaderboards.prediction_task import TaskPredictions, complete
 from app.manifest import Manifest
@@ -36,8 +36,9 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
     estimates = {metric: _over_tasks(metric, spec, measured) for metric in spec.metrics}
     rows: dict[str, list[tuple[Cell, ...]]] = {"intervals": []}
     for one in measured:
-        rows["intervals"] += interval_rows(one.task, spec.uncertainty.level, one.estimates)
-        for kind, made in report_rows(one.task, spec.uncertainty.level).items():
+        found = {metric: drawn.estimate for metric, drawn in one.estimates.items()}
+        rows["intervals"] += interval_rows(one.task, spec.uncertainty.level, {m: found[m] for m in spec.metrics})
+        for kind, made in report_rows(one.task, spec.uncertainty.level, found).items():
             rows.setdefault(kind, []).extend(made)
     return Measurement(
         entrant=evidence.entrant,
@@ -82,12 +83,14 @@ def _expected(manifest: Manifest, spec: EstimateBoard, there: Sequence[str]) -> 
 
 
 def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPredictions) -> _Measured:
-    made = scorers(task, spec.metrics)
+    metrics = (*spec.metrics, *report_metrics(task))
+    made = scorers(task, metrics)
     weights = unit_weights(task)
-    points = _score(made, weights[None, :])
+    points = {metric: float(values[0]) for metric, values in _score(made, weights[None, :]).items()}
     if len(weights) < MIN_UNITS:
-        alone = {metric: Drawn(_without(points[metric][0], "too_few_examples"), None) for metric in spec.metrics}
-        return _Measured(task, alone)
+        return _Measured(
+            task, {metric: Drawn(_without(points[metric], "too_few_examples"), None) for metric in metrics}
+        )
     names = (entrant,) if _has_own_labels(manifest) else ()
     rng = board_generator(spec.uncertainty.rng_seed, spec.name, "examples", task.task, *names)
 
@@ -95,9 +98,9 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
         return _score(made, counts if task.weights is None else counts * weights)
 
     parts = list(map_resamples(score, len(weights), spec.uncertainty.n_resamples, rng))
-    drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in spec.metrics}
+    drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
     level = spec.uncertainty.level
-    return _Measured(task, {metric: estimate(points[metric][0], drawn[metric], level) for metric in spec.metrics})
+    return _Measured(task, {metric: estimate(points[metric], drawn[metric], level) for metric in metrics})
 
 
 def _score(made: Sequence[Scorer], weights: Weights) -> dict[str, FloatArray]:

@@ -4,7 +4,6 @@ Called by `app.leaderboards.estimate_predictions`; pure.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from app.stats.closed_intervals import (
     logistic,
     wilson,
 )
-from app.stats.ranking import score_groups
 from app.stats.regression import default_rmse
 from app.table import Cell, Column
 
@@ -42,22 +40,11 @@ COLUMNS = (
 )
 
 
-class _Estimated(Protocol):
-    """A metric's number with its bootstrap interval."""
-
-    @property
-    def estimate(self) -> Estimate:
-        """Return the number."""
-
-
-def interval_rows(
-    task: TaskPredictions, level: float, estimates: Mapping[str, _Estimated]
-) -> Iterator[tuple[Cell, ...]]:
+def interval_rows(task: TaskPredictions, level: float, estimates: Mapping[str, Estimate]) -> Iterator[tuple[Cell, ...]]:
     """Yield a row for each metric and interval, the bootstrap first; `n_units` are examples, or groups of a ranking."""
     n_units = len(unit_weights(task))
     unit = "groups" if task.part.kind == "ranking" else "examples"
-    for metric, found in estimates.items():
-        each = found.estimate
+    for metric, each in estimates.items():
         default = _default(task, metric)
         note = None if each.reason is None else each.reason.replace("_", " ")
         how = f"percentile bootstrap over {unit}"
@@ -96,7 +83,6 @@ def _default(task: TaskPredictions, metric: str) -> float | None:
     if metric == "rmse":
         return default_rmse(task.label, task.item_weights)
     if metric == "ndcg":
-        group = np.zeros(len(task), dtype=np.int64) if task.group is None else task.group
-        scores = score_groups(task.predicted, task.label, group, task.part.truncation)
-        return float(np.average(scores.default_ndcg, weights=unit_weights(task)))
+        default = task.ranked.scores(task.part.truncation).default_ndcg
+        return float(np.average(default, weights=unit_weights(task)))
     return None

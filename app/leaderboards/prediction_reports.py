@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.leaderboards import prediction_intervals
+from app.leaderboards.measured import Estimate
+from app.leaderboards.prediction_scores import truncated_scores
 from app.leaderboards.prediction_task import TaskPredictions
 from app.leaderboards.report_classes import class_rows
 from app.leaderboards.report_values import ranking_rows, value_rows
@@ -149,10 +151,23 @@ KINDS: Mapping[str, Kind] = {
 }  # fmt: skip
 
 
-def report_rows(task: TaskPredictions, level: float) -> Mapping[str, Rows]:
-    """Return the rows of every kind of report that a task has, without the entrant."""
-    made = {"classification": class_rows, "regression": value_rows, "ranking": ranking_rows}
-    return {kind: [(task.task, *row) for row in rows] for kind, rows in made[task.part.kind](task, level).items()}
+def report_rows(task: TaskPredictions, level: float, estimates: Mapping[str, Estimate]) -> Mapping[str, Rows]:
+    """Return the rows of every kind of report that a task has, without the entrant.
+
+    `estimates` are of the metrics of the board and of `report_metrics`.
+    """
+    if task.part.kind == "classification":
+        made = class_rows(task, level)
+    elif task.part.kind == "regression":
+        made = value_rows(task)
+    else:
+        made = ranking_rows(estimates)
+    return {kind: [(task.task, *row) for row in rows] for kind, rows in made.items()}
+
+
+def report_metrics(task: TaskPredictions) -> tuple[str, ...]:
+    """Return what a report estimates beyond the metrics of the board, from the same resamples."""
+    return tuple(truncated_scores(task)) if task.part.kind == "ranking" else ()
 
 
 def report_tables(rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, board: str | None = None) -> tuple[Table, ...]:

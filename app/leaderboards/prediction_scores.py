@@ -15,7 +15,6 @@ from app.leaderboards.prediction_task import TaskPredictions
 from app.prediction_metrics import Constraint, read_constraint
 from app.stats.classification import SMALLEST, predicted_classes
 from app.stats.example_sums import flag_sums
-from app.stats.ranking import score_groups
 from app.stats.resampled_curves import (
     Areas,
     Calls,
@@ -31,7 +30,6 @@ from app.stats.resampled_curves import (
 )
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Weights = NDArray[np.uint8] | FloatArray
 Scorer = Callable[[Weights], Mapping[str, FloatArray]]
 AREAS: Mapping[str, Callable[[Areas], FloatArray]] = {
@@ -41,14 +39,17 @@ AREAS: Mapping[str, Callable[[Areas], FloatArray]] = {
 }
 CLASS_SCORES = ("precision", "recall", "f1")
 LOSSES = ("logloss", "brier")
+MAX_TRUNCATION = 20
 
 
 def unit_weights(task: TaskPredictions) -> FloatArray:
     """Return the weight of each unit that is drawn: each example, or each group with its examples' mean weight."""
     if task.part.kind != "ranking":
         return task.item_weights
-    _, place, n_items = np.unique(_groups(task), return_inverse=True, return_counts=True)
-    weights: FloatArray = np.bincount(place, task.item_weights) / n_items
+    if task.weights is None:
+        return np.ones(task.n_groups)
+    _, place, n_items = np.unique(task.groups, return_inverse=True, return_counts=True)
+    weights: FloatArray = np.bincount(place, task.weights) / n_items
     return weights
 
 
@@ -206,26 +207,32 @@ def _score_residuals(columns: FloatArray, weights: Weights) -> dict[str, FloatAr
 
 
 def _ranking(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
-    yield partial(_score_means, {name: values for name, values in group_scores(task).items() if name in metrics})
+    by_group = group_scores(task) | {name: values for name, values in truncated_scores(task).items() if name in metrics}
+    names = [name for name in by_group if name in metrics]
+    if names:
+        yield partial(_score_means, names, np.column_stack([np.ones(task.n_groups), *(by_group[n] for n in names)]))
 
 
-def group_scores(task: TaskPredictions, truncation: int | None = None) -> dict[str, FloatArray]:
+def group_scores(task: TaskPredictions) -> dict[str, FloatArray]:
     """Return the score of each group by metric; a group with a failure has no ranking at all and scores nothing."""
-    group = _groups(task)
-    scores = score_groups(task.predicted, task.label, group, truncation or task.part.truncation)
-    ranked = np.bincount(group, task.failed)[np.unique(group)] == 0
+    scores = task.ranked.scores(task.part.truncation)
     by_name = {"ndcg": scores.ndcg, "mrr": scores.mrr, "map": scores.average_precision}
     by_name["precision@1"] = scores.precision_at_1
-    return {name: values * ranked for name, values in by_name.items()}
+    return {name: values * task.has_ranking for name, values in by_name.items()}
 
 
-def _groups(task: TaskPredictions) -> IntArray:
-    return np.zeros(len(task), dtype=np.int64) if task.group is None else task.group
+def truncated_scores(task: TaskPredictions) -> dict[str, FloatArray]:
+    """Return the NDCG of each group at every truncation that a report shows, as `ndcg@1`, `ndcg@2`, …"""
+    largest = min(max(int(task.ranked.sizes.max()), task.part.truncation), MAX_TRUNCATION)
+    values = task.ranked.ndcg_upto(largest) * task.has_ranking[:, None]
+    return {f"ndcg@{at + 1}": values[:, at] for at in range(largest)}
 
 
-def _score_means(values: Mapping[str, FloatArray], weights: Weights) -> dict[str, FloatArray]:
-    counts = weights.astype(np.float64)
-    return {name: _share(counts @ each, counts.sum(axis=1)) for name, each in values.items()}
+def _score_means(names: Sequence[str], columns: FloatArray, weights: Weights) -> dict[str, FloatArray]:
+    """Return weighted means; the first column is ones."""
+    sums = weights.astype(np.float64) @ columns
+    means = _share(sums, sums[:, :1])
+    return {name: means[:, at + 1] for at, name in enumerate(names)}
 
 
 def _mean_of_defined(values: FloatArray) -> FloatArray:

@@ -4,12 +4,14 @@ Called by the measuring of predictions; pure.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.manifest_kinds import Predictions
 from app.predictions import Labels, PredictionBlock
+from app.stats.ranking import RankedGroups, rank_groups
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -38,6 +40,28 @@ class TaskPredictions:
     def __len__(self) -> int:
         return len(self.label)
 
+    @cached_property
+    def ranked(self) -> RankedGroups:
+        """Return the examples ranked within their groups; all of them are one group where there are none."""
+        return rank_groups(self.predicted, self.label, self.groups)
+
+    @property
+    def groups(self) -> IntArray:
+        """Return the group of each item."""
+        return np.zeros(len(self), dtype=np.int64) if self.group is None else self.group
+
+    @property
+    def n_groups(self) -> int:
+        """Return how many groups there are."""
+        return len(self.ranked.sizes)
+
+    @cached_property
+    def has_ranking(self) -> BoolArray:
+        """Say of each group whether all of its items have a prediction."""
+        n_failed = np.bincount(self.groups, self.failed)
+        complete: BoolArray = n_failed[np.unique(self.groups)] == 0
+        return complete
+
     @property
     def class_number(self) -> IntArray:
         """Return the number of each item's true class."""
@@ -53,7 +77,7 @@ def complete(part: Predictions, block: PredictionBlock, labels: Labels) -> TaskP
     """Return the predictions of one task with every failure replaced by the worst that could be predicted.
 
     A class: probability 0 for the true one, all of it for another. A value: the farther end of the labels' range.
-    A ranking: its whole group scores nothing, which `app.leaderboards.prediction_scores` sees to.
+    A ranking: its whole group scores nothing, see `has_ranking`.
     """
     failed = np.isnan(block.values[:, 0])
     classes, label = _classes(part, labels.label)

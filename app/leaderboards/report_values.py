@@ -3,29 +3,25 @@
 Called by `app.leaderboards.prediction_reports`; pure.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.leaderboards.prediction_scores import group_scores, unit_weights
+from app.leaderboards.measured import Estimate
+from app.leaderboards.prediction_scores import MAX_TRUNCATION
 from app.leaderboards.prediction_task import TaskPredictions
 from app.leaderboards.report_classes import smallest_cell
-from app.stats.example_draws import map_resamples
-from app.stats.interval import percentile_interval
 from app.stats.regression import conditional_mean, normal_quantiles, residual_histogram
-from app.stats.resample import board_generator
 from app.table import Cell
 
 FloatArray = NDArray[np.float64]
 Rows = Sequence[tuple[Cell, ...]]
-MAX_BINS, MAX_QUANTILES, MAX_TRUNCATION = 30, 200, 20
-N_RESAMPLES = 1000
+MAX_BINS, MAX_QUANTILES = 30, 200
 
 
-def value_rows(task: TaskPredictions, level: float) -> dict[str, Rows]:
+def value_rows(task: TaskPredictions) -> dict[str, Rows]:
     """Return the rows of every kind of report of predicted values."""
-    del level
     return {
         "residuals": list(_histogram(task)),
         "qq": list(_quantiles(task)),
@@ -61,28 +57,12 @@ def _conditional(task: TaskPredictions, by: str) -> Iterator[tuple[Cell, ...]]:
         yield (by, float(means.centre[at]), mean, rmse, float(means.weight[at]))
 
 
-def ranking_rows(task: TaskPredictions, level: float) -> dict[str, Rows]:
-    """Return NDCG by truncation, with its bootstrap interval over groups."""
-    largest = 1 if task.group is None else int(np.bincount(task.group).max())
-    truncations = range(1, min(max(largest, task.part.truncation), MAX_TRUNCATION) + 1)
-    by_group = np.column_stack([group_scores(task, truncation)["ndcg"] for truncation in truncations])
-    weights = unit_weights(task)
-    points = np.average(by_group, axis=0, weights=weights)
-    low, high = _band(by_group, weights, level) if len(weights) > 1 else (points * np.nan, points * np.nan)
-    ends = [None if np.isnan(end) else float(end) for end in (*low, *high)]
-    n_points = len(points)
+def ranking_rows(estimates: Mapping[str, Estimate]) -> dict[str, Rows]:
+    """Return NDCG by truncation with its bootstrap interval over groups, from the estimates named `ndcg@…`."""
     return {
         "truncation": [
-            (truncation, float(points[at]), ends[at], ends[n_points + at]) for at, truncation in enumerate(truncations)
+            (truncation, found.point, found.low, found.high)
+            for truncation in range(1, MAX_TRUNCATION + 1)
+            if (found := estimates.get(f"ndcg@{truncation}")) is not None
         ]
     }
-
-
-def _band(by_group: FloatArray, weights: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    def means(counts: NDArray[np.uint8]) -> FloatArray:
-        drawn = counts * weights
-        of_each: FloatArray = drawn @ by_group / drawn.sum(axis=1, keepdims=True)
-        return of_each
-
-    batches = map_resamples(means, len(weights), N_RESAMPLES, board_generator(0, "truncation"))
-    return percentile_interval(np.concatenate(list(batches)), level)

@@ -26,37 +26,72 @@ class GroupScores:
 
 
 def score_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray, truncation: int = 5) -> GroupScores:
-    """Return every group's scores at a truncation, groups in the order of their numbers.
-
-    The gain is 2^relevance − 1, its discount 1 / log2(rank + 1), and gains are averaged over ties of the prediction.
-    MRR and MAP take ties in the order of falling relevance, which is the best case.
-    """
-    order = np.lexsort((-relevance, -predicted, groups))
-    ranked = _Ranked(relevance[order], *_places(groups[order]))
-    discount = np.where(ranked.rank < truncation, 1.0 / np.log2(ranked.rank + 2.0), 0.0)
-    gains = np.exp2(relevance) - 1.0
-    best = gains[np.lexsort((-relevance, groups))]
-    ideal = np.add.reduceat(best * discount, ranked.starts)
-    reached = np.add.reduceat(_mean_over_ties(gains[order], predicted[order], ranked.starts) * discount, ranked.starts)
-    default = np.add.reduceat(best, ranked.starts) / ranked.sizes * np.add.reduceat(discount, ranked.starts)
-    hits = (ranked.relevance > 0) & (ranked.rank < truncation)
-    return GroupScores(
-        ndcg=_share(reached, ideal),
-        default_ndcg=_share(default, ideal),
-        mrr=_reciprocal_ranks(hits, ranked),
-        average_precision=_average_precisions(hits, ranked),
-        precision_at_1=_precisions_at_1(predicted, relevance, groups),
-    )
+    """Return every group's scores at a truncation, groups in the order of their numbers."""
+    return rank_groups(predicted, relevance, groups).scores(truncation)
 
 
 @dataclass(frozen=True)
-class _Ranked:
-    """Examples by group and falling prediction: their relevance and rank from 0, and where each group begins."""
+class RankedGroups:
+    """Examples by group, and within each by falling prediction; ties by falling relevance, which is the best case.
 
-    relevance: FloatArray
+    `gain` is 2^relevance − 1 averaged over ties of the prediction, `best` the same in the best possible order. `rank`
+    counts from 0 within the group; `starts` and `sizes` are [n_groups], `is_first_best` too.
+    """
+
+    is_relevant: BoolArray
+    gain: FloatArray
+    best: FloatArray
     rank: IntArray
     starts: IntArray
     sizes: IntArray
+    is_first_best: BoolArray
+
+    def scores(self, truncation: int) -> GroupScores:
+        """Return the scores of each group, of its first `truncation` ranks; rank r from 1 counts 1 / log2(r + 1)."""
+        discount = np.where(self.rank < truncation, 1.0 / np.log2(self.rank + 2.0), 0.0)
+        ideal = np.add.reduceat(self.best * discount, self.starts)
+        average = np.add.reduceat(self.best, self.starts) / self.sizes
+        hits = self.is_relevant & (self.rank < truncation)
+        return GroupScores(
+            ndcg=_share(np.add.reduceat(self.gain * discount, self.starts), ideal),
+            default_ndcg=_share(average * np.add.reduceat(discount, self.starts), ideal),
+            mrr=1.0 / np.minimum.reduceat(np.where(hits, self.rank + 1.0, np.inf), self.starts),
+            average_precision=self._average_precisions(hits),
+            precision_at_1=self.is_first_best.astype(np.float64),
+        )
+
+    def ndcg_upto(self, truncation: int) -> FloatArray:
+        """Return the NDCG of each group at the truncations 1, 2, … up to `truncation`, [n_groups, truncation]."""
+        there = self.rank < truncation
+        at = (np.repeat(np.arange(len(self.sizes)), self.sizes)[there], self.rank[there])
+        sums = np.zeros((2, len(self.sizes), truncation))
+        for found, gains in zip(sums, (self.gain, self.best), strict=True):
+            found[at] = gains[there] / np.log2(self.rank[there] + 2.0)
+        reached, ideal = np.cumsum(sums, axis=2)
+        return _share(reached, ideal)
+
+    def _average_precisions(self, hits: BoolArray) -> FloatArray:
+        upto = np.cumsum(hits)
+        within: IntArray = upto - np.repeat(upto[self.starts] - hits[self.starts], self.sizes)
+        precision = np.where(hits, within / (self.rank + 1.0), 0.0)
+        n_hits = np.add.reduceat(hits, self.starts, dtype=np.float64)
+        return _share(np.add.reduceat(precision, self.starts), n_hits)
+
+
+def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> RankedGroups:
+    """Sort the examples of every group once, for scores at any truncation."""
+    order = np.lexsort((-relevance, -predicted, groups))
+    rank, starts, sizes = _places(groups[order])
+    gains = np.exp2(relevance) - 1.0
+    return RankedGroups(
+        is_relevant=relevance[order] > 0,
+        gain=_mean_over_ties(gains[order], predicted[order], starts),
+        best=gains[np.lexsort((-relevance, groups))],
+        rank=rank,
+        starts=starts,
+        sizes=sizes,
+        is_first_best=_is_first_best(predicted, relevance, groups),
+    )
 
 
 def _places(groups: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -75,31 +110,17 @@ def _mean_over_ties(gains: FloatArray, predicted: FloatArray, starts: IntArray) 
     return means
 
 
-def _reciprocal_ranks(hits: BoolArray, ranked: _Ranked) -> FloatArray:
-    first = np.minimum.reduceat(np.where(hits, ranked.rank + 1.0, np.inf), ranked.starts)
-    reciprocal: FloatArray = 1.0 / first
-    return reciprocal
-
-
-def _average_precisions(hits: BoolArray, ranked: _Ranked) -> FloatArray:
-    upto = np.cumsum(hits)
-    within: IntArray = upto - np.repeat(upto[ranked.starts] - hits[ranked.starts], ranked.sizes)
-    precision = np.where(hits, within / (ranked.rank + 1.0), 0.0)
-    return _share(np.add.reduceat(precision, ranked.starts), np.add.reduceat(hits, ranked.starts, dtype=np.float64))
-
-
-def _precisions_at_1(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> FloatArray:
+def _is_first_best(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> BoolArray:
     """Say of each group whether the first prediction is the most relevant example; among equals the first one counts.
 
     That is YDF's rule: an equally relevant example elsewhere in the group does not do.
     """
     order = np.argsort(groups, kind="stable")
     _, starts, sizes = _places(groups[order])
-    is_same: BoolArray = _first_largest(predicted[order], starts, sizes) == _first_largest(
-        relevance[order], starts, sizes
+    is_same: BoolArray = np.equal(
+        _first_largest(predicted[order], starts, sizes), _first_largest(relevance[order], starts, sizes)
     )
-    at_1: FloatArray = is_same.astype(np.float64)
-    return at_1
+    return is_same
 
 
 def _first_largest(values: FloatArray, starts: IntArray, sizes: IntArray) -> IntArray:
@@ -110,5 +131,5 @@ def _first_largest(values: FloatArray, starts: IntArray, sizes: IntArray) -> Int
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Return part / whole, and zero where the whole is: nothing to gain, and no hit, score nothing."""
-    shares: FloatArray = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    shares: FloatArray = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
     return shares
