@@ -65,6 +65,13 @@ def is_metric(part: Predictions, name: str) -> bool:
     return "=" not in name and name in metric_names(part)
 
 
+def glossary_key(name: str) -> str:
+    """Return the glossary's entry of a metric: averaged ones share that of their stem."""
+    if read_constraint(name) is not None:
+        return "metric_at"
+    return name.removesuffix("_macro").removesuffix("_micro").replace("@", "_at_")
+
+
 def better_direction(name: str) -> Direction:
     """Return which way a metric is better."""
     constraint = read_constraint(name)

@@ -19,6 +19,7 @@ from app.leaderboards.measured import Estimate, Measurement
 from app.leaderboards.standing import ENTRANT, RANK, STANDING_COLUMNS, BoardStanding, stand
 from app.leaderboards.tables import BoardTables, sentences
 from app.manifest import Manifest
+from app.prediction_metrics import glossary_key
 from app.table import Cell, Column, Table
 
 FloatArray = NDArray[np.float64]
@@ -160,7 +161,8 @@ def _interval_columns(manifest: Manifest, name: str, *, detail: bool) -> tuple[C
         title = f"{title}, {kind.replace('_', ' ')}"
     column = name.replace(":", "_")
     direction = metric.direction if metric is not None and kind != "optimality_gap" else "minimize"
-    about = {"": "estimate", "profile_area": "profile"}.get(kind, kind)
+    plain = "estimate" if manifest.predictions is None else glossary_key(stem)
+    about = {"": plain, "profile_area": "profile"}.get(kind, kind)
     low, high = f"{column}_lower", f"{column}_upper"
     return (
         Column(column, title, unit=metric.unit if metric else None, direction=direction, interval=(low, high),

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.leaderboards import prediction_intervals
 from app.leaderboards.measured import Estimate
-from app.leaderboards.prediction_scores import truncated_scores
+from app.leaderboards.prediction_scores import truncated_names
 from app.leaderboards.prediction_task import TaskPredictions
 from app.leaderboards.report_classes import class_rows
 from app.leaderboards.report_values import ranking_rows, value_rows
@@ -167,7 +167,7 @@ def report_rows(task: TaskPredictions, level: float, estimates: Mapping[str, Est
 
 def report_metrics(task: TaskPredictions) -> tuple[str, ...]:
     """Return what a report estimates beyond the metrics of the board, from the same resamples."""
-    return tuple(truncated_scores(task)) if task.part.kind == "ranking" else ()
+    return truncated_names(task) if task.part.kind == "ranking" else ()
 
 
 def report_tables(rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, board: str | None = None) -> tuple[Table, ...]:

@@ -223,9 +223,15 @@ def group_scores(task: TaskPredictions) -> dict[str, FloatArray]:
 
 def truncated_scores(task: TaskPredictions) -> dict[str, FloatArray]:
     """Return the NDCG of each group at every truncation that a report shows, as `ndcg@1`, `ndcg@2`, …"""
+    names = truncated_names(task)
+    values = task.ranked.ndcg_upto(len(names)) * task.has_ranking[:, None]
+    return {name: values[:, at] for at, name in enumerate(names)}
+
+
+def truncated_names(task: TaskPredictions) -> tuple[str, ...]:
+    """Return the names of `truncated_scores`: up to the largest group, and not beyond what a plot can show."""
     largest = min(max(int(task.ranked.sizes.max()), task.part.truncation), MAX_TRUNCATION)
-    values = task.ranked.ndcg_upto(largest) * task.has_ranking[:, None]
-    return {f"ndcg@{at + 1}": values[:, at] for at in range(largest)}
+    return tuple(f"ndcg@{truncation}" for truncation in range(1, largest + 1))
 
 
 def _score_means(names: Sequence[str], columns: FloatArray, weights: Weights) -> dict[str, FloatArray]:

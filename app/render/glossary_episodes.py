@@ -63,9 +63,10 @@ EPISODES = (
     ),
     Entry(
         "counts",
-        "Seeds, episodes, records, failed",
-        "How many seeds, episodes or records the numbers rest on. Failed ones were attempted and have no score; they "
-        "are counted and never taken for zero.",
+        "Seeds, episodes, records, examples, failed",
+        "How many seeds, episodes, records, examples or groups of them the numbers rest on. Failed ones were attempted "
+        "and have no score; they are counted, and their score is never taken for zero. An example without a prediction "
+        "has a truth to be held against: it counts as the worst prediction there is.",
     ),
     Entry(
         "difference",

@@ -136,5 +136,18 @@ def _page(
 
 
 def _tables(compared: Compared) -> list[ShownTable]:
-    found = [(compared.pairwise, "The difference"), (compared.comparisons, "Every metric"), (compared.tests, "Tests")]
+    metrics = None if compared.comparisons is None else _headed_by_names(compared.comparisons, compared.pair)
+    found = [(compared.pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
     return [ShownTable(replace(table, title=title)) for table, title in found if table is not None]
+
+
+def _headed_by_names(comparisons: Table, pair: Pair) -> Table:
+    """Return the rows of A and B with their names over their values instead of in every row."""
+    names = {"a": pair.a, "b": pair.b}
+    kept = [at for at, column in enumerate(comparisons.columns) if column.name not in ("entrant_a", "entrant_b")]
+    columns = (comparisons.columns[at] for at in kept)
+    return replace(
+        comparisons,
+        columns=tuple(replace(column, title=names.get(column.name, column.title)) for column in columns),
+        rows=tuple(tuple(row[at] for at in kept) for row in comparisons.rows),
+    )

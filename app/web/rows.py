@@ -86,8 +86,9 @@ def _published_part(
     session: Session, declared: Declared, snapshot: Snapshot | None, column: str, name: str
 ) -> Table | None:
     """Return what a board says of one entrant or task, where a board breaks its numbers down; rows can be too many."""
+    kind = "intervals" if declared.manifest.evidence == "predictions" else "breakdown"
     for board in declared.manifest.leaderboards:
-        table = None if snapshot is None else snapshots.load_table(session, snapshot.id, f"breakdown/{board.name}")
+        table = None if snapshot is None else snapshots.load_table(session, snapshot.id, f"{kind}/{board.name}")
         if table is not None and any(row[table.index(column)] == name for row in table.rows):
             return tables.filter_published(table, column, name)
     return None
