@@ -1,6 +1,7 @@
 """A real, migrated Postgres for the tests, and the whole HTTP app on it."""
 
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,14 @@ from app.jobs.publish import publish
 from app.jobs.queue import QueuedJobs
 from app.main import create_app
 from app.store import benchmarks, submissions, tokens
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ordinary_signals() -> None:
+    """Signals do what they do in a terminal, also where the tests run under nohup or as a job in the background."""
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
