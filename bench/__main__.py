@@ -2,6 +2,7 @@
 
 from bench.clusters import measure_bootstrap, measure_growth
 from bench.pages import measure_pages
+from bench.predictions import measure_evaluations
 from bench.server import N_ROWS, measure_ingest, measure_latency
 from bench.statistics import measure_boards
 from bench.strata import measure_strata
@@ -25,6 +26,7 @@ def main() -> None:
     print("one more submission on a benchmark of episodes, from its evaluation to the published board:")
     measure_growth()
     measure_strata()
+    measure_evaluations()
 
 
 if __name__ == "__main__":

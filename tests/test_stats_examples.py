@@ -15,6 +15,7 @@ from app.stats.curves import (
     threshold_curve,
 )
 from app.stats.example_draws import map_resamples
+from app.stats.example_sums import NEAR, flag_sums, weighted_sums
 from app.stats.resampled_curves import (
     at_recall,
     count_calls,
@@ -139,3 +140,26 @@ def test_pooled_scores_take_the_weight_of_their_example() -> None:
     doubled = np.array([[2, 2, 1, 1]], dtype=np.uint8)
 
     assert curve_areas(pooled, weights).roc == curve_areas(sort_scores(scores, is_positive), doubled).roc
+
+
+@pytest.mark.parametrize("n_examples", [1, NEAR - 1, NEAR, 2 * NEAR + 3])
+def test_sums_under_counts_are_the_matrix_product(n_examples: int) -> None:
+    """Counts are read as bytes, a stretch of examples at a time; weights that are no counts go the plain way."""
+    rng = np.random.default_rng(n_examples)
+    counts = rng.poisson(1.0, (5, n_examples)).astype(np.uint8)
+    values = rng.normal(size=(3, n_examples))
+    flags = values > 0.0
+
+    for weights in (counts, counts * 0.5):
+        assert weighted_sums(weights, values) == pytest.approx(weights @ values.T, rel=1e-12, abs=1e-9)
+        assert (flag_sums(weights, flags) == weights.astype(float) @ flags.T).all()
+
+
+def test_a_value_that_is_not_a_number_shows() -> None:
+    """Adding several parts of a sum at once does not lose it."""
+    values = np.array([[1.0, np.nan, 2.0], [1.0, np.inf, 2.0]])
+
+    found = weighted_sums(np.ones((1, 3), dtype=np.uint8), values)
+
+    assert np.isnan(found[0, 0])
+    assert np.isinf(found[0, 1])

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binomtest, ttest_1samp
 
+from app.stats import ranking
 from app.stats.classification import (
     accuracy,
     brier_score,
@@ -274,6 +275,18 @@ def test_every_group_is_scored_as_if_it_were_alone(seed: int) -> None:
 
     for name in ("ndcg", "default_ndcg", "mrr", "average_precision", "precision_at_1"):
         assert getattr(found, name) == pytest.approx([getattr(one, name)[0] for one in alone], abs=1e-12)
+
+
+def test_keys_too_large_for_one_number_are_sorted_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Millions of groups with as many distinct predictions would overflow; the order is the same."""
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 40, 300)
+    data = rng.integers(0, 9, 300).astype(np.float64), rng.integers(0, 4, 300).astype(np.float64), groups
+    found = score_groups(*data)
+    monkeypatch.setattr(ranking, "MAX_COMBINED", 50)
+
+    for name in ("ndcg", "default_ndcg", "mrr", "average_precision", "precision_at_1"):
+        assert getattr(score_groups(*data), name) == pytest.approx(getattr(found, name), abs=1e-12)
 
 
 def test_rankings_by_hand() -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.leaderboards.prediction_task import TaskPredictions
 from app.prediction_metrics import Constraint, read_constraint
 from app.stats.classification import SMALLEST, predicted_classes
-from app.stats.example_sums import flag_sums
+from app.stats.example_sums import flag_sums, weighted_sums
 from app.stats.resampled_curves import (
     Areas,
     Calls,
@@ -149,7 +149,7 @@ class _Sums:
                 for mask in ((called == at) & (truth == at), called == at, truth == at)
             ]
         self._flags = np.stack(flags)
-        self._losses = np.column_stack([np.ones(len(task)), *(_loss(name, task) for name in LOSSES if name in names)])
+        self._losses = np.stack([np.ones(len(task)), *(_loss(name, task) for name in LOSSES if name in names)])
 
     def __call__(self, weights: Weights) -> dict[str, FloatArray]:
         sums = flag_sums(weights, self._flags)
@@ -157,7 +157,7 @@ class _Sums:
         found = {"accuracy": _share(sums[:, 1], total)}
         losses = [name for name in LOSSES if name in self._names]
         if losses:
-            means = _share(weights.astype(np.float64) @ self._losses, total[:, None])
+            means = _share(weighted_sums(weights, self._losses), total[:, None])
             found |= {name: means[:, at + 1] for at, name in enumerate(losses)}
         if sums.shape[1] > 2:
             found |= _class_scores(sums[:, 2:].reshape(len(sums), self._n_classes, 3), found["accuracy"])
@@ -195,12 +195,12 @@ def _regression(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scor
     del metrics  # all three are made of the same sums
     residual = task.predicted - task.label
     centred = task.label - float(np.average(task.label, weights=task.item_weights))
-    columns = np.column_stack([np.ones(len(task)), residual**2, np.abs(residual), centred, centred**2])
-    yield partial(_score_residuals, columns)
+    values = np.stack([np.ones(len(task)), residual**2, np.abs(residual), centred, centred**2])
+    yield partial(_score_residuals, values)
 
 
-def _score_residuals(columns: FloatArray, weights: Weights) -> dict[str, FloatArray]:
-    sums = weights.astype(np.float64) @ columns
+def _score_residuals(values: FloatArray, weights: Weights) -> dict[str, FloatArray]:
+    sums = weighted_sums(weights, values)
     means = _share(sums, sums[:, :1])
     spread = means[:, 4] - means[:, 3] ** 2
     return {"rmse": np.sqrt(means[:, 1]), "mae": means[:, 2], "r2": 1.0 - _share(means[:, 1], spread)}
@@ -210,7 +210,7 @@ def _ranking(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]
     by_group = group_scores(task) | {name: values for name, values in truncated_scores(task).items() if name in metrics}
     names = [name for name in by_group if name in metrics]
     if names:
-        yield partial(_score_means, names, np.column_stack([np.ones(task.n_groups), *(by_group[n] for n in names)]))
+        yield partial(_score_means, names, np.stack([np.ones(task.n_groups), *(by_group[n] for n in names)]))
 
 
 def group_scores(task: TaskPredictions) -> dict[str, FloatArray]:
@@ -234,9 +234,9 @@ def truncated_names(task: TaskPredictions) -> tuple[str, ...]:
     return tuple(f"ndcg@{truncation}" for truncation in range(1, largest + 1))
 
 
-def _score_means(names: Sequence[str], columns: FloatArray, weights: Weights) -> dict[str, FloatArray]:
-    """Return weighted means; the first column is ones."""
-    sums = weights.astype(np.float64) @ columns
+def _score_means(names: Sequence[str], values: FloatArray, weights: Weights) -> dict[str, FloatArray]:
+    """Return weighted means; the first row of values is ones."""
+    sums = weighted_sums(weights, values)
     means = _share(sums, sums[:, :1])
     return {name: means[:, at + 1] for at, name in enumerate(names)}
 

@@ -9,13 +9,16 @@ from typing import Any
 
 
 @cache
-def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop over numpy arrays as machine code, kept on disk where a folder for that can be written."""
+def compiled(loop: Callable[..., Any], *, reorders_sums: bool = False) -> Callable[..., Any]:
+    """Return a loop over numpy arrays as machine code, kept on disk where a folder for that can be written.
+
+    With `reorders_sums` several parts of a sum are added at once, as numpy and BLAS do; the last digit may differ.
+    """
     from numba import njit
 
-    compile_it = njit(nogil=True, cache=True)
+    how: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc"} if reorders_sums else False}
     try:
-        result: Callable[..., Any] = compile_it(loop)
+        result: Callable[..., Any] = njit(cache=True, **how)(loop)
     except RuntimeError:  # no folder to keep it in: compile it anew in each process
-        result = njit(nogil=True)(loop)
+        result = njit(**how)(loop)
     return result

@@ -8,6 +8,8 @@ from app.stats.compiled import compiled
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Weights = NDArray[np.uint8] | FloatArray
+NEAR = 4096
+"""Examples that are gone through at once: their values stay near the processor while every weighting is applied."""
 
 
 def flag_sums(weights: Weights, flags: BoolArray) -> FloatArray:
@@ -16,10 +18,23 @@ def flag_sums(weights: Weights, flags: BoolArray) -> FloatArray:
     Counts of a bootstrap are added as integers, which needs no copy of them.
     """
     if weights.dtype != np.uint8:
-        return weights.astype(np.float64) @ flags.T.astype(np.float64)
+        return weights.astype(np.float64, copy=False) @ flags.T.astype(np.float64)
     counted = np.empty((len(weights), len(flags)), dtype=np.int64)
     compiled(_count_flagged)(weights, flags.view(np.uint8), counted)
     return counted.astype(np.float64)
+
+
+def weighted_sums(weights: Weights, values: FloatArray) -> FloatArray:
+    """Return Σ weight × value, [n_weightings, n_values], from values [n_values, n_examples].
+
+    Counts of a bootstrap are read as they are: a matrix product would need eight times their memory.
+    """
+    if weights.dtype != np.uint8:
+        found: FloatArray = weights.astype(np.float64, copy=False) @ values.T
+        return found
+    sums = np.zeros((len(weights), len(values)))
+    compiled(_add_weighted, reorders_sums=True)(weights, values, sums)
+    return sums
 
 
 def _count_flagged(counts: NDArray[np.uint8], flags: NDArray[np.uint8], counted: NDArray[np.int64]) -> None:
@@ -29,3 +44,15 @@ def _count_flagged(counts: NDArray[np.uint8], flags: NDArray[np.uint8], counted:
             for at in range(counts.shape[1]):
                 total += counts[row, at] * flags[flag, at]
             counted[row, flag] = total
+
+
+def _add_weighted(counts: NDArray[np.uint8], values: FloatArray, sums: FloatArray) -> None:
+    for start in range(0, counts.shape[1], NEAR):
+        for row in range(counts.shape[0]):
+            near_counts = counts[row, start : start + NEAR]
+            for of in range(values.shape[0]):
+                near_values = values[of, start : start + NEAR]
+                total = 0.0
+                for at in range(len(near_counts)):
+                    total += near_counts[at] * near_values[at]
+                sums[row, of] += total

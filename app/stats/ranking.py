@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+MAX_COMBINED = 2**62
 
 
 @dataclass(frozen=True)
@@ -80,18 +81,34 @@ class RankedGroups:
 
 def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> RankedGroups:
     """Sort the examples of every group once, for scores at any truncation."""
-    order = np.lexsort((-relevance, -predicted, groups))
+    order = _order(groups, -predicted, -relevance)
     rank, starts, sizes = _places(groups[order])
     gains = np.exp2(relevance) - 1.0
     return RankedGroups(
         is_relevant=relevance[order] > 0,
         gain=_mean_over_ties(gains[order], predicted[order], starts),
-        best=gains[np.lexsort((-relevance, groups))],
+        best=gains[_order(groups, -relevance)],
         rank=rank,
         starts=starts,
         sizes=sizes,
         is_first_best=_is_first_best(predicted, relevance, groups),
     )
+
+
+def _order(*keys: FloatArray | IntArray) -> IntArray:
+    """Return the order by the first key, among its equals by the next, and so on; what is equal in all has any order.
+
+    One sort of whole numbers takes a third of the time of lexsort, which sorts by every key and keeps equals in place.
+    """
+    combined, n_combined = np.zeros(len(keys[0]), dtype=np.int64), 1
+    for key in keys:
+        distinct, place = np.unique(key, return_inverse=True)
+        n_combined *= len(distinct)
+        if n_combined > MAX_COMBINED:
+            return np.lexsort(keys[::-1])
+        combined = combined * len(distinct) + place
+    order: IntArray = np.argsort(combined)
+    return order
 
 
 def _places(groups: IntArray) -> tuple[IntArray, IntArray, IntArray]:
