@@ -19,7 +19,8 @@ class Column:
     `name` is the CSV and JSON key and never changes. `interval` names the columns with the low and high
     end; those are drawn as a whisker beside the point in HTML and stay plain columns in CSV.
     `direction` says which way is better (None: neither). `detail` columns are in CSV and JSON, and in
-    HTML only on request. `glossary` is the anchor of the glossary entry that explains the column.
+    HTML only on request; `optional` ones are left out of HTML where no row has a value. `glossary` is the
+    anchor of the glossary entry that explains the column.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Column:
     direction: Literal["minimize", "maximize"] | None = None
     interval: tuple[str, str] | None = None
     detail: bool = False
+    optional: bool = False
     glossary: str | None = None
     digits: int | None = None
 
@@ -79,6 +81,7 @@ class Table:
                     "direction": c.direction,
                     "interval": list(c.interval) if c.interval else None,
                     "detail": c.detail,
+                    "optional": c.optional,
                     "glossary": c.glossary,
                     "digits": c.digits,
                 }

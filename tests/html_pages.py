@@ -14,7 +14,6 @@ def table_page(table: Table) -> dict[str, Any]:
         "slug": "small",
         "table": table,
         "columns": shown_columns(table, detail=False),
-        "caption": f"{len(table.rows)} rows",
         "snapshot": None,
         "version": None,
         "trail": [],

@@ -1,9 +1,11 @@
 """Several plots of one table: split by task, class and entrant, with one colour for a name in all of them."""
 
+import re
 from typing import Any
 
 from app.render.drawings import MAX_DRAWN, build_drawings
 from app.render.html import render
+from app.render.plot import LEFT, RIGHT, WIDTH
 from app.table import Cell, Column, Table
 from tests.html_pages import table_page
 
@@ -50,6 +52,16 @@ def test_a_column_with_one_value_is_not_named() -> None:
     """Every plot is of that class: the title would say nothing."""
     assert titles(table(*line("A", "t", "yes"), *line("A", "u", "yes"))) == ["t", "u"]
     assert titles(table(*line("A", "t", "yes"))) == [""]
+
+
+def test_values_may_have_a_word_before_them() -> None:
+    """A value alone may not say what it tells apart."""
+    plot = {**LINES, "title": "Mean", "facet_words": {"class": "by"}}
+
+    assert titles(table(*line("A", "t", "truth"), *line("A", "t", "guess"), plot=plot)) == [
+        "Mean, by truth",
+        "Mean, by guess",
+    ]
 
 
 def test_a_table_may_declare_several_plots() -> None:
@@ -111,6 +123,20 @@ def test_bars_stand_on_zero() -> None:
     assert plot.y_ticks[0].text == "0"
 
 
+def test_bars_stay_beside_the_axis() -> None:
+    """The first and the last bar are as wide as the others and inside of the frame."""
+    bars = {"kind": "bars", "x": "x", "y": "y"}
+    rows = [("A", "t", "c", float(at), 5.0) for at in range(4)]
+    plot = build_drawings(table(*rows, plot=bars)).shown[0].lines
+
+    assert plot is not None
+    edges = [float(at) for at in re.findall(r"[MH]([0-9.]+)", plot.series[0].line)]
+    assert len(edges) == 8
+    assert min(edges) > LEFT
+    assert max(edges) < WIDTH - RIGHT
+    assert len({round(right - left) for left, right in zip(edges[::2], edges[1::2], strict=True)}) == 1
+
+
 def test_the_page_names_each_plot() -> None:
     """The title stands over the plot as text, and in what is read out."""
     page = render("table.html", **table_page(table(*line("A", "<t>", "yes"), *line("A", "u", "yes")))).decode()
@@ -140,6 +166,17 @@ def test_intervals_of_several_metrics_are_written_and_not_drawn() -> None:
 
     assert '<td class="number">0.90 (0.80 to 0.95)</td>' in page
     assert 'class="w axis"' not in page
+
+
+def test_an_optional_column_without_a_value_is_left_out_of_the_page() -> None:
+    """A column of dashes tells nothing; one value is enough to show it."""
+    columns = (Column("entrant", "Entrant", "text"), Column("note", "Note", "text", optional=True))
+    pages = [
+        render("table.html", **table_page(Table("intervals/b", "I", columns, (("A", None), ("B", note))))).decode()
+        for note in (None, "short")
+    ]
+
+    assert ["Note" in page for page in pages] == [False, True]
 
 
 def test_a_small_p_value_is_not_shown_as_zero() -> None:

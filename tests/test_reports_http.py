@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 
@@ -131,6 +132,27 @@ def test_a_pair_of_predictions_has_its_sentence_metrics_and_tests(site: Site) ->
     assert "2,000 resamples" in page
     assert [(row["entrant_a"], row["metric"]) for row in rows] == [("Dull", metric) for metric in METRICS]
     assert page.count("McNemar</td>") == 4
+
+
+def test_a_pair_of_rankings_is_told_of_in_groups(site: Site) -> None:
+    """Groups are what is resampled and tested, so groups are what more of would be needed."""
+    rng = np.random.default_rng(5)
+    items = [f"i{at:03}" for at in range(120)]
+    relevance = rng.integers(0, 3, len(items))
+    rows = [(item, int(grade), f"q{at % 30}") for at, (item, grade) in enumerate(zip(items, relevance, strict=True))]
+    begin(site, manifest("kind: ranking", ("ndcg",)), table(["item", "label", "group"], rows))
+    for name in ("First", "Second"):
+        scores = relevance + rng.normal(size=len(items))
+        submit(site, name, table(["item", "prediction"], [*zip(items, scores.tolist(), strict=True)]))
+    site.work()
+
+    page = site.http.get(f"{BOARD}/against?a=First&b=Second").text
+
+    assert re.search(r"About [0-9,]+ more groups would be needed .*: [0-9,]+ where there are 30\.", page)
+    assert ">Groups needed</th>" in page.replace(" &darr;", "")
+    assert "Right: A only" not in page
+    assert 'href="/glossary#paired_t"' in page
+    assert 'href="/glossary#mcnemar"' not in page
 
 
 def test_the_table_of_every_metric_is_no_square(site: Site) -> None:

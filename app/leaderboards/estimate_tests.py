@@ -25,7 +25,6 @@ POWER = 0.8
 OWN_LABELS = "Submitters bring their own labels here, so no two entrants have examples in common: nothing is paired."
 
 PAIR = (Column("entrant_a", "A", "text"), Column("entrant_b", "B", "text"))
-NEEDED = Column("examples_needed", "Examples needed", "integer", glossary="examples_needed")
 COMPARISONS = (
     *PAIR,
     Column("metric", "Metric", "text", glossary="estimate"),
@@ -37,20 +36,7 @@ COMPARISONS = (
     Column("difference_upper", "A minus B, high", detail=True, glossary="difference", digits=4),
     Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2),
     Column("separable", "Separable", "flag", glossary="separable"),
-    NEEDED,
 )  # fmt: skip
-TESTS = (
-    *PAIR,
-    Column("task", "Task", "text"),
-    Column("test", "Test", "text", glossary="mcnemar"),
-    Column("n_items", "Units", "integer", glossary="counts"),
-    Column("n_a_only", "Right: A only", "integer", glossary="mcnemar"),
-    Column("n_b_only", "Right: B only", "integer", glossary="mcnemar"),
-    Column("mean_difference", "Mean difference", glossary="paired_t", digits=4),
-    Column("p_value", "p", glossary="mcnemar", digits=4),
-    Column("p_holm", "p, Holm", glossary="holm", digits=4),
-    NEEDED,
-)
 NAMES = {"classification": "McNemar", "regression": "paired t, squared error", "ranking": "paired t, NDCG"}
 
 
@@ -59,18 +45,40 @@ def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[
     contenders = [m for m in measurements if m.entrant not in spec.labels][:MAX_ENTRANTS]
     if len(contenders) < 2:
         return ()
+    kind = "" if manifest.predictions is None else manifest.predictions.kind
     title = spec.title or spec.name
     note = () if len(measurements) <= MAX_ENTRANTS else (f"The {MAX_ENTRANTS} best contenders are compared.",)
-    compared = Table(f"comparisons/{spec.name}", f"{title}, every metric pair by pair", COMPARISONS,
+    compared = Table(f"comparisons/{spec.name}", f"{title}, every metric pair by pair", (*COMPARISONS, _needed(kind)),
                      tuple(_comparisons(manifest, spec, contenders)), (*note, *_how_paired(manifest)),
                      drawn_meta(spec))  # fmt: skip
     if not any(m.losses for m in contenders):
         return (compared,)
     meta = {"level": spec.uncertainty.level, "power": POWER}
     notes = (*note, "Each row asks whether A is better than B. Holm's value accounts for every test of this table.")
-    tested = Table(f"tests/{spec.name}", f"{title}, tests", TESTS, tuple(_tests(manifest, spec, contenders)),
+    tested = Table(f"tests/{spec.name}", f"{title}, tests", _test_columns(kind), tuple(_tests(kind, spec, contenders)),
                    notes, meta)  # fmt: skip
     return (compared, tested)
+
+
+def _needed(kind: str) -> Column:
+    unit = "Groups" if kind == "ranking" else "Examples"
+    return Column("examples_needed", f"{unit} needed", "integer", glossary="examples_needed")
+
+
+def _test_columns(kind: str) -> tuple[Column, ...]:
+    test = "mcnemar" if kind == "classification" else "paired_t"
+    return (
+        *PAIR,
+        Column("task", "Task", "text"),
+        Column("test", "Test", "text", glossary=test),
+        Column("n_items", "Groups" if kind == "ranking" else "Examples", "integer", glossary="counts"),
+        Column("n_a_only", "Right: A only", "integer", optional=True, glossary=test),
+        Column("n_b_only", "Right: B only", "integer", optional=True, glossary=test),
+        Column("mean_difference", "Mean difference", glossary=test, digits=4),
+        Column("p_value", "p", glossary=test, digits=4),
+        Column("p_holm", "p, Holm", glossary="holm", digits=4),
+        _needed(kind),
+    )
 
 
 def _how_paired(manifest: Manifest) -> tuple[str, ...]:
@@ -109,8 +117,7 @@ def _compared(a: Measurement, b: Measurement, metric: str, sign: float, level: f
     return (*points, difference, low, high, beats, bool(low > 0.0 or high < 0.0), needed)
 
 
-def _tests(manifest: Manifest, spec: EstimateBoard, contenders: Sequence[Measurement]) -> list[tuple[Cell, ...]]:
-    kind = "" if manifest.predictions is None else manifest.predictions.kind
+def _tests(kind: str, spec: EstimateBoard, contenders: Sequence[Measurement]) -> list[tuple[Cell, ...]]:
     tasks = dict.fromkeys(task for m in contenders for task in m.losses)
     rows: list[tuple[Cell, ...]] = []
     for task in tasks:

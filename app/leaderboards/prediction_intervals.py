@@ -34,9 +34,9 @@ COLUMNS = (
     Column("interval", "Tag", "text", glossary="interval_tags"),
     Column("how", "Interval", "text", glossary="interval_tags"),
     Column("level", "Level", digits=2),
-    Column("default", "Constant predictor", glossary="default_metrics", digits=4),
+    Column("default", "Constant predictor", optional=True, glossary="default_metrics", digits=4),
     Column("n_units", "Examples", "integer", glossary="counts"),
-    Column("note", "Note", "text"),
+    Column("note", "Note", "text", optional=True),
 )
 
 

@@ -33,6 +33,7 @@ class Kind:
 CLASS = Column("class", "Class", "text", glossary="one_vs_rest")
 UNIT = [0.0, 1.0]
 BY_CLASS = {"by": "entrant", "facet": ["task", "class"]}
+BY_SIDE = {"by": "entrant", "facet": ["task", "by"], "facet_words": {"by": "by"}}
 THINNED = "Curves are thinned: every step is at least ten examples wide, so that none of them shows a single label."
 BINNED = "Bins of fewer than ten examples are left blank."
 
@@ -131,8 +132,8 @@ KINDS: Mapping[str, Kind] = {
             Column("weight", "Examples", digits=0, glossary="conditional"),
         ),
         (
-            {"kind": "lines", "x": "centre", "y": "mean", "diagonal": True, "by": "entrant", "facet": ["task", "by"]},
-            {"kind": "lines", "x": "centre", "y": "rmse", "by": "entrant", "facet": ["task", "by"], "title": "RMSE"},
+            {"kind": "lines", "x": "centre", "y": "mean", "diagonal": True, "title": "Mean"} | BY_SIDE,
+            {"kind": "lines", "x": "centre", "y": "rmse", "title": "RMSE"} | BY_SIDE,
         ),
         (BINNED,),
     ),

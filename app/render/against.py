@@ -154,19 +154,21 @@ def _digits(row: Record, effect: str) -> int:
     return next(enough, MOST_DIGITS) if max(sizes) > 0.0 else DIGITS
 
 
-def examples_needed(pair: Pair, metric: str, comparisons: Table | None, tests: Table | None) -> Sequence[str]:
-    """Return how many more examples would show the difference, where that is known and it is not shown already."""
+def examples_needed(
+    pair: Pair, metric: str, comparisons: Table | None, tests: Table | None, unit: str = "examples"
+) -> Sequence[str]:
+    """Return how many more of the unit would show the difference, where that is known and it is not shown already."""
     if pair.forth["separable"] is not False:
         return ()
     tested = _records(tests, pair)
     counts = {str(record["task"]): _whole(record["n_items"]) for record in tested}
     for record in _records(comparisons, pair):
         if record["metric"] == metric and "examples_needed" in record:
-            return _needed(_whole(record["examples_needed"]), sum(counts.values()), "a difference of this size")
+            return _needed(_whole(record["examples_needed"]), sum(counts.values()), unit, "a difference of this size")
     return [
         sentence
         for record in tested
-        for sentence in _needed(_whole(record["examples_needed"]), _whole(record["n_items"]), _by_test(record))
+        for sentence in _needed(_whole(record["examples_needed"]), _whole(record["n_items"]), unit, _by_test(record))
     ][:MAX_SENTENCES]
 
 
@@ -184,10 +186,10 @@ def _by_test(record: Record) -> str:
     return f"by the test {record['test']} that {record['entrant_a']} is better on {record['task']}"
 
 
-def _needed(n_needed: int, n_there: int, what: str) -> list[str]:
+def _needed(n_needed: int, n_there: int, unit: str, what: str) -> list[str]:
     if not n_needed or n_needed <= n_there:
         return []
     if not n_there:
-        return [f"About {n_needed:,} examples would be needed to show {what} with 80 % power."]
-    more = f"About {n_needed - n_there:,} more examples would be needed to show {what} with 80 % power"
+        return [f"About {n_needed:,} {unit} would be needed to show {what} with 80 % power."]
+    more = f"About {n_needed - n_there:,} more {unit} would be needed to show {what} with 80 % power"
     return [f"{more}: {n_needed:,} where there are {n_there:,}."]

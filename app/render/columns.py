@@ -1,6 +1,6 @@
 """The columns of a table as HTML shows them: text, interval, whisker. Called by the web and by the templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.render.matrix import each_pair_once, is_pairwise
@@ -74,8 +74,16 @@ def shown_columns(table: Table, *, detail: bool) -> list[ShownColumn]:
     if detail:
         return [_shown(table, column) for column in table.columns]
     ends = {name for column in table.columns for name in column.interval or ()}
-    chosen = [column for column in table.columns if not column.detail and column.name not in ends]
+    left_out = ends | set(_empty(table))
+    chosen = [column for column in table.columns if not column.detail and column.name not in left_out]
     return [_shown(table, column) for column in sorted(chosen, key=_comes_later)]
+
+
+def _empty(table: Table) -> Iterator[str]:
+    """Yield the optional columns in which no row has a value."""
+    for at, column in enumerate(table.columns):
+        if column.optional and all(row[at] is None for row in table.rows):
+            yield column.name
 
 
 def _comes_later(column: Column) -> bool:

@@ -1,7 +1,8 @@
 """What a table asks to be drawn: one plot or several, each once for every task, class or entrant it is split by.
 
 Called by the pages of tables. `meta["plot"]` is a mapping or a list of them; `facet` names the columns whose
-combinations have a plot each, `by` the column whose values are the series within a plot.
+combinations have a plot each, `facet_words` what stands before the values of such a column, and `by` the column whose
+values are the series within a plot.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,11 +57,13 @@ def _facets(table: Table, declared: Declared) -> Iterator[tuple[str, Table]]:
     """Yield the rows of each combination with its title; a column with one value alone is not named."""
     at = [table.index(name) for name in declared.get("facet", ())]
     telling = [position for position in at if len({row[position] for row in table.rows}) > 1]
+    before = [declared.get("facet_words", {}).get(table.columns[position].name, "") for position in telling]
     rows: dict[tuple[str, ...], list[int]] = {}
     for number, row in enumerate(table.rows):
         rows.setdefault(tuple(str(row[position]) for position in telling), []).append(number)
     for values, numbers in rows.items():
-        title = ", ".join((*([declared["title"]] if "title" in declared else []), *values))
+        words = (f"{word} {value}".strip() for word, value in zip(before, values, strict=True))
+        title = ", ".join((*([declared["title"]] if "title" in declared else []), *words))
         yield title, replace(table, rows=tuple(table.rows[number] for number in numbers))
 
 

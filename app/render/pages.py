@@ -71,7 +71,6 @@ class TablePage(Page):
     slug: str
     table: Table
     columns: Sequence[ShownColumn]
-    caption: str
     snapshot: Snapshot | None
     version: int | None
     trail: Links
@@ -92,10 +91,12 @@ class TablePage(Page):
         return is_pairwise(self.table)
 
     @property
-    def shown_caption(self) -> str:
+    def caption(self) -> str:
         """Return what the rows are."""
         if not self.is_pairwise:
-            return self.caption
+            count = f"{len(self.rows):,} row{'' if len(self.rows) == 1 else 's'}"
+            has_whiskers = any(shown.scale is not None for shown in self.columns)
+            return f"{count}; whiskers are intervals on one scale per column" if has_whiskers else count
         n_shown, n_all = len(self.rows), len(self.table.rows)
         return f"{n_shown} pairs, as A the one that wins more over all; the CSV has both orders ({n_all} rows)"
 

@@ -64,7 +64,10 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
         return None
     kind = str(declared["kind"])
     up = [value for point in points for value in point[1:] if value is not None]
-    x = _scale([point[0] for point in points], declared.get("x_range"))
+    across = [point[0] for point in points]
+    # Bars stand on both sides of their positions.
+    half = _step(across) / 2 if kind == "bars" else 0.0
+    x = _scale([min(across) - half, max(across) + half], declared.get("x_range"))
     # A bar's length is read from zero.
     y = _scale([*up, 0.0] if kind == "bars" else up, declared.get("y_range"))
     shown = list(groups.items())[:MAX_SERIES]
@@ -151,9 +154,14 @@ def _band(points: Sequence[Point], x: Scale, y: Scale) -> str:
 
 
 def _bars(placed: Sequence[tuple[float, float]], floor: float) -> str:
-    steps = [later[0] - earlier[0] for earlier, later in pairwise(placed)]
-    half = max(0.4 * min((step for step in steps if step > 0), default=20.0), 0.5)
+    half = max(0.4 * (_step([at for at, _ in placed]) or 50.0), 0.5)
     return "".join(f"M{at - half:g} {floor:g}V{up:g}H{at + half:g}V{floor:g}Z" for at, up in placed)
+
+
+def _step(positions: Sequence[float]) -> float:
+    """Return the smallest distance of two neighbours, 0 when there are no two."""
+    ordered = sorted(positions)
+    return min((later - earlier for earlier, later in pairwise(ordered) if later > earlier), default=0.0)
 
 
 def _diagonal(x: Scale, y: Scale) -> str | None:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.errors import FieldRejected, NotFound, Problem
+from app.manifest import Manifest
 from app.names import clip_for_message
 from app.render.against import Pair, entrants_of, examples_needed, find_pair, measured_by, rows_of_pair, verdict
 from app.render.pages import ShownTable
@@ -78,11 +79,16 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
     measured = measured_by(view.table, manifest)
     return Compared(
         pair,
-        (verdict(pair, measured), *examples_needed(pair, metric, comparisons, tests)),
+        (verdict(pair, measured), *examples_needed(pair, metric, comparisons, tests, _unit(manifest))),
         rows_of_pair(view.table, a, b, both_orders=False),
         None if comparisons is None else _some(rows_of_pair(comparisons, a, b, both_orders=False)),
         None if tests is None else _some(rows_of_pair(tests, a, b, both_orders=True)),
     )
+
+
+def _unit(manifest: Manifest) -> str:
+    is_ranking = manifest.predictions is not None and manifest.predictions.kind == "ranking"
+    return "groups" if is_ranking else "examples"
 
 
 def _refuse_unpaired(view: TableView, board: str, a: str, b: str) -> None:

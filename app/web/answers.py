@@ -47,7 +47,6 @@ class TableView:
     slug: str
     address: str
     table: Table
-    caption: str
     snapshot: Snapshot | None = None
     version: int | None = None
     trail: Sequence[tuple[str, str]] = ()
@@ -97,7 +96,6 @@ def _table_page(request: Request, view: TableView) -> Response:
         table=table,
         drawings=build_drawings(view.table),
         columns=html.shown_columns(table, detail=query.get("detail") == "1"),
-        caption=view.caption,
         snapshot=view.snapshot,
         version=view.version,
         trail=view.trail,

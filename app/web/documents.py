@@ -21,6 +21,7 @@ class ColumnDocument(Document):
     direction: str | None
     interval: list[str] | None
     detail: bool
+    optional: bool
     glossary: str | None
     digits: int | None
 

@@ -54,7 +54,7 @@ def view_of(session: Session, slug: str, table: Table, snapshot: Snapshot | None
     """Return a table with the snapshot it belongs to."""
     version = None if snapshot is None else snapshots.manifest_version_number(session, snapshot)
     mode = benchmarks.find_declared(session, slug).manifest.mode
-    return TableView(slug, "", table, "", snapshot, version, mode=mode)
+    return TableView(slug, "", table, snapshot, version, mode=mode)
 
 
 def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:
@@ -63,7 +63,6 @@ def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_
         view.slug,
         address,
         view.table,
-        _caption(view.table),
         view.snapshot,
         view.version,
         trail=[(view.slug, f"/benchmarks/{view.slug}")],
@@ -72,12 +71,6 @@ def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_
         mode=view.mode,
         choices=view.choices,
     )
-
-
-def _caption(table: Table) -> str:
-    count = f"{len(table.rows):,} row{'' if len(table.rows) == 1 else 's'}"
-    has_whiskers = any(column.interval is not None and column.name != "rank" for column in table.columns)
-    return f"{count}; whiskers are intervals on one scale per column" if has_whiskers else count
 
 
 def name_links(declared: Declared) -> RowLinks:
