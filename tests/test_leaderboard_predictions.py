@@ -389,13 +389,13 @@ def test_reports_are_one_table_a_kind() -> None:
 
 
 def test_the_confusion_matrix_has_the_truth_in_its_rows() -> None:
-    """Three examples of red, one of them called green."""
-    probabilities = np.eye(3)[[0, 0, 1, 1, 2]]
-    label = np.array([0.0, 0.0, 0.0, 1.0, 2.0])
+    """Thirty examples of red, ten of them called green."""
+    probabilities = np.repeat(np.eye(3)[[0, 0, 1, 1, 2]], 10, axis=0)
+    label = np.repeat([0.0, 0.0, 0.0, 1.0, 2.0], 10)
     rows = measure(benchmark(COLOURS, ("accuracy",)), "A", probabilities, Labels("t", (), label)).rows["confusion"]
 
     assert {row[1:] for row in rows if row[3]} == {
-        ("red", "red", 2.0), ("red", "green", 1.0), ("green", "green", 1.0), ("blue", "blue", 1.0)
+        ("red", "red", 20.0), ("red", "green", 10.0), ("green", "green", 10.0), ("blue", "blue", 10.0)
     }  # fmt: skip
 
 

@@ -30,7 +30,6 @@ from app.stats.regression import (
     mean_absolute_error,
     normal_quantiles,
     r_squared,
-    residual_histogram,
     root_mean_squared_error,
 )
 
@@ -243,10 +242,15 @@ def test_bins_are_told_by_their_centres() -> None:
     bins = conditional_mean(np.array([0.0, 0.4, 1.0]), np.array([1.0, 3.0, 7.0]), np.array([1.0, 3.0, 1.0]), n_bins=2)
 
     assert (bins.centre.tolist(), bins.weight.tolist(), bins.mean.tolist()) == ([0.25, 0.75], [4.0, 1.0], [2.5, 7.0])
-    assert residual_histogram(np.zeros(3), np.array([0.0, 1.0, 2.0]), np.ones(3), n_bins=2).weight.tolist() == [
-        1.0,
-        2.0,
-    ]
+    assert bins.n_examples.tolist() == [2, 1]
+
+
+def test_bins_may_reach_from_and_to_a_mean_of_extremes() -> None:
+    """The outermost ones also hold what lies beyond."""
+    by = np.array([0.0, 2.0, 4.0, 6.0, 8.0])
+    bins = conditional_mean(by, by, np.ones(5), n_bins=2, n_extreme=2)
+
+    assert (bins.centre.tolist(), bins.n_examples.tolist()) == ([2.5, 5.5], [2, 3])
 
 
 def test_normal_residuals_lie_on_the_diagonal() -> None:

@@ -34,8 +34,10 @@ CLASS = Column("class", "Class", "text", glossary="one_vs_rest")
 UNIT = [0.0, 1.0]
 BY_CLASS = {"by": "entrant", "facet": ["task", "class"]}
 BY_SIDE = {"by": "entrant", "facet": ["task", "by"], "facet_words": {"by": "by"}}
-THINNED = "Curves are thinned: every step is at least ten examples wide, so that none of them shows a single label."
-BINNED = "Bins of fewer than ten examples are left blank."
+THINNED = (
+    "Where labels are private, every step of a curve is at least ten examples wide, so that none shows a single label."
+)
+BINNED = "Where labels are private, bins of fewer than ten examples are left blank."
 
 
 def _share(name: str, title: str, glossary: str) -> Column:
@@ -64,6 +66,8 @@ KINDS: Mapping[str, Kind] = {
             _share("brier", "Brier", "brier"),
             _share("ece", "Calibration error", "ece"),
         ),
+        notes=("Where labels are private, precision, recall and F1 are left blank if fewer than ten examples are "
+               "called the class, or all but fewer than ten.",),
     ),
     "roc": Kind(
         "ROC",
@@ -94,7 +98,8 @@ KINDS: Mapping[str, Kind] = {
             Column("weight", "Examples", digits=0, glossary="confusion"),
         ),
         ({"kind": "heatmap", "x": "predicted", "y": "truth", "value": "weight", "facet": ["entrant", "task"]},),
-        ("Rows are the truth, columns what was predicted.",),
+        ("Rows are the truth, columns what was predicted.",
+         "Where labels are private, classes that are called for fewer than ten examples stand together."),
     ),
     "reliability": Kind(
         "Reliability",
@@ -102,7 +107,7 @@ KINDS: Mapping[str, Kind] = {
             CLASS,
             _share("predicted", "Predicted probability", "reliability"),
             _share("observed", "Observed share", "reliability"),
-            Column("weight", "Examples", digits=0, glossary="reliability"),
+            Column("n_examples", "Examples", "integer", glossary="reliability"),
         ),
         ({"kind": "lines", "x": "predicted", "y": "observed", "x_range": UNIT, "y_range": UNIT, "diagonal": True}
          | BY_CLASS,),
@@ -111,8 +116,9 @@ KINDS: Mapping[str, Kind] = {
     "residuals": Kind(
         "Residuals: truth minus prediction",
         (Column("residual", "Residual", digits=4, glossary="residuals"),
-         Column("weight", "Examples", digits=0, glossary="residuals")),
-        ({"kind": "bars", "x": "residual", "y": "weight", "by": "entrant", "facet": ["task", "entrant"]},),
+         Column("n_examples", "Examples", "integer", glossary="residuals")),
+        ({"kind": "bars", "x": "residual", "y": "n_examples", "by": "entrant", "facet": ["task", "entrant"]},),
+        (BINNED, "The first and the last bin also hold what lies beyond."),
     ),
     "qq": Kind(
         "Normal probability plot of the residuals",
@@ -129,7 +135,7 @@ KINDS: Mapping[str, Kind] = {
             Column("centre", "Bin centre", digits=4, glossary="conditional"),
             Column("mean", "Mean of the other", digits=4, glossary="conditional"),
             Column("rmse", "RMSE", digits=4, direction="minimize", glossary="rmse"),
-            Column("weight", "Examples", digits=0, glossary="conditional"),
+            Column("n_examples", "Examples", "integer", glossary="conditional"),
         ),
         (
             {"kind": "lines", "x": "centre", "y": "mean", "diagonal": True, "title": "Mean"} | BY_SIDE,

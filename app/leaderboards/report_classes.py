@@ -1,7 +1,8 @@
 """The report of class predictions: curves of each class against the rest, confusion, calibration.
 
 Called by `app.leaderboards.prediction_reports`; pure. A curve with every threshold would show the label of every
-example to whoever knows the scores, so steps and bins hold several examples where labels are private.
+example to whoever knows the scores, so steps, bins and what is called one class hold several examples where labels are
+private.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,13 +17,14 @@ from app.stats.curves import ThresholdCurve, average_precision, precision_recall
 from app.table import Cell
 
 FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 Rows = Sequence[tuple[Cell, ...]]
 MIN_CELL = 10
-"""Fewest examples in a step of a curve and in a bin, so that none shows a single private label."""
+"""Fewest examples in a step of a curve, in a bin, and called one class, so that none shows a single private label."""
 MAX_POINTS = 200
 MAX_CURVES = 20
 MAX_CONFUSED = 60
+MAX_NAMED = 3
 
 
 def smallest_cell(task: TaskPredictions) -> int:
@@ -33,17 +35,16 @@ def smallest_cell(task: TaskPredictions) -> int:
 def class_rows(task: TaskPredictions, level: float) -> dict[str, Rows]:
     """Return the rows of every kind of report of class predictions."""
     curves = [(name, at, _curve(task, at)) for name, at in _shown_classes(task)]
-    confusion = confusion_matrix(
-        task.class_number, predicted_classes(task.probabilities), len(task.classes), task.item_weights
-    )
+    called = predicted_classes(task.probabilities)
+    confusion = confusion_matrix(task.class_number, called, len(task.classes), task.item_weights)
+    n_called = np.bincount(called, task.item_weights > 0, minlength=len(task.classes)).astype(np.int64)
     thinned = [(name, curve, _steps(task, at)) for name, at, curve in curves if curve.has_both]
-    is_binary = len(task.classes) == 2
     return {
-        "classes": [_class_row(task, at, curve, confusion, level) for _, at, curve in curves],
+        "classes": [_class_row(task, at, curve, confusion, n_called, level) for _, at, curve in curves],
         "roc": [row for each in thinned for row in _points(each, "false_positive_rate", "recall")],
         "pr": [row for each in thinned for row in _points(each, "recall", "precision")],
-        "thresholds": [row for each in thinned for row in _points(each, "accuracy", "volume")] if is_binary else [],
-        "confusion": list(_confusion_rows(task, confusion)),
+        "thresholds": [row for each in thinned for row in _points(each, "accuracy", "volume")],
+        "confusion": list(_confusion_rows(task, confusion, n_called)),
         "reliability": [row for name, at in _shown_classes(task) for row in _reliability_rows(task, name, at)],
     }
 
@@ -82,10 +83,11 @@ def _points(each: tuple[str, ThresholdCurve, NDArray[np.intp]], x: str, y: str) 
 
 
 def _class_row(
-    task: TaskPredictions, at: int, curve: ThresholdCurve, confusion: FloatArray, level: float
+    task: TaskPredictions, at: int, curve: ThresholdCurve, confusion: FloatArray, n_called: IntArray, level: float
 ) -> tuple[Cell, ...]:
     scores, weights = class_scores(confusion), task.item_weights
     n_positive = float(confusion[at].sum())
+    is_told = not _is_few(int(n_called[at]), task) and not _is_few(int(n_called.sum() - n_called[at]), task)
     area, pr_area = roc_area(curve), precision_recall_area(curve)
     around = None if area is None else hanley_mcneil(area, n_positive, float(confusion.sum()) - n_positive, level)
     pr_around = None if pr_area is None else logistic(pr_area, n_positive, level)
@@ -94,8 +96,8 @@ def _class_row(
     bins = reliability(task.probabilities[:, at], is_class, weights)
     return (
         task.classes[at],
-        n_positive,
-        *(_known(values[at]) for values in (scores.precision, scores.recall, scores.f1)),
+        None if task.weights is not None and _is_few(is_class.sum(), task) else n_positive,
+        *(_known(values[at]) if is_told else None for values in (scores.precision, scores.recall, scores.f1)),
         area,
         *(around or (None, None)),
         pr_area,
@@ -106,18 +108,44 @@ def _class_row(
     )
 
 
-def _confusion_rows(task: TaskPredictions, confusion: FloatArray) -> Iterator[tuple[Cell, ...]]:
+def _is_few(n_examples: int, task: TaskPredictions) -> bool:
+    return 0 < n_examples < smallest_cell(task)
+
+
+def _confusion_rows(task: TaskPredictions, confusion: FloatArray, n_called: IntArray) -> Iterator[tuple[Cell, ...]]:
     if len(task.classes) > MAX_CONFUSED:
         return
-    for truth, cells in zip(task.classes, confusion.tolist(), strict=True):
-        yield from ((truth, predicted, weight) for predicted, weight in zip(task.classes, cells, strict=True))
+    pools = _pooled(task, n_called)
+    for truth, cells in zip(task.classes, confusion, strict=True):
+        yield from ((truth, _together(task, pool), float(cells[pool].sum())) for pool in pools)
+
+
+def _pooled(task: TaskPredictions, n_called: IntArray) -> list[list[int]]:
+    """Return the classes as they are called, those that are rarely called as one.
+
+    The totals of the true classes are known, so blank cells could be computed again. The pool takes in the next
+    rarer classes until it is large enough.
+    """
+    rarest = np.argsort(n_called, kind="stable").tolist()
+    n_pooled = sum(_is_few(n_called[at], task) for at in rarest)
+    pool = [at for at in rarest if n_called[at] > 0][:n_pooled]
+    while pool and _is_few(int(n_called[pool].sum()), task) and len(pool) < len(n_called[n_called > 0]):
+        pool = [at for at in rarest if n_called[at] > 0][: len(pool) + 1]
+    alone = [[at] for at in range(len(n_called)) if at not in pool]
+    return [*alone, sorted(pool)] if pool else alone
+
+
+def _together(task: TaskPredictions, pool: list[int]) -> str:
+    return " + ".join(task.classes[at] for at in pool) if len(pool) <= MAX_NAMED else f"{len(pool)} classes together"
 
 
 def _reliability_rows(task: TaskPredictions, name: str, at: int) -> Iterator[tuple[Cell, ...]]:
     bins = reliability(task.probabilities[:, at], task.class_number == at, task.item_weights)
-    enough = bins.n_examples >= smallest_cell(task)
-    for predicted, observed, weight, shown in zip(bins.predicted, bins.observed, bins.weight, enough, strict=True):
-        yield (name, float(predicted), float(observed) if shown else None, float(weight))
+    for at, n_examples in enumerate(bins.n_examples.tolist()):
+        # A mean under private weights would show them where there are few.
+        few = _is_few(n_examples, task)
+        predicted, observed = (bins.plain[at], None) if few else (bins.predicted[at], float(bins.observed[at]))
+        yield (name, float(predicted), observed, n_examples)
 
 
 def _known(value: float) -> float | None:

@@ -12,7 +12,7 @@ from app.leaderboards.measured import Estimate
 from app.leaderboards.prediction_scores import MAX_TRUNCATION
 from app.leaderboards.prediction_task import TaskPredictions
 from app.leaderboards.report_classes import smallest_cell
-from app.stats.regression import conditional_mean, normal_quantiles, residual_histogram
+from app.stats.regression import conditional_mean, normal_quantiles
 from app.table import Cell
 
 FloatArray = NDArray[np.float64]
@@ -34,8 +34,10 @@ def _n_bins(task: TaskPredictions) -> int:
 
 
 def _histogram(task: TaskPredictions) -> Iterator[tuple[Cell, ...]]:
-    bins = residual_histogram(task.predicted, task.label, task.item_weights, _n_bins(task))
-    yield from zip(bins.centre.tolist(), bins.weight.tolist(), strict=True)
+    residuals, least = task.label - task.predicted, smallest_cell(task)
+    bins = conditional_mean(residuals, residuals, task.item_weights, _n_bins(task), least)
+    for centre, n_examples in zip(bins.centre.tolist(), bins.n_examples.tolist(), strict=True):
+        yield (centre, n_examples if n_examples >= least else None)
 
 
 def _quantiles(task: TaskPredictions) -> Iterator[tuple[Cell, ...]]:
@@ -47,14 +49,15 @@ def _quantiles(task: TaskPredictions) -> Iterator[tuple[Cell, ...]]:
 
 def _conditional(task: TaskPredictions, by: str) -> Iterator[tuple[Cell, ...]]:
     of, other = (task.predicted, task.label) if by == "prediction" else (task.label, task.predicted)
-    n_bins, weights = _n_bins(task), task.item_weights
-    means = conditional_mean(of, other, weights, n_bins)
-    squares = conditional_mean(of, (task.predicted - task.label) ** 2, weights, n_bins)
-    n_each = conditional_mean(of, other, np.ones(len(task)), n_bins).weight
+    n_bins, least, weights = _n_bins(task), smallest_cell(task), task.item_weights
+    means = conditional_mean(of, other, weights, n_bins, least)
+    squares = conditional_mean(of, (task.predicted - task.label) ** 2, weights, n_bins, least)
     for at in range(n_bins):
-        is_shown = n_each[at] >= smallest_cell(task)
-        mean, rmse = (float(means.mean[at]), float(np.sqrt(squares.mean[at]))) if is_shown else (None, None)
-        yield (by, float(means.centre[at]), mean, rmse, float(means.weight[at]))
+        centre, n_examples = float(means.centre[at]), int(means.n_examples[at])
+        if n_examples >= least:
+            yield (by, centre, float(means.mean[at]), float(np.sqrt(squares.mean[at])), n_examples)
+        else:
+            yield (by, centre, None, None, None)
 
 
 def ranking_rows(estimates: Mapping[str, Estimate]) -> dict[str, Rows]:

@@ -94,13 +94,14 @@ def brier_score(probabilities: FloatArray, labels: IntArray, weights: FloatArray
 class Reliability:
     """Examples by what was predicted, [n_bins]: mean prediction, observed share, weight and number of examples.
 
-    Bins without weight are left out.
+    `plain` is the mean prediction without weights. Bins and examples without weight are left out.
     """
 
     predicted: FloatArray
     observed: FloatArray
     weight: FloatArray
     n_examples: IntArray
+    plain: FloatArray
 
     @property
     def expected_calibration_error(self) -> float | None:
@@ -121,8 +122,10 @@ def reliability(
     there = weight > 0
     predicted = np.bincount(place, weights * scores, minlength=n_bins)[there] / weight[there]
     observed = np.bincount(place, weights * is_positive, minlength=n_bins)[there] / weight[there]
-    n_examples = np.bincount(place, minlength=n_bins)[there]
-    return Reliability(predicted, observed, weight[there], n_examples)
+    counted = weights > 0
+    n_examples = np.bincount(place, counted, minlength=n_bins)[there]
+    plain = np.bincount(place, counted * scores, minlength=n_bins)[there] / n_examples
+    return Reliability(predicted, observed, weight[there], n_examples.astype(np.int64), plain)
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:

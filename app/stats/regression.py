@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 def root_mean_squared_error(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
@@ -34,27 +35,35 @@ def r_squared(predicted: FloatArray, labels: FloatArray, weights: FloatArray) ->
 
 @dataclass(frozen=True)
 class Bins:
-    """A histogram or a conditional plot by bin: its centre, its weight, and the mean of what is conditioned."""
+    """A histogram or a conditional plot by bin: centre, weight, mean, and the number of examples that have weight."""
 
     centre: FloatArray
     weight: FloatArray
     mean: FloatArray
+    n_examples: IntArray
 
 
-def residual_histogram(predicted: FloatArray, labels: FloatArray, weights: FloatArray, n_bins: int = 30) -> Bins:
-    """Return the residuals, label − prediction, in bins of equal width."""
-    return conditional_mean(labels - predicted, labels - predicted, weights, n_bins)
+def conditional_mean(
+    by: FloatArray, values: FloatArray, weights: FloatArray, n_bins: int = 30, n_extreme: int = 1
+) -> Bins:
+    """Return the weighted mean of `values` in bins of `by` of equal width; NaN in an empty bin.
 
-
-def conditional_mean(by: FloatArray, values: FloatArray, weights: FloatArray, n_bins: int = 30) -> Bins:
-    """Return the weighted mean of `values` in bins of `by` of equal width; NaN in an empty bin."""
-    low, high = float(by.min()), float(by.max())
-    high = high if high > low else low + 1.0
-    place = np.minimum(((by - low) / (high - low) * n_bins).astype(np.int64), n_bins - 1)
+    The bins reach from the mean of the `n_extreme` smallest numbers of `by` to that of the largest; the first and the
+    last bin also hold what lies beyond.
+    """
+    low, high = _ends(by, n_extreme)
+    place = np.clip(((by - low) / (high - low) * n_bins).astype(np.int64), 0, n_bins - 1)
     weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
     sums = np.bincount(place, weights * values, minlength=n_bins)
     mean = np.divide(sums, weight, out=np.full(n_bins, np.nan), where=weight > 0)
-    return Bins(low + (np.arange(n_bins) + 0.5) * (high - low) / n_bins, weight, mean)
+    n_examples = np.bincount(place, weights > 0, minlength=n_bins).astype(np.int64)
+    return Bins(low + (np.arange(n_bins) + 0.5) * (high - low) / n_bins, weight, mean, n_examples)
+
+
+def _ends(values: FloatArray, n_extreme: int) -> tuple[float, float]:
+    ordered, n_extreme = np.sort(values), min(n_extreme, len(values))
+    low, high = float(ordered[:n_extreme].mean()), float(ordered[-n_extreme:].mean())
+    return low, high if high > low else low + max(1.0, abs(low))
 
 
 def normal_quantiles(residuals: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
