@@ -111,11 +111,55 @@ def test_the_positive_class_may_be_the_first(tmp_path: Path) -> None:
     assert values(tmp_path, "item,p_yes,p_no\na,0.25,0.75\n", f"{BINARY}, positive: 'no'", labels("a")) == [[0.75]]
 
 
-def test_numbers_of_a_regression_have_no_bounds(tmp_path: Path) -> None:
-    """Negative and large ones too, and items may be integers in Parquet."""
-    content = {"p.parquet": parquet({"item": [7, 8], "prediction": [-1e300, 3.0]})}
+def test_numbers_of_a_regression_may_be_negative_and_large(tmp_path: Path) -> None:
+    """And items may be integers in Parquet."""
+    content = {"p.parquet": parquet({"item": [7, 8], "prediction": [-1e50, 3.0]})}
 
-    assert values(tmp_path, content, REGRESSION, labels("8", "7")) == [[3.0], [-1e300]]
+    assert values(tmp_path, content, REGRESSION, labels("8", "7")) == [[3.0], [-1e50]]
+
+
+@pytest.mark.parametrize(("cell", "message"), [("1e51", "a prediction is at most 1e+50"),
+                                               ("-1.7e308", "a prediction is at least -1e+50")])  # fmt: skip
+def test_numbers_whose_squares_overflow_are_refused(tmp_path: Path, cell: str, message: str) -> None:
+    """One of them would leave nobody's board to compute."""
+    (found,) = problems(tmp_path, f"item,prediction\na,{cell}\n", REGRESSION, labels("a"))
+
+    assert (found.row, found.message, found.value) == (2, message, cell)
+
+
+def test_a_task_left_out_is_refused(tmp_path: Path) -> None:
+    """Leaving out the hardest task lifts the mean; B left out the other one."""
+    truth = {**labels("a", task="t"), **labels("a", task="u")}
+    content = "entrant,task,item,prediction\nA,t,a,0.5\nB,u,a,0.5\n"
+
+    found = problems(tmp_path, content, truth=truth, entrant=None)
+
+    assert [(p.message, p.column, p.value) for p in found] == [
+        ("A has no prediction for task u", "task", "u"),
+        ("B has no prediction for task t", "task", "t"),
+    ]
+
+
+def test_a_task_left_out_counts_as_failures_where_those_are_allowed(tmp_path: Path) -> None:
+    """Every item of it, and the warning counts them."""
+    truth = {**labels("a", task="t"), **labels("a", "b", task="u")}
+    evidence = read(tmp_path, "item,task,prediction\na,t,0.5\n", f"{BINARY}, missing: failure", truth)
+
+    blocks = {block.task: block.values for block in evidence.predictions}
+    assert blocks["t"].tolist() == [[0.5]]
+    assert np.isnan(blocks["u"]).all()
+    assert len(blocks["u"]) == 2
+    assert [w.message for w in evidence.warnings] == ["A, u: 2 of 2 items have no prediction; each counts as a failure"]
+
+
+def test_own_labels_cover_every_task(tmp_path: Path) -> None:
+    """A task without rows has no labels either, so nothing could count as failed."""
+    truth = {**labels(task="t"), **labels(task="u")}
+    content = "item,task,prediction,label\na,t,0.5,yes\n"
+
+    (found,) = problems(tmp_path, content, f"{BINARY}, labels: submitted, missing: failure", truth)
+
+    assert (found.message, found.value) == ("A has no prediction for task u", "u")
 
 
 def test_integers_are_predictions(tmp_path: Path) -> None:
@@ -433,11 +477,14 @@ class TestHostileParquet:
         assert lists[0].message == "the column holds lists"
 
 
-def put(folder: Path, content: bytes | str, part: str = BINARY, tasks: str = "[{id: t}]") -> LabelReading:
+def put(
+    folder: Path, content: str | dict[str, bytes | str], part: str = BINARY, tasks: str = "[{id: t}]"
+) -> LabelReading:
     """Read a steward's labels."""
     about = manifest(part, tasks)
     assert about.predictions is not None
-    return read_labels(about, about.predictions, uploaded(folder, {"labels.csv": content}), LIMITS)
+    files: dict[str, bytes | str] = content if isinstance(content, dict) else {"labels.csv": content}
+    return read_labels(about, about.predictions, uploaded(folder, files), LIMITS)
 
 
 def test_labels_are_numbers_of_classes(tmp_path: Path) -> None:
@@ -472,7 +519,10 @@ def test_labels_of_several_tasks_are_kept_apart(tmp_path: Path) -> None:
         ("item,label,weight\na,yes,-1\nb,no,1\n", BINARY, "weight", "a weight is at least 0"),
         ("item,label,weight\na,yes,inf\nb,no,1\n", BINARY, "weight", "finite"),
         ("item,label,weight\na,yes,0\nb,no,0\n", BINARY, "weight", "no weight above 0"),
+        ("item,label,weight\na,yes,1\nb,no,0\n", BINARY, "label", "have one class only"),
+        ("item,label,weight\na,yes,1e51\nb,no,0\n", BINARY, "weight", "a weight is at most 1e+50"),
         ("item,label\na,yes\nb,0.7\n", REGRESSION, "label", "not a number"),
+        ("item,label\na,1e51\nb,7\n", REGRESSION, "label", "a label is at most 1e+50"),
         ("item,label,group\na,51,q\n", RANKING, "label", "a relevance is at most 50"),
         ("item,answer\na,yes\n", BINARY, "label", "the column label is missing"),
         ("item,label,task\na,yes,x\nb,no,t\n", BINARY, "task", "not a task with labels"),
@@ -492,6 +542,20 @@ def test_labels_that_are_wrong_are_refused_without_a_word_of_them(
     assert found.value is None or found.column in ("item", "task")
     told = f"{refused.value} {refused.value.problems}"
     assert not any(text in told for text in ("yes", "perhaps", "0.7", "51"))
+
+
+@pytest.mark.parametrize("cells", [[["secretive"]], [2**64 - 1]])
+def test_labels_of_parquet_are_not_quoted_either(tmp_path: Path, cells: list[Any]) -> None:
+    """Not by the reader's own complaint about a cell."""
+    kind = pa.uint64() if cells == [2**64 - 1] else None
+    content = parquet({"item": ["a"], "label": pa.array(cells, kind)})
+
+    with pytest.raises(EvidenceRejected) as refused:
+        put(tmp_path, {"labels.parquet": content}, REGRESSION)
+
+    told = f"{refused.value} {refused.value.problems}"
+    assert "column 'label'" in told
+    assert not any(text in told for text in ("secretive", str(2**64 - 1)))
 
 
 def test_labels_must_cover_every_task(tmp_path: Path) -> None:

@@ -186,7 +186,9 @@ def test_holm_multiplies_the_smallest_most() -> None:
 
 
 def test_a_smaller_difference_needs_more_examples() -> None:
-    """Half of it, four times as many; none at all cannot be shown."""
+    """Half of it, four times as many; none at all cannot be shown, nor what no one could collect."""
+    assert examples_needed(1e-9, 1.0, 0.95) is None
+    assert examples_needed(1e-200, 1e150, 0.95) is None
     assert (examples_needed(0.5, 1.0, 0.95), examples_needed(0.25, 1.0, 0.95), examples_needed(0.0, 1.0, 0.95)) == (
         32,
         126,

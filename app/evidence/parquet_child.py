@@ -47,7 +47,7 @@ def convert(order: Order) -> dict[str, Any]:
     with pa.OSFile(order.target, "wb") as sink:
         writer = None
         for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False):
-            plain = pa.record_batch([_plain(batch.column(name), name) for name in columns], names=columns)
+            plain = pa.record_batch([_read(batch.column(name), name) for name in columns], names=columns)
             n_bytes, n_rows = n_bytes + plain.nbytes, n_rows + len(plain)
             if n_bytes > order.max_bytes or n_rows > order.max_rows:
                 raise Refused(f"the columns that are read unpack to more than {order.max_bytes:,} bytes")
@@ -69,6 +69,15 @@ def _checked_names(file: pq.ParquetFile, order: Order) -> list[str]:
     if len(set(names)) < len(names):
         raise Refused("two columns have the same name")
     return names
+
+
+def _read(column: Any, name: str) -> Any:
+    try:
+        return _plain(column, name)
+    except pa.ArrowInvalid:
+        # The reader's own words quote the cell, which may be a label.
+        kind = str(column.type)[:60]
+        raise Refused(f"the column {name!r} of {kind} holds a cell that is no text and no 64-bit number") from None
 
 
 def _plain(column: Any, name: str) -> Any:

@@ -16,7 +16,7 @@ from app.errors import EvidenceRejected, Problem, TooLarge
 from app.evidence.blocks import Texts
 from app.evidence.findings import Findings
 from app.evidence.parquet_tables import Wanted
-from app.evidence.prediction_cells import NumberRule, RowCells
+from app.evidence.prediction_cells import LARGEST, NumberRule, RowCells
 from app.evidence.prediction_files import SUFFIXES, OpenedFiles
 from app.evidence.prediction_names import ITEM, TASK, TaskNames
 from app.evidence.uploads import Limits, ReceivedFile, Unpacking, Upload
@@ -27,9 +27,9 @@ from app.predictions import Labels
 from app.scores import NONE, FloatArray, IntArray
 
 LABEL, WEIGHT, GROUP = "label", "weight", "group"
-WEIGHT_RULE = NumberRule("a weight", 0.0)
+WEIGHT_RULE = NumberRule("a weight", 0.0, LARGEST)
 RELEVANCE_RULE = NumberRule("a relevance", 0.0, 50.0)
-VALUE_RULE = NumberRule("a label")
+VALUE_RULE = NumberRule("a label", -LARGEST, LARGEST)
 MAX_TASKS = 10_000
 
 
@@ -114,11 +114,17 @@ def warn_of_labels(labels: Labels, part: Predictions, what: str) -> Iterator[str
     """Yield what labels leave undefined; `what` names them."""
     if part.classes is None:
         return
-    n_seen = len(np.unique(labels.label))
+    n_seen = _n_classes(labels)
     if n_seen == 1:
         yield f"{what} have one class only, so an AUC is undefined and shown as null"
     elif n_seen < len(part.classes):
         yield f"{what} have {n_seen} of the {len(part.classes)} classes; metrics of the others are undefined"
+
+
+def _n_classes(labels: Labels) -> int:
+    """Return how many classes there are among the items that count."""
+    counted = labels.label if labels.weight is None else labels.label[labels.weight > 0]
+    return len(np.unique(counted))
 
 
 @dataclass(frozen=True)
@@ -248,7 +254,8 @@ class _BenchmarkLabels:
         what = f"the labels of task {labels.task}"
         if labels.weight is not None and not labels.weight.any():
             self._findings.add(Problem(f"{what} have no weight above 0", column=WEIGHT))
-        if self._part.classes is not None and len(np.unique(labels.label)) == 1:
+            return
+        if self._part.classes is not None and _n_classes(labels) == 1:
             self._findings.add(Problem(f"{what} have one class only, so nothing can be told apart", column=LABEL))
             return
         self._warnings += [Problem(text, column=LABEL) for text in warn_of_labels(labels, self._part, what)]

@@ -3,8 +3,9 @@
 Called by `app.evidence.predictions` when every file has been read. Rows are sorted once and then looked up all at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from app.errors import Problem, TooLarge
 from app.evidence.blocks import Texts
 from app.evidence.findings import Findings
 from app.evidence.prediction_labels import LabelCells, first_with_the_same
-from app.evidence.prediction_names import ITEM
+from app.evidence.prediction_names import ITEM, TASK
 from app.evidence.vocabulary import local_codes
 from app.names import clip_for_message
 from app.predictions import Labels, PredictionBlock
@@ -22,6 +23,7 @@ from app.scores import NONE, FloatArray, IntArray
 
 MAX_VALUES = 20_000_000
 MAX_BLOCKS = 10_000
+_NO_ROWS: IntArray = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,12 @@ class Matching:
         self._findings = findings
 
     def with_labels(self, labels: Mapping[str, Labels], *, may_lack: bool) -> Iterator[Matched]:
-        """Yield blocks in the order of the labels' items; items without a prediction are NaN. Raises TooLarge."""
+        """Yield blocks in the order of the labels' items; items without a prediction are NaN. Raises TooLarge.
+
+        An entrant that may lack items has a block for every task, also for one of which it has no row.
+        """
         n_columns = self._rows.values.shape[1]
-        runs = list(self._runs())
+        runs = [*self._runs, *(self._absent(labels) if may_lack else ())]
         if sum(len(labels[self._rows.tasks[task]]) for _, task, _ in runs) * n_columns > MAX_VALUES:
             raise TooLarge(f"The labels ask for more than {MAX_VALUES:,} numbers of this submission.")
         known: tuple[int, Texts] = (NONE, None)
@@ -75,15 +80,29 @@ class Matching:
             values[at] = self._rows.values[rows]
             if not may_lack and len(rows):
                 self._refuse_missing(known[1], at, rows[0])
-            if len(rows):
-                block = PredictionBlock(self._rows.entrants[entrant], self._rows.tasks[task], values)
-                yield Matched(block, int(rows.min()), int(np.isnan(values[:, 0]).sum()))
+            block = PredictionBlock(self._rows.entrants[entrant], self._rows.tasks[task], values)
+            first = int(rows.min()) if len(rows) else int(np.argmax(self._rows.entrant == entrant))
+            yield Matched(block, first, int(np.isnan(values[:, 0]).sum()))
+
+    def refuse_absent(self, tasks: Iterable[str]) -> None:
+        """Add a problem for each entrant and task without a single row: only whole tables can be compared."""
+        for entrant, task, _ in self._absent(tasks):
+            message = f"{self._rows.entrants[entrant]} has no prediction for task {self._rows.tasks[task]}"
+            file = self._files[int(self._rows.file[np.argmax(self._rows.entrant == entrant)])]
+            self._findings.add(Problem(message, file, None, TASK, self._rows.tasks[task]))
+
+    def _absent(self, tasks: Iterable[str]) -> Iterator[tuple[int, int, IntArray]]:
+        """Yield (entrant, task, no rows) for each pair that has none."""
+        there = {(entrant, task) for entrant, task, _ in self._runs}
+        numbers = [self._rows.tasks.index(task) for task in tasks]
+        for entrant in sorted({entrant for entrant, _ in there}):
+            yield from ((entrant, task, _NO_ROWS) for task in numbers if (entrant, task) not in there)
 
     def with_own_labels(self, cells: LabelCells) -> Iterator[Matched]:
         """Yield blocks with the labels of their own rows, in the order of the items' names. Raises TooLarge."""
         if self._rows.values.size > MAX_VALUES:
             raise TooLarge(f"The submission has more than {MAX_VALUES:,} numbers.")
-        for entrant, task, rows in self._runs():
+        for entrant, task, rows in self._runs:
             items = self._rows.item.take(pa.array(rows))
             self._refuse_repeats(rows, local_codes(items)[1])
             order = np.asarray(pc.sort_indices(items))
@@ -94,8 +113,9 @@ class Matching:
             block = PredictionBlock(self._rows.entrants[entrant], name, values, labels)
             yield Matched(block, int(rows.min()), int(np.isnan(values[:, 0]).sum()))
 
-    def _runs(self) -> Iterator[tuple[int, int, IntArray]]:
-        """Yield (entrant, task, rows) for each pair, by task and entrant; rows of unknown names are left out."""
+    @cached_property
+    def _runs(self) -> list[tuple[int, int, IntArray]]:
+        """Return (entrant, task, rows) for each pair, by task and entrant; rows of unknown names are left out."""
         rows = self._rows
         named = np.flatnonzero((rows.entrant != NONE) & (rows.task != NONE) & np.asarray(pc.is_valid(rows.item)))
         keys = rows.task[named] * max(1, len(rows.entrants)) + rows.entrant[named]
@@ -103,9 +123,9 @@ class Matching:
         pairs, starts = np.unique(keys[order], return_index=True)
         if len(pairs) > MAX_BLOCKS:
             raise TooLarge(f"The submission has more than {MAX_BLOCKS:,} pairs of an entrant and a task.")
-        for pair, part in zip(pairs.tolist(), np.split(named[order], starts[1:]), strict=False):
-            task, entrant = divmod(pair, len(rows.entrants))
-            yield entrant, task, part
+        parts = np.split(named[order], starts[1:])
+        found = [divmod(pair, len(rows.entrants)) for pair in pairs.tolist()]
+        return [(entrant, task, part) for (task, entrant), part in zip(found, parts, strict=False)]
 
     def _refuse_unknown(self, unknown: IntArray, task: int) -> None:
         name = self._rows.tasks[task]

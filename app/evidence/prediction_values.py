@@ -12,14 +12,14 @@ import pyarrow.compute as pc
 
 from app.errors import Problem
 from app.evidence.blocks import Texts
-from app.evidence.prediction_cells import NumberRule, RowCells, breaks, to_numbers
+from app.evidence.prediction_cells import LARGEST, NumberRule, RowCells, breaks, to_numbers
 from app.manifest_kinds import Predictions
 from app.names import clip_for_message
 from app.scores import BoolArray, FloatArray
 
 PREDICTION, CLASS_PREFIX = "prediction", "p_"
 PROBABILITY = NumberRule("a probability", 0.0, 1.0)
-NUMBER = NumberRule("a prediction")
+NUMBER = NumberRule("a prediction", -LARGEST, LARGEST)
 _SHOWN = 20
 
 

@@ -150,11 +150,15 @@ class _Submission:
         )
 
     def _match(self, matching: Matching, rows: Rows) -> Iterator[Matched]:
-        if rows.labels is not None:
-            return matching.with_own_labels(rows.labels)
-        # Rows of unknown tasks or entrants would show up as missing items a second time.
+        # Rows of unknown tasks or entrants would show up as missing a second time.
         all_named = not ((rows.entrant == NONE) | (rows.task == NONE)).any()
         may_lack = self._part.missing == "failure" or not all_named
+        if rows.labels is not None:
+            if all_named:
+                matching.refuse_absent(self._request.manifest.task_ids() or ())
+            return matching.with_own_labels(rows.labels)
+        if not may_lack:
+            matching.refuse_absent(self._request.labels)
         return matching.with_labels(self._request.labels, may_lack=may_lack)
 
     def _warnings(self, matched: Sequence[Matched]) -> Iterator[Problem]:

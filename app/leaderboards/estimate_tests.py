@@ -5,7 +5,6 @@ same resampled examples, so their differences are paired; the tests need no resa
 """
 
 from collections.abc import Iterator, Sequence
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,6 +155,4 @@ def _examples_for_test(mean: float, deviation: float, level: float) -> int | Non
     """Return the examples that a one-sided test needs at this level; None when A is not the better one."""
     if mean <= 0.0 or deviation == 0.0:
         return None
-    normal = NormalDist()
-    factor = normal.inv_cdf(level) + normal.inv_cdf(POWER)
-    return int(np.ceil((factor * deviation / mean) ** 2))
+    return examples_needed(mean, deviation, level, POWER, two_sided=False)

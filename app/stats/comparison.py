@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest, t
 
 FloatArray = NDArray[np.float64]
+MOST_NEEDED = 10**12
 
 
 def mcnemar(n_first_only: int, n_second_only: int) -> float:
@@ -43,13 +44,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def examples_needed(mean: float, deviation: float, level: float, power: float = 0.8) -> int | None:
+def examples_needed(
+    mean: float, deviation: float, level: float, power: float = 0.8, *, two_sided: bool = True
+) -> int | None:
     """Return how many pairs would show a difference of this mean and deviation with this power; None for no difference.
 
-    n = ((z_{1−α/2} + z_power) × deviation / mean)². Source: Chow, Shao & Wang 2008, section 3.1.
+    n = ((z_{1−α/2} + z_power) × deviation / mean)², for a one-sided test z_{1−α}. A difference that would need more
+    than MOST_NEEDED is none that anyone could show. Source: Chow, Shao & Wang 2008, section 3.1.
     """
-    if mean == 0.0:
-        return None
     normal = NormalDist()
-    factor = normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)
+    factor = normal.inv_cdf((1 + level) / 2 if two_sided else level) + normal.inv_cdf(power)
+    if factor * deviation >= math.sqrt(MOST_NEEDED) * abs(mean):
+        return None
     return math.ceil((factor * deviation / mean) ** 2)
