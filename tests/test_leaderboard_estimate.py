@@ -130,12 +130,15 @@ def test_a_labelled_entrant_stands_without_a_rank() -> None:
 
 
 def test_one_seed_has_a_point_and_no_interval_and_says_so() -> None:
-    """Neither for itself nor for the ranks."""
-    table = board(measure(rows({0: [1.0, 0.0]}), "one"), measure(rows(GOOD), "good"))
+    """The others' ranks have intervals all the same."""
+    table = board(measure(rows({0: [1.0, 0.0]}), "one"), measure(rows(GOOD), "good"), measure(rows(POOR), "poor"))
     by_name = {row["entrant"]: row for row in table.records()}
 
     assert (by_name["one"]["success"], by_name["one"]["success_lower"]) == (0.5, None)
-    assert any("one has fewer than two clusters" in note for note in table.notes)
+    assert (by_name["one"]["rank_low"], by_name["one"]["p_best"]) == (None, None)
+    assert (by_name["good"]["rank_low"], by_name["good"]["rank_high"]) == (1, 1)
+    assert "No rank interval, fewer than two clusters to resample: one." in table.notes
+    assert "The other rank intervals take these scores as they are." in table.notes
 
 
 def test_an_entrant_without_a_value_stands_last_without_a_rank() -> None:

@@ -269,6 +269,40 @@ def test_paired_t_of_every_pair_is_scipys() -> None:
         assert row["mean_difference"] == pytest.approx((a - b).mean(), abs=1e-12)
 
 
+@pytest.mark.parametrize("part", [BINARY, "kind: regression"])
+def test_tests_follow_the_weights_of_the_board(part: str) -> None:
+    """The mean difference that is tested is that of the board's own numbers, and the name of the test says which."""
+    truth, scores = two_classes(120)
+    rng = np.random.default_rng(14)
+    weights = rng.uniform(0.1, 5.0, 120)
+    metric = "accuracy" if part == BINARY else "rmse"
+    manifest = benchmark(part, (metric,))
+    entrants = {"A": scores, "B": np.clip(scores + rng.normal(0, 0.4, 120), 0, 1)}
+    labels = Labels("t", (), truth.label, weights)
+    measured = [measure(manifest, n, v, labels) for n, v in entrants.items()]
+    rows = records(table(board_of(manifest, measured), "tests"))
+    a, b = (points(each)[metric] for each in measured)
+    row = next(row for row in rows if row["entrant_a"] == "A")
+
+    assert row["test"] == ("paired t, weighted accuracy" if part == BINARY else "paired t, squared error")
+    assert row["n_a_only"] is None
+    assert row["mean_difference"] == pytest.approx(a - b if part == BINARY else b**2 - a**2)
+
+
+def test_equal_weights_change_no_test() -> None:
+    """Two each: still counts, and McNemar's test."""
+    truth, scores = two_classes(100)
+    manifest = benchmark(BINARY, ("accuracy",))
+    entrants = {"A": scores, "B": 1 - scores}
+    doubled = Labels("t", (), truth.label, np.full(100, 2.0))
+    plain, weighted = (
+        records(table(board_of(manifest, [measure(manifest, n, v, labels) for n, v in entrants.items()]), "tests"))
+        for labels in (truth, doubled)
+    )
+
+    assert plain == weighted
+
+
 def test_equal_predictions_have_no_paired_t() -> None:
     """Differences that do not vary say nothing: null, not zero."""
     truth = Labels("t", (), np.random.default_rng(9).normal(size=40))
@@ -410,6 +444,25 @@ def test_the_best_stands_first_with_its_rank_interval() -> None:
     assert [row["entrant"] for row in rows] == ["better", "worse"]
     assert (rows[0]["rank_low"], rows[0]["rank_high"]) == (1, 1)
     assert rows[0]["p_best"] > 0.99
+
+
+def test_one_without_an_interval_leaves_the_others_theirs() -> None:
+    """Its precision rests on two examples, which many resamples leave out; the pair of the others is settled."""
+    truth, scores = two_classes(400)
+    manifest = benchmark(BINARY, ("precision",))
+    cautious = np.where(np.isin(np.arange(400), np.flatnonzero(truth.label == 1)[:2]), 0.9, 0.1)
+    entrants = {"careful": np.clip(scores, 0, 1), "bold": np.full(400, 0.9), "cautious": cautious}
+    tables = board_of(manifest, [measure(manifest, n, s, truth) for n, s in entrants.items()])
+    rows = {row["entrant"]: row for row in records(tables.leaderboard)}
+    assert tables.pairwise is not None
+    pairs = {(row["entrant_a"], row["entrant_b"]): row for row in records(tables.pairwise)}
+
+    assert (rows["cautious"]["rank"], rows["cautious"]["rank_low"]) == (1, None)
+    assert (rows["careful"]["rank_low"], rows["careful"]["rank_high"]) == (2, 2)
+    assert (rows["bold"]["rank_low"], rows["bold"]["rank_high"]) == (3, 3)
+    assert pairs["careful", "bold"]["separable"] is True
+    assert pairs["careful", "cautious"]["difference_lower"] is None
+    assert "No rank interval, undefined in many resamples: cautious." in tables.leaderboard.notes
 
 
 def test_a_board_ranked_by_an_error_puts_the_smallest_first() -> None:

@@ -4,7 +4,7 @@ Called by `app.leaderboards.estimate`. Labelled entrants stand on the board with
 value of the ranking metric stands last, also without one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,10 @@ class Ranked:
     others: tuple[Measurement, ...]
     standing: BoardStanding | None
     replicates: FloatArray | None
+
+    def has_spread(self, metric: str) -> list[bool]:
+        """Say of each contender whether there are replicates of its score."""
+        return [metric in measurement.replicates for measurement in self.contenders]
 
 
 def assemble_board(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> BoardTables:
@@ -77,14 +81,17 @@ def _point(measurement: Measurement, metric: str) -> float | None:
 
 
 def _replicates(spec: EstimateBoard, contenders: Sequence[Measurement], sign: float) -> FloatArray | None:
-    """Return [n_resamples, n_contenders]; None when any of them has no spread to draw from.
+    """Return [n_resamples, n_contenders]; None when nobody has a spread to draw from.
 
-    A resample in which the metric is undefined for anyone ranks nobody and is left out.
+    Who has none keeps the same score in every resample. A resample in which the metric is undefined for anyone ranks
+    nobody and is left out.
     """
     drawn = [m.replicates.get(spec.ranked) for m in contenders]
-    columns = [column for column in drawn if column is not None]
-    if len(columns) < len(drawn):
+    if all(column is None for column in drawn):
         return None
+    n_drawn = max(len(column) for column in drawn if column is not None)
+    fixed = [np.full(n_drawn, _point(m, spec.ranked), dtype=np.float64) for m in contenders]
+    columns = [same if column is None else column for column, same in zip(drawn, fixed, strict=True)]
     replicates = sign * np.column_stack(columns)
     replicates = replicates[~np.isnan(replicates).any(axis=1)]
     return replicates if len(replicates) else None
@@ -93,8 +100,9 @@ def _replicates(spec: EstimateBoard, contenders: Sequence[Measurement], sign: fl
 def _rows(spec: EstimateBoard, ranked: Ranked, measurements: Sequence[Measurement]) -> list[tuple[Cell, ...]]:
     facts = fact_names(measurements)
     names = estimate_names(spec, measurements)
+    spread = ranked.has_spread(spec.ranked)
     rows = [
-        (*_standing_cells(ranked.standing, at), *_cells(spec, measurement, names, facts))
+        (*_standing_cells(ranked.standing, at, has_spread=spread[at]), *_cells(spec, measurement, names, facts))
         for at, measurement in enumerate(ranked.contenders)
     ]
     rows += [(None, None, None, None, *_cells(spec, measurement, names, facts)) for measurement in ranked.others]
@@ -107,10 +115,10 @@ def _in_order(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return (standing[0], *rest, *standing[1:])
 
 
-def _standing_cells(standing: BoardStanding | None, at: int) -> tuple[Cell, ...]:
+def _standing_cells(standing: BoardStanding | None, at: int, *, has_spread: bool) -> tuple[Cell, ...]:
     if standing is None:
         return (None, None, None, None)
-    ends = [standing.rank_low, standing.rank_high, standing.p_best]
+    ends = [standing.rank_low, standing.rank_high, standing.p_best] if has_spread else [None, None, None]
     return (int(standing.ranks[at]), *(None if values is None else values[at].item() for values in ends))
 
 
@@ -184,25 +192,42 @@ def _notes(manifest: Manifest, spec: EstimateBoard, ranked: Ranked) -> tuple[str
         notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
     if empty := [m.entrant for m in ranked.others if m.entrant not in spec.labels]:
         notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
-    if ranked.contenders and ranked.replicates is None:
-        without = [m.entrant for m in ranked.contenders if spec.ranked not in m.replicates]
-        notes.append(f"No rank intervals: {sentences(without)} has fewer than two {units} to resample.")
+    notes += _without_spread(spec, ranked, units)
     if partial := [m.entrant for m in ranked.contenders if m.facts.get("partial")]:
         notes.append(f"Partial, some tasks are missing: {sentences(partial)}.")
     return tuple(notes)
 
 
+def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator[str]:
+    """Yield who has no rank interval, by the reason, and what the others' are then."""
+    names: dict[str, list[str]] = {}
+    for measurement, has_spread in zip(ranked.contenders, ranked.has_spread(spec.ranked), strict=True):
+        if not has_spread:
+            reason = measurement.estimates[spec.ranked].reason or "too_few_clusters"
+            names.setdefault(_reason_in_words(reason, units), []).append(measurement.entrant)
+    for words, entrants in names.items():
+        yield f"No rank interval, {words}: {sentences(entrants)}."
+    if names and ranked.replicates is not None:
+        yield "The other rank intervals take these scores as they are."
+
+
+def _reason_in_words(reason: str, units: str) -> str:
+    is_undefined = reason == "undefined_in_resamples"
+    return "undefined in many resamples" if is_undefined else f"fewer than two {units} to resample"
+
+
 def _meta(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> dict[str, Any]:
     units = resampled_units(manifest)
     has_replicates = any(m.replicates for m in measurements)
+    reasons = [e.reason for m in measurements if (e := m.estimates.get(spec.ranked, NOTHING)).reason is not None]
     return {
         **drawn_meta(spec),
         "metric": spec.ranked,
         "rank_by": spec.ranked,
-        "statistic": spec.statistic,
+        **({} if manifest.predictions else {"statistic": spec.statistic}),
         "n_entrants": len(measurements),
         "interval": f"percentile bootstrap over {units}" if has_replicates else None,
-        "interval_reason": None if has_replicates else "too_few_clusters",
+        "interval_reason": None if has_replicates else next(iter(reasons), "too_few_clusters"),
     }
 
 

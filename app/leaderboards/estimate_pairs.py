@@ -37,7 +37,8 @@ def pairwise(
 ) -> Table | None:
     """Return the table of ordered pairs, best first; None with fewer than two contenders.
 
-    `replicates` is [n_resamples, n_contenders], larger being better. Differences have the metric's own sign.
+    `replicates` is [n_resamples, n_contenders], larger being better. Differences have the metric's own sign. A pair
+    in which one has no replicates of its own has no interval.
     """
     if len(contenders) < 2:
         return None
@@ -67,13 +68,14 @@ def _rows(
 ) -> list[tuple[Cell, ...]]:
     names = [m.entrant for m in shown]
     points = np.array([m.estimates[spec.ranked].point for m in shown], dtype=np.float64)
+    has_spread = [spec.ranked in m.replicates for m in shown]
     beats = None if drawn is None else probability_beats(drawn)
     rows: list[tuple[Cell, ...]] = []
     for a, name in enumerate(names):
         ends = None if drawn is None else percentile_interval(sign * (drawn[:, [a]] - drawn), spec.uncertainty.level)
         for b, other in enumerate(names):
             difference = float(points[a] - points[b])
-            if ends is None or beats is None or a == b:
+            if ends is None or beats is None or a == b or not (has_spread[a] and has_spread[b]):
                 rows.append((name, other, difference, None, None, None, None))
                 continue
             low, high = float(ends[0][b]), float(ends[1][b])

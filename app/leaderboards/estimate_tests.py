@@ -36,7 +36,12 @@ COMPARISONS = (
     Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2),
     Column("separable", "Separable", "flag", glossary="separable"),
 )  # fmt: skip
-NAMES = {"classification": "McNemar", "regression": "paired t, squared error", "ranking": "paired t, NDCG"}
+MCNEMAR = "McNemar"
+PAIRED_T = {
+    "classification": "paired t, weighted accuracy",
+    "regression": "paired t, squared error",
+    "ranking": "paired t, NDCG",
+}
 
 
 def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Table, ...]:
@@ -122,9 +127,11 @@ def _tests(kind: str, spec: EstimateBoard, contenders: Sequence[Measurement]) ->
     for task in tasks:
         there = [m for m in contenders if task in m.losses]
         losses = np.column_stack([m.losses[task] for m in there])
-        found = mcnemar_pairs(losses) if kind == "classification" else paired_t_pairs(_larger_better(losses, kind))
-        names = [m.entrant for m in there]
-        rows += _test_rows(names, task, NAMES.get(kind, kind), found, len(losses), spec.uncertainty.level)
+        # Weighted examples are no longer counts.
+        are_counts = kind == "classification" and bool(np.isin(losses, (0.0, 1.0)).all())
+        found = mcnemar_pairs(losses) if are_counts else paired_t_pairs(_larger_better(losses, kind))
+        test = MCNEMAR if are_counts else PAIRED_T[kind]
+        rows += _test_rows([m.entrant for m in there], task, test, found, len(losses), spec.uncertainty.level)
     known = [at for at, row in enumerate(rows) if row[8] is not None]
     adjusted = dict(zip(known, holm([float(rows[at][8] or 0.0) for at in known]), strict=True))
     return [(*row[:9], adjusted.get(at), *row[9:]) for at, row in enumerate(rows)]

@@ -256,12 +256,15 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 def unit_losses(task: TaskPredictions) -> FloatArray:
     """Return what a paired test of two entrants compares, one number per unit: see `app.leaderboards.estimate_tests`.
 
-    Whether an example's class is right, the squared residual of a value, the NDCG of a group.
+    Whether an example's class is right, the squared residual of a value, the NDCG of a group; each times its weight
+    over the mean weight, so that the mean is the weighted one.
     """
     if task.part.kind == "classification":
-        is_right: FloatArray = (predicted_classes(task.probabilities) == task.class_number).astype(np.float64)
-        return is_right
-    if task.part.kind == "regression":
-        squared: FloatArray = (task.predicted - task.label) ** 2
-        return squared
-    return group_scores(task)["ndcg"]
+        losses = (predicted_classes(task.probabilities) == task.class_number).astype(np.float64)
+    elif task.part.kind == "regression":
+        losses = (task.predicted - task.label) ** 2
+    else:
+        losses = group_scores(task)["ndcg"]
+    weights = unit_weights(task)
+    weighted: FloatArray = losses * (weights / weights.mean())
+    return weighted
