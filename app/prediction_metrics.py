@@ -13,9 +13,13 @@ from app.manifest_kinds import Predictions
 
 ERRORS = frozenset({"logloss", "brier", "rmse", "mae", "fpr"})
 """Smaller is better for these, larger for every other metric."""
+MACRO = "_macro"
 BINARY = ("auc", "pr_auc", "ap", "accuracy", "f1", "precision", "recall", "logloss", "brier")
 AVERAGED = ("auc", "pr_auc", "ap", "f1", "precision", "recall")
-"""Of several classes these are taken one against the rest: averaged over classes (_macro), or pooled (_micro)."""
+"""Of several classes these are taken one against the rest: averaged over classes (_macro), or pooled (_micro).
+
+Metrics at a constraint are averaged only.
+"""
 MULTICLASS = ("accuracy", "logloss", "brier", *(f"{name}_{how}" for name in AVERAGED for how in ("macro", "micro")))
 REGRESSION = ("rmse", "mae", "r2")
 RANKING = ("ndcg", "mrr", "map", "precision@1")
@@ -43,8 +47,7 @@ def read_constraint(name: str) -> Constraint | None:
     found = _AT.fullmatch(name)
     if found is None or (found["metric"], found["given"]) not in CONSTRAINED:
         return None
-    constraint = Constraint(found["metric"], found["given"], float(found["at"]))
-    return constraint if 0.0 < constraint.at <= 1.0 else None
+    return Constraint(found["metric"], found["given"], float(found["at"]))
 
 
 def metric_names(part: Predictions) -> tuple[str, ...]:
@@ -53,28 +56,35 @@ def metric_names(part: Predictions) -> tuple[str, ...]:
         return REGRESSION
     if part.kind == "ranking":
         return RANKING
+    at_constraints = tuple(f"{metric}@{given}=0.8" for metric, given in CONSTRAINED)
     if part.positive_number is None:
-        return MULTICLASS
-    return (*BINARY, *(f"{metric}@{given}=0.8" for metric, given in CONSTRAINED))
+        return (*MULTICLASS, *(name + MACRO for name in at_constraints))
+    return (*BINARY, *at_constraints)
 
 
 def is_metric(part: Predictions, name: str) -> bool:
     """Say whether a name is one of the metrics of what is predicted."""
-    if read_constraint(name) is not None:
-        return part.positive_number is not None
-    return "=" not in name and name in metric_names(part)
+    if "=" not in name:
+        return name in metric_names(part)
+    is_one_of_two = part.positive_number is not None
+    return part.kind == "classification" and read_constraint(name if is_one_of_two else averaged(name)) is not None
+
+
+def averaged(name: str) -> str:
+    """Return what a macro-averaged metric averages over classes; "" for any other name."""
+    return name.removesuffix(MACRO) if name.endswith(MACRO) else ""
 
 
 def glossary_key(name: str) -> str:
     """Return the glossary's entry of a metric: averaged ones share that of their stem."""
-    if read_constraint(name) is not None:
+    if "=" in name:
         return "metric_at"
     return name.removesuffix("_macro").removesuffix("_micro").replace("@", "_at_")
 
 
 def better_direction(name: str) -> Direction:
     """Return which way a metric is better."""
-    constraint = read_constraint(name)
+    constraint = read_constraint(averaged(name) or name)
     stem = name if constraint is None else constraint.metric
     return "minimize" if stem in ERRORS else "maximize"
 
@@ -85,7 +95,7 @@ def complaints_about(part: Predictions, directions: Mapping[str, Direction]) -> 
         if not is_metric(part, name):
             yield (
                 f"metrics.{name}: no metric of {part.kind} predictions; there are {', '.join(metric_names(part))}"
-                " (a constraint is above 0 and at most 1)"
+                " (a constraint is from 0 to 1)"
             )
         elif direction != better_direction(name):
             yield f"metrics.{name}.direction: must be {better_direction(name)}"

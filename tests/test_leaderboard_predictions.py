@@ -1,12 +1,12 @@
 """Boards of predictions: metrics, joint resamples, tests of pairs, and reports that give no label away."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import ttest_rel
+from scipy.stats import binomtest, ttest_rel
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
@@ -33,7 +33,7 @@ from app.leaderboards.tables import BoardTables
 from app.manifest import Manifest
 from app.predictions import Labels, PredictionBlock
 from app.scores import Coded, ScoreTable
-from app.stats.comparison import holm, mcnemar
+from app.stats.comparison import holm
 from app.table import Table
 
 FloatArray = NDArray[np.float64]
@@ -44,9 +44,14 @@ ERRORS = ("logloss", "brier", "rmse", "mae")
 
 def benchmark(part: str, metrics: Sequence[str], tasks: Sequence[str] = ("t",), more: str = "") -> Manifest:
     """Return a benchmark of predictions with one board of the metrics."""
-    declared = ", ".join(f"'{m}': {{direction: {'minimize' if m in ERRORS else 'maximize'}}}" for m in metrics)
-    return parse_manifest(
-        f"""
+    directions = {m: "minimize" if m in ERRORS else "maximize" for m in metrics}
+    return parse_manifest(benchmark_text(part, directions, tasks, more).encode())
+
+
+def benchmark_text(part: str, directions: Mapping[str, str], tasks: Sequence[str] = ("t",), more: str = "") -> str:
+    """Return the manifest of a benchmark of predictions with one board of the metrics."""
+    declared = ", ".join(f"'{m}': {{direction: {direction}}}" for m, direction in directions.items())
+    return f"""
 schema_version: 1
 slug: guess
 title: Guess
@@ -54,9 +59,8 @@ evidence: predictions
 metrics: {{{declared}}}
 tasks: [{", ".join(f"{{id: {task}}}" for task in tasks)}]
 predictions: {{{part}}}
-leaderboards: [{{name: board, method: estimate, metrics: [{", ".join(f"'{m}'" for m in metrics)}]{more}}}]
-""".encode()
-    )
+leaderboards: [{{name: board, method: estimate, metrics: [{", ".join(f"'{m}'" for m in directions)}]{more}}}]
+"""
 
 
 def measure(manifest: Manifest, entrant: str, values: FloatArray, labels: Labels, *more: Any) -> Measurement:
@@ -249,10 +253,15 @@ def test_mcnemar_of_every_pair_is_that_of_the_pair() -> None:
     for row in rows:
         a, b = right[str(row["entrant_a"])], right[str(row["entrant_b"])]
         assert (row["n_a_only"], row["n_b_only"]) == ((a & ~b).sum(), (b & ~a).sum())
-        assert row["p_value"] == pytest.approx(mcnemar((a & ~b).sum(), (b & ~a).sum()), abs=1e-12)
+        assert row["p_value"] == pytest.approx(one_sided((a & ~b).sum(), (b & ~a).sum()), abs=1e-12)
 
     assert len(rows) == 6
     assert [row["p_holm"] for row in rows] == holm([float(str(row["p_value"])) for row in rows])
+
+
+def one_sided(n_first_only: int, n_second_only: int) -> float:
+    """Return scipy's exact test that the first is right on more."""
+    return float(binomtest(n_first_only, n_first_only + n_second_only, 0.5, alternative="greater").pvalue)
 
 
 def test_paired_t_of_every_pair_is_scipys() -> None:
@@ -385,6 +394,29 @@ def test_constrained_metrics_stand_on_boards(metric: str) -> None:
     assert 0.0 <= found.low <= float(found.point or 0.0) <= found.high <= 1.0
 
 
+@pytest.mark.parametrize("name", ["precision@recall=0.8", "fpr@recall=0.5", "recall@fpr=0.1", "precision@volume=0.3"])
+def test_constrained_metrics_of_several_classes_are_the_mean_of_each_against_the_rest(name: str) -> None:
+    """The same number as of each class in a benchmark of two."""
+    rng = np.random.default_rng(15)
+    label = rng.integers(0, 3, 150).astype(np.float64)
+    probabilities = rng.dirichlet(np.ones(3), 150) + np.eye(3)[label.astype(int)]
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    direction = "minimize" if name.startswith("fpr") else "maximize"
+    each = [
+        points(measure(_constrained(BINARY, name, direction), "A", probabilities[:, at],
+                       Labels("t", (), (label == at).astype(np.float64))))[name]
+        for at in range(3)
+    ]  # fmt: skip
+    macro = measure(_constrained(COLOURS, f"{name}_macro", direction), "A", probabilities, Labels("t", (), label))
+
+    assert points(macro)[f"{name}_macro"] == pytest.approx(np.mean(each))
+
+
+def _constrained(part: str, name: str, direction: str) -> Manifest:
+    text = benchmark_text(part, {name: direction})
+    return parse_manifest(text.encode())
+
+
 def test_no_step_of_a_curve_shows_one_label() -> None:
     """Between two points of a curve, and in each bin, are at least ten examples, where labels are private."""
     truth, scores = two_classes(500)
@@ -485,7 +517,9 @@ def test_a_board_ranked_by_an_error_puts_the_smallest_first() -> None:
         (COLOURS, "auc", "maximize"),
         (COLOURS, "precision@recall=0.8", "maximize"),
         (BINARY, "precision@recall=1.5", "maximize"),
-        (BINARY, "precision@recall=0", "maximize"),
+        (BINARY, "precision@recall=-0.1", "maximize"),
+        (BINARY, "precision@recall=0.8_macro", "maximize"),
+        (COLOURS, "precision_macro@recall=0.8", "maximize"),
         (BINARY, "recall@recall=0.5", "maximize"),
         ("kind: regression", "accuracy", "maximize"),
         (BINARY, "logloss", "maximize"),
@@ -494,17 +528,16 @@ def test_a_board_ranked_by_an_error_puts_the_smallest_first() -> None:
 )
 def test_metrics_that_do_not_fit_are_refused(part: str, metric: str, direction: str) -> None:
     """The manifest says which there are, and which way they are better."""
-    text = f"""
-schema_version: 1
-slug: guess
-title: Guess
-evidence: predictions
-metrics: {{'{metric}': {{direction: {direction}}}}}
-tasks: [{{id: t}}]
-predictions: {{{part}}}
-leaderboards: [{{name: board, method: estimate, metrics: ['{metric}']}}]
-"""
     with pytest.raises(ManifestRejected) as refused:
-        parse_manifest(text.encode())
+        parse_manifest(benchmark_text(part, {metric: direction}).encode())
 
     assert f"metrics.{metric}" in str(refused.value.problems)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1e9 + 0.1])
+def test_equal_labels_have_no_r_squared(value: float) -> None:
+    """Nothing varies that a prediction could explain, whatever rounding leaves."""
+    truth = Labels("t", (), np.full(37, value))
+    predicted = value + np.random.default_rng(16).normal(size=37)
+
+    assert measure(benchmark("kind: regression", ("r2",)), "A", predicted, truth).estimates["r2"].point is None

@@ -13,11 +13,17 @@ from tests.conftest import Site
 
 CASES = Path(__file__).parent / "data" / "ydf"
 LEVEL = 0.95
-DIRECTIONS = {"logloss": "minimize", "brier": "minimize", "rmse": "minimize", "mae": "minimize"}
+AT = {"precision_at_recall": "precision@recall", "false_positive_rate_at_recall": "fpr@recall",
+      "recall_at_precision": "recall@precision", "recall_at_false_positive_rate": "recall@fpr",
+      "precision_at_volume": "precision@volume"}  # fmt: skip
+"""YDF's names of metrics at a constraint."""
+DIRECTIONS = {"logloss": "minimize", "brier": "minimize", "rmse": "minimize", "mae": "minimize", "fpr": "minimize"}
 BINARY = ("auc", "pr_auc", "ap", "accuracy", "logloss", "brier", "f1")
 REGRESSION, RANKING = ("rmse", "mae", "r2"), ("ndcg", "mrr", "map", "precision@1")
 MONTE_CARLO = 0.04
 """How far the ends of two percentile intervals of 2,000 draws each may be apart on these small cases."""
+STEP = 0.15
+"""The same of metrics at a constraint, which jump from one threshold to the next."""
 
 
 def case(name: str) -> Any:
@@ -27,7 +33,7 @@ def case(name: str) -> Any:
 
 def manifest(part: str, metrics: Sequence[str], more: str = "") -> str:
     """Return a benchmark with one board of the metrics."""
-    declared = "\n".join(f"  {m}: {{direction: {DIRECTIONS.get(m, 'maximize')}}}" for m in metrics)
+    declared = "\n".join(f"  {m}: {{direction: {DIRECTIONS.get(m.split('@')[0], 'maximize')}}}" for m in metrics)
     return f"""
 schema_version: 1
 slug: guess
@@ -144,6 +150,42 @@ def test_one_class_only_leaves_the_areas_null(site: Site) -> None:
     assert (board["rank"], board["auc"]) == ("", "")
 
 
+@pytest.mark.parametrize("positive", [0, 1])
+def test_metrics_at_a_constraint_are_ydfs(site: Site, positive: int) -> None:
+    """Every pair that YDF has, at every constraint of the case, also at 0 and at 1, whichever class is positive."""
+    given = case("binary_x_at_y")["input"]
+    expected = {name_at(name): found for name, found in one_class("binary_x_at_y", positive)["x_at_y"].items()}
+    items = [f"i{at:03}" for at in range(len(given["labels"]))]
+    part = f"kind: classification, classes: ['0', '1'], positive: '{positive}'"
+    begin(
+        site, manifest(part, list(expected)), table(["item", "label"], list(zip(items, given["labels"], strict=True)))
+    )
+    scores = [score if positive else 1.0 - score for score in given["predictions"]]
+    submit(site, "A", table(["item", "prediction"], list(zip(items, scores, strict=True))))
+    site.work()
+    found = intervals(site)
+
+    for name, value in expected.items():
+        assert float(found[name, "B"]["value"]) == pytest.approx(value["value"], abs=1e-6), name
+        assert ends(found[name, "B"]) == pytest.approx(value["ci95_B"], abs=STEP), name
+
+
+def one_class(name: str, number: int) -> Any:
+    """Return what YDF says of one class against the rest."""
+    return case(name)["expected"]["one_vs_others"][number]
+
+
+def name_at(name: str) -> str:
+    """Return our name of YDF's metric at a constraint."""
+    pair, at = name.split("=")
+    return f"{AT[pair]}={float(at):g}"
+
+
+def of_class(row: Mapping[str, str], name: str) -> list[float]:
+    """Return an interval of a class."""
+    return [float(row[f"{name}_lower"]), float(row[f"{name}_upper"])]
+
+
 @pytest.mark.parametrize("name", ["regression", "regression_weighted"])
 def test_values_are_ydfs(site: Site, name: str) -> None:
     """RMSE with its χ² and bootstrap intervals, MAE, and the default, also with weights."""
@@ -208,6 +250,9 @@ def test_several_classes_are_ydfs(site: Site) -> None:
     for metric in ("auc", "pr_auc", "ap"):
         assert [float(row[metric]) for row in classes] == pytest.approx([e[metric] for e in one_vs_rest], abs=1e-6)
     for row, one in zip(classes, one_vs_rest, strict=True):
-        assert [float(row["auc_lower"]), float(row["auc_upper"])] == pytest.approx(one["auc_ci95_H"], abs=1e-6)
+        assert of_class(row, "auc") == pytest.approx(one["auc_ci95_H"], abs=1e-6)
+        assert of_class(row, "pr_auc") == pytest.approx(one["pr_auc_ci95_L"], abs=1e-6)
+        for area in ("auc", "pr_auc", "ap"):
+            assert of_class(row, f"{area}_b") == pytest.approx(one[f"{area}_ci95_B"], abs=MONTE_CARLO), area
     assert float(found["auc_macro", "B"]["value"]) == pytest.approx(sum(e["auc"] for e in one_vs_rest) / 3, abs=1e-6)
     assert found["f1_micro", "B"]["value"] == found["accuracy", "B"]["value"]

@@ -12,7 +12,7 @@ from app.leaderboards import prediction_intervals
 from app.leaderboards.measured import Estimate
 from app.leaderboards.prediction_scores import truncated_names
 from app.leaderboards.prediction_task import TaskPredictions
-from app.leaderboards.report_classes import class_rows
+from app.leaderboards.report_classes import class_areas, class_rows
 from app.leaderboards.report_values import ranking_rows, value_rows
 from app.table import Cell, Column, Table
 
@@ -44,6 +44,15 @@ def _share(name: str, title: str, glossary: str) -> Column:
     return Column(name, title, digits=4, glossary=glossary)
 
 
+def _bootstrapped(area: str, title: str) -> tuple[Column, Column]:
+    ends = (("lower", "low"), ("upper", "high"))
+    low, high = (
+        Column(f"{area}_b_{end}", f"{title}, {word} [B]", detail=True, digits=4, glossary="interval_tags")
+        for end, word in ends
+    )
+    return low, high
+
+
 THRESHOLD = Column("threshold", "Threshold", digits=4, glossary="thresholds")
 KINDS: Mapping[str, Kind] = {
     "intervals": Kind("Metrics with their intervals", prediction_intervals.COLUMNS[2:]),
@@ -65,6 +74,9 @@ KINDS: Mapping[str, Kind] = {
             _share("ap", "AP", "ap"),
             _share("brier", "Brier", "brier"),
             _share("ece", "Calibration error", "ece"),
+            *_bootstrapped("auc", "AUC"),
+            *_bootstrapped("pr_auc", "PR-AUC"),
+            *_bootstrapped("ap", "AP"),
         ),
         notes=("Where labels are private, precision, recall and F1 are left blank if fewer than ten examples are "
                "called the class, or all but fewer than ten.",),
@@ -164,7 +176,7 @@ def report_rows(task: TaskPredictions, level: float, estimates: Mapping[str, Est
     `estimates` are of the metrics of the board and of `report_metrics`.
     """
     if task.part.kind == "classification":
-        made = class_rows(task, level)
+        made = class_rows(task, level, estimates)
     elif task.part.kind == "regression":
         made = value_rows(task)
     else:
@@ -174,6 +186,8 @@ def report_rows(task: TaskPredictions, level: float, estimates: Mapping[str, Est
 
 def report_metrics(task: TaskPredictions) -> tuple[str, ...]:
     """Return what a report estimates beyond the metrics of the board, from the same resamples."""
+    if task.part.kind == "classification":
+        return class_areas(task)
     return truncated_names(task) if task.part.kind == "ranking" else ()
 
 

@@ -5,21 +5,20 @@ replicates, so that both are one function. A scorer takes weights [n_weightings,
 [n_weightings] by metric, NaN where undefined; the units are examples, or groups for a ranking.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.leaderboards.prediction_task import TaskPredictions
-from app.prediction_metrics import Constraint, read_constraint
+from app.prediction_metrics import Constraint, averaged, read_constraint
 from app.stats.classification import SMALLEST, predicted_classes
 from app.stats.example_sums import flag_sums, weighted_sums
 from app.stats.resampled_curves import (
     Areas,
     Calls,
     SortedScores,
-    SortedVolume,
     at_recall,
     count_calls,
     curve_areas,
@@ -60,25 +59,68 @@ def scorers(task: TaskPredictions, metrics: Sequence[str]) -> list[Scorer]:
 
 
 def _classification(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
-    names = {name for name in metrics if name in ("accuracy", *LOSSES) or name.partition("_")[0] in CLASS_SCORES}
+    names = {name for name in metrics if name in ("accuracy", *LOSSES, *_class_score_names(len(task.classes)))}
     if names:
         yield _Sums(task, names)
-    if task.part.positive_number is not None:
-        yield from _binary_curves(task, metrics)
-    else:
-        yield from _class_curves(task, metrics)
+    if wanted := {name: found for name in metrics if (found := _curve_metric(name, len(task.classes))) is not None}:
+        yield _Curves(task, wanted)
+    if micro := {f"{name}_micro": of for name, of in AREAS.items() if f"{name}_micro" in metrics}:
+        owner = np.repeat(np.arange(len(task), dtype=np.int32), len(task.classes))
+        truth = np.eye(len(task.classes), dtype=np.bool_)[task.class_number]
+        yield partial(_score_curve, sort_scores(task.probabilities.ravel(), truth.ravel(), owner), micro, {})
 
 
-def _binary_curves(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
-    scores, is_positive = task.probabilities[:, 1], task.class_number == 1
-    constraints = {name: at for name in metrics if (at := read_constraint(name)) is not None}
-    by_volume = {name: at for name, at in constraints.items() if at.given == "volume"}
-    on_curve = {name: at for name, at in constraints.items() if at.given != "volume"}
-    areas = {name: of for name, of in AREAS.items() if name in metrics}
-    if areas or on_curve:
-        yield partial(_score_curve, sort_scores(scores, is_positive), areas, on_curve)
-    if by_volume:
-        yield partial(_score_volume, sort_volume(scores, is_positive), by_volume)
+def area_of_class(area: str, at: int) -> str:
+    """Return the name of an area of one class against the rest; it is no metric of a board."""
+    return f"{area}:{at}"
+
+
+def _curve_metric(name: str, n_classes: int) -> tuple[str, Sequence[int]] | None:
+    """Return what is computed of which classes against the rest, to be averaged; None for what needs no curve."""
+    stem, _, at = name.partition(":")
+    classes: Sequence[int] = (int(at),) if at else (1,)
+    if averaged(name):
+        stem, classes = averaged(name), range(n_classes)
+    return (stem, classes) if stem in AREAS or read_constraint(stem) is not None else None
+
+
+class _Curves:
+    """Areas and metrics at a constraint, of one class against the rest or averaged over classes."""
+
+    def __init__(self, task: TaskPredictions, wanted: Mapping[str, tuple[str, Sequence[int]]]) -> None:
+        self._wanted = wanted
+        stems: dict[int, set[str]] = {}
+        for stem, classes in wanted.values():
+            for at in classes:
+                stems.setdefault(at, set()).add(stem)
+        self._classes = {at: _AgainstRest(task, at, names) for at, names in stems.items()}
+
+    def __call__(self, weights: Weights) -> dict[str, FloatArray]:
+        found = {at: score(weights) for at, score in self._classes.items()}
+        return {
+            name: _mean_of_defined(np.column_stack([found[at][stem] for at in classes]))
+            for name, (stem, classes) in self._wanted.items()
+        }
+
+
+class _AgainstRest:
+    """The curve of one class against the rest, sorted once."""
+
+    def __init__(self, task: TaskPredictions, at: int, stems: Iterable[str]) -> None:
+        scores, is_class = task.probabilities[:, at], task.class_number == at
+        constraints = {name: found for name in stems if (found := read_constraint(name)) is not None}
+        self._areas = {name: of for name, of in AREAS.items() if name in stems}
+        self._by_volume = {name: found for name, found in constraints.items() if found.given == "volume"}
+        self._on_curve = {name: found for name, found in constraints.items() if found.given != "volume"}
+        self._scores = sort_scores(scores, is_class) if self._areas or self._on_curve else None
+        self._volume = sort_volume(scores, is_class) if self._by_volume else None
+
+    def __call__(self, weights: Weights) -> dict[str, FloatArray]:
+        found = {} if self._scores is None else _score_curve(self._scores, self._areas, self._on_curve, weights)
+        if self._volume is not None:
+            for name, constraint in self._by_volume.items():
+                found[name] = precision_at_volume(self._volume, weights, constraint.at)
+        return found
 
 
 def _score_curve(
@@ -101,36 +143,6 @@ def _constrained(calls: Calls, constraint: Constraint) -> FloatArray:
     if constraint.metric == "recall":
         return recall_at(calls, constraint.given, constraint.at)
     return at_recall(calls, constraint.metric, constraint.at)
-
-
-def _score_volume(
-    scores: SortedVolume, constraints: Mapping[str, Constraint], weights: Weights
-) -> dict[str, FloatArray]:
-    return {name: precision_at_volume(scores, weights, constraint.at) for name, constraint in constraints.items()}
-
-
-def _class_curves(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
-    """Yield the areas of every class against the rest, averaged over classes (macro) or pooled (micro)."""
-    truth = np.eye(len(task.classes), dtype=np.bool_)[task.class_number]
-    macro = {f"{name}_macro": of for name, of in AREAS.items() if f"{name}_macro" in metrics}
-    micro = {f"{name}_micro": of for name, of in AREAS.items() if f"{name}_micro" in metrics}
-    if macro:
-        sorted_classes = [sort_scores(task.probabilities[:, at], truth[:, at]) for at in range(len(task.classes))]
-        yield partial(_score_classes, sorted_classes, macro)
-    if micro:
-        owner = np.repeat(np.arange(len(task), dtype=np.int32), len(task.classes))
-        yield partial(_score_curve, sort_scores(task.probabilities.ravel(), truth.ravel(), owner), micro, {})
-
-
-def _score_classes(
-    classes: Sequence[SortedScores], wanted: Mapping[str, Callable[[Areas], FloatArray]], weights: Weights
-) -> dict[str, FloatArray]:
-    parts: dict[str, list[FloatArray]] = {name: [] for name in wanted}
-    for scores in classes:
-        areas = curve_areas(scores, weights)
-        for name, of in wanted.items():
-            parts[name].append(of(areas))
-    return {name: _mean_of_defined(np.column_stack(columns)) for name, columns in parts.items()}
 
 
 class _Sums:

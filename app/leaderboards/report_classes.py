@@ -5,11 +5,13 @@ example to whoever knows the scores, so steps, bins and what is called one class
 private.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.leaderboards.measured import Estimate
+from app.leaderboards.prediction_scores import AREAS, area_of_class
 from app.leaderboards.prediction_task import TaskPredictions
 from app.stats.classification import brier_score, class_scores, confusion_matrix, predicted_classes, reliability
 from app.stats.closed_intervals import hanley_mcneil, logistic
@@ -32,21 +34,35 @@ def smallest_cell(task: TaskPredictions) -> int:
     return MIN_CELL if task.part.labels == "private" else 1
 
 
-def class_rows(task: TaskPredictions, level: float) -> dict[str, Rows]:
-    """Return the rows of every kind of report of class predictions."""
+def class_rows(task: TaskPredictions, level: float, estimates: Mapping[str, Estimate]) -> dict[str, Rows]:
+    """Return the rows of every kind of report of class predictions; `estimates` are those of `class_areas`."""
     curves = [(name, at, _curve(task, at)) for name, at in _shown_classes(task)]
     called = predicted_classes(task.probabilities)
     confusion = confusion_matrix(task.class_number, called, len(task.classes), task.item_weights)
     n_called = np.bincount(called, task.item_weights > 0, minlength=len(task.classes)).astype(np.int64)
     thinned = [(name, curve, _steps(task, at)) for name, at, curve in curves if curve.has_both]
     return {
-        "classes": [_class_row(task, at, curve, confusion, n_called, level) for _, at, curve in curves],
+        "classes": [
+            (*_class_row(task, at, curve, confusion, n_called, level), *_resampled(at, estimates))
+            for _, at, curve in curves
+        ],
         "roc": [row for each in thinned for row in _points(each, "false_positive_rate", "recall")],
         "pr": [row for each in thinned for row in _points(each, "recall", "precision")],
         "thresholds": [row for each in thinned for row in _points(each, "accuracy", "volume")],
         "confusion": list(_confusion_rows(task, confusion, n_called)),
         "reliability": [row for name, at in _shown_classes(task) for row in _reliability_rows(task, name, at)],
     }
+
+
+def class_areas(task: TaskPredictions) -> tuple[str, ...]:
+    """Return the areas of each shown class, which a report estimates from the resamples of the board."""
+    return tuple(area_of_class(area, at) for _, at in _shown_classes(task) for area in AREAS)
+
+
+def _resampled(at: int, estimates: Mapping[str, Estimate]) -> Iterator[Cell]:
+    for area in AREAS:
+        found = estimates.get(area_of_class(area, at), Estimate(None))
+        yield from (found.low, found.high)
 
 
 def _shown_classes(task: TaskPredictions) -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Accuracy, confusion, log-loss and calibration of class probabilities; pure.
+"""Called classes, confusion, constant predictors and calibration of class probabilities; pure.
 
 `probabilities` are [n_examples, n_classes] with rows that sum to one, `labels` class numbers [n_examples], `weights`
 count examples. Undefined is None. Source of the rules where several are in use: YDF 0.16.
@@ -28,20 +28,6 @@ def confusion_matrix(labels: IntArray, predicted: IntArray, n_classes: int, weig
     """Return weighted counts [n_classes, n_classes]: rows are the truth, columns what was predicted."""
     cells = np.bincount(labels * n_classes + predicted, weights, minlength=n_classes * n_classes)
     return cells.reshape(n_classes, n_classes).astype(np.float64)
-
-
-def accuracy(confusion: FloatArray) -> float | None:
-    """Return the share on the diagonal."""
-    total = float(confusion.sum())
-    return float(np.trace(confusion)) / total if total > 0 else None
-
-
-def log_loss(probabilities: FloatArray, labels: IntArray, weights: FloatArray) -> float | None:
-    """Return the mean of −ln(probability of the true class); lower is better."""
-    if not weights.sum() > 0:
-        return None
-    of_truth = np.clip(probabilities[np.arange(len(labels)), labels], SMALLEST, 1.0)
-    return float(np.average(-np.log(of_truth), weights=weights))
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ Pure. Each returns (low, high), or None where it is not defined.
 import math
 from statistics import NormalDist
 
+from scipy.special import expit
 from scipy.stats import beta, chi2
 
 Interval = tuple[float, float] | None
+ROUNDING = 1e-12
 YDF_LABEL = "Clopper–Pearson, 90% two-sided"
 
 
@@ -45,15 +47,15 @@ def hanley_mcneil(area: float, n_positive: float, n_negative: float, level: floa
 
 
 def logistic(area: float, n_positive: float, level: float) -> Interval:
-    """Return the interval [L] of a PR-AUC on the logit scale; None at 0 and 1, where there is no logit.
+    """Return the interval [L] of a PR-AUC on the logit scale; None at 0 and 1, up to rounding: there is no logit.
 
     Source: Boyd, Eng & Page 2013, section 5.
     """
-    if n_positive <= 0 or not 0.0 < area < 1.0:
+    if n_positive <= 0 or not ROUNDING < area < 1.0 - ROUNDING:
         return None
     middle = math.log(area / (1 - area))
     reach = _z(level) / math.sqrt(n_positive * area * (1 - area))
-    return _expit(middle - reach), _expit(middle + reach)
+    return float(expit(middle - reach)), float(expit(middle + reach))
 
 
 def chi_squared(rmse: float, n_examples: int, level: float) -> Interval:
@@ -67,7 +69,3 @@ def chi_squared(rmse: float, n_examples: int, level: float) -> Interval:
 
 def _z(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
-
-
-def _expit(value: float) -> float:
-    return 1 / (1 + math.exp(-value))

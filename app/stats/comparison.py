@@ -1,37 +1,10 @@
-"""Tests between two entrants on the same examples: McNemar, paired t, and several of them at once; pure."""
+"""What stands beside tests of two entrants: several tests at once, and how many examples one would need; pure."""
 
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import binomtest, t
-
-FloatArray = NDArray[np.float64]
 MOST_NEEDED = 10**12
-
-
-def mcnemar(n_first_only: int, n_second_only: int) -> float:
-    """Return the one-sided exact p-value that the first is the better one: P(X ≥ n₁₂), X ~ Bin(n₁₂ + n₂₁, ½).
-
-    `n_first_only` examples are right for the first alone. 1 where the two never differ. Source: McNemar 1947; YDF
-    leaves the observed count itself out, which makes its values too small.
-    """
-    n_different = n_first_only + n_second_only
-    return 1.0 if not n_different else float(binomtest(n_first_only, n_different, 0.5, alternative="greater").pvalue)
-
-
-def paired_t(differences: FloatArray) -> float | None:
-    """Return the one-sided p-value that the mean of the differences [n_pairs] is above zero; None without a spread.
-
-    The standard deviation is the sample's, with n − 1.
-    """
-    n_pairs = len(differences)
-    deviation = float(np.std(differences, ddof=1)) if n_pairs > 1 else 0.0
-    if deviation == 0.0:
-        return None
-    return float(t.sf(float(np.mean(differences)) / (deviation / math.sqrt(n_pairs)), n_pairs - 1))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Threshold curves of a binary classifier: ROC, precision and recall, their areas, and metrics at a constraint.
+"""Threshold curves of a binary classifier: ROC, precision and recall, and their areas.
 
 Called by the measuring of predictions; pure. Positive means that the score is above the threshold. Scores are
 [n_examples], `is_positive` says which label each has, `weights` count examples; everything is in float64.
@@ -108,21 +108,6 @@ def average_precision(curve: ThresholdCurve) -> float | None:
         return None
     gained = -np.diff(curve.recall)
     return float(np.sum(gained * curve.precision[1:]))
-
-
-def metric_at(curve: ThresholdCurve, metric: str, given: str, at: float) -> tuple[float, float] | None:
-    """Return a metric and its threshold where another one meets a constraint; None where no threshold does.
-
-    Conservative and without interpolation, along ascending thresholds: the last point whose recall (or volume) is at
-    least the constraint, the first whose precision is, the first whose false positive rate is at most it.
-    """
-    values = getattr(curve, given)
-    meets = values <= at if given == "false_positive_rate" else values >= at
-    found = np.flatnonzero(meets)
-    if not curve.has_both or not len(found):
-        return None
-    place = int(found[-1] if given in ("recall", "volume") else found[0])
-    return float(getattr(curve, metric)[place]), float(curve.threshold[place])
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:

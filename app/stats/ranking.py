@@ -26,11 +26,6 @@ class GroupScores:
     precision_at_1: FloatArray
 
 
-def score_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray, truncation: int = 5) -> GroupScores:
-    """Return every group's scores at a truncation, groups in the order of their numbers."""
-    return rank_groups(predicted, relevance, groups).scores(truncation)
-
-
 @dataclass(frozen=True)
 class RankedGroups:
     """Examples by group, and within each by falling prediction; ties by falling relevance, which is the best case.

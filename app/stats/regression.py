@@ -16,21 +16,10 @@ def root_mean_squared_error(predicted: FloatArray, labels: FloatArray, weights: 
     return None if mean is None else float(np.sqrt(mean))
 
 
-def mean_absolute_error(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
-    """Return the weighted mean of |residual|; lower is better."""
-    return _mean(np.abs(predicted - labels), weights)
-
-
 def default_rmse(labels: FloatArray, weights: FloatArray) -> float | None:
     """Return the error of always predicting the mean label."""
     mean = _mean(labels, weights)
     return None if mean is None else root_mean_squared_error(np.full(len(labels), mean), labels, weights)
-
-
-def r_squared(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
-    """Return 1 − squared error / squared error of the mean; None where all labels are equal."""
-    error, default = root_mean_squared_error(predicted, labels, weights), default_rmse(labels, weights)
-    return None if error is None or not default else 1.0 - (error / default) ** 2
 
 
 @dataclass(frozen=True)

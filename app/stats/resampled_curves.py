@@ -18,6 +18,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 Weights = NDArray[np.uint8] | FloatArray
+NOTHING_CALLED = 1.0
+"""The precision of calling nothing positive."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +159,10 @@ def _add_areas(
 
 
 def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
-    """Return the precision or the fpr at the highest threshold whose recall is at least `at`, above 0."""
+    """Return the precision or the fpr at the highest threshold whose recall is at least `at`; calling nothing has 0."""
     reached = calls.defined(np.ones(len(calls.positives)))
+    if at <= 0.0:
+        return reached * (NOTHING_CALLED if metric == "precision" else 0.0)
     if not calls.found.shape[1]:
         return reached * np.nan
     last = np.maximum((_share(calls.found, calls.positives) >= at).sum(axis=1) - 1, 0)
@@ -199,6 +203,8 @@ def precision_at_volume(scores: SortedVolume, weights: Weights, at: float) -> Fl
     last = np.maximum((_share(called, called[:, :1]) >= at).sum(axis=1) - 1, 0)
     rows = np.arange(len(called))
     has_both = (found[:, 0] > 0) & (found[:, 0] < called[:, 0])
+    if at <= 0.0:
+        return np.where(has_both, NOTHING_CALLED, np.nan)
     return np.where(has_both, _share(found[rows, last], called[rows, last]), np.nan)
 
 
