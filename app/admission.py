@@ -92,7 +92,16 @@ def _seeded(prereg: Prereg, case: Case) -> list[Check]:
 def _manifest_checks(case: Case) -> list[Check]:
     bundles = case.facts.bundles
     claims = check_claims_present(case.manifest, case.scores.entrant.words, bundles, case.claims)
-    return [*_min_seeds(case), _dirty(case), *claims, *check_bundles(bundles)]
+    return [*_min_seeds(case), *_labels(case), _dirty(case), *claims, *check_bundles(bundles)]
+
+
+def _labels(case: Case) -> list[Check]:
+    if not case.facts.own_labels:
+        return []
+    reason = (
+        "The predictions brought their own labels; nobody has checked these, nor that other entrants have the same."
+    )
+    return [Check("labels", "warned", reason)]
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 from app.manifest_base import ColumnName, MetricName, Name, Part
 
 Mode = Literal["ground_truth", "stress_test", "observational"]
+LabelSource = Literal["private", "submitted"]
 PredictionKind = Literal["classification", "regression", "ranking"]
 ParameterValue = str | int | float | bool | None
 # Wider than a name, for classes such as `<=50K` and `-1`; still nothing that a spreadsheet takes for a formula.
@@ -74,7 +75,7 @@ class Predictions(Part):
     kind: PredictionKind
     classes: list[ClassName] | None = Field(None, min_length=2, max_length=1000)
     positive: ClassName | None = None
-    labels: Literal["private", "submitted"] = "private"
+    labels: LabelSource = "private"
     missing: Literal["refuse", "failure"] = "refuse"
     truncation: int = Field(5, ge=1, le=10_000)
     sum_tolerance: float = Field(1e-3, ge=0.0, le=0.1)

@@ -258,7 +258,7 @@ def test_the_tolerance_of_a_sum_is_the_manifests(tmp_path: Path) -> None:
     ("content", "column", "message"),
     [
         ("prediction\n1\n", "item", "the column item is missing"),
-        ("item\na\n", "p_yes", "the column p_yes is missing"),
+        ("item\na\n", "prediction", "the column prediction (or p_yes) is missing"),
         ("item,p_no\na,0\n", "p_yes", "the column p_yes is missing"),
         ("item,prediction,p_yes\na,0,1\n", "p_yes", "send either prediction or a column per class"),
         ("item,p_yes,p_No\na,0,1\n", "p_No", "there is no class of this name; the classes are no, yes"),

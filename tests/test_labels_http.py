@@ -132,6 +132,21 @@ def test_a_manifest_cannot_give_labels_another_meaning(site: Site) -> None:
     assert site.http.put("/benchmarks/guess", content=yaml().replace("Guess", "New"), headers=site.auth("steward"))
 
 
+@pytest.mark.parametrize(("tasks", "named"), [("[{id: t}, {id: u}]", "(u)"), ("[{id: u}]", "(t, u)")])
+def test_a_manifest_cannot_ask_for_labels_that_will_never_come(site: Site, tasks: str, named: str) -> None:
+    """They were put once, for every task; another title is no other task."""
+    create(site)
+    put(site)
+    answer = site.http.put("/benchmarks/guess", content=yaml(tasks=tasks), headers=site.auth("steward"))
+    retitled = site.http.put(
+        "/benchmarks/guess", content=yaml(tasks="[{id: t, title: Task}]"), headers=site.auth("steward")
+    )
+
+    assert answer.status_code == 409
+    assert named in answer.json()["detail"]
+    assert retitled.status_code == 200
+
+
 def test_only_a_steward_learns_which_tasks_have_labels(site: Site) -> None:
     """And no more than that; the answer is never kept, so nobody else gets it from the cache."""
     create(site)
@@ -238,6 +253,16 @@ def test_own_labels_of_submissions_are_no_part_of_their_answer(site: Site) -> No
 
     assert answer.status_code == 202
     assert "green" not in answer.text.replace("an AUC", "")
+    assert ("labels", "warned") in {(check["rule"], check["outcome"]) for check in answer.json()["checks"]}
+    site.work()
+    number = answer.json()["id"]
+    unchecked = {
+        "/benchmarks/guess": "Every submission brings its own labels",
+        "/benchmarks/guess/entrants/A": "Predictions and their labels are",
+        f"/submissions/{number}": "brought their own labels; nobody has checked",
+        f"/submissions/{number}/reports/t": "which nobody has checked",
+    }
+    assert [path for path, words in unchecked.items() if words not in site.http.get(path).text] == []
 
 
 def test_a_body_over_the_limit_is_refused(site: Site) -> None:

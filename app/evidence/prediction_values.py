@@ -52,8 +52,9 @@ class ValueReader:
         found = self.columns(header)
         if PREDICTION in found and len(found) > 1:
             yield Problem(f"send either {PREDICTION} or a column per class", file, 1, found[1])
-        elif not found and not self._classes:
-            yield Problem(f"the column {PREDICTION} is missing", file, column=PREDICTION)
+        elif not found and self._part.n_columns == 1:
+            or_class = f" (or {CLASS_PREFIX}{self._classes[self._positive]})" if self._classes else ""
+            yield Problem(f"the column {PREDICTION}{or_class} is missing", file, column=PREDICTION)
         elif PREDICTION not in found:
             needed = [self._classes[self._positive]] if self._part.n_columns == 1 else self._classes
             for name in needed:

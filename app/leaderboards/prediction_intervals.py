@@ -35,7 +35,7 @@ COLUMNS = (
     Column("how", "Interval", "text", glossary="interval_tags"),
     Column("level", "Level", digits=2),
     Column("default", "Constant predictor", optional=True, glossary="default_metrics", digits=4),
-    Column("n_units", "Examples", "integer", glossary="counts"),
+    Column("n_units", "Units", "integer", glossary="counts"),
     Column("note", "Note", "text", optional=True),
 )
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from app.db.models import Snapshot, Submission
 from app.errors import Problem
 from app.manifest import Manifest
+from app.manifest_kinds import LabelSource
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import Drawings
 from app.render.glossary_entry import Entry
@@ -63,8 +64,8 @@ class TablePage(Page):
     `trail` are the breadcrumbs and `links` the related addresses, both as (text, address). `row_links` makes
     the address of a cell from its text, by column name. `sort` makes the address of this table sorted by a
     column; `sorted_by` and `descending` say how it is sorted now. `version` is the manifest's. `guide` says what may
-    be claimed from a benchmark of series. `choices` are the fields of the form that narrows the rows, `hidden` what
-    the form keeps.
+    be claimed from a benchmark of series, `labels` whose labels predictions were held against. `choices` are the
+    fields of the form that narrows the rows, `hidden` what the form keeps.
     """
 
     template = "table.html"
@@ -80,6 +81,7 @@ class TablePage(Page):
     permalink: str
     drawings: Drawings
     guide: str | None = None
+    labels: LabelSource | None = None
     sorted_by: str | None = None
     descending: bool = False
     choices: Sequence[Choice] = ()

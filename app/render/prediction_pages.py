@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.db.models import Snapshot
+from app.manifest_kinds import LabelSource
 from app.render.columns import ShownColumn
 from app.render.drawings import Drawings
 from app.render.glossary_entry import Entry
@@ -27,11 +28,14 @@ class ReportSection:
 class ReportPage(Page):
     """What a submission's predictions of one task are worth: each of its report tables, narrowed to that task.
 
-    `others` lead to the reports of the other tasks; `trail` are the breadcrumbs.
+    `entrants` are whose predictions these are; `others` lead to the reports of the other tasks; `trail` are the
+    breadcrumbs.
     """
 
     template = "report.html"
     task: str
+    entrants: Sequence[str]
+    labels: LabelSource
     trail: Links
     others: Links
     sections: Sequence[ReportSection]
@@ -61,6 +65,7 @@ class AgainstPage(Page):
     links: Links
     hidden: Links
     notes: Sequence[str]
+    labels: LabelSource | None
     snapshot: Snapshot | None
     permalink: str
 

@@ -8,11 +8,12 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Entry, ManifestVersion, Snapshot, Submission, Task
+from app.db.models import Benchmark, Entry, LabelSet, ManifestVersion, Snapshot, Submission, Task
 from app.errors import Conflict, NotFound
 from app.leaderboards.registry import parse_manifest
 from app.manifest import Manifest, manifest_digest
 
+MAX_NAMED = 10
 CHANGED_CHANNEL = "plumbline_changed"
 # A number that differs whenever a page may differ; the page cache polls it on a connection of its own.
 CHANGE_TOTAL = "SELECT coalesce(sum(change_version + 1), 0)::bigint FROM public.benchmark"
@@ -55,7 +56,8 @@ def create_benchmark(session: Session, manifest: Manifest, yaml: bytes, token_id
 def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:
     """Add a version of the manifest; the same bytes as the newest version change nothing.
 
-    Raises NotFound, or Conflict when the manifest names another slug or another kind of evidence.
+    Raises NotFound, or Conflict when the manifest names another slug, another kind of evidence, or other tasks than
+    those whose labels are there.
     """
     benchmark = lock_benchmark(session, find_benchmark(session, slug).id)
     newest = load_declared(session, benchmark)
@@ -67,6 +69,7 @@ def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: byte
         raise Conflict(f"{slug} takes {newest.manifest.evidence}; another kind of evidence is another benchmark.")
     if _asks_something_else(manifest, newest.manifest):
         raise Conflict(f"{slug} has predictions and labels of another kind or of other classes: make a new benchmark.")
+    _refuse_other_tasks(session, benchmark, manifest)
     return _add_version(session, benchmark, manifest, yaml, token_id)
 
 
@@ -75,6 +78,17 @@ def _asks_something_else(manifest: Manifest, newest: Manifest) -> bool:
     if manifest.predictions is None or newest.predictions is None:
         return False
     return not manifest.predictions.asks_the_same(newest.predictions)
+
+
+def _refuse_other_tasks(session: Session, benchmark: Benchmark, manifest: Manifest) -> None:
+    tasks = manifest.task_ids()
+    labelled = set(session.scalars(select(LabelSet.task).where(LabelSet.benchmark_id == benchmark.id)))
+    if labelled and tasks is not None and set(tasks) != labelled:
+        others = ", ".join(sorted(labelled ^ set(tasks))[:MAX_NAMED])
+        raise Conflict(
+            f"The labels of {benchmark.slug} were put, once, for every task. Its tasks can have other titles and another "
+            f"order, but none can be added, left out or renamed ({others}): make a new benchmark."
+        )
 
 
 def find_benchmark(session: Session, slug: str) -> Benchmark:

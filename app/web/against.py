@@ -136,6 +136,7 @@ def _page(
         links=[*around, *((turned, *exports) if compared else ())],
         hidden=kept,
         notes=view.table.notes,
+        labels=view.labels,
         snapshot=view.snapshot,
         permalink=f"{home}/against?{urlencode([('a', a), ('b', b), *fixed])}",
     )

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from app.db.models import Snapshot
 from app.errors import NotFound
-from app.manifest_kinds import Mode
+from app.manifest_kinds import LabelSource, Mode
 from app.render import html
 from app.render.drawings import build_drawings
 from app.render.exports import table_to_csv, table_to_json, to_json
@@ -53,6 +53,7 @@ class TableView:
     links: Sequence[tuple[str, str]] = ()
     row_links: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     mode: Mode | None = None
+    labels: LabelSource | None = None
     choices: Sequence[Choice] = ()
 
 
@@ -102,6 +103,7 @@ def _table_page(request: Request, view: TableView) -> Response:
         links=[*view.links, *_exports(view, query, kept)],
         row_links=view.row_links,
         guide=None if view.mode is None else GUIDES[view.mode],
+        labels=view.labels,
         sort=lambda name: sort_address(asked, columns[name]),
         permalink=_permalink(view, kept),
         choices=view.choices,

@@ -1,6 +1,6 @@
 """/submissions/{id}/reports/{task}: what a submission's predictions of one task are worth, plot by plot."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter
@@ -12,7 +12,7 @@ from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import build_drawings
 from app.render.narrow import narrow_table
 from app.render.prediction_pages import ReportSection
-from app.store import submissions
+from app.store import benchmarks, submissions
 from app.table import Table
 from app.web.answers import page
 from app.web.problems import described
@@ -69,14 +69,21 @@ def show_report(submission: int, task: str, session: SessionDep) -> Response:
     slug = submissions.slug_of(session, stored)
     ordered = sorted((table for table in tables if is_report(table)), key=lambda table: ORDER.index(table.name))
     sections = [_section(stored.id, narrow_table(table, {"task": [task]}), task) for table in ordered]
+    part = benchmarks.find_declared(session, slug).manifest.predictions
     return page(
         "report.html",
         title=f"{task}, submission {stored.id}",
         task=task,
+        entrants=_entrants(section.table for section in sections),
+        labels="private" if part is None else part.labels,
         trail=[(slug, f"/benchmarks/{slug}"), (f"Submission {stored.id}", f"/submissions/{stored.id}")],
         others=[link for link in report_links(stored.id, tables) if link[0] != task],
         sections=[section for section in sections if section.table.rows],
     )
+
+
+def _entrants(tables: Iterable[Table]) -> list[str]:
+    return list(dict.fromkeys(str(row[table.index("entrant")]) for table in tables for row in table.rows))
 
 
 def _section(submission: int, table: Table, task: str) -> ReportSection:

@@ -53,8 +53,9 @@ def published(session: Session, slug: str, number: int | None, name: str) -> Tab
 def view_of(session: Session, slug: str, table: Table, snapshot: Snapshot | None) -> TableView:
     """Return a table with the snapshot it belongs to."""
     version = None if snapshot is None else snapshots.manifest_version_number(session, snapshot)
-    mode = benchmarks.find_declared(session, slug).manifest.mode
-    return TableView(slug, "", table, snapshot, version, mode=mode)
+    manifest = benchmarks.find_declared(session, slug).manifest
+    labels = None if manifest.predictions is None else manifest.predictions.labels
+    return TableView(slug, "", table, snapshot, version, mode=manifest.mode, labels=labels)
 
 
 def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:
@@ -69,6 +70,7 @@ def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_
         links=links,
         row_links=row_links,
         mode=view.mode,
+        labels=view.labels,
         choices=view.choices,
     )
 
