@@ -86,8 +86,8 @@ def _refuse_other_tasks(session: Session, benchmark: Benchmark, manifest: Manife
     if labelled and tasks is not None and set(tasks) != labelled:
         others = ", ".join(sorted(labelled ^ set(tasks))[:MAX_NAMED])
         raise Conflict(
-            f"The labels of {benchmark.slug} were put, once, for every task. Its tasks can have other titles and another "
-            f"order, but none can be added, left out or renamed ({others}): make a new benchmark."
+            f"The labels of {benchmark.slug} were put, once, for every task. They can be retitled and put in order, "
+            f"but none can be added, left out or renamed ({others}): make a new benchmark."
         )
 
 
