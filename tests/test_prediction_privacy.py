@@ -1,10 +1,15 @@
 """What reports of private labels let a submitter learn who chooses predictions to ask for single examples."""
 
+import re
+from html import unescape
+
 import numpy as np
 import pytest
 
 from app.predictions import Labels
+from tests.conftest import Site
 from tests.test_leaderboard_predictions import BINARY, COLOURS, benchmark, measure, two_classes
+from tests.test_predictions_http import begin, manifest, submit, table
 
 REGRESSION = "kind: regression"
 
@@ -104,3 +109,40 @@ def test_examples_without_weight_hide_nobody() -> None:
     rows = measure(benchmark(BINARY, ("auc",)), "A", scores, Labels("t", (), truth.label, weights)).rows["reliability"]
 
     assert [(row[3] is None, row[4]) for row in rows] == [(False, 190), (True, 1)]
+
+
+def test_no_page_that_links_lead_to_shows_an_item_a_label_or_a_weight(site: Site) -> None:
+    """Every page, CSV and JSON of a benchmark and of its submissions, as a reader would find them."""
+    rng = np.random.default_rng(9)
+    items = [f"frog-{at:03}" for at in range(60)]
+    truth, weight = np.round(rng.normal(50, 9, 60), 6).tolist(), np.round(rng.uniform(1, 3, 60), 6).tolist()
+    rows = list(zip(items, truth, weight, strict=True))
+    begin(site, manifest(REGRESSION, ("rmse", "mae", "r2")), table(["item", "label", "weight"], rows))
+    for name in ("A", "B"):
+        predicted = (np.array(truth) + rng.normal(size=60)).round(3).tolist()
+        submit(site, name, table(["item", "prediction"], list(zip(items, predicted, strict=True))))
+    site.work()
+
+    pages = crawl(site, ["/benchmarks/guess", "/submissions/1", "/submissions/2"])
+    secrets = ["frog-", *(repr(number) for number in [*truth, *weight])]
+
+    assert {"/submissions/1/reports/t", "/benchmarks/guess/leaderboards/board/residuals.csv"} <= pages.keys()
+    assert [(path, secret) for path, text in pages.items() for secret in secrets if secret in text] == []
+
+
+def crawl(site: Site, found: list[str]) -> dict[str, str]:
+    """Return what is at the addresses and at every one that they link to, without sorting and snapshots."""
+    pages: dict[str, str] = {}
+    while found:
+        path = found.pop()
+        if path in pages:
+            continue
+        answer = site.http.get(path, headers=site.auth())
+        assert answer.status_code == 200, path
+        pages[path] = answer.text
+        found += [
+            unescape(link)
+            for link in re.findall(r'href="(/(?:benchmarks|submissions)/[^"#]+)"', answer.text)
+            if "sort=" not in link and "snapshot=" not in link
+        ]
+    return pages
