@@ -185,31 +185,50 @@ def test_what_is_measured_between_estimators_is_nobodys_entrant(roomy_site: Site
 
 def part_of(name: str, estimators: Iterable[str]) -> bytes:
     """Return a run archive with the per-series rows of some estimators alone."""
-    rows = [row for row in member(name, "raw/metrics.csv") if row["estimator_name"] in set(estimators)]
+    return archive_of(row for row in per_series(name) if row["estimator_name"] in set(estimators))
+
+
+def per_series(name: str) -> list[Row]:
+    """Return the rows of a run that are evidence."""
+    return [row for row in member(name, "raw/metrics.csv") if row["scope"] == "per_series"]
+
+
+def archive_of(rows: Iterable[Row]) -> bytes:
+    """Return a run archive with these rows."""
+    kept = list(rows)
     text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0].keys())
+    writer = csv.DictWriter(text, kept[0].keys())
     writer.writeheader()
-    writer.writerows(row for row in rows if row["scope"] == "per_series")
+    writer.writerows(kept)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("run/raw/metrics.csv", text.getvalue())
     return packed.getvalue()
 
 
+def make_benchmark(site: Site, name: str) -> str:
+    """Import a run's manifest and return the slug."""
+    manifest = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes())
+    made = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML)
+    assert made.status_code == 201, made.text
+    return str(made.json()["slug"])
+
+
+def submit(site: Site, slug: str, run: bytes, who: str = "alice") -> dict[str, Any]:
+    """Send a run archive and return the answer to it."""
+    files = [("files", (f"{who}.zip", run))]
+    answer = site.http.post(f"/benchmarks/{slug}/submissions", files=files, headers=site.auth(who))
+    assert answer.status_code == 202, answer.text
+    sent: dict[str, Any] = answer.json()
+    return sent
+
+
 def test_estimators_of_two_people_join_on_one_board(roomy_site: Site) -> None:
     """Records are matched by their id, and the board is the one of the whole run."""
     name = "public_small_canonical_ground_truth"
-    manifest = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes())
-    slug = roomy_site.http.post("/benchmarks", content=manifest, headers=roomy_site.auth("steward") | YAML).json()[
-        "slug"
-    ]
+    slug = make_benchmark(roomy_site, name)
     for who, estimators in (("alice", ["RS"]), ("bob", ["DFA", "DMA"])):
-        answer = roomy_site.http.post(
-            f"/benchmarks/{slug}/submissions",
-            files=[("files", (f"{who}.zip", part_of(name, estimators)))],
-            headers=roomy_site.auth(who),
-        )
-        assert answer.status_code == 202, answer.text
+        submit(roomy_site, slug, part_of(name, estimators), who)
     roomy_site.work()
     ours = table(roomy_site, slug, "tables/leaderboard.csv")
     board = roomy_site.http.get(f"/benchmarks/{slug}/leaderboards/canonical-accuracy.json").json()

@@ -89,12 +89,12 @@ def test_ties_share_the_average_rank() -> None:
     """As scipy's rankdata, for every component."""
     values = np.random.default_rng(0).integers(0, 4, size=(9, 3)).astype(float)
 
-    assert (average_ranks(values) == rankdata(values, axis=0)).all()
+    assert (average_ranks(values, 9) == rankdata(values, axis=0)).all()
 
 
 def test_a_missing_value_ranks_after_the_last() -> None:
     """N + 1 for it, and the others as if it were not there."""
-    assert average_ranks(np.array([[2.0], [NAN], [1.0]])).ravel().tolist() == [2.0, 4.0, 1.0]
+    assert average_ranks(np.array([[2.0], [NAN], [1.0]]), 3).ravel().tolist() == [2.0, 4.0, 1.0]
 
 
 def test_rule_1_breaks_ties_in_the_order_of_the_names() -> None:

@@ -87,10 +87,14 @@ def balanced(aggregates: Sequence[Aggregate]) -> list[Aggregate]:
     return [balance(members) for members in by_metric(aggregates).values()]
 
 
-def estimators_of(scores: ScoreTable) -> list[str]:
-    """Return the enrolled estimators: those of the rows that are no diagnostic between several of them."""
+def enrolled_estimators(scores: ScoreTable, enrolled: Sequence[str] | None) -> list[str]:
+    """Return the estimators with rows, of those enrolled where the manifest names them.
+
+    What lrdbench measures between several of them stands under made-up names, which are none.
+    """
     role = scores.recorded.get("role")
-    if role is None or DIAGNOSTIC not in role.words:
-        return sorted(scores.entrant.words)
-    diagnostic = np.unique(scores.entrant.codes[role.codes == role.words.index(DIAGNOSTIC)])
-    return sorted(set(scores.entrant.words) - {scores.entrant.words[code] for code in diagnostic.tolist()})
+    between = np.zeros(0, dtype=np.int64)
+    if role is not None and DIAGNOSTIC in role.words:
+        between = np.unique(scores.entrant.codes[role.codes == role.words.index(DIAGNOSTIC)])
+    names = set(scores.entrant.words) - {scores.entrant.words[code] for code in between.tolist()}
+    return sorted(names if enrolled is None else names & set(enrolled))

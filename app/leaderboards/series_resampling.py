@@ -58,15 +58,15 @@ def _stratum_values(
     """Return [n_resamples, n_entrants, n_components] of one stratum's aggregates."""
     values = np.full((len(weights), len(names), len(metrics)), np.nan)
     place = {name: at for at, name in enumerate(names)}
-    sources = {_source(metric): at for at, metric in enumerate(metrics)}
+    sources = [source_metric(metric) for metric in metrics]
     for group in groups:
-        if group.metric in sources and group.estimator in place:
-            at = sources[group.metric]
-            values[:, place[group.estimator], at] = _aggregate(group, records, weights, metrics[at])
+        for at, metric in enumerate(metrics):
+            if sources[at] == group.metric and group.estimator in place:
+                values[:, place[group.estimator], at] = _aggregate(group, records, weights, metric)
     return values
 
 
-def _source(metric: str) -> str:
+def source_metric(metric: str) -> str:
     """Return the metric whose rows a component is made of: a coverage error comes from the coverage of its level."""
     name, level = split_identity(metric)
     return identity_of(COVERAGE, level) if name == COVERAGE_ERROR else metric

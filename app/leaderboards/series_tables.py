@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from app.leaderboards.series_groups import balanced, series_groups, stratum_aggregates
+from app.leaderboards.series_groups import balanced, enrolled_estimators, series_groups, stratum_aggregates
+from app.leaderboards.series_records import held_records, records_table
 from app.leaderboards.series_uncertainty import SeriesInterval, series_intervals
 from app.lrdbench_catalog import PAIRED_RATIO, split_identity
 from app.manifest import Manifest
@@ -24,7 +25,7 @@ HEAT = {"kind": "heatmap", "x": "stratum_json", "y": "estimator_name", "value": 
 
 
 def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
-    """Return the contract's tables, and the failed records behind them."""
+    """Return the contract's tables, the failed records behind them, and who has which record."""
     series = _Series.of(scores)
     intervals = series_intervals(series.groups, series.aggregates, manifest.uncertainty or SeriesUncertainty())
     tables = [
@@ -33,6 +34,7 @@ def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
         series.failures(),
         series.failure_map(),
         series.failed_records(),
+        records_table(held_records(scores, enrolled_estimators(scores, manifest.estimators))),
     ]
     return [*tables, series.stress_metrics()] if manifest.mode == "stress_test" else tables
 

@@ -28,6 +28,14 @@ SERIES = (
         source="lrdbench, ranking rule 1",
     ),
     Entry(
+        "records",
+        "Records of a board",
+        "A mean over a chosen few records is not the mean over all of them. Ranks are about the records that more than "
+        "half of the estimators have a row for; rows on other records are left out, and an estimator that lacks some "
+        "of these is shown without a rank. A row that says that an estimate failed is a row. Absent counts the values "
+        "that most estimators have a row for and this one does not.",
+    ),
+    Entry(
         "estimand",
         "Estimand",
         "What an estimator estimates. Two estimators of different estimands answer different questions, and a board "

@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 
-def average_ranks(values: FloatArray) -> FloatArray:
+def average_ranks(values: FloatArray, n_enrolled: int) -> FloatArray:
     """Return the ranks along the entrants' axis, ties sharing their average rank; a missing value gets N + 1.
 
     `values` is [..., n_entrants, n_components]. An entrant's rank is 1, plus those below it, plus half of its ties.
+    N is `n_enrolled`, who may be more than those with rows: an estimator that has not reported makes no rank better.
     """
     n_entrants = values.shape[-2]
     ranks = np.empty(values.shape)
     for entrant in range(n_entrants):  # one entrant against all: memory stays that of `values`
         mine = values[..., entrant : entrant + 1, :]
         ranks[..., entrant, :] = 1.0 + (values < mine).sum(axis=-2) + 0.5 * ((values == mine).sum(axis=-2) - 1.0)
-    ranks[np.isnan(values)] = n_entrants + 1
+    ranks[np.isnan(values)] = n_enrolled + 1
     return ranks
 
 

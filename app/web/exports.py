@@ -63,7 +63,7 @@ def show_table(
     names = _names(session, shown)
     found = _load(session, slug, shown, stem if stem in EXTRA else f"{PREFIX}{stem}")
     links = [(_title(name), f"/benchmarks/{slug}/tables/{name.removeprefix(PREFIX)}") for name in names]
-    links += [("Failed records", f"/benchmarks/{slug}/tables/failed_records")] if stem != "failed_records" else []
+    links += [(_title(name), f"/benchmarks/{slug}/tables/{name}") for name in EXTRA if name != stem]
     links += [("All as a zip", f"/benchmarks/{slug}/tables.zip"), ("Every row", f"/benchmarks/{slug}/raw/metrics.csv")]
     view = around(
         view_of(session, slug, found, shown), f"/benchmarks/{slug}/tables/{stem}", links, name_links(declared)
@@ -71,7 +71,7 @@ def show_table(
     return table_answer(request, view, fmt)
 
 
-EXTRA = ("failed_records",)
+EXTRA = ("failed_records", "records")
 
 
 def _snapshot(session: Session, slug: str, number: int | None) -> tuple[Declared, Snapshot]:

@@ -40,6 +40,7 @@ TITLES = {
     "truncation": "Truncation",
 }
 AGAINST = "against"
+RECORDS = "records"
 PLACES = {kind: place for place, kind in enumerate(("leaderboard", "pairwise", AGAINST, *list(TITLES)[2:]))}
 """In which order the tables of a board are named; any other one comes last."""
 
@@ -140,6 +141,7 @@ def _beside(session: Session, view: TableView, board: str, kind: str) -> TableVi
     kinds += [AGAINST] if "pairwise" in kinds else []
     ordered = sorted(kinds, key=lambda other: PLACES.get(other, len(PLACES)))
     others = [(_title(other), _address(home, other)) for other in ordered if other != kind]
+    others += [("Records", f"/benchmarks/{view.slug}/tables/{RECORDS}")] if RECORDS in names else []
     declared = benchmarks.find_declared(session, view.slug)
     shown = around(view, _address(home, kind), others, name_links(declared))
     return shown if kind == "leaderboard" else replace(shown, trail=[*shown.trail, (board, home)])
