@@ -4,7 +4,7 @@ Called by `web.submissions` before anything is stored (also for a dry run) and b
 clock is handed in. A failed check keeps a submission off the boards; a warning is shown beside it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -14,6 +14,7 @@ from app.admission_bundles import Claims, check_bundles, check_claims_present, c
 from app.admission_check import Check, Registered, listed, outcome_of_gap, policy_in_words, some
 from app.admission_deviations import predicted_metrics
 from app.admission_episodes import check_min_seeds, check_prereg_episodes
+from app.admission_records import StandingRecord, check_records
 from app.facts import RunFacts
 from app.manifest import Manifest
 from app.prereg import Prereg
@@ -26,7 +27,10 @@ WITNESSED_RULE = "registered_before_run"
 
 @dataclass(frozen=True)
 class Case:
-    """Everything that admission looks at. `started_at` is when the run began, as the submitter says."""
+    """Everything that admission looks at. `started_at` is when the run began, as the submitter says.
+
+    `standing` are the records of the other entrants of a series benchmark; None where nobody looked.
+    """
 
     manifest: Manifest
     scores: ScoreTable
@@ -36,6 +40,7 @@ class Case:
     started_at: datetime | None = None
     dirty: bool | None = None
     claims: Claims | None = None
+    standing: Sequence[StandingRecord] | None = None
 
 
 def check_admission(case: Case) -> list[Check]:
@@ -92,7 +97,8 @@ def _seeded(prereg: Prereg, case: Case) -> list[Check]:
 def _manifest_checks(case: Case) -> list[Check]:
     bundles = case.facts.bundles
     claims = check_claims_present(case.manifest, case.scores.entrant.words, bundles, case.claims)
-    return [*_min_seeds(case), *_labels(case), _dirty(case), *claims, *check_bundles(bundles)]
+    records = [] if case.standing is None else check_records(case.scores, case.standing)
+    return [*_min_seeds(case), *_labels(case), _dirty(case), *claims, *check_bundles(bundles), *records]
 
 
 def _labels(case: Case) -> list[Check]:

@@ -41,6 +41,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "admission_check",
         "admission_deviations",
         "admission_episodes",
+        "admission_records",
         "evidence",
         "manifest_fev",
         "manifest_lrdbench",

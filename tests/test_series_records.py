@@ -4,14 +4,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from app.leaderboards.registry import parse_manifest
 from app.leaderboards.series_records import held_records, records_table
 from app.leaderboards.weighted_rank import WeightedRank, compute
 from app.manifest import Manifest
 from app.scores import Coded, ScoreTable
+from app.store.series import standing_records
 from tests.conftest import Site
-from tests.test_lrdbench_http import archive_of, make_benchmark, part_of, per_series, submit, table
+from tests.test_lrdbench_http import Row, archive_of, make_benchmark, part_of, per_series, submit, table
 
 CANONICAL = "public_small_canonical_ground_truth"
 BOARD = "leaderboards/canonical-accuracy"
@@ -172,3 +175,66 @@ def test_the_board_and_the_table_of_records_tell_of_a_cherry_picker(roomy_site: 
     assert len(roomy_site.http.get(f"/benchmarks/{slug}/tables/records.json").json()["rows"]) == 6
     assert f'href="/benchmarks/{slug}/tables/records"' in page
     assert "DMA lacks 5 of the 6 records" in page
+
+
+def checks_of(site: Site, submission: int) -> dict[str, tuple[str, str]]:
+    """Return the outcome and the reason of each rule."""
+    shown = site.http.get(f"/submissions/{submission}.json").json()
+    return {check["rule"]: (check["outcome"], check["reason"]) for check in shown["checks"]}
+
+
+def with_moved_record(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with the first record in the last one's stratum."""
+    other, record = rows[-1]["stratum_json"], rows[0]["record_id"]
+    return [{**row, "stratum_json": other} if row["record_id"] == record else row for row in rows]
+
+
+def test_fewer_records_than_the_others_are_a_warning(roomy_site: Site) -> None:
+    """Said at submission, with which records; the first submission has nobody to be held against."""
+    slug = make_benchmark(roomy_site, CANONICAL)
+    first = submit(roomy_site, slug, part_of(CANONICAL, ["RS", "DFA"]))
+    mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "DMA"]
+    second = submit(
+        roomy_site, slug, archive_of(row for row in mine if row["record_id"] == mine[0]["record_id"]), "bob"
+    )
+    outcome, reason = checks_of(roomy_site, second["id"])["records"]
+
+    assert checks_of(roomy_site, first["id"])["records"][0] == "passed"
+    assert (outcome, reason.startswith("DMA lacks 5 of 6 records that others have (")) == ("warned", True)
+
+
+def test_a_record_in_two_strata_is_not_admitted(roomy_site: Site) -> None:
+    """The second submission moves a record: it stays off the boards, and its check names the first one."""
+    slug = make_benchmark(roomy_site, CANONICAL)
+    first = submit(roomy_site, slug, part_of(CANONICAL, ["RS"]))
+    mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "DFA"]
+    moved = with_moved_record(mine)
+    second = submit(roomy_site, slug, archive_of(moved), "bob")
+    outcome, reason = checks_of(roomy_site, second["id"])["strata"]
+    roomy_site.work()
+
+    assert (second["status"], outcome) == ("not_admitted", "failed")
+    assert f"in submission {first['id']}" in reason
+    assert mine[0]["record_id"] in reason
+    assert [row["entrant"] for row in table(roomy_site, slug, f"{BOARD}.csv")] == ["RS"]
+
+
+def test_an_entrant_may_correct_its_own_strata(roomy_site: Site) -> None:
+    """What a submission supersedes does not hold it to its old strata; what stays of others does."""
+    slug = make_benchmark(roomy_site, CANONICAL)
+    mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "RS"]
+    moved = with_moved_record(mine)
+    submit(roomy_site, slug, archive_of(moved))
+    corrected = submit(roomy_site, slug, part_of(CANONICAL, ["RS"]))
+
+    assert corrected["status"] == "received"
+
+
+def test_submissions_to_one_benchmark_take_turns(roomy_site: Site) -> None:
+    """While one transaction looks at the standing records, the next one waits: it must see what the first stores."""
+    with roomy_site.sessions.begin() as first, roomy_site.sessions() as second:
+        standing_records(first, 1, ["A"])
+        second.execute(text("SET LOCAL lock_timeout = '100ms'"))
+
+        with pytest.raises(OperationalError, match="lock timeout"):
+            standing_records(second, 1, ["B"])

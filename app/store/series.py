@@ -1,18 +1,19 @@
 """The rows of series benchmarks: every stratum stored once with its task, and rows read back in the order of upload.
 
-Called by `app.store.submissions` and `app.jobs.publish`. What lrdbench measures between estimators has rows and no
-entry: it belongs to its submission and to nobody's name.
+Called by `app.store.submissions`, `app.jobs.publish` and `app.web.submissions`. What lrdbench measures between
+estimators has rows and no entry: it belongs to its submission and to nobody's name.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import false, select, update
+from sqlalchemy import false, func, select, update
 from sqlalchemy.orm import Session
 
+from app.admission_records import StandingRecord
 from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.scores import NONE, Coded, ScoreTable
 
@@ -41,6 +42,30 @@ def keep_strata(session: Session, scores: ScoreTable, tasks: dict[str, int]) -> 
                 update(Task).where(Task.id == tasks[name], Task.stratum.is_(None)).values(stratum=json.loads(text))
             )
     return replace(scores, recorded={name: column for name, column in scores.recorded.items() if name != STRATUM})
+
+
+def standing_records(session: Session, benchmark_id: int, besides: Collection[str]) -> list[StandingRecord]:
+    """Return the records of every entrant but those named, which stand on the boards or wait to.
+
+    Submissions to one benchmark take turns from here to the end of their transactions: of two that hold a record in
+    different strata the second sees the first.
+    """
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtext("plumbline.standing_records"), benchmark_id)))
+    query = (
+        select(Score.item, Task.name, func.min(Score.submission_id))
+        .join(Entry, (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id))
+        .join(Entrant, Entrant.id == Entry.entrant_id)
+        .join(Task, Task.id == Score.task_id)
+        .where(
+            Entrant.benchmark_id == benchmark_id,
+            Entrant.name.not_in(besides),
+            Entry.state.in_(("pending", "current")),
+            Score.item.is_not(None),
+        )
+        .group_by(Score.item, Task.name)
+        .order_by(Score.item, Task.name)
+    )
+    return [StandingRecord(record or "", stratum, first) for record, stratum, first in session.execute(query)]
 
 
 def read_series(session: Session, pairs: Sequence[tuple[int, int]]) -> ScoreTable:

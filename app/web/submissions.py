@@ -17,6 +17,7 @@ from starlette.responses import Response
 from app.admission import Case, check_admission, is_admitted, reason_not_admitted
 from app.admission_check import Check, Registered
 from app.admission_deviations import deviations_table, predicted_metrics
+from app.admission_records import StandingRecord
 from app.config import Settings
 from app.db.models import Submission
 from app.errors import FieldRejected, Forbidden, NotFound, Problem
@@ -27,7 +28,7 @@ from app.prereg import parse_prereg, sha256_hex
 from app.render.exports import table_to_csv, table_to_json
 from app.render.narrow import narrow_table
 from app.render.pages import ShownTable
-from app.store import benchmarks, entrants, labels, preregs, submissions, tables
+from app.store import benchmarks, entrants, labels, preregs, series, submissions, tables
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 from app.web import reports
@@ -167,7 +168,8 @@ def _receive(
         if registered is not None:
             deviations = deviations_table(registered.prereg, evidence.scores, predicted_metrics(declared.manifest))
             evidence = replace(evidence, attachments=(*evidence.attachments, deviations))
-        checks = check_admission(_case(declared, package, evidence, registered, received_at))
+        case = _case(declared, package, evidence, registered, received_at)
+        checks = check_admission(replace(case, standing=_standing(session, declared, evidence)))
         if dry_run:
             return _dry_run(session, declared, evidence, checks, token_id)
         arrival = _arrival(declared, package, evidence, checks, registered, token_id)
@@ -220,6 +222,12 @@ def _case(
         dirty=package.metadata.dirty,
         claims=package.claims,
     )
+
+
+def _standing(session: Session, declared: Declared, evidence: Evidence) -> Sequence[StandingRecord] | None:
+    if declared.manifest.evidence != "series_metrics":
+        return None
+    return series.standing_records(session, declared.benchmark.id, evidence.scores.entrant.words)
 
 
 def _arrival(
