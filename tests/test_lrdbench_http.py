@@ -238,3 +238,42 @@ def test_estimators_of_two_people_join_on_one_board(roomy_site: Site) -> None:
         for row in member(name, "tables/leaderboard.csv")
     ]
     assert "6 of 6 records are common to all of them" in board["notes"][0]
+
+
+SECOND_BOARD = b"""
+- name: validity-first
+  method: weighted_rank
+  ranking_rule: 1
+  weights: {validity_rate: 0.6, ci_width@0.95: 0.4}
+"""
+
+
+def test_every_board_of_a_manifest_is_in_the_contract_s_leaderboard(roomy_site: Site) -> None:
+    """The rows of both, with the components of both, each empty where a board does not have it; in the zip too."""
+    name = "public_small_canonical_ground_truth"
+    given = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes())
+    manifest = given.replace(b"\nuncertainty:\n", SECOND_BOARD + b"uncertainty:\n", 1)
+    made = roomy_site.http.post("/benchmarks", content=manifest, headers=roomy_site.auth("steward") | YAML)
+    assert made.status_code == 201, made.text
+    slug = made.json()["slug"]
+    submit(roomy_site, slug, RUNS[name].read_bytes())
+    roomy_site.work()
+    rows = table(roomy_site, slug, "tables/leaderboard.csv")
+    boards = {
+        board: table(roomy_site, slug, f"leaderboards/{board}.csv")
+        for board in ("canonical-accuracy", "validity-first")
+    }
+    with zipfile.ZipFile(io.BytesIO(roomy_site.http.get(f"/benchmarks/{slug}/tables.zip").content)) as archive:
+        zipped = list(csv.DictReader(io.StringIO(archive.read("tables/leaderboard.csv").decode())))
+
+    assert list(rows[0]) == [
+        "estimator_name", "rank", "score", "metric__mae", "metric__coverage_error", "metric__validity_rate",
+        "metric__runtime", "metric__ci_width", "leaderboard_name",
+    ]  # fmt: skip
+    assert [(row["leaderboard_name"], row["estimator_name"], row["rank"], row["score"]) for row in rows] == [
+        (board, row["entrant"], row["rank"], row["score"]) for board, ranked in boards.items() for row in ranked
+    ]
+    assert [(row["metric__mae"] == "", row["metric__ci_width"] == "") for row in rows] == [(False, True)] * 3 + [
+        (True, False)
+    ] * 3
+    assert zipped == rows

@@ -13,7 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from app.errors import BoardUnavailable
 from app.leaderboards.measured import Measurement
 from app.leaderboards.registry import compute_board, measured_method
-from app.leaderboards.series_tables import contract_leaderboard, series_tables
+from app.leaderboards.series_contract_board import contract_leaderboard
+from app.leaderboards.series_tables import series_tables
 from app.leaderboards.tables import BoardTables
 from app.manifest import Leaderboard, Manifest
 from app.scores import ScoreTable
@@ -36,9 +37,9 @@ def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
     """Compute every board; one that cannot be computed says so and the others stand."""
     boards = [table for spec in manifest.leaderboards for table in _tables(manifest, spec, inputs)]
     if manifest.evidence == "series_metrics" and len(inputs.scores()):
-        first = next((table for table in boards if table.name.startswith("leaderboard/") and table.rows), None)
+        ranked = [table for table in boards if table.name.startswith("leaderboard/") and table.rows]
         boards += series_tables(manifest, inputs.scores())
-        boards += [] if first is None else [contract_leaderboard(first)]
+        boards += [contract_leaderboard(ranked)] if ranked else []
     return boards
 
 

@@ -39,26 +39,6 @@ def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
     return [*tables, series.stress_metrics()] if manifest.mode == "stress_test" else tables
 
 
-def contract_leaderboard(board: Table) -> Table:
-    """Return a board of weighted ranks with the contract's columns: the same ranks, scores and component values."""
-    metrics = [column for column in board.columns if column.name.startswith("metric__")]
-    names = [split_identity(column.name.removeprefix("metric__"))[0] for column in metrics]
-    columns = (
-        Column("estimator_name", "Estimator", "text"),
-        Column("rank", "Rank", "integer"),
-        Column("score", "Score", direction="minimize", digits=3),
-        *(
-            Column(f"metric__{name}" if names.count(name) == 1 else column.name, column.title, digits=4)
-            for name, column in zip(names, metrics, strict=True)
-        ),
-    )
-    rows = tuple(
-        (row["entrant"], row["rank"], row["score"], *(row[column.name] for column in metrics))
-        for row in board.records()
-    )
-    return Table("tables/leaderboard", board.title, columns, rows)
-
-
 @dataclass(frozen=True)
 class _Series:
     """The rows of a benchmark with their groups and aggregates; `strata` gives each stratum's JSON by its name."""
