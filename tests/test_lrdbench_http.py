@@ -2,8 +2,10 @@
 
 import csv
 import gzip
+import html
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -277,3 +279,40 @@ def test_every_board_of_a_manifest_is_in_the_contract_s_leaderboard(roomy_site: 
         (True, False)
     ] * 3
     assert zipped == rows
+
+
+def test_a_cell_of_the_heatmap_leads_to_its_failed_records(roomy_site: Site) -> None:
+    """From failures, and from the failure map: the records of one estimator in one stratum, with the reason of each."""
+    slug, _ = publish(roomy_site, "rich_stress")
+    pages = [
+        roomy_site.http.get(f"/benchmarks/{slug}/tables/{name}?snapshot=1", headers={"Accept": "text/html"}).text
+        for name in ("failures", "failure_map")
+    ]
+    links = [re.findall(r'href="(failed_records\?entrant=DMA&amp;task=[^"]+)"', shown) for shown in pages]
+    address = html.unescape(links[0][0])
+    stem, query = address.split("?")
+    rows = table(roomy_site, slug, f"tables/{stem}.csv?{query}")
+    counted = [row for row in table(roomy_site, slug, "tables/failures.csv") if row["estimator_name"] == "DMA"]
+    as_json = roomy_site.http.get(f"/benchmarks/{slug}/tables/{stem}.json?{query}").json()["rows"]
+
+    assert links[0] == links[1]
+    assert len(links[0]) == len(counted)
+    assert query.endswith("&snapshot=1")
+    assert {row["entrant"] for row in rows} == {"DMA"}
+    assert {row["reason"] for row in rows} == {"no interval (missing_ci)"}
+    assert sum(len(row["missing"].split()) for row in rows) == int(counted[0]["n_missing_values"])
+    assert [row["record_id"] for row in as_json] == [row["record_id"] for row in rows]
+
+
+def test_failed_records_are_narrowed_in_every_format(roomy_site: Site) -> None:
+    """?entrant= leaves one estimator's rows in the page, in CSV and in JSON."""
+    slug, _ = publish(roomy_site, "rich_stress")
+    address = f"/benchmarks/{slug}/tables/failed_records"
+    page = roomy_site.http.get(f"{address}?entrant=DMA", headers={"Accept": "text/html"}).text
+    rows = table(roomy_site, slug, "tables/failed_records.csv?entrant=DMA")
+    everyone = table(roomy_site, slug, "tables/failed_records.csv")
+
+    assert {row["entrant"] for row in rows} == {"DMA"}
+    assert len(rows) * 2 == len(everyone)
+    assert f'<a href="/benchmarks/{slug}/entrants/DMA">' in page
+    assert f'<a href="/benchmarks/{slug}/entrants/Variance">' not in page

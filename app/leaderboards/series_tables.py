@@ -21,7 +21,14 @@ from app.stats.strata import RATIO_EPSILON, Aggregate, Group
 from app.table import Cell, Column, Table
 
 BALANCED = '{"level": "balanced_global"}'
-HEAT = {"kind": "heatmap", "x": "stratum_json", "y": "estimator_name", "value": "n_missing_values"}
+NO_INTERVAL = "no interval (missing_ci)"
+HEAT = {
+    "kind": "heatmap",
+    "x": "stratum_json",
+    "y": "estimator_name",
+    "value": "n_missing_values",
+    "link": {"table": "failed_records", "narrow": {"entrant": "estimator_name", "task": "stratum_json"}},
+}
 
 
 def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
@@ -234,10 +241,16 @@ class _Series:
             missing = [
                 m for m in had if m in columns and np.isnan(self.scores.values[at, columns[m]]) and m != PAIRED_RATIO
             ]
-            reason = _at(self.scores.reason, at) or _at(self.scores.recorded.get("failure_reason"), at)
+            reason = self._reason(at, missing)
             if missing or reason:
                 yield (self.scores.entrant.at(at), self.scores.task.at(at), _at(self.scores.item, at),
                        " ".join(missing) or None, reason, _at(self.scores.recorded.get("warnings"), at))  # fmt: skip
+
+    def _reason(self, at: int, missing: Sequence[str]) -> str | None:
+        """Return why the estimate failed, or that it came without the interval that the missing metrics measure."""
+        reason = _at(self.scores.reason, at) or _at(self.scores.recorded.get("failure_reason"), at)
+        without_interval = (_at(self.scores.recorded.get("missing_ci"), at) or "").split()
+        return reason or (NO_INTERVAL if set(missing) & set(without_interval) else None)
 
     def _stress_rows(self) -> Iterator[tuple[Cell, ...]]:
         operators, clean = (self.scores.recorded.get(key) for key in ("contamination_operator", "clean_record_id"))

@@ -3,8 +3,9 @@
 Called by `app.render.drawings` for each heatmap that a table declares; the drawing is a template macro.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
 from app.render.plot import Declared
 from app.render.text import format_number
@@ -18,11 +19,15 @@ MAX_LETTERS = 16
 
 @dataclass(frozen=True)
 class HeatCell:
-    """One cell of a heatmap: its text and a shade from 0 to 8; `note` is read out in full."""
+    """One cell of a heatmap: its text and a shade from 0 to 8; `note` is read out in full.
+
+    `address` is where its rows stand, relative to the table's own; None where they stand nowhere else.
+    """
 
     text: str
     shade: int
     note: str
+    address: str | None = None
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,7 @@ class Heatmap:
 
     row_title: str
     column_title: str
+    value_title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[HeatCell | None, ...]], ...]
 
@@ -39,9 +45,17 @@ class Heatmap:
         """Say whether the columns' names fit over them; otherwise numbers stand for them."""
         return len(self.columns) <= MAX_NAMED and all(len(name) <= MAX_LETTERS for name in self.columns)
 
+    @property
+    def is_linked(self) -> bool:
+        """Say whether its cells lead to the rows behind them."""
+        return any(cell is not None and cell.address is not None for _, cells in self.rows for cell in cells)
+
 
 def build_heatmap(table: Table, declared: Declared) -> Heatmap | None:
-    """Return the heatmap of a table's rows as declared; None when it is empty, or too large to read."""
+    """Return the heatmap of a table's rows as declared; None when it is empty, or too large to read.
+
+    `declared["link"]` names the table that has the rows behind a cell, and the columns whose values narrow it to them.
+    """
     column, row, value = (table.index(declared[key]) for key in ("x", "y", "value"))
     columns = tuple(dict.fromkeys(str(r[column]) for r in table.rows))
     rows = tuple(dict.fromkeys(str(r[row]) for r in table.rows))
@@ -50,13 +64,27 @@ def build_heatmap(table: Table, declared: Declared) -> Heatmap | None:
     shown_as = table.meta.get("shown_as", {}).get(declared["x"], {})
     numbers = [float(number) for r in table.rows if isinstance(number := r[value], int | float)]
     highest = max([*numbers, float(declared.get("highest", 0.0))]) or 1.0
-    cells = {(str(r[row]), str(r[column])): _cell(table, r, value, highest) for r in table.rows}
+    cells = {
+        (str(r[row]), str(r[column])): replace(_cell(table, r, value, highest), address=_address(table, r, declared))
+        for r in table.rows
+    }
     return Heatmap(
         row_title=table.columns[row].title,
         column_title=table.columns[column].title,
+        value_title=table.columns[value].title,
         columns=tuple(shown_as.get(name, name) for name in columns),
         rows=tuple((name, tuple(cells.get((name, other)) for other in columns)) for name in rows),
     )
+
+
+def _address(table: Table, row: Sequence[Cell], declared: Declared) -> str | None:
+    if "link" not in declared:
+        return None
+    asked: Mapping[str, str] = declared["link"]["narrow"]
+    shown_as = table.meta.get("shown_as", {})
+    values = {name: str(row[table.index(column)]) for name, column in asked.items()}
+    named = {name: shown_as.get(asked[name], {}).get(value, value) for name, value in values.items()}
+    return f"{declared['link']['table']}?{urlencode(named)}"
 
 
 def _cell(table: Table, row: Sequence[Cell], value: int, highest: float) -> HeatCell:

@@ -42,7 +42,10 @@ def json_answer(document: Any, status: int = 200, headers: Mapping[str, str] | N
 
 @dataclass(frozen=True)
 class TableView:
-    """A table at its address, with what stands around it; `choices` are the fields of the form that narrows it."""
+    """A table at its address, with what stands around it; `choices` are the fields of the form that narrows it.
+
+    `drawn` is the table whose drawings are shown, where it is another one.
+    """
 
     slug: str
     address: str
@@ -55,6 +58,7 @@ class TableView:
     mode: Mode | None = None
     labels: LabelSource | None = None
     choices: Sequence[Choice] = ()
+    drawn: Table | None = None
 
 
 def table_answer(request: Request, view: TableView, fmt: str) -> Response:
@@ -95,7 +99,7 @@ def _table_page(request: Request, view: TableView) -> Response:
         title=view.table.title,
         slug=view.slug,
         table=table,
-        drawings=build_drawings(view.table),
+        drawings=build_drawings(view.drawn or view.table),
         columns=html.shown_columns(table, detail=query.get("detail") == "1"),
         snapshot=view.snapshot,
         version=view.version,

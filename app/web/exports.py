@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
@@ -18,7 +19,7 @@ from app.web.answers import split_format, table_answer
 from app.web.documents import TableDocument
 from app.web.problems import TABLE, described
 from app.web.state import SessionDep
-from app.web.views import SnapshotNumber, around, name_links, view_of
+from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, view_of
 
 router = APIRouter(tags=["exports"])
 PREFIX = "tables/"
@@ -55,9 +56,14 @@ def download_rows(slug: str, session: SessionDep, snapshot: SnapshotNumber = Non
     responses=described(404, 422, answer=TableDocument, also=TABLE),
 )
 def show_table(
-    slug: str, table: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
+    slug: str,
+    table: str,
+    request: Request,
+    session: SessionDep,
+    wanted: WantedDep,
+    snapshot: SnapshotNumber = None,
 ) -> Response:
-    """Show one of the benchmark's own tables (.csv, .json): failures, strata, uncertainty."""
+    """Show one of the benchmark's own tables (.csv, .json), or some of its rows: failures, strata, uncertainty."""
     stem, fmt = split_format(table)
     declared, shown = _snapshot(session, slug, snapshot)
     names = _names(session, shown)
@@ -65,13 +71,15 @@ def show_table(
     links = [(_title(name), f"/benchmarks/{slug}/tables/{name.removeprefix(PREFIX)}") for name in names]
     links += [(_title(name), f"/benchmarks/{slug}/tables/{name}") for name in EXTRA if name != stem]
     links += [("All as a zip", f"/benchmarks/{slug}/tables.zip"), ("Every row", f"/benchmarks/{slug}/raw/metrics.csv")]
-    view = around(
-        view_of(session, slug, found, shown), f"/benchmarks/{slug}/tables/{stem}", links, name_links(declared)
-    )
-    return table_answer(request, view, fmt)
+    view = narrowed(view_of(session, slug, found, shown), wanted)
+    view = around(view, f"/benchmarks/{slug}/tables/{stem}", links, name_links(declared))
+    drawn = _load(session, slug, shown, DRAWN[stem]) if stem in DRAWN else None
+    return table_answer(request, replace(view, drawn=drawn), fmt)
 
 
 EXTRA = ("failed_records", "records")
+DRAWN = {"failure_map": "tables/failures"}
+"""Tables that show the drawing of another one: where values are missing, above the values."""
 
 
 def _snapshot(session: Session, slug: str, number: int | None) -> tuple[Declared, Snapshot]:
