@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import QueuePool
 
 from app.manifest_lrdbench import manifest_from_lrdbench
+from app.store import benchmarks, snapshots
+from app.store.series_rows import metric_rows
+from app.web.exports import blocks_of
 from tests.conftest import Site
+from tests.test_labels_http import create
 
 DATA = Path(__file__).parent / "data" / "lrdbench_runs"
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -148,9 +153,9 @@ def test_failures_are_counted_as_lrdbench_counts_them(roomy_site: Site, name: st
     assert {key: cells for key, cells in wrong.items() if cells} == {}
 
 
-def test_raw_rows_come_back_as_they_were_sent(roomy_site: Site) -> None:
-    """Every per-series row with its value and its own level."""
-    name = "public_small_stress_contamination"
+@pytest.mark.parametrize("name", ["public_small_stress_contamination", "rich_stress"])
+def test_raw_rows_come_back_as_they_were_sent(roomy_site: Site, name: str) -> None:
+    """Every per-series row with its value and its own level; the second run is longer than one part of the file."""
     slug, _ = publish(roomy_site, name)
     both = (table(roomy_site, slug, "raw/metrics.csv"), member(name, "raw/metrics.csv"))
     ours, theirs = ([row for row in rows if row["scope"] == "per_series"] for rows in both)
@@ -316,3 +321,42 @@ def test_failed_records_are_narrowed_in_every_format(roomy_site: Site) -> None:
     assert len(rows) * 2 == len(everyone)
     assert f'<a href="/benchmarks/{slug}/entrants/DMA">' in page
     assert f'<a href="/benchmarks/{slug}/entrants/Variance">' not in page
+
+
+def test_a_slow_reader_of_the_raw_rows_holds_no_connection(roomy_site: Site) -> None:
+    """Between two parts of the file nothing is open; one who goes away leaves nothing behind."""
+    slug, _ = publish(roomy_site, "rich_stress")
+    with roomy_site.sessions() as session:
+        shown = snapshots.find_snapshot(session, benchmarks.find_benchmark(session, slug))
+        pool = session.get_bind().engine.pool
+    assert shown is not None
+    parts = metric_rows(roomy_site.sessions, shown.id)
+    read = [next(parts), next(parts)]
+
+    assert isinstance(pool, QueuePool)
+    assert pool.checkedout() == 0
+    assert read[0] == "scope,record_id,estimator_name,metric_name,value,stratum_json,metadata_json\n"
+    assert len(list(parts)) == 3
+
+
+def test_a_zip_is_deleted_when_its_reader_goes_away(tmp_path: Path) -> None:
+    """The temporary file is closed in the middle of the download, and at its end."""
+    for n_read in (1, 2):
+        with (tmp_path / "packed").open("w+b") as packed:
+            packed.write(b"x" * 300_000)
+            blocks = blocks_of(packed)
+            read = b"".join(next(blocks) for _ in range(n_read))
+            blocks.close()
+
+            assert packed.closed
+            assert len(read) == (262_144, 300_000)[n_read - 1]
+
+
+@pytest.mark.parametrize("address", ["tables.zip", "raw/metrics.csv"])
+def test_another_kind_of_benchmark_has_no_contract_tables(site: Site, address: str) -> None:
+    """It is told so, instead of getting a header without rows."""
+    create(site)
+    answer = site.http.get(f"/benchmarks/guess/{address}")
+
+    assert answer.status_code == 404
+    assert "guess is a benchmark of predictions; only one of series_metrics" in answer.text

@@ -23,9 +23,9 @@ class Counting:
         await send({"type": "http.response.body", "body": BODY})
 
 
-def fetch(pages: PublishedPages, path: str, query: str = "") -> None:
-    """Ask for a page."""
-    scope: dict[str, Any] = {
+def scope_of(path: str, query: str = "") -> dict[str, Any]:
+    """Return a request for a page."""
+    return {
         "type": "http",
         "method": "GET",
         "path": path,
@@ -34,13 +34,19 @@ def fetch(pages: PublishedPages, path: str, query: str = "") -> None:
         "headers": [],
     }
 
-    async def receive() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
+
+async def receive() -> Message:
+    """Give an empty body."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def fetch(pages: PublishedPages, path: str, query: str = "") -> None:
+    """Ask for a page."""
 
     async def send(message: Message) -> None:
         """Take what is sent."""
 
-    asyncio.run(pages(scope, receive, send))
+    asyncio.run(pages(scope_of(path, query), receive, send))
 
 
 def test_a_page_is_rendered_once() -> None:
@@ -85,3 +91,21 @@ def test_the_length_of_an_address_counts() -> None:
     fetch(pages, "/benchmarks/a", "task=0" + "y" * 20_000)
 
     assert len(app.asked) == 11
+
+
+def test_an_answer_not_to_be_kept_is_passed_on_as_it_comes() -> None:
+    """A download is not gathered in memory first: its start is sent before its first block is made."""
+    told: list[str] = []
+
+    async def download(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"cache-control", b"no-store")]})
+        for last in (False, True):
+            told.append("made")
+            await send({"type": "http.response.body", "body": BODY, "more_body": not last})
+
+    async def send(message: Message) -> None:
+        told.append(message["type"].removeprefix("http.response."))
+
+    asyncio.run(PublishedPages(download, 100_000)(scope_of("/benchmarks/a"), receive, send))
+
+    assert told == ["start", "made", "body", "made", "body"]

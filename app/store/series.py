@@ -5,19 +5,21 @@ estimators has rows and no entry: it belongs to its submission and to nobody's n
 """
 
 import json
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import false, func, select, update
+from sqlalchemy import Select, false, func, select, update
 from sqlalchemy.orm import Session
 
 from app.admission_records import StandingRecord
+from app.db.engine import SessionFactory
 from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.scores import NONE, Coded, ScoreTable
 
 STRATUM, ROLE, DIAGNOSTIC = "stratum_json", "role", "diagnostic"
+PART_ROWS = 500
 
 
 def diagnostic_names(scores: ScoreTable) -> frozenset[str]:
@@ -74,56 +76,86 @@ def read_series(session: Session, pairs: Sequence[tuple[int, int]]) -> ScoreTabl
     Rows come by submission and in the order of the upload: lrdbench's own stream depends on it. What one run
     measured between its own estimators says nothing about a board of several runs, and is left out there.
     """
-    submissions = sorted({submission for submission, _ in pairs})
-    is_one_run = len(submissions) == 1
     rows: list[tuple[Any, ...]] = []
     columns: dict[str, None] = {}
-    for submission_id in submissions:
-        stored = list(session.scalars(select(Submission.columns).where(Submission.id == submission_id)).one())
+    for run in _runs(pairs):
+        stored = _columns(session, run.submission)
         columns.update(dict.fromkeys(stored))
-        rows += [(*row, stored) for row in _rows(session, submission_id, pairs, with_diagnostics=is_one_run)]
+        rows += [(*row, stored) for row in session.execute(_rows(run))]
     return _to_table(rows, tuple(columns))
 
 
-def _rows(
-    session: Session, submission_id: int, pairs: Sequence[tuple[int, int]], *, with_diagnostics: bool
-) -> Sequence[Any]:
-    current = [entrant for submission, entrant in pairs if submission == submission_id]
-    owned = select(Entry.entrant_id).where(Entry.submission_id == submission_id)
-    query = (
+def read_parts(sessions: SessionFactory, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:
+    """Yield the rows of `read_series` in parts of PART_ROWS, each read in a session of its own.
+
+    So a reader who is slow holds no connection, and one who goes away leaves nothing open; rows are never rewritten.
+    """
+    for run in _runs(pairs):
+        after: int | None = -1
+        while after is not None:
+            with sessions() as session:
+                stored = _columns(session, run.submission)
+                query = _rows(run).where(Score.position > after).limit(PART_ROWS)
+                rows = [(*row, stored) for row in session.execute(query)]
+            if rows:
+                yield _to_table(rows, tuple(stored))
+            after = rows[-1][0] if len(rows) == PART_ROWS else None
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The entrants of a submission whose rows are wanted, and whether what it measured between them is too."""
+
+    submission: int
+    entrants: tuple[int, ...]
+    with_diagnostics: bool
+
+
+def _runs(pairs: Sequence[tuple[int, int]]) -> list[_Run]:
+    submissions = sorted({submission for submission, _ in pairs})
+    entrants = {wanted: tuple(e for submission, e in pairs if submission == wanted) for wanted in submissions}
+    return [_Run(submission, entrants[submission], len(submissions) == 1) for submission in submissions]
+
+
+def _columns(session: Session, submission_id: int) -> list[str]:
+    return list(session.scalars(select(Submission.columns).where(Submission.id == submission_id)).one())
+
+
+def _rows(run: _Run) -> Select[Any]:
+    owned = select(Entry.entrant_id).where(Entry.submission_id == run.submission)
+    return (
         select(
-            Entrant.name, Task.name, Task.stratum, Score.item, Score.file, Score.row, Score.reason, Score.recorded,
-            Score.values,
+            Score.position, Entrant.name, Task.name, Task.stratum, Score.item, Score.file, Score.row, Score.reason,
+            Score.recorded, Score.values,
         )
         .join(Entrant, Entrant.id == Score.entrant_id)
         .join(Task, Task.id == Score.task_id)
         .where(
-            Score.submission_id == submission_id,
-            Score.entrant_id.in_(current) | (Score.entrant_id.not_in(owned) if with_diagnostics else false()),
+            Score.submission_id == run.submission,
+            Score.entrant_id.in_(run.entrants) | (Score.entrant_id.not_in(owned) if run.with_diagnostics else false()),
         )
         .order_by(Score.position)
     )  # fmt: skip
-    return session.execute(query).all()
 
 
 def _to_table(rows: Sequence[tuple[Any, ...]], columns: tuple[str, ...]) -> ScoreTable:
-    names = list(dict.fromkeys(name for row in rows for name in row[7] or {}))
-    recorded = {name: _code([(row[7] or {}).get(name) for row in rows]) for name in names}
-    strata = [None if row[2] is None else json.dumps(row[2], sort_keys=True) for row in rows]
+    names = list(dict.fromkeys(name for row in rows for name in row[8] or {}))
+    recorded = {name: _code([(row[8] or {}).get(name) for row in rows]) for name in names}
+    strata = [None if row[3] is None else json.dumps(row[3], sort_keys=True) for row in rows]
     place = {name: at for at, name in enumerate(columns)}
     values = np.full((len(rows), len(columns)), np.nan)
     for at, row in enumerate(rows):
-        values[at, [place[name] for name in row[9]]] = [np.nan if value is None else value for value in row[8]]
+        values[at, [place[name] for name in row[10]]] = [np.nan if value is None else value for value in row[9]]
     return ScoreTable(
-        entrant=_code([row[0] for row in rows]),
-        task=_code([row[1] for row in rows]),
+        entrant=_code([row[1] for row in rows]),
+        task=_code([row[2] for row in rows]),
         columns=columns,
         values=values,
         leaked=np.zeros(len(rows), dtype=np.bool_),
-        file=np.array([row[4] for row in rows], dtype=np.int64),
-        row=np.array([row[5] for row in rows], dtype=np.int64),
-        item=_code([row[3] for row in rows]),
-        reason=_code([row[6] for row in rows]),
+        file=np.array([row[5] for row in rows], dtype=np.int64),
+        row=np.array([row[6] for row in rows], dtype=np.int64),
+        item=_code([row[4] for row in rows]),
+        reason=_code([row[7] for row in rows]),
         recorded={**recorded, STRATUM: _code(strata)},
     )
 

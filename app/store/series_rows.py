@@ -1,37 +1,39 @@
 """raw/metrics.csv of a series benchmark: the per-series rows as they were sent, then the aggregates and intervals.
 
-Called by `app.web.exports`; rows of CSV text, one after the other.
+Called by `app.web.exports`; CSV text in parts, so that no more than one part is in memory.
 """
 
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy.orm import Session
-
-from app.db.models import Snapshot
+from app.db.engine import SessionFactory
 from app.lrdbench_catalog import PAIRED_RATIO, split_identity
 from app.scores import ScoreTable
 from app.store import snapshots
-from app.store.series import STRATUM, read_series
+from app.store.series import STRATUM, read_parts
 from app.table import Table
 
 HEADER = ("scope", "record_id", "estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
 SCOPES = {"aggregate": "tables/per_stratum_metrics", "uncertainty": "tables/benchmark_uncertainty"}
 
 
-def metric_rows(session: Session, snapshot: Snapshot) -> Iterator[str]:
-    """Yield the lines of the file, the header first."""
-    yield _line(HEADER)
-    yield from _per_series(read_series(session, snapshots.entrant_ids(session, snapshot.id)))
+def metric_rows(sessions: SessionFactory, snapshot_id: int) -> Iterator[str]:
+    """Yield the file in parts, the header first; no session is open while a part is being read."""
+    yield _lines([HEADER])
+    with sessions() as session:
+        pairs = snapshots.entrant_ids(session, snapshot_id)
+    for part in read_parts(sessions, pairs):
+        yield _lines(_per_series(part))
     for scope, name in SCOPES.items():
-        table = snapshots.load_table(session, snapshot.id, name)
-        yield from (_line(row) for row in ([] if table is None else _computed(scope, table)))
+        with sessions() as session:
+            table = snapshots.load_table(session, snapshot_id, name)
+        yield _lines([] if table is None else _computed(scope, table))
 
 
-def _per_series(scores: ScoreTable) -> Iterator[str]:
+def _per_series(scores: ScoreTable) -> Iterator[Sequence[Any]]:
     place = {name: at for at, name in enumerate(scores.columns)}
     recorded = scores.recorded
     for at in range(len(scores)):
@@ -43,7 +45,7 @@ def _per_series(scores: ScoreTable) -> Iterator[str]:
             about = {**metadata.get(metric, {}), "stratum_key": key} | ({} if level is None else {"nominal": level})
             value = None if metric == PAIRED_RATIO else scores.values[at, place[metric]].item()
             who = (scores.item.at(at) if scores.item else None, scores.entrant.at(at))
-            yield _line(("per_series", *who, name, value, stratum, json.dumps(about, sort_keys=True)))
+            yield ("per_series", *who, name, value, stratum, json.dumps(about, sort_keys=True))
 
 
 def _computed(scope: str, table: Table) -> Iterator[Sequence[Any]]:
@@ -52,11 +54,10 @@ def _computed(scope: str, table: Table) -> Iterator[Sequence[Any]]:
         yield (scope, None, *cells)
 
 
-def _line(cells: Sequence[Any]) -> str:
+def _lines(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(
-        ["" if cell is None or cell != cell else _plain(cell) for cell in cells]
-    )
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(["" if cell is None or cell != cell else _plain(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 

@@ -112,20 +112,22 @@ class PublishedPages:
         await _send(page, scope, send)
 
     async def _fill(self, shelf: Shelf, key: Key, scope: Scope, receive: Receive, send: Send) -> Page | None:
-        """Render a page and keep it; an answer that is not a page to keep is passed on, and None returned."""
+        """Render a page and keep it; an answer that is not one to keep is passed on as it comes, and None returned."""
         generation = self._generation
         messages: list[Message] = []
+        passed_on = _secured(send, scope["path"])
 
         async def collect(message: Message) -> None:
-            messages.append(message)
+            if not messages or _is_kept(messages[0]):
+                messages.append(message)
+            if not _is_kept(messages[0]):
+                await passed_on(message)
 
         await self._app({**scope, "method": "GET"}, receive, collect)
         start = messages[0]
-        body = b"".join(message.get("body", b"") for message in messages[1:])
-        if start["status"] != 200 or _must_not_be_kept(start["headers"]):
-            for message in messages:
-                await _secured(send, scope["path"])(message)
+        if not _is_kept(start):
             return None
+        body = b"".join(message.get("body", b"") for message in messages[1:])
         page = await run_in_threadpool(_make_page, start["headers"], body, compress=key[2])
         if generation == self._generation:
             shelf.keep(key, page)
@@ -167,8 +169,9 @@ def _make_page(headers: Iterable[tuple[bytes, bytes]], body: bytes, *, compress:
     )
 
 
-def _must_not_be_kept(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    return any(name.lower() == b"cache-control" and b"no-store" in value for name, value in headers)
+def _is_kept(start: Message) -> bool:
+    must_not = any(name.lower() == b"cache-control" and b"no-store" in value for name, value in start["headers"])
+    return start["status"] == 200 and not must_not
 
 
 async def _send(page: Page, scope: Scope, send: Send) -> None:

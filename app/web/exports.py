@@ -1,8 +1,11 @@
 """/benchmarks/{slug}/tables and /raw: the tables of a benchmark itself, named as in lrdbench's output contract."""
 
-import io
+import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
+from typing import IO
 
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
@@ -18,36 +21,69 @@ from app.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.documents import TableDocument
 from app.web.problems import TABLE, described
-from app.web.state import SessionDep
+from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, view_of
 
 router = APIRouter(tags=["exports"])
 PREFIX = "tables/"
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+SPOOLED_BYTES = 8 * 1024 * 1024
+BLOCK_BYTES = 256 * 1024
+# The cache of pages keeps whole answers in memory, which these are not made for.
+NOT_KEPT = {"Cache-Control": "no-store"}
 
 
 @router.get("/benchmarks/{slug}/tables.zip", summary="Every contract table", responses=described(404, also=("zip",)))
-def download_all(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every table of the output contract in one zip, in the folders of a run."""
-    _, shown = _snapshot(session, slug, snapshot)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in _names(session, shown):
-            table = _load(session, slug, shown, name)
-            archive.writestr(zipfile.ZipInfo(f"{name}.csv", ZIP_TIME), table_to_csv(table))
-        rows = "".join(metric_rows(session, shown))
-        archive.writestr(zipfile.ZipInfo("raw/metrics.csv", ZIP_TIME), rows)
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}.zip"'}
-    return Response(packed.getvalue(), media_type="application/zip", headers=headers)
+    shown = _of_series(session, slug, snapshot)
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}.zip"'} | NOT_KEPT
+    with ExitStack() as if_refused:
+        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
+        _pack(packed, session, state, slug, shown)
+        if_refused.pop_all()
+    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
 
 
 @router.get("/benchmarks/{slug}/raw/metrics.csv", summary="Every metric row", responses=described(404, also=("csv",)))
-def download_rows(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+def download_rows(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return per-series rows, aggregates and uncertainty in one file, as lrdbench writes them."""
-    _, shown = _snapshot(session, slug, snapshot)
-    # Read before the answer begins: the session ends with the endpoint.
-    rows = iter(list(metric_rows(session, shown)))
-    return StreamingResponse(rows, media_type="text/csv; charset=utf-8")
+    shown = _of_series(session, slug, snapshot)
+    rows = metric_rows(state.sessions, shown.id)
+    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
+
+
+def _of_series(session: Session, slug: str, number: int | None) -> Snapshot:
+    """Return the snapshot of a benchmark of series. Raises NotFound for another kind of benchmark."""
+    evidence = benchmarks.find_declared(session, slug).manifest.evidence
+    if evidence != "series_metrics":
+        raise NotFound(
+            f"{slug} is a benchmark of {evidence}; only one of series_metrics has lrdbench's contract tables."
+        )
+    return _snapshot(session, slug, number)[1]
+
+
+def _pack(packed: IO[bytes], session: Session, state: State, slug: str, shown: Snapshot) -> None:
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in _names(session, shown):
+            archive.writestr(_member(f"{name}.csv"), table_to_csv(_load(session, slug, shown, name)))
+        with archive.open(_member("raw/metrics.csv"), "w", force_zip64=True) as member:
+            for part in metric_rows(state.sessions, shown.id):
+                member.write(part.encode())
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    member = zipfile.ZipInfo(name, ZIP_TIME)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
+
+
+def blocks_of(packed: IO[bytes]) -> Iterator[bytes]:
+    """Yield a file from its start, and close it also when the reader goes away."""
+    with packed:
+        packed.seek(0)
+        while block := packed.read(BLOCK_BYTES):
+            yield block
 
 
 @router.get(
