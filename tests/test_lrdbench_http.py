@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from sqlalchemy import QueuePool
@@ -360,3 +361,39 @@ def test_another_kind_of_benchmark_has_no_contract_tables(site: Site, address: s
 
     assert answer.status_code == 404
     assert "guess is a benchmark of predictions; only one of series_metrics" in answer.text
+
+
+def test_the_reading_guide_stands_on_every_page(roomy_site: Site) -> None:
+    """What may be claimed from a ground truth, wherever numbers of the benchmark are shown."""
+    slug, ended = publish(roomy_site, "public_small_canonical_ground_truth")
+    home = f"/benchmarks/{slug}"
+    board = f"{home}/leaderboards/canonical-accuracy"
+    stratum = roomy_site.http.get(f"{home}/tasks.json").json()["rows"][0]["task"]
+    pages = [
+        home, board, f"{board}/pairwise", f"{board}/score", f"{board}/against", f"{board}/against?a=RS&b=DFA",
+        f"{home}/snapshots", f"{home}/tasks", f"{home}/tasks/{quote(stratum)}", f"{home}/entrants/RS", f"{home}/claims",
+        f"{home}/registrations", f"{home}/tables/failures", f"{home}/tables/records", f"/submissions/{ended['id']}",
+    ]  # fmt: skip
+    without = [
+        address for address in pages
+        if '<p class="guide">Ground truth:' not in roomy_site.http.get(address, headers={"Accept": "text/html"}).text
+    ]  # fmt: skip
+
+    assert without == []
+
+
+def test_a_stratum_lists_its_rows_by_record(roomy_site: Site) -> None:
+    """Several rows of an estimator in one stratum are told apart, on the page of the stratum and of the entrant."""
+    name = "rich_stress"
+    slug, _ = publish(roomy_site, name)
+    stratum = table(roomy_site, slug, "tasks.csv")[0]["task"]
+    rows = table(roomy_site, slug, f"tasks/{quote(stratum)}.csv")
+    mine = table(roomy_site, slug, "entrants/RS.csv")
+    page = roomy_site.http.get(f"/benchmarks/{slug}/tasks/{quote(stratum)}", headers={"Accept": "text/html"}).text
+
+    assert list(rows[0])[:2] == ["entrant", "record_id"]
+    assert len({(row["entrant"], row["record_id"]) for row in rows}) == len(rows)
+    assert {row["record_id"] for row in mine} == {
+        r["record_id"] for r in per_series(name) if r["estimator_name"] == "RS"
+    }
+    assert rows[0]["record_id"] in page

@@ -173,6 +173,7 @@ class SubmissionPage(Page):
     waiting: bool
     tables: Sequence[ShownTable]
     reports: Links
+    guide: str | None = None
 
     @property
     def steps(self) -> Sequence[str]:
@@ -202,6 +203,7 @@ class SnapshotsPage(Page):
     slug: str
     board: str
     snapshots: Sequence[Mapping[str, Any]]
+    guide: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,6 +68,7 @@ class AgainstPage(Page):
     labels: LabelSource | None
     snapshot: Snapshot | None
     permalink: str
+    guide: str | None = None
 
     @property
     def legend(self) -> list[tuple[str, Entry]]:

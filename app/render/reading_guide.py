@@ -1,6 +1,6 @@
 """What may and may not be claimed from a benchmark of series, by its mode. Shown on each of its pages.
 
-Called by `app.render.pages`. Source: lrdbench's interpretation semantics, in our words.
+Called by the web. Source: lrdbench's interpretation semantics, in our words.
 """
 
 from collections.abc import Mapping
@@ -23,3 +23,8 @@ GUIDES: Mapping[Mode, str] = {
         "accuracy, no coverage and no rate of false positives."
     ),
 }
+
+
+def guide_of(mode: Mode | None) -> str | None:
+    """Return the reading guide of a mode; a benchmark that is not of series has neither."""
+    return None if mode is None else GUIDES[mode]

@@ -57,7 +57,8 @@ def task_table(session: Session, manifest: Manifest, benchmark_id: int, snapshot
     rows = _score_rows(session, manifest, snapshot, Entrant.name, Score.task_id == known)
     first = next(iter(manifest.metrics))
     sign = 1.0 if manifest.metrics[first].direction == "minimize" else -1.0
-    ordered = sorted(rows, key=lambda row: (row[1] is None, sign * float(row[1] or 0.0), row[0]))
+    at = 1 + len(_further_labels(manifest))
+    ordered = sorted(rows, key=lambda row: (row[at] is None, sign * float(row[at] or 0.0), *row[:at]))
     return Table(
         f"task/{task}",
         task,
@@ -99,19 +100,25 @@ def filter_published(table: Table, column: str, name: str) -> Table:
 def _score_rows(
     session: Session, manifest: Manifest, snapshot: Snapshot | None, label: Any, where: Any
 ) -> list[tuple[Cell, ...]]:
+    further = _further_labels(manifest)
     query = (
-        select(label, Score.values, Submission.columns, Score.leaked, Score.submission_id)
+        select(Score.values, Submission.columns, Score.leaked, Score.submission_id, label, *further)
         .join(SnapshotEntry, _stands())
         .join(Entrant, Entrant.id == Score.entrant_id)
         .join(Task, Task.id == Score.task_id)
         .join(Submission, Submission.id == Score.submission_id)
         .where(SnapshotEntry.snapshot_id == _id(snapshot), where)
-        .order_by(label)
+        .order_by(label, *further)
     )
     return [
-        (name, *_values(manifest, values, columns), leaked, submission)
-        for name, values, columns, leaked, submission in session.execute(query)
+        (*labels, *_values(manifest, values, columns), leaked, submission)
+        for values, columns, leaked, submission, *labels in session.execute(query)
     ]
+
+
+def _further_labels(manifest: Manifest) -> tuple[Any, ...]:
+    """Return what tells the rows of one entrant on one task apart: a stratum has several records."""
+    return (Score.item,) if manifest.evidence == "series_metrics" else ()
 
 
 def _values(manifest: Manifest, values: Sequence[float | None], columns: Sequence[str]) -> list[Cell]:
@@ -126,6 +133,7 @@ def _columns(manifest: Manifest, name: str, title: str) -> tuple[Column, ...]:
     )
     return (
         Column(name, title, "text"),
+        *(Column("record_id", "Record", "text") for _ in _further_labels(manifest)),
         *metrics,
         Column("leaked", "Leaked", "flag", glossary="n_leaked"),
         Column("submission", "Submission", "integer"),

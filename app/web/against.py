@@ -14,6 +14,7 @@ from app.manifest import Manifest
 from app.names import clip_for_message
 from app.render.against import Pair, entrants_of, examples_needed, find_pair, measured_by, rows_of_pair, verdict
 from app.render.pages import ShownTable
+from app.render.reading_guide import guide_of
 from app.store import benchmarks, snapshots
 from app.table import Table
 from app.web.answers import TableView, page, split_format, table_answer
@@ -138,6 +139,7 @@ def _page(
         notes=view.table.notes,
         labels=view.labels,
         snapshot=view.snapshot,
+        guide=guide_of(view.mode),
         permalink=f"{home}/against?{urlencode([('a', a), ('b', b), *fixed])}",
     )
 

@@ -15,7 +15,7 @@ from app.render import html
 from app.render.drawings import build_drawings
 from app.render.exports import table_to_csv, table_to_json, to_json
 from app.render.narrow import COLUMNS, Choice
-from app.render.reading_guide import GUIDES
+from app.render.reading_guide import guide_of
 from app.render.view import sort_address, sort_table
 from app.table import Table
 
@@ -106,7 +106,7 @@ def _table_page(request: Request, view: TableView) -> Response:
         trail=view.trail,
         links=[*view.links, *_exports(view, query, kept)],
         row_links=view.row_links,
-        guide=None if view.mode is None else GUIDES[view.mode],
+        guide=guide_of(view.mode),
         labels=view.labels,
         sort=lambda name: sort_address(asked, columns[name]),
         permalink=_permalink(view, kept),

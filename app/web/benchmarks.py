@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.leaderboards.registry import manifest_json_schema, parse_manifest
-from app.render.reading_guide import GUIDES
+from app.render.reading_guide import guide_of
 from app.store import benchmarks, snapshots, submissions
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import yaml_body
@@ -118,7 +118,7 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
         snapshot=snapshot,
         publish_error=declared.benchmark.publish_error,
         base=(state.settings.base_url or str(request.base_url)).rstrip("/"),
-        guide=None if declared.manifest.mode is None else GUIDES[declared.manifest.mode],
+        guide=guide_of(declared.manifest.mode),
         submissions=submissions.list_submissions(session, declared.benchmark.id, limit=50),
     )
 
@@ -152,4 +152,5 @@ def list_snapshots(slug: str, request: Request, session: SessionDep) -> Response
     if split_format(request.url.path)[1] == "json":
         return json_answer(listed)
     board = declared.manifest.leaderboards[0].name
-    return page("snapshots.html", title=f"Snapshots of {slug}", slug=slug, board=board, snapshots=listed)
+    guide = guide_of(declared.manifest.mode)
+    return page("snapshots.html", title=f"Snapshots of {slug}", slug=slug, board=board, snapshots=listed, guide=guide)

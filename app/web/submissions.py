@@ -28,6 +28,7 @@ from app.prereg import parse_prereg, sha256_hex
 from app.render.exports import table_to_csv, table_to_json
 from app.render.narrow import narrow_table
 from app.render.pages import ShownTable
+from app.render.reading_guide import guide_of
 from app.store import benchmarks, entrants, labels, preregs, series, submissions, tables
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
@@ -339,6 +340,7 @@ def show(submission: str, session: SessionDep) -> Response:
         waiting=stored.status in ("received", "evaluated"),
         tables=[ShownTable(table) for table in kept if not is_report(table)],
         reports=report_links(stored.id, kept),
+        guide=guide_of(benchmarks.find_declared(session, submissions.slug_of(session, stored)).manifest.mode),
     )
 
 
