@@ -322,6 +322,7 @@ def test_failed_records_are_narrowed_in_every_format(roomy_site: Site) -> None:
     assert len(rows) * 2 == len(everyone)
     assert f'<a href="/benchmarks/{slug}/entrants/DMA">' in page
     assert f'<a href="/benchmarks/{slug}/entrants/Variance">' not in page
+    assert "<legend>Entrants</legend>" in page
 
 
 def test_a_slow_reader_of_the_raw_rows_holds_no_connection(roomy_site: Site) -> None:

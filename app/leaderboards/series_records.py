@@ -146,9 +146,9 @@ def records_table(held: HeldRecords) -> Table:
     columns = (
         Column("record_id", "Record", "text"),
         Column("task", "Stratum", "text"),
-        Column("n_estimators", "Estimators", "integer", glossary="records"),
-        Column("is_common", "Common to all", "flag", glossary="records"),
-        Column("is_ranked", "Counts for ranks", "flag", glossary="records"),
+        Column("n_estimators", "Estimators", "integer"),
+        Column("is_common", "Common to all", "flag"),
+        Column("is_ranked", "Counts for ranks", "flag"),
         Column("lacking", "Lacked by", "text"),
     )
     notes = (

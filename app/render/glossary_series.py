@@ -30,10 +30,10 @@ SERIES = (
     Entry(
         "records",
         "Records of a board",
-        "A mean over a chosen few records is not the mean over all of them. Ranks are about the records that more than "
-        "half of the estimators have a row for; rows on other records are left out, and an estimator that lacks some "
-        "of these is shown without a rank. A row that says that an estimate failed is a row. Absent counts the values "
-        "that most estimators have a row for and this one does not.",
+        "Absent are the values that most estimators have a row for and this one does not. Ranks are about the records "
+        "that more than half of the estimators have: rows on other records are left out, and an estimator that lacks "
+        "some of these is shown without a rank, because a mean over a chosen few is not the mean over all. A row that "
+        "says that an estimate failed is a row.",
     ),
     Entry(
         "estimand",

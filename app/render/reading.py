@@ -15,6 +15,7 @@ from app.table import Cell, Column, Table
 COUNTS = (
     ("n_attempted", "attempted", "num_failures"),
     ("n_included", "included", "num_failures"),
+    ("n_absent", "absent", "records"),
     ("num_failures", "failed", "num_failures"),
     ("n_imputed", "imputed", "n_imputed"),
     ("n_leaked", "leaked", "n_leaked"),
@@ -32,7 +33,7 @@ class Count:
 
 
 def tally(table: Table) -> list[Count]:
-    """Return the totals over a board's rows of what was attempted, included, imputed, leaked and failed."""
+    """Return the totals over a board's rows of what was attempted, included, absent, failed, imputed and leaked."""
     names = table.column_names()
     return [Count(_total(table, name), word, anchor) for name, word, anchor in COUNTS if name in names]
 
