@@ -15,6 +15,7 @@ from app.admission_check import Check, Registered, listed, outcome_of_gap, polic
 from app.admission_deviations import predicted_metrics
 from app.admission_episodes import check_min_seeds, check_prereg_episodes
 from app.admission_records import StandingRecord, check_records
+from app.admission_scores import check_scores_present
 from app.facts import RunFacts
 from app.manifest import Manifest
 from app.prereg import Prereg
@@ -88,7 +89,7 @@ def _prereg_checks(case: Case, registered: Registered) -> list[Check]:
 
 def _seeded(prereg: Prereg, case: Case) -> list[Check]:
     if case.manifest.evidence == "episodes":
-        return check_prereg_episodes(prereg, case.scores, case.facts.bundles)
+        return check_prereg_episodes(case.manifest, prereg, case.scores, case.facts.bundles)
     if prereg.seeds is None:
         return []
     return [Check("seeds", "warned", "Seeds are registered, but this kind of evidence does not carry seeds.")]
@@ -98,7 +99,15 @@ def _manifest_checks(case: Case) -> list[Check]:
     bundles = case.facts.bundles
     claims = check_claims_present(case.manifest, case.scores.entrant.words, bundles, case.claims)
     records = [] if case.standing is None else check_records(case.scores, case.standing)
-    return [*_min_seeds(case), *_labels(case), _dirty(case), *claims, *check_bundles(bundles), *records]
+    return [
+        *_scores_present(case),
+        *_min_seeds(case),
+        *_labels(case),
+        _dirty(case),
+        *claims,
+        *check_bundles(bundles),
+        *records,
+    ]
 
 
 def _labels(case: Case) -> list[Check]:
@@ -108,6 +117,14 @@ def _labels(case: Case) -> list[Check]:
         "The predictions brought their own labels; nobody has checked these, nor that other entrants have the same."
     )
     return [Check("labels", "warned", reason)]
+
+
+def _scores_present(case: Case) -> list[Check]:
+    # A failure of the other kinds is an absent row or an item without a prediction: their boards count it.
+    if case.manifest.evidence != "episodes":
+        return []
+    prereg = None if case.registered is None else case.registered.prereg
+    return [check_scores_present(case.manifest, prereg, case.scores)]
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:
@@ -242,7 +259,7 @@ def _min_seeds(case: Case) -> list[Check]:
     if minimum is None:
         return []
     run_purpose = "leaderboard" if case.registered is None else case.registered.prereg.run_purpose
-    return [check_min_seeds(case.scores, minimum, run_purpose)]
+    return [check_min_seeds(case.manifest, case.scores, minimum, run_purpose)]
 
 
 def _dirty(case: Case) -> Check:

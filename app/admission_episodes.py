@@ -8,16 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from app.admission_cells import Cell, Runs, codes_of, count_runs, number_rows, seeds_of
+from app.admission_cells import Cell, Runs, codes_of, count_runs, number_rows, scored_seeds, seeds_of
 from app.admission_check import Check, listed, numbers, outcome_of_gap, policy_in_words, some
 from app.facts import BundleFacts
+from app.leaderboards.missing_scores import has_rankings
+from app.manifest import Manifest
 from app.prereg import Prereg
 from app.scores import Coded, ScoreTable
 
 
-def check_prereg_episodes(prereg: Prereg, scores: ScoreTable, bundles: Sequence[BundleFacts]) -> list[Check]:
+def check_prereg_episodes(
+    manifest: Manifest, prereg: Prereg, scores: ScoreTable, bundles: Sequence[BundleFacts]
+) -> list[Check]:
     """Hold episodes, and the seeds that bundles list, against what the registration declares of them."""
-    runs = count_runs(scores)
+    runs = count_runs(scores, has_rankings(manifest, scores))
     return [
         _failure_policy(prereg),
         _seeds(prereg, runs, bundles),
@@ -27,24 +31,29 @@ def check_prereg_episodes(prereg: Prereg, scores: ScoreTable, bundles: Sequence[
     ]
 
 
-def check_min_seeds(scores: ScoreTable, minimum: int, run_purpose: str) -> Check:
-    """Count the distinct seeds of each entrant in each task. Power and debug runs may have fewer."""
-    runs = count_runs(scores)
-    few = [cells for cells in runs.values() if len(seeds_of(cells)) < minimum]
+def check_min_seeds(manifest: Manifest, scores: ScoreTable, minimum: int, run_purpose: str) -> Check:
+    """Count the distinct seeds with scores of each entrant in each task. Power and debug runs may have fewer."""
+    runs = count_runs(scores, has_rankings(manifest, scores))
+    few = [cells for cells in runs.values() if len(scored_seeds(cells)) < minimum]
     if runs and not few:
         return Check("min_seeds", "passed", f"Every entrant has at least {minimum} seeds on every task.")
-    found = [f"{cells[0].entrant} has {len(seeds_of(cells))} seeds on {cells[0].task}" for cells in few]
+    found = [f"{cells[0].entrant} has {_n_seeds(cells)} on {cells[0].task}" for cells in few]
     reason = f"{some(found or ['The rows carry no seeds'])}; the benchmark requires {minimum}."
     if run_purpose != "leaderboard":
         return Check("min_seeds", "warned", f"{reason} A {run_purpose} run may have fewer: it is never ranked.")
     return Check("min_seeds", "failed", reason)
 
 
+def _n_seeds(cells: Sequence[Cell]) -> str:
+    n_seeds = len(scored_seeds(cells))
+    return f"{n_seeds} seeds" if n_seeds == len(seeds_of(cells)) else f"{n_seeds} seeds with scores"
+
+
 def _failure_policy(prereg: Prereg) -> Check:
     if prereg.failure_policy == "strict":
-        reason = "The registered failure policy is strict: missing seeds, episodes or pairs keep a run off the boards."
+        reason = "The registered failure policy is strict: missing seeds, episodes, scores or pairs keep a run out."
     else:
-        reason = "The registered failure policy is best_effort: missing seeds, episodes or pairs are reported."
+        reason = "The registered failure policy is best_effort: missing seeds, episodes, scores or pairs are reported."
     return Check("failure_policy", "passed", reason)
 
 
@@ -88,14 +97,12 @@ def _missing_seeds(prereg: Prereg, runs: Runs) -> list[str]:
 
 
 def _episodes_per_seed(prereg: Prereg, runs: Runs) -> Check:
-    counts = {str(cell): cell.n_episodes for cells in runs.values() for cell in cells}
-    for cells in runs.values():
-        counts |= {str(cell): 0 for cell in _empty_cells(prereg, cells)}
-    if not counts:
+    found = [cell for cells in runs.values() for cell in (*cells, *_empty_cells(prereg, cells))]
+    if not found:
         return Check("episodes_per_seed", "failed", "There are no episodes.")
     if prereg.episodes_per_seed is None:
-        return _equal_episodes(prereg, counts)
-    return _declared_episodes(prereg, prereg.episodes_per_seed, counts)
+        return _equal_episodes(prereg, {str(cell): cell.n_scored for cell in found})
+    return _declared_episodes(prereg, prereg.episodes_per_seed, found)
 
 
 def _empty_cells(prereg: Prereg, cells: Sequence[Cell]) -> Iterator[Cell]:
@@ -105,20 +112,26 @@ def _empty_cells(prereg: Prereg, cells: Sequence[Cell]) -> Iterator[Cell]:
     for condition in prereg.conditions or ():
         for seed in sorted(seeds_of(cells)):
             if condition in delivered and (condition, seed) not in there:
-                yield Cell(cells[0].entrant, cells[0].task, condition, seed, 0)
+                yield Cell(cells[0].entrant, cells[0].task, condition, seed, 0, 0)
 
 
-def _declared_episodes(prereg: Prereg, declared: int, counts: Mapping[str, int]) -> Check:
+def _declared_episodes(prereg: Prereg, declared: int, cells: Sequence[Cell]) -> Check:
     rule = "episodes_per_seed"
-    wrong = [f"{cell} has {n}" for cell, n in counts.items() if n != declared]
+    wrong = [f"{cell} has {_n_episodes(cell)}" for cell in cells if {cell.n_episodes, cell.n_scored} != {declared}]
     if not wrong:
         return Check(rule, "passed", f"Every seed has the {declared} registered episodes in each condition.")
     reason = f"{declared} episodes were registered for each seed and condition: {some(wrong)}."
-    if max(counts.values()) > declared:
+    if any(cell.n_episodes > declared for cell in cells):
         # As with a seed that nobody registered: a failure leaves out episodes, it does not add any.
         reason += " More episodes than registered are not admitted under any policy: a run could choose when to end."
         return Check(rule, "failed", reason)
     return Check(rule, outcome_of_gap(prereg), f"{reason} {policy_in_words(prereg)}")
+
+
+def _n_episodes(cell: Cell) -> str:
+    return (
+        str(cell.n_episodes) if cell.n_scored == cell.n_episodes else f"{cell.n_episodes}, {cell.n_scored} with scores"
+    )
 
 
 def _equal_episodes(prereg: Prereg, counts: Mapping[str, int]) -> Check:

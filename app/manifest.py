@@ -6,7 +6,7 @@ file in `app.leaderboards`, so a manifest is parsed with the table of known meth
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
@@ -24,6 +24,7 @@ from app.manifest_series import (
 )
 from app.names import clip_for_message
 from app.prediction_metrics import complaints_about
+from app.prereg_values import FailurePolicy
 
 Scalar = str | int | float | bool | None
 Stream = Literal["independent", "fev", "chamber", "lrdbench"]
@@ -46,6 +47,12 @@ class Metric(Part):
     min: float | None = None
     max: float | None = None
     description: str | None = Field(None, max_length=2000)
+
+    @property
+    def worst(self) -> float | None:
+        """Return the worst value there is; None where the declared range does not end there."""
+        low, high = (self.min, self.max) if self.above is None else (0.0, 1.0)
+        return low if self.direction == "maximize" else high
 
 
 # Written out by name, or as a list of names in a catalog.
@@ -73,7 +80,8 @@ class OpenTasks(Part):
 class Admission(Part):
     """The rules that a submission must meet before it can stand on a board.
 
-    `report_within_days` is how long after its registration a run may take before it counts as overdue.
+    `report_within_days` is how long after its registration a run may take before it counts as overdue. `failure_policy`
+    judges episodes without a score where no preregistration says how.
     """
 
     prereg: Literal["required", "optional"] = "optional"
@@ -81,6 +89,7 @@ class Admission(Part):
     min_seeds: int | None = Field(None, ge=2)
     claims: Literal["optional", "required"] = "optional"
     dirty: Literal["refuse", "allow"] = "refuse"
+    failure_policy: FailurePolicy = "strict"
     report_within_days: int | None = Field(None, ge=1, le=3650)
 
 
@@ -127,6 +136,10 @@ class Leaderboard(Part):
     def required_metrics(self) -> tuple[str, ...]:
         """Return the metrics without which the board cannot rank; the others may be missing."""
         return self.metric_names()
+
+    def ranked_tasks(self) -> Collection[str] | None:
+        """Return the tasks whose rows the board reads, None for all of them."""
+        return self.tasks
 
     def check_metric(self, metric: Metric) -> str | None:
         """Return why a declared metric cannot be used by this board's method, or None when it can."""

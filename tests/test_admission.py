@@ -206,10 +206,11 @@ def test_a_metric_that_was_not_delivered_is_refused() -> None:
 
 def test_a_registered_metric_without_any_value_is_refused() -> None:
     """A column of nulls is no delivery."""
-    scores = table(grid(), ["success"], value=float("nan"))
+    scores = table(grid(), ["success", "violation"])
+    scores.values[:, 1] = float("nan")
 
-    assert failed(case(scores=scores, registered=registered(PREREG, metrics=("success",)))) == {
-        "metrics": "Registered metrics without any value: success of mover."
+    assert failed(case(scores=scores, registered=registered(PREREG, metrics=("violation",)))) == {
+        "metrics": "Registered metrics without any value: violation of mover."
     }
 
 
@@ -295,7 +296,7 @@ def test_failed_checks_alone_keep_a_submission_out() -> None:
 
 def test_a_rule_of_the_manifest_is_known_to_admission() -> None:
     """A new rule of the manifest needs a check: this list is to be read when it changes."""
-    known = {"prereg", "prereg_forms", "min_seeds", "claims", "dirty", "report_within_days"}
+    known = {"prereg", "prereg_forms", "min_seeds", "claims", "dirty", "report_within_days", "failure_policy"}
 
     assert set(Admission.model_fields) == known
 

@@ -239,7 +239,7 @@ def test_counting_agrees_with_counting_one_by_one() -> None:
     rows = [whole[at] for at in rng.permutation(len(whole))[:80]]
     counted = {
         (cell.entrant, cell.task, cell.condition, cell.seed): cell.n_episodes
-        for cells in count_runs(table(rows)).values()
+        for cells in count_runs(table(rows), np.ones(len(rows), dtype=np.bool_)).values()
         for cell in cells
     }
 

@@ -119,6 +119,26 @@ def test_every_table_is_a_page_and_a_csv(roomy_site: Site, kind: str) -> None:
     assert len(csv.text.splitlines()) > 3
 
 
+def test_failures_left_empty_are_refused_under_strict(site: Site) -> None:
+    """Every failure of an honest bundle turned into null, and its hashes made to agree."""
+    emptied = [record | {"success": record["success"] or None} for record in episodes()]
+    reason = forged(site, bundle(emptied), "scores_present")
+
+    assert reason.startswith("Episodes without a score that ranks: success of mover in 20 of 40.")
+
+
+def test_failures_left_empty_count_as_failures_under_best_effort(site: Site) -> None:
+    """The board gives the mean that the honest bundle has, with the number of episodes that were left empty."""
+    prereg = PREREG + b"failure_policy: best_effort\n"
+    emptied = [record | {"success": record["success"] or None} for record in episodes()]
+    register(site, MANIFEST, prereg)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(emptied, prereg=prereg))}, prereg)
+    (row,) = site.http.get("/benchmarks/arm/leaderboards/success.json").json()["rows"]
+
+    assert ended["status"] == "published"
+    assert (row["success"], row["n_failed"]) == (0.5, 20)
+
+
 def test_an_edited_prereg_is_refused(site: Site) -> None:
     """What is in the bundle is not what was registered."""
     reason = forged(site, bundle(prereg=PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1, 2, 3, 4, 5]")), "prereg_unchanged")

@@ -42,6 +42,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "admission_deviations",
         "admission_episodes",
         "admission_records",
+        "admission_scores",
         "evidence",
         "manifest_fev",
         "manifest_lrdbench",

@@ -152,6 +152,17 @@ def test_an_entrant_without_a_value_stands_last_without_a_rank() -> None:
     ]
 
 
+def test_an_episode_without_a_score_counts_as_the_worst() -> None:
+    """To leave the failures empty gives the same number as to tell them, and the board says who did."""
+    told = measure(rows(POOR), "told")
+    left = measure(rows({seed: [value or np.nan for value in values] for seed, values in POOR.items()}), "left")
+    table = board(told, left)
+
+    assert left.estimates["success"].point == told.estimates["success"].point == pytest.approx(2 / 12)
+    assert (left.facts["n_included"], left.facts["n_failed"]) == (2, 10)
+    assert "Episodes without a score of success, each counted as the worst there is: left (10)." in table.notes
+
+
 def test_a_composite_weighs_the_axes_that_are_there() -> None:
     """CM weighs 1 and AS a half; the absent PF marks it as partial."""
     more = ", composite: {title: HRS, weights: {CM: 1.0, AS: 0.5, PF: 0.9}}"

@@ -26,6 +26,7 @@ from app.jobs.summaries import (
     summary_board,
 )
 from app.leaderboards.episode_summary import summarise_episodes
+from app.leaderboards.missing_scores import with_worst
 from app.leaderboards.prediction_reports import report_tables
 from app.leaderboards.series_summary import summarise_series
 from app.manifest import Manifest
@@ -129,6 +130,7 @@ def _summarise_episodes(
 ) -> list[Check]:
     registered = _prereg(session, submission)
     method = "cluster" if registered is None else registered.bootstrap_method
+    scores = with_worst(manifest, scores)
     table = summarise_episodes(manifest, scores, method)
     submissions.write_table(session, submission.id, table)
     bundles = RunFacts.from_dict(submission.facts).bundles

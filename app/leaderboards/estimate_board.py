@@ -186,8 +186,13 @@ def _notes(manifest: Manifest, spec: EstimateBoard, ranked: Ranked) -> tuple[str
     if manifest.predictions is not None and manifest.predictions.labels == "submitted":
         notes.append("Every submission brought its own labels; nobody has checked them, nor that they are the same.")
     failed = [f"{m.entrant} ({m.facts['n_failed']})" for m in ranked.contenders if m.facts.get("n_failed")]
-    if failed and manifest.predictions is not None:
-        notes.append(f"Items without a prediction, each counted as the worst there is: {sentences(failed)}.")
+    if failed:
+        what = (
+            f"Episodes without a score of {spec.ranked}"
+            if manifest.predictions is None
+            else "Items without a prediction"
+        )
+        notes.append(f"{what}, each counted as the worst there is: {sentences(failed)}.")
     if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
         notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
     if empty := [m.entrant for m in ranked.others if m.entrant not in spec.labels]:

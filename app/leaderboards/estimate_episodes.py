@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.leaderboards.estimate_spec import EstimateBoard, Profile
 from app.leaderboards.measured import EntrantEvidence, Estimate, Measurement
+from app.leaderboards.missing_scores import with_worst
 from app.manifest import Manifest, Metric
 from app.scores import Coded, ScoreTable
 from app.stats.aggregate import (
@@ -39,7 +40,7 @@ AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
 def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
     """Return every metric of one entrant, averaged over tasks, with what it is made of."""
-    episodes = _Episodes(manifest, spec, evidence.entrant, evidence.scores)
+    episodes = _Episodes(manifest, spec, evidence.entrant, with_worst(manifest, evidence.scores), evidence.scores)
     estimates: dict[str, Estimate] = {}
     replicates: dict[str, FloatArray] = {}
     for metric in spec.metrics:
@@ -62,12 +63,16 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
 
 @dataclass(frozen=True)
 class _Episodes:
-    """The rows of one entrant, and the board they are measured for."""
+    """The rows of one entrant, and the board they are measured for.
+
+    In `scores` what is missing of a metric that ranks counts as the worst there is; `delivered` are the rows as sent.
+    """
 
     manifest: Manifest
     spec: EstimateBoard
     entrant: str
     scores: ScoreTable
+    delivered: ScoreTable
 
     def over_tasks(self, metric: str) -> dict[str, Interval]:
         """Return a metric's aggregates, averaged over the tasks that have a value; nothing when none has."""
@@ -129,8 +134,8 @@ class _Episodes:
     def facts(self) -> dict[str, Cell]:
         """Return what was attempted and what of it has a score."""
         rows = self._of_board()
-        values = self.scores.value(self.spec.ranked)
-        seeds = self.scores.seed
+        values = self.delivered.value(self.spec.ranked)
+        seeds = self.delivered.seed
         expected = self._expected_tasks()
         return {
             "n_seeds": 0 if seeds is None else len(np.unique(seeds[rows])),

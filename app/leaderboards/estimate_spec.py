@@ -1,5 +1,6 @@
 """How a manifest declares a board of method `estimate`. Read by the modules that measure and assemble it."""
 
+from collections.abc import Collection
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -82,6 +83,10 @@ class EstimateBoard(Leaderboard):
     def required_metrics(self) -> tuple[str, ...]:
         """Return the metric that ranks."""
         return (self.ranked,)
+
+    def ranked_tasks(self) -> Collection[str] | None:
+        """Return the tasks of the board; a composite has those that it weighs."""
+        return self.tasks if self.composite is None else self.composite.weights
 
 
 def drawn_meta(spec: EstimateBoard) -> dict[str, Any]:
