@@ -322,6 +322,39 @@ def test_a_dry_run_says_the_same_and_stores_nothing(site: Site) -> None:
     assert site.http.get("/submissions/1.json").status_code == 404
 
 
+def dry(site: Site, files: dict[str, bytes], **form: str) -> dict[str, tuple[str, str]]:
+    """Check an upload without storing it, and return outcome and reason by rule."""
+    answer = site.http.post(
+        "/benchmarks/arm/submissions?dry_run=true",
+        files=[("files", ("run.zip", zipped(files)))],
+        data={"prereg_sha256": sha256_hex(PREREG), **form},
+        headers=site.auth(),
+    ).json()
+    return {check["rule"]: (check["outcome"], check["reason"]) for check in answer["checks"]}
+
+
+def test_a_dry_run_holds_a_claimed_summary_against_the_episodes(site: Site) -> None:
+    """In the words of the evaluation that would keep it out."""
+    claiming = bundle(summary={"success_mean": 0.9})
+    register(site, MANIFEST, PREREG)
+    before = dry(site, claiming)
+    ended = send(site, "arm", {"run.zip": zipped(claiming)}, PREREG)
+    after = {check["rule"]: (check["outcome"], check["reason"]) for check in ended["checks"]}
+
+    assert before["claimed_summary"][0] == "failed"
+    assert "success_mean: 0.9 claimed, 0.5 computed" in before["claimed_summary"][1]
+    assert before == after
+
+
+@pytest.mark.parametrize(("mean", "outcome"), [(0.5, "passed"), (0.9, "failed")])
+def test_a_dry_run_holds_claimed_means_against_the_episodes(site: Site, mean: float, outcome: str) -> None:
+    """Those of the form."""
+    register(site, MANIFEST, PREREG)
+    checks = dry(site, bundle(), claims=json.dumps({"mover": {"success": mean}}))
+
+    assert checks["claims"][0] == outcome
+
+
 def test_a_broken_hash_stores_nothing(site: Site) -> None:
     """Malformed evidence is a 422 with its problems, not a submission."""
     register(site, MANIFEST, PREREG)

@@ -60,6 +60,17 @@ def one_resample(files: Files) -> Files:
     return sealed(files, **changed_description(files, "summary", n_resamples=1))
 
 
+def a_better_mean(files: Files) -> Files:
+    """The summary claims what the episodes do not give."""
+    return sealed(files, **changed_description(files, "summary", success_mean=0.9))
+
+
+def failures_left_empty(files: Files) -> Files:
+    """Every episode that failed has no score."""
+    emptied = {name: files[name].replace(b'"success":false', b'"success":null') for name in _episodes(0, 1, 2, 3, 4)}
+    return sealed({**files, **emptied})
+
+
 def a_bad_cell_left_out(files: Files) -> Files:
     """One partner's episodes of one seed are gone."""
     name = "episodes_seed3.jsonl"
@@ -95,6 +106,8 @@ def test_a_published_bundle_is_fine(tmp_path: Path, handover: Files, capsys: pyt
         (one_seed, "min_seeds", "B-STAT has 1 seeds on handover_place; the benchmark requires 5."),
         (a_seed_sixteen_times, "seeds", "seed 0 is listed 16 times"),
         (one_resample, "resamples", "An interval from fewer than 1000 resamples is not one"),
+        (a_better_mean, "claimed_summary", "success_mean: 0.9 claimed, 0.274 computed"),
+        (failures_left_empty, "scores_present", "success of B-STAT in 363 of 500"),
         (a_bad_cell_left_out, "episodes_per_seed", "presenter_mismatch_45, seed 3 has 0"),
     ],
 )
@@ -113,6 +126,12 @@ def test_a_forged_bundle_is_not_admitted(
     assert code == 1
     assert f"failed {rule} " in out
     assert reason in out
+
+
+@pytest.mark.parametrize(("mean", "code"), [(0.274, 0), (0.9, 1)])
+def test_a_claimed_mean_is_held_against_the_rows(tmp_path: Path, handover: Files, mean: float, code: int) -> None:
+    """As the server would when it evaluates."""
+    assert check(tmp_path, sealed(handover), "--claims", json.dumps({"B-STAT": {"success": mean}})) == code
 
 
 def test_a_broken_hash_is_refused(tmp_path: Path, handover: Files, capsys: pytest.CaptureFixture[str]) -> None:

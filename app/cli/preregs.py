@@ -17,6 +17,7 @@ from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
 from app.config import Settings
 from app.evidence.reader import read_evidence
 from app.evidence.uploads import Limits, Upload
+from app.jobs.claimed import check_own_claims
 from app.leaderboards.registry import parse_manifest
 from app.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
 
@@ -109,11 +110,12 @@ def _read_claims(text: str | None) -> Claims | None:
 
 
 def _admission(content: bytes, prereg: Prereg, run: Run) -> list[Check]:
-    """Apply every rule of admission that needs no server."""
+    """Apply every rule that needs no server: those of admission, and the claims held against the rows."""
     declared = parse_manifest(run.manifest.read_bytes())
     uploads = [Upload(path.name, path) for path in run.evidence]
     read = read_evidence(declared, uploads, run.entrant, Limits.from_settings(Settings()))
     now = datetime.now(UTC)
     registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, now, attested=False)
     case = Case(declared, read.scores, registered, now, read.facts, dirty=run.dirty, claims=run.claims)
-    return [check for check in check_admission(case) if check.rule != WITNESSED_RULE]
+    checks = [*check_admission(case), *check_own_claims(declared, read.scores, read.facts, run.claims)]
+    return [check for check in checks if check.rule != WITNESSED_RULE]

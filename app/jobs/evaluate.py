@@ -15,16 +15,10 @@ from app.admission_check import Check
 from app.db.engine import SessionFactory
 from app.db.models import Submission
 from app.facts import RunFacts
+from app.jobs.claimed import check_own_claims
 from app.jobs.claims import write_claims
 from app.jobs.measuring import Measuring
-from app.jobs.summaries import (
-    check_bundle_claims,
-    check_claims,
-    check_measured_claims,
-    check_series_claims,
-    summarise,
-    summary_board,
-)
+from app.jobs.summaries import check_measured_claims, summarise, summary_board
 from app.leaderboards.episode_summary import summarise_episodes
 from app.leaderboards.missing_scores import with_worst
 from app.leaderboards.prediction_reports import report_tables
@@ -122,7 +116,7 @@ def _entrants(session: Session, submission: Submission) -> dict[Pair, str]:
 def _summarise_means(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> list[Check]:
     table = summarise(manifest, scores)
     submissions.write_table(session, submission.id, table)
-    return check_claims(submission.claims, table)
+    return check_own_claims(manifest, scores, RunFacts.from_dict(submission.facts), submission.claims)
 
 
 def _summarise_episodes(
@@ -130,21 +124,17 @@ def _summarise_episodes(
 ) -> list[Check]:
     registered = _prereg(session, submission)
     method = "cluster" if registered is None else registered.bootstrap_method
-    scores = with_worst(manifest, scores)
-    table = summarise_episodes(manifest, scores, method)
+    table = summarise_episodes(manifest, with_worst(manifest, scores), method)
     submissions.write_table(session, submission.id, table)
-    bundles = RunFacts.from_dict(submission.facts).bundles
-    return [*check_claims(submission.claims, table), *check_bundle_claims(scores, bundles)]
+    return check_own_claims(manifest, scores, RunFacts.from_dict(submission.facts), submission.claims)
 
 
 def _summarise_series(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> list[Check]:
     del scores  # these rows have more to them than scores
     entries = submissions.list_entries(session, submission.id)
     rows = read_series(session, [(submission.id, entrant.id) for entrant, _ in entries])
-    table = summarise_series(rows)
-    submissions.write_table(session, submission.id, table)
-    claimed = RunFacts.from_dict(submission.facts).claimed
-    return [*check_claims(submission.claims, table), *check_series_claims(manifest, rows, claimed)]
+    submissions.write_table(session, submission.id, summarise_series(rows))
+    return check_own_claims(manifest, rows, RunFacts.from_dict(submission.facts), submission.claims)
 
 
 def _summarise_predictions(

@@ -23,6 +23,8 @@ from app.table import Cell, Column, Table
 
 N_RESAMPLES, LEVEL = 1000, 0.95
 CLAIM_TOLERANCE = 1e-6
+Means = Mapping[tuple[Any, Any], Cell]
+"""A number for each (entrant, metric), None where there is none."""
 
 COLUMNS = (
     Column("entrant", "Entrant", "text"),
@@ -73,15 +75,11 @@ def summary_board(manifest: Manifest) -> EstimateBoard:
 def check_measured_claims(claims: Mapping[str, Any] | None, measurements: Sequence[Measurement]) -> list[Check]:
     """Hold claimed metrics of predictions, {entrant: {metric: value}}, against the measured ones."""
     ours = {(m.entrant, name): found.point for m in measurements for name, found in m.estimates.items()}
-    return _compare(claims, ours)
+    return check_claims(claims, ours)
 
 
-def check_claims(claims: Mapping[str, Any] | None, table: Table) -> list[Check]:
+def check_claims(claims: Mapping[str, Any] | None, ours: Means) -> list[Check]:
     """Hold claimed means, {entrant: {metric: mean}}, against ours; a difference is shown with both numbers."""
-    return _compare(claims, {(row["entrant"], row["metric"]): row["mean"] for row in table.records()})
-
-
-def _compare(claims: Mapping[str, Any] | None, ours: Mapping[tuple[Any, Any], Cell]) -> list[Check]:
     if claims is None:
         return []
     different = []

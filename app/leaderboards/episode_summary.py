@@ -24,6 +24,8 @@ AGGREGATES = {"iqm": interquartile_mean, "mean": mean}
 BUNDLE_SUBSTREAM = "evaluation.bundle_bootstrap"
 CLAIMED_METRIC = "success"
 MAX_CLAIMED_RESAMPLES = 20_000
+# A resample costs its episodes, and as much as this many for itself.
+OWN_COST = 500
 LARGEST_CLAIM, CLAIM_TOLERANCE = 10**15, 1e-9
 
 COLUMNS = (
@@ -92,6 +94,14 @@ def claim_differences(scores: ScoreTable, bundles: Sequence[BundleFacts]) -> Ite
         for name, value in ours.items():
             if name in claimed and not _agrees(claimed[name], value):
                 yield f"{bundle.name}, {name}: {claimed[name]!r} claimed, {value!r} computed"
+
+
+def episodes_drawn(scores: ScoreTable, bundles: Sequence[BundleFacts]) -> int:
+    """Return how many episodes are drawn to compare what bundles claim: what the comparison costs."""
+    n_resamples = [_whole(bundle.summary.get("n_resamples")) for bundle in bundles]
+    n_episodes = [int(np.isin(scores.file, bundle.files).sum()) + OWN_COST for bundle in bundles]
+    drawn = zip(n_resamples, n_episodes, strict=True)
+    return sum(times * episodes for times, episodes in drawn if 1 < times <= MAX_CLAIMED_RESAMPLES)
 
 
 def _whole(value: Any) -> int:

@@ -23,6 +23,7 @@ from app.db.models import Submission
 from app.errors import FieldRejected, Forbidden, NotFound, Problem
 from app.evidence.reader import Evidence, read_evidence
 from app.evidence.uploads import Limits, Upload
+from app.jobs.claimed import check_own_claims
 from app.manifest import problems_from
 from app.prereg import parse_prereg, sha256_hex
 from app.render.exports import table_to_csv, table_to_json
@@ -164,6 +165,7 @@ def _receive(
         truth = labels.labels_to_match(session, declared)
     limits = Limits.from_settings(state.settings)
     evidence = read_evidence(declared.manifest, uploads, package.entrant, limits, truth)
+    claimed = _claimed(declared, package, evidence) if dry_run else []
     with state.sessions.begin() as session:
         registered = _registered(session, package)
         if registered is not None:
@@ -172,7 +174,7 @@ def _receive(
         case = _case(declared, package, evidence, registered, received_at)
         checks = check_admission(replace(case, standing=_standing(session, declared, evidence)))
         if dry_run:
-            return _dry_run(session, declared, evidence, checks, token_id)
+            return _dry_run(session, declared, evidence, [*checks, *claimed], token_id)
         arrival = _arrival(declared, package, evidence, checks, registered, token_id)
         repeat = submissions.find_repeat(
             session, declared.benchmark.id, token_id, arrival.digest, package.idempotency_key
@@ -229,6 +231,11 @@ def _standing(session: Session, declared: Declared, evidence: Evidence) -> Seque
     if declared.manifest.evidence != "series_metrics":
         return None
     return series.standing_records(session, declared.benchmark.id, evidence.scores.entrant.words)
+
+
+def _claimed(declared: Declared, package: Package, evidence: Evidence) -> list[Check]:
+    """Return what the evaluation would say of the claims; a dry run has none."""
+    return check_own_claims(declared.manifest, evidence.scores, evidence.facts, package.claims, is_request=True)
 
 
 def _arrival(
