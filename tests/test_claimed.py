@@ -19,6 +19,7 @@ from app.manifest import Manifest
 from tests.admission_cases import facts, grid, table
 from tests.chamber import EXAMPLES, MANIFEST, manifest
 
+GIVEN = ("chamber-handover", "chamber-cocarry")
 ONE = {"success_mean": 1.0, "success_iqm": 1.0, "success_ci_low": 1.0, "success_ci_high": 1.0}
 
 
@@ -73,7 +74,30 @@ def test_summaries_that_are_not_drawn_again_cost_nothing() -> None:
     assert episodes_drawn(scores, summarised().bundles) == 2000 * 540
 
 
-@pytest.mark.parametrize("name", ["chamber-handover", "chamber-cocarry"])
+@pytest.mark.parametrize(("name", "at"), [(name, at) for name in GIVEN for at in range(3)])
+def test_every_claimed_number_of_the_given_bundles_comes_out_bit_for_bit(name: str, at: int) -> None:
+    """Point estimates, both ends of the interval and the count; the next float is another number."""
+    declared, evidence = given(name, at)
+    (bundle,) = evidence.facts.bundles
+    (found,) = check_own_claims(declared, evidence.scores, evidence.facts, None)
+    others = {key: float(np.nextafter(bundle.summary[key], 2.0)) for key in (*ONE, "n_episodes")}
+    forged = [replace(bundle, summary={**bundle.summary, key: value}) for key, value in others.items()]
+    told = [check_own_claims(declared, evidence.scores, RunFacts((each,)), None)[0] for each in forged]
+
+    assert found.reason == "Every claimed summary comes out of the episodes, to the last digit."
+    assert [check.outcome for check in told] == ["failed"] * 5
+
+
+def test_other_programs_may_round_their_sums_another_way() -> None:
+    """Where the benchmark does not draw CHAMBER's stream, and the check says how near is near enough."""
+    (found,) = check_own_claims(manifest(), table(grid()), summarised(success_mean=1.0 - 1e-12), None)
+    (told,) = check_own_claims(manifest(), table(grid()), summarised(success_mean=1.0 - 1e-6), None)
+
+    assert found.reason == "Every claimed summary comes out of the episodes, within 1e-09."
+    assert told.outcome == "failed"
+
+
+@pytest.mark.parametrize("name", GIVEN)
 def test_the_given_bundles_are_compared_within_a_request(name: str) -> None:
     """Real bundles are far below the limit."""
     declared, evidence = given(name)

@@ -11,7 +11,7 @@ import numpy as np
 from app.admission_check import Check
 from app.facts import RunFacts
 from app.jobs.summaries import Means, check_bundle_claims, check_claims, check_series_claims
-from app.leaderboards.episode_summary import episodes_drawn
+from app.leaderboards.episode_summary import episodes_drawn, is_exact
 from app.leaderboards.missing_scores import with_worst
 from app.leaderboards.series_summary import summarise_series
 from app.manifest import Manifest
@@ -42,7 +42,7 @@ def check_own_claims(
     if manifest.evidence == "episodes":
         if is_request and episodes_drawn(scores, facts.bundles) > MOST_EPISODES_DRAWN:
             return [*checks, _later("claimed_summary")]
-        return [*checks, *check_bundle_claims(scores, facts.bundles)]
+        return [*checks, *check_bundle_claims(scores, facts.bundles, exact=is_exact(manifest))]
     if manifest.evidence == "series_metrics":
         if is_request and facts.claimed and _scores_drawn(manifest, scores) > MOST_SCORES_DRAWN:
             return [*checks, _later("claimed_values")]

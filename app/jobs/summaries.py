@@ -11,7 +11,7 @@ import numpy as np
 
 from app.admission_check import Check
 from app.facts import BundleFacts, ClaimedValue
-from app.leaderboards.episode_summary import claim_differences
+from app.leaderboards.episode_summary import SUMMARY_TOLERANCE, claim_differences
 from app.leaderboards.estimate_spec import EstimateBoard
 from app.leaderboards.measured import Measurement
 from app.leaderboards.series_summary import series_differences
@@ -95,15 +95,16 @@ def check_claims(claims: Mapping[str, Any] | None, ours: Means) -> list[Check]:
     return [Check("claims", "passed", "Every claimed mean equals the one computed from the rows.")]
 
 
-def check_bundle_claims(scores: ScoreTable, bundles: Sequence[BundleFacts]) -> list[Check]:
-    """Hold the summaries that bundles bring with them against their own episodes."""
+def check_bundle_claims(scores: ScoreTable, bundles: Sequence[BundleFacts], *, exact: bool) -> list[Check]:
+    """Hold the summaries that bundles bring with them against their own episodes; `exact` to the last digit."""
     if not any(bundle.summary for bundle in bundles):
         return []
-    different = list(claim_differences(scores, bundles))
+    different = list(claim_differences(scores, bundles, exact=exact))
     if different:
         reason = f"Claimed summaries differ from the episodes: {'; '.join(different[:10])}."
         return [Check("claimed_summary", "failed", reason)]
-    return [Check("claimed_summary", "passed", "Every claimed summary comes out of the episodes, to the last digit.")]
+    how = "to the last digit" if exact else f"within {SUMMARY_TOLERANCE:g}"
+    return [Check("claimed_summary", "passed", f"Every claimed summary comes out of the episodes, {how}.")]
 
 
 def check_series_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> list[Check]:

@@ -26,7 +26,7 @@ CLAIMED_METRIC = "success"
 MAX_CLAIMED_RESAMPLES = 20_000
 # A resample costs its episodes, and as much as this many for itself.
 OWN_COST = 500
-LARGEST_CLAIM, CLAIM_TOLERANCE = 10**15, 1e-9
+LARGEST_CLAIM, SUMMARY_TOLERANCE = 10**15, 1e-9
 
 COLUMNS = (
     Column("entrant", "Entrant", "text"),
@@ -82,17 +82,23 @@ def _note(found: Interval) -> str | None:
     return None if reason is None else reason.replace("_", " ")
 
 
-def claim_differences(scores: ScoreTable, bundles: Sequence[BundleFacts]) -> Iterator[str]:
+def is_exact(manifest: Manifest) -> bool:
+    """Say whether a benchmark takes its bundles from CHAMBER, whose summaries come out bit for bit."""
+    return any(board.uncertainty.stream == "chamber" for board in manifest.leaderboards)
+
+
+def claim_differences(scores: ScoreTable, bundles: Sequence[BundleFacts], *, exact: bool) -> Iterator[str]:
     """Yield a sentence for each value that a bundle claims and its episodes do not give.
 
-    CHAMBER's own stream is drawn again, so that every claimed number must come out as it is; it goes down to one
-    seed, whose interval we would not publish.
+    CHAMBER's own stream is drawn again, down to one seed, whose interval we would not publish. With `exact` every
+    number must be the claimed one; without it other programs may round their sums another way.
     """
+    tolerance = 0.0 if exact else SUMMARY_TOLERANCE
     for bundle in bundles:
         claimed = {name: value for name, value in bundle.summary.items() if value is not None}
         ours = _bundle_summary(scores, bundle, claimed)
         for name, value in ours.items():
-            if name in claimed and not _agrees(claimed[name], value):
+            if name in claimed and not _agrees(claimed[name], value, tolerance):
                 yield f"{bundle.name}, {name}: {claimed[name]!r} claimed, {value!r} computed"
 
 
@@ -109,9 +115,9 @@ def _whole(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else -1
 
 
-def _agrees(claimed: float | int, computed: float) -> bool:
+def _agrees(claimed: float | int, computed: float, tolerance: float) -> bool:
     # JSON has integers that no float can hold; one of those is not ours.
-    return abs(claimed) <= LARGEST_CLAIM and abs(float(claimed) - computed) <= CLAIM_TOLERANCE
+    return abs(claimed) <= LARGEST_CLAIM and abs(float(claimed) - computed) <= tolerance
 
 
 def _bundle_summary(scores: ScoreTable, bundle: BundleFacts, claimed: Mapping[str, Any]) -> dict[str, float]:
