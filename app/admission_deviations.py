@@ -10,7 +10,7 @@ import numpy as np
 from app.admission_check import listed
 from app.manifest import Manifest
 from app.prereg import Prereg
-from app.scores import NONE, ScoreTable
+from app.scores import NONE, BoolArray, ScoreTable
 from app.table import Column, Table
 
 COLUMNS = (
@@ -38,12 +38,30 @@ def predicted_metrics(manifest: Manifest) -> tuple[str, ...]:
 def _rows(prereg: Prereg, scores: ScoreTable, predicted: Sequence[str]) -> Iterator[Row]:
     yield _names("entrants", prereg.entrants, scores.entrant.words, may_lack=True)
     yield _names("tasks", prereg.tasks, scores.task.words)
-    yield _names("conditions", prereg.conditions, () if scores.condition is None else scores.condition.words)
+    yield from _conditions(prereg, scores)
     measured = [*predicted, *(name for name in scores.columns if not np.isnan(scores.value(name)).all())]
     yield _names("metrics", prereg.metrics or None, measured, may_have_more=True)
     if scores.seed is not None:
         yield _names("seeds", _texts(prereg.seeds), _texts(np.unique(scores.seed).tolist()) or ())
         yield _episodes(prereg, scores)
+
+
+def _conditions(prereg: Prereg, scores: ScoreTable) -> Iterator[Row]:
+    """Yield the conditions, and apart from them the partners of entrants that are registered with their own."""
+    paired = [entrant for entrant in scores.entrant.words if entrant in prereg.own_partner]
+    is_paired = np.isin(scores.entrant.codes, [scores.entrant.words.index(entrant) for entrant in paired])
+    if not is_paired.all():
+        yield _names("conditions", prereg.conditions, _words(scores, ~is_paired))
+    if paired:
+        partners = _words(scores, is_paired)
+        agrees = not partners & set(prereg.conditions or ())
+        yield (f"partner of {listed(paired)}", "its own only", listed(partners), agrees)
+
+
+def _words(scores: ScoreTable, rows: BoolArray) -> set[str]:
+    if scores.condition is None:
+        return set()
+    return {scores.condition.words[code] for code in np.unique(scores.condition.codes[rows]).tolist() if code != NONE}
 
 
 def _texts(numbers: Iterable[int] | None) -> list[str] | None:

@@ -148,10 +148,25 @@ def _conditions(prereg: Prereg, runs: Runs) -> Check:
     if prereg.conditions is None:
         return Check("conditions", "passed", "The preregistration does not restrict the conditions.")
     declared = set(prereg.conditions)
-    wrong = [sentence for cells in runs.values() for sentence in _wrong_conditions(cells, declared)]
+    pairs = [cells for cells in runs.values() if cells[0].entrant in prereg.own_partner]
+    others = [cells for cells in runs.values() if cells[0].entrant not in prereg.own_partner]
+    wrong = [sentence for cells in others for sentence in _wrong_conditions(cells, declared)]
+    wrong += [sentence for cells in pairs for sentence in _wrong_partners(cells, declared)]
     if wrong:
         return Check("conditions", "failed", some(list(dict.fromkeys(wrong))) + ".")
-    return Check("conditions", "passed", f"Exactly the {len(declared)} registered conditions were delivered.")
+    said = [f"Exactly the {len(declared)} registered conditions were delivered."] if others else []
+    said += [f"{cells[0].entrant} has its own trained partner only, as registered." for cells in pairs]
+    return Check("conditions", "passed", " ".join(dict.fromkeys(said)))
+
+
+def _wrong_partners(cells: Sequence[Cell], declared: set[str]) -> Iterator[str]:
+    """Hold an entrant that was registered with its own partner to having that one and no other, in every seed."""
+    registered = f"{cells[0].entrant} is registered with its own trained partner only"
+    if foreign := {cell.condition for cell in cells if cell.condition is not None} & declared:
+        yield f"{registered} and has partners of the others: {listed(foreign)}"
+    by_seed = Counter(cell.seed for cell in cells)
+    if several := [seed for seed, n_partners in by_seed.items() if n_partners > 1]:
+        yield f"{registered} and has more than one partner in seeds {numbers(several)}"
 
 
 def _wrong_conditions(cells: Sequence[Cell], declared: set[str]) -> Iterator[str]:

@@ -36,6 +36,7 @@ EPISODES_AT: tuple[tuple[str, ...], ...] = (
     ("decision_rule", "episodes_per_seed"),
 )
 ENTRANTS_AT: tuple[tuple[str, ...], ...] = (("parameters", "rows"), ("parameters", "campaign", "rows"))
+OWN_PARTNER = "own trained partner only"
 PARTNERS_AT = ("parameters", "partner_grid")
 
 # Keys whose sentence may name the bootstrap method, as the estimators of CHAMBER's campaigns do.
@@ -73,6 +74,7 @@ def read_document_form(fields: Fields, shared: Prereg) -> Prereg:
         tasks=_task(fields),
         entrants=_entrants(fields),
         conditions=_conditions(fields),
+        own_partner=tuple(_own_partner(fields)),
         episodes_per_seed=_episodes_per_seed(fields),
         estimator=None if decision_rule is None else decision_rule.text("estimator"),
     )
@@ -196,6 +198,16 @@ def _entrants(fields: Fields) -> tuple[str, ...] | None:
         if rows is not None:
             return _held_to_names(rows, tuple(rows.mapping))
     return None
+
+
+def _own_partner(fields: Fields) -> Iterator[str]:
+    """Yield the rows that are evaluated as the pair they were trained as, such as B-JOINT of the co-carry campaign."""
+    for path in ENTRANTS_AT:
+        rows = fields.section(*path)
+        for name in rows.mapping if rows is not None else ():
+            row = fields.section(*path, name)
+            if row is not None and row.mapping.get("partner_dimension") == OWN_PARTNER:
+                yield name
 
 
 def _held_to_names(rows: Fields, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -28,8 +28,9 @@ class Hypothesis:
 class Prereg:
     """A preregistration that breaks no rule. None leaves open, empty `metrics` name none.
 
-    `episodes_per_seed` counts the episodes of one seed in one condition. `document` is the text as parsed:
-    plain values, ready for JSON.
+    `episodes_per_seed` counts the episodes of one seed in one condition. `own_partner` names the entrants that are
+    evaluated as the pair they were trained as, in place of the conditions of the others. `document` is the text as
+    parsed: plain values, ready for JSON.
     """
 
     form: Form
@@ -45,6 +46,7 @@ class Prereg:
     tasks: tuple[str, ...] | None = None
     metrics: tuple[str, ...] = ()
     conditions: tuple[str, ...] | None = None
+    own_partner: tuple[str, ...] = ()
     episodes_per_seed: int | None = None
     axis: str | None = None
     estimator: str | None = None

@@ -194,6 +194,30 @@ def test_a_missing_condition_is_refused_under_any_policy(policy: bytes) -> None:
     }
 
 
+def test_a_pair_that_was_trained_together_has_its_own_partner_only() -> None:
+    """It is excused from the partners of the others, who are not excused."""
+    plan = registered(PREREG, own_partner=("joint",))
+    pair = grid(conditions=["own"], entrant="joint")
+    both = check(case(rows=[*grid(), *pair], registered=plan), "conditions")
+    other = check(case(rows=grid(conditions=["own"]), registered=plan), "conditions")
+
+    assert check(case(rows=pair, registered=plan), "conditions").outcome == "passed"
+    assert both.reason == (
+        "Exactly the 2 registered conditions were delivered. joint has its own trained partner only, as registered."
+    )
+    assert other.outcome == "failed"
+
+
+def test_a_pair_that_was_trained_together_has_no_partner_of_the_others() -> None:
+    """Neither in place of its own nor beside it."""
+    plan = registered(PREREG, own_partner=("joint",))
+    replaced = failed(case(rows=grid(conditions=["left"], entrant="joint"), registered=plan))
+    beside = failed(case(rows=grid(conditions=["own", "new"], entrant="joint"), registered=plan))
+
+    assert replaced["conditions"].endswith("has partners of the others: left.")
+    assert beside["conditions"].endswith("has more than one partner in seeds 0, 1, 2, 3, 4.")
+
+
 def test_conditions_are_held_against_each_entrant() -> None:
     """What one has, the other may lack."""
     rows = [*grid(), *grid(conditions=("left",), entrant="naive")]

@@ -1,6 +1,8 @@
 """Pre-registered episodes over HTTP: the published bundles, their claims, and forgeries that end not admitted."""
 
+import io
 import json
+import zipfile
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from app.prereg import git_blob_sha1, sha256_hex
 from tests.chamber import EXAMPLES, MANIFEST, PREREG, bundle, episode, episodes, with_sums, zipped
 from tests.conftest import Site
 
+COCARRY = EXAMPLES / "chamber-cocarry"
 YAML = {"Content-Type": "application/yaml"}
 
 
@@ -96,6 +99,52 @@ def test_the_gap_of_the_action_space_is_not_supported(roomy_site: Site) -> None:
 
     assert (claim["n_pairs"], claim["verdict"]) == (100, "not supported")
     assert claim["difference"] == pytest.approx(-0.11, abs=1e-12)
+
+
+def joint_bundles(member: str) -> bytes:
+    """Return five bundles of one seed each, made of the oracle's episodes with one partner, who is renamed."""
+    with zipfile.ZipFile(COCARRY / "results" / "REF-SCRIPT.zip") as archive:
+        files = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+    description = json.loads(files["bundle.json"])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for seed in range(5):
+            records = [json.loads(line) for line in files[f"episodes_seed{seed}.jsonl"].splitlines()]
+            own = [record for record in records if record["metadata"]["member"] == "imp_stiff_low"]
+            renamed = [record | {"metadata": record["metadata"] | {"member": member}} for record in own]
+            schedule = description["seed_schedule"] | {"seeds": [seed], "episodes_per_seed": 50}
+            summary = description["summary"] | {"n_episodes": 50}
+            told = {"task_id": "cocarry", "policy_id": "joint_ego", "seed_schedule": schedule, "summary": summary}
+            tag = {"prereg_git_tag": description["prereg_git_tag"]}
+            for name, content in bundle(renamed, prereg=files["prereg.yaml"], **told, **tag).items():
+                archive.writestr(f"b-joint/seed{seed}/{name}", content)
+    return packed.getvalue()
+
+
+def send_joint(site: Site, member: str) -> dict[str, Any]:
+    """Submit the jointly trained pair with a partner of that name."""
+    prereg = (COCARRY / "prereg.yaml").read_bytes()
+    register(site, (COCARRY / "manifest.yaml").read_bytes(), prereg)
+    return send(site, "chamber-cocarry", {"joint.zip": joint_bundles(member)}, prereg, "B-JOINT")
+
+
+def test_a_pair_with_its_own_partner_is_admitted_in_five_bundles(roomy_site: Site) -> None:
+    """As the published registration has it; it stands on the board as an anchor, without a rank."""
+    ended = send_joint(roomy_site, "frozen_cocarry_joint")
+    (row,) = roomy_site.http.get("/benchmarks/chamber-cocarry/leaderboards/success.json").json()["rows"]
+    deviations = roomy_site.http.get(f"/submissions/{ended['id']}/tables/deviations.json").json()["rows"]
+
+    assert ended["status"] == "published", ended["reason"]
+    assert (row["rank"], row["label"], row["n_seeds"], row["n_episodes"]) == (None, "non-AHT upper anchor", 5, 250)
+    assert [d["agrees"] for d in deviations if d["what"] == "partner of B-JOINT"] == [True]
+
+
+def test_a_pair_with_a_partner_of_the_others_is_not_admitted(roomy_site: Site) -> None:
+    """It is no cell of the registered plan."""
+    ended = send_joint(roomy_site, "imp_stiff_low")
+
+    assert ended["status"] == "not_admitted"
+    assert "B-JOINT is registered with its own trained partner only" in ended["reason"]
 
 
 def test_a_registration_and_its_outcome_stand_side_by_side(roomy_site: Site) -> None:

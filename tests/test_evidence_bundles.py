@@ -33,14 +33,12 @@ def test_separate_files_are_one_bundle(tmp_path: Path) -> None:
 
 
 def test_several_bundles_may_come_for_one_entrant(tmp_path: Path) -> None:
-    """A joint policy ships one bundle for each partner; the form names the entrant."""
-    files = {
-        "a.zip": zipped(bundle(episodes(members=["left"])), "a"),
-        "b.zip": zipped(bundle(episodes(members=["right"])), "b"),
-    }
+    """A jointly trained pair ships one bundle for each seed; the form names the entrant."""
+    files = {f"{seed}.zip": zipped(bundle(episodes([seed], members=["own"])), f"seed{seed}") for seed in range(5)}
     evidence = read(tmp_path, files, manifest(), "joint")
 
-    assert (len(evidence.facts.bundles), evidence.scores.entrant.words) == (2, ("joint",))
+    assert (len(evidence.facts.bundles), evidence.scores.entrant.words) == (5, ("joint",))
+    assert [facts.seeds for facts in evidence.facts.bundles] == [(0,), (1,), (2,), (3,), (4,)]
 
 
 def test_a_changed_file_is_found_by_its_hash(tmp_path: Path) -> None:

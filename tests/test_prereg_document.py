@@ -61,6 +61,15 @@ def test_a_campaign_declares_its_entrants_and_partners() -> None:
     )
 
 
+def test_a_row_may_be_evaluated_with_its_own_partner_only() -> None:
+    """B-JOINT is evaluated as the pair it trained as; no row of the handover campaign is."""
+    cocarry, handover = (
+        parse_prereg((CHAMBER / f"{name}_baselines_v1.yaml").read_bytes()) for name in ("cocarry", "handover")
+    )
+
+    assert (cocarry.own_partner, handover.own_partner) == (("B-JOINT",), ())
+
+
 def test_a_self_described_document_declares_its_conditions() -> None:
     """Gate 0 names the two conditions of its task."""
     prereg = parse_prereg((CHAMBER / "gate0.yaml").read_bytes())

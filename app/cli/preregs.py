@@ -96,6 +96,8 @@ def _declared(prereg: Prereg, content: bytes) -> Iterator[tuple[str, str]]:
     yield "seeds", "not declared" if prereg.seeds is None else ", ".join(map(str, prereg.seeds))
     yield "episodes per seed", "not declared" if per_seed is None else f"{per_seed} in each condition"
     yield "conditions", "not restricted" if prereg.conditions is None else ", ".join(prereg.conditions)
+    if prereg.own_partner:
+        yield "own partner only", ", ".join(prereg.own_partner)
     yield "bootstrap method", prereg.bootstrap_method
     yield "failure policy", prereg.failure_policy
     yield "sha256", sha256_hex(content)
