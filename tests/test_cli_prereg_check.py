@@ -65,6 +65,11 @@ def a_better_mean(files: Files) -> Files:
     return sealed(files, **changed_description(files, "summary", success_mean=0.9))
 
 
+def no_summary(files: Files) -> Files:
+    """Nothing is claimed, so nothing could be found to differ."""
+    return sealed(files, summary={})
+
+
 def failures_left_empty(files: Files) -> Files:
     """Every episode that failed has no score."""
     emptied = {name: files[name].replace(b'"success":false', b'"success":null') for name in _episodes(0, 1, 2, 3, 4)}
@@ -107,6 +112,7 @@ def test_a_published_bundle_is_fine(tmp_path: Path, handover: Files, capsys: pyt
         (a_seed_sixteen_times, "seeds", "seed 0 is listed 16 times"),
         (one_resample, "resamples", "An interval from fewer than 1000 resamples is not one"),
         (a_better_mean, "claimed_summary", "success_mean: 0.9 claimed, 0.274 computed"),
+        (no_summary, "claims", "The benchmark requires a claimed interval (success_ci_low, success_ci_high)"),
         (failures_left_empty, "scores_present", "success of B-STAT in 363 of 500"),
         (a_bad_cell_left_out, "episodes_per_seed", "presenter_mismatch_45, seed 3 has 0"),
     ],
