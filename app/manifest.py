@@ -49,6 +49,11 @@ class Metric(Part):
     description: str | None = Field(None, max_length=2000)
 
     @property
+    def is_rate(self) -> bool:
+        """Say whether the metric counts how often something happens that should not, such as a limit passed."""
+        return self.above is not None or (self.direction == "minimize" and (self.min, self.max) == (0.0, 1.0))
+
+    @property
     def worst(self) -> float | None:
         """Return the worst value there is; None where the declared range does not end there."""
         low, high = (self.min, self.max) if self.above is None else (0.0, 1.0)

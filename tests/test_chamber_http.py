@@ -92,6 +92,23 @@ def test_the_board_shows_the_oracle_without_a_rank(roomy_site: Site) -> None:
     ]
 
 
+def test_a_rare_violation_stands_on_the_board(roomy_site: Site) -> None:
+    """The share of episodes above 130 N, counted in the published files; an interquartile mean would say 0."""
+    send_example(roomy_site, "chamber-cocarry")
+    rows = roomy_site.http.get("/benchmarks/chamber-cocarry/leaderboards/success.json").json()["rows"]
+    shown = {row["entrant"]: (row["force_violation"], row["force_violation_iqm"]) for row in rows}
+    counted = {}
+    for name in shown:
+        with zipfile.ZipFile(COCARRY / "results" / f"{name}.zip") as archive:
+            files = [archive.read(path) for path in archive.namelist() if "episodes_seed" in path]
+        forces = [json.loads(line)["force_peak"] for content in files for line in content.splitlines()]
+        counted[name] = sum(force > 130 for force in forces) / len(forces)
+
+    assert {name: rate for name, (rate, _) in shown.items()} == pytest.approx(counted)
+    assert 0.0 < shown["B-STAT"][0] < 0.25
+    assert shown["B-STAT"][1] == 0.0
+
+
 def test_the_gap_of_the_action_space_is_not_supported(roomy_site: Site) -> None:
     """−11 points over 100 pairs, against a registered 20."""
     send_example(roomy_site, "chamber-as")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from app.errors import ManifestRejected
 from app.leaderboards.claims import COLUMNS, Contrast, decide_claims
 from app.leaderboards.estimate import METHOD
 from app.leaderboards.estimate_spec import EstimateBoard
@@ -161,6 +162,72 @@ def test_an_episode_without_a_score_counts_as_the_worst() -> None:
     assert left.estimates["success"].point == told.estimates["success"].point == pytest.approx(2 / 12)
     assert (left.facts["n_included"], left.facts["n_failed"]) == (2, 10)
     assert "Episodes without a score of success, each counted as the worst there is: left (10)." in table.notes
+
+
+RATES = """
+schema_version: 1
+slug: arm
+title: Arm
+evidence: episodes
+tasks: {open: true}
+metrics:
+  success: {direction: maximize, min: 0, max: 1}
+  force: {direction: minimize, above: 130, title: Force above 130 N}
+leaderboards:
+  - {name: main, method: estimate, metrics: [success, force], uncertainty: {n_resamples: 300, rng_seed: 1}}
+"""
+
+
+def test_a_rare_violation_is_not_trimmed_away() -> None:
+    """One force of twelve is above the limit: its mean stands beside the interquartile mean of the successes."""
+    manifest = parse_manifest(RATES.encode())
+    scores = rows(GOOD, force=0.0)
+    scores.values[0, 1] = 1.0
+    spec = manifest.leaderboards[0]
+    measured = METHOD.measure(manifest, spec, EntrantEvidence("A", scores))
+    table = METHOD.assemble(manifest, spec, [measured]).leaderboard
+    titles = {column.name: column.title for column in table.columns}
+
+    assert (measured.estimates["success"].point, measured.estimates["success:mean"].point) == (1.0, 10 / 12)
+    assert (measured.estimates["force"].point, measured.estimates["force:iqm"].point) == (1 / 12, 0.0)
+    assert (titles["success"], titles["success_mean"]) == ("success, IQM", "success, mean")
+    assert (titles["force"], titles["force_iqm"]) == ("Force above 130 N, mean", "Force above 130 N, IQM")
+    assert table.meta["statistics"] == {"success": "iqm", "force": "mean"}
+    assert {row[2:4] for row in measured.rows["breakdown"]} == {("success", "iqm"), ("force", "mean")}
+
+
+def test_a_statistic_may_be_declared_for_a_metric() -> None:
+    """Also for one that ranks."""
+    spec = declared(", statistics: {success: iqm}")[1]
+    metrics = declared()[0].metrics
+
+    assert [spec.statistic_of(name, metric) for name, metric in metrics.items()] == ["iqm", "mean"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "is_rate"),
+    [
+        ("{direction: minimize, above: 0}", True),
+        ("{direction: minimize, min: 0, max: 1}", True),
+        ("{direction: maximize, min: 0, max: 1}", False),
+        ("{direction: minimize, min: 0}", False),
+    ],
+)
+def test_a_rate_is_known_by_its_limit_or_its_range(metric: str, is_rate: bool) -> None:
+    """What is above a limit, and a yes or no that should be no."""
+    manifest = parse_manifest(
+        RATES.replace("{direction: minimize, above: 130, title: Force above 130 N}", metric).encode()
+    )
+    spec = manifest.leaderboards[0]
+    assert isinstance(spec, EstimateBoard)
+
+    assert spec.statistic_of("force", manifest.metrics["force"]) == ("mean" if is_rate else "iqm")
+
+
+def test_a_statistic_of_an_unknown_metric_is_refused() -> None:
+    """A slip would leave the default unseen."""
+    with pytest.raises(ManifestRejected):
+        declared(", statistics: {sucess: iqm}")
 
 
 def test_a_composite_weighs_the_axes_that_are_there() -> None:

@@ -145,7 +145,7 @@ def _columns(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Mea
     measured = [
         column
         for name in estimate_names(spec, measurements)
-        for column in _interval_columns(manifest, name, detail=name not in spec.metrics)
+        for column in _interval_columns(manifest, spec, name, detail=name not in spec.metrics)
     ]
     counts = [_count_column(name) for name in fact_names(measurements)]
     label = Column("label", "Not a contender", "text", detail=not spec.labels, glossary="labels")
@@ -161,16 +161,17 @@ def _count_column(name: str) -> Column:
     )
 
 
-def _interval_columns(manifest: Manifest, name: str, *, detail: bool) -> tuple[Column, ...]:
+def _interval_columns(manifest: Manifest, spec: EstimateBoard, name: str, *, detail: bool) -> tuple[Column, ...]:
     stem, _, kind = name.partition(":")
     metric = manifest.metrics.get(stem)
     title = (metric.title if metric else None) or stem
+    if not kind and metric is not None and manifest.predictions is None:
+        kind = spec.statistic_of(stem, metric)
     if kind:
-        title = f"{title}, {kind.replace('_', ' ')}"
+        title = f"{title}, {'IQM' if kind == 'iqm' else kind.replace('_', ' ')}"
     column = name.replace(":", "_")
     direction = metric.direction if metric is not None and kind != "optimality_gap" else "minimize"
-    plain = "estimate" if manifest.predictions is None else glossary_key(stem)
-    about = {"": plain, "profile_area": "profile"}.get(kind, kind)
+    about = {"": glossary_key(stem), "profile_area": "profile"}.get(kind, kind)
     low, high = f"{column}_lower", f"{column}_upper"
     return (
         Column(column, title, unit=metric.unit if metric else None, direction=direction, interval=(low, high),
@@ -229,11 +230,16 @@ def _meta(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measur
         **drawn_meta(spec),
         "metric": spec.ranked,
         "rank_by": spec.ranked,
-        **({} if manifest.predictions else {"statistic": spec.statistic}),
+        **({} if manifest.predictions else _statistics(manifest, spec)),
         "n_entrants": len(measurements),
         "interval": f"percentile bootstrap over {units}" if has_replicates else None,
         "interval_reason": None if has_replicates else next(iter(reasons), "too_few_clusters"),
     }
+
+
+def _statistics(manifest: Manifest, spec: EstimateBoard) -> dict[str, Any]:
+    of_each = {metric: spec.statistic_of(metric, manifest.metrics[metric]) for metric in spec.metrics}
+    return {"statistic": of_each[spec.ranked], "statistics": of_each}
 
 
 def resampled_units(manifest: Manifest) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.leaderboards.estimate_spec import EstimateBoard, Profile
+from app.leaderboards.estimate_spec import EstimateBoard, Profile, Statistic
 from app.leaderboards.measured import EntrantEvidence, Estimate, Measurement
 from app.leaderboards.missing_scores import with_worst
 from app.manifest import Manifest, Metric
@@ -148,18 +148,22 @@ class _Episodes:
 
     def _breakdown_row(self, task: str, condition: str, metric: str, rows: BoolArray) -> tuple[Cell, ...]:
         found = self.one(metric, rows, (task, condition))
+        about = (task, condition or None, metric, self._statistic(metric))
         if not found:
-            return (task, condition or None, metric, None, None, None, None, 0, 0, "nothing to aggregate")
+            return (*about, None, None, None, None, 0, 0, "nothing to aggregate")
         ranked, average = found[metric], found.get(f"{metric}:mean", found[metric])
         scored = rows & ~np.isnan(self.scores.value(metric))
         n_seeds = 0 if self.scores.seed is None else len(np.unique(self.scores.seed[scored]))
         note = (ranked.reason or ("all equal" if ranked.is_degenerate else None)) or None
         shown = None if note is None else note.replace("_", " ")
         ends = (ranked.point, ranked.low, ranked.high, average.point)
-        return (task, condition or None, metric, *ends, n_seeds, int(scored.sum()), shown)
+        return (*about, *ends, n_seeds, int(scored.sum()), shown)
 
     def _name(self, metric: str, kind: str) -> str:
-        return metric if kind == self.spec.statistic else f"{metric}:{kind}"
+        return metric if kind == self._statistic(metric) else f"{metric}:{kind}"
+
+    def _statistic(self, metric: str) -> Statistic:
+        return self.spec.statistic_of(metric, self.manifest.metrics[metric])
 
     def _sample(self, metric: str, rows: BoolArray) -> Sample | None:
         values = self.scores.value(metric)

@@ -5,9 +5,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from app.manifest import EvidenceKind, Leaderboard, Uncertainty
+from app.manifest import EvidenceKind, Leaderboard, Metric, Uncertainty
 from app.manifest_base import MetricName, Name, Part, TaskName, Title
 
+Statistic = Literal["iqm", "mean"]
 Weight = Annotated[float, Field(gt=0.0, le=1000.0)]
 
 
@@ -48,7 +49,9 @@ class Composite(Part):
 class EstimateBoard(Leaderboard):
     """A board of metrics with intervals. `labels` name entrants that are shown and are no contenders.
 
-    `statistic` is how episodes become a score: their interquartile mean or their mean; both are published.
+    `statistic` is how episodes become a score: their interquartile mean or their mean; both are published. A rate that
+    does not rank is a mean all the same, because an interquartile mean of what is rarer than one in four is zero;
+    `statistics` says otherwise for a metric.
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("episodes", "predictions")
@@ -56,7 +59,8 @@ class EstimateBoard(Leaderboard):
     method: Literal["estimate"]
     metrics: list[MetricName] = Field(min_length=1, max_length=100)
     rank_by: MetricName | None = None
-    statistic: Literal["iqm", "mean"] = "iqm"
+    statistic: Statistic = "iqm"
+    statistics: dict[MetricName, Statistic] = Field(default_factory=dict)
     labels: dict[Name, Title] = Field(default_factory=dict)
     optimality_gap: OptimalityGap | None = None
     profile: Profile | None = None
@@ -69,12 +73,20 @@ class EstimateBoard(Leaderboard):
             raise ValueError("metrics: one is named twice")
         if self.rank_by is not None and self.rank_by not in self.metrics:
             raise ValueError("rank_by must be one of metrics")
+        if unknown := sorted(set(self.statistics) - set(self.metrics)):
+            raise ValueError(f"statistics: not among metrics: {', '.join(unknown)}")
         return self
 
     @property
     def ranked(self) -> str:
         """Return the metric that ranks: the declared one, or the first."""
         return self.rank_by or self.metrics[0]
+
+    def statistic_of(self, metric: str, declared: Metric) -> Statistic:
+        """Return how the episodes become the score of a metric."""
+        if metric in self.statistics:
+            return self.statistics[metric]
+        return "mean" if declared.is_rate and metric != self.ranked else self.statistic
 
     def metric_names(self) -> tuple[str, ...]:
         """Return the metrics of the board."""

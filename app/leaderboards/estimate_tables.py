@@ -18,6 +18,7 @@ BREAKDOWN = (
     Column("task", "Task", "text"),
     Column("condition", "Condition", "text"),
     Column("metric", "Metric", "text"),
+    Column("statistic", "Statistic", "text"),
     Column("value", "Value", interval=("value_lower", "value_upper"), glossary="estimate", digits=3),
     Column("value_lower", "Value, low", detail=True, glossary="estimate", digits=3),
     Column("value_upper", "Value, high", detail=True, glossary="estimate", digits=3),

@@ -26,7 +26,8 @@ EPISODES = (
         "Interquartile mean (IQM)",
         "The mean of the middle half of the scores. A quarter is dropped at each end, rounded down, so that a few "
         "lucky or broken episodes do not decide. Of yes-or-no scores it is 0 below a quarter of successes and 1 above "
-        "three quarters: read it beside the mean, which is always published too.",
+        "three quarters: read it beside the mean, which is always published too. A rate of violations is a mean unless "
+        "the board declares otherwise, because what is rare would be trimmed away.",
         "sort, drop floor(n / 4) at each end, mean of the rest",
         "Agarwal et al. 2021, section 4.3",
     ),
@@ -65,8 +66,9 @@ EPISODES = (
         "counts",
         "Seeds, episodes, records, examples, failed",
         "How many seeds, episodes, records, examples or groups of them the numbers rest on. Failed ones were attempted "
-        "and have no score; they are counted, and their score is never taken for zero. An example without a prediction "
-        "has a truth to be held against: it counts as the worst prediction there is.",
+        "and have no score; they are counted, and never left out of a ranking. An episode without a score that ranks "
+        "counts as the worst value there is, where its registration allows one at all; so does an example without a "
+        "prediction, which has a truth to be held against.",
     ),
     Entry(
         "difference",
