@@ -153,6 +153,19 @@ def test_an_entrant_without_a_value_stands_last_without_a_rank() -> None:
     ]
 
 
+def test_an_interval_without_width_is_flagged() -> None:
+    """Every episode succeeds: the interval is kept, its reason is told, and the board names the entrant."""
+    equal = measure(rows({0: [1.0, 1.0], 1: [1.0, 1.0]}), "equal")
+    found = equal.estimates["success"]
+    table = board(equal, measure(rows(POOR), "poor"))
+
+    assert (found.point, found.low, found.high, found.reason) == (1.0, 1.0, 1.0, "all_equal")
+    assert (
+        "Intervals without width, because every resample gives the same: success of equal; force of equal, poor."
+        in table.notes
+    )
+
+
 def test_an_episode_without_a_score_counts_as_the_worst() -> None:
     """To leave the failures empty gives the same number as to tell them, and the board says who did."""
     told = measure(rows(POOR), "told")
@@ -314,6 +327,14 @@ def test_unmatched_episodes_are_counted_and_left_out() -> None:
     claim = decided(two_conditions({0: [1.0, 1.0], 1: [1.0, 0.0]}, {0: [0.0], 1: [0.0]}), 0.2)
 
     assert (claim["n_pairs"], claim["n_unmatched_first"], claim["n_unmatched_second"]) == (2, 2, 0)
+
+
+def test_differences_that_are_all_equal_are_flagged() -> None:
+    """The interval has no width, and what could be detected is unknown."""
+    row = decided(two_conditions({0: [1.0, 1.0], 1: [1.0, 1.0]}, {0: [0.0, 0.0], 1: [0.0, 0.0]}), 0.2)
+
+    assert (row["difference"], row["difference_lower"], row["difference_upper"]) == (1.0, 1.0, 1.0)
+    assert (row["note"], row["detectable"], row["verdict"]) == ("all equal", None, "supported")
 
 
 def test_a_claim_from_one_seed_is_inconclusive() -> None:

@@ -150,15 +150,22 @@ def _row(
         decide(decisive, contrast.threshold, contrast.direction),
         *_ends(decisive),
         *asked,
-        None if decisive.replicates is None else minimum_detectable_difference(decisive.replicates, LEVEL),
+        _detectable(decisive),
         n_pairs,
         *unmatched,
         n_clusters,
         *_ends(found["iqm"]),
         *sides_named,
         submission,
-        None if decisive.reason is None else decisive.reason.replace("_", " "),
+        "all equal" if decisive.is_degenerate else (decisive.reason or "").replace("_", " ") or None,
     )
+
+
+def _detectable(found: Interval) -> float | None:
+    # Differences that are all equal say nothing of how much they could vary.
+    if found.replicates is None or found.is_degenerate:
+        return None
+    return minimum_detectable_difference(found.replicates, LEVEL)
 
 
 def _ends(found: Interval) -> tuple[Cell, Cell, Cell]:

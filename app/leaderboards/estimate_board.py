@@ -15,7 +15,7 @@ from app.errors import BoardUnavailable
 from app.leaderboards.estimate_pairs import pairwise
 from app.leaderboards.estimate_spec import EstimateBoard, drawn_meta
 from app.leaderboards.estimate_tables import further_tables
-from app.leaderboards.measured import Estimate, Measurement
+from app.leaderboards.measured import ALL_EQUAL, Estimate, Measurement
 from app.leaderboards.standing import ENTRANT, RANK, STANDING_COLUMNS, BoardStanding, stand
 from app.leaderboards.tables import BoardTables, sentences
 from app.manifest import Manifest
@@ -78,6 +78,10 @@ def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measure
 
 def _point(measurement: Measurement, metric: str) -> float | None:
     return measurement.estimates.get(metric, NOTHING).point
+
+
+def _reason(measurement: Measurement, metric: str) -> str | None:
+    return measurement.estimates.get(metric, NOTHING).reason
 
 
 def _replicates(spec: EstimateBoard, contenders: Sequence[Measurement], sign: float) -> FloatArray | None:
@@ -199,6 +203,8 @@ def _notes(manifest: Manifest, spec: EstimateBoard, ranked: Ranked) -> tuple[str
     if empty := [m.entrant for m in ranked.others if m.entrant not in spec.labels]:
         notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
     notes += _without_spread(spec, ranked, units)
+    if flat := list(_without_width(spec, ranked)):
+        notes.append(f"Intervals without width, because every resample gives the same: {'; '.join(flat)}.")
     if partial := [m.entrant for m in ranked.contenders if m.facts.get("partial")]:
         notes.append(f"Partial, some tasks are missing: {sentences(partial)}.")
     return tuple(notes)
@@ -220,6 +226,13 @@ def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator
 def _reason_in_words(reason: str, units: str) -> str:
     is_undefined = reason == "undefined_in_resamples"
     return "undefined in many resamples" if is_undefined else f"fewer than two {units} to resample"
+
+
+def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
+    for metric in spec.metrics:
+        equal = [m.entrant for m in (*ranked.contenders, *ranked.others) if _reason(m, metric) == ALL_EQUAL]
+        if equal:
+            yield f"{metric} of {sentences(equal)}"
 
 
 def _meta(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.leaderboards.estimate_spec import EstimateBoard, Profile, Statistic
-from app.leaderboards.measured import EntrantEvidence, Estimate, Measurement
+from app.leaderboards.measured import ALL_EQUAL, EntrantEvidence, Estimate, Measurement
 from app.leaderboards.missing_scores import with_worst
 from app.manifest import Manifest, Metric
 from app.scores import Coded, ScoreTable
@@ -45,7 +45,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
     replicates: dict[str, FloatArray] = {}
     for metric in spec.metrics:
         for name, found in episodes.over_tasks(metric).items():
-            estimates[name] = Estimate(found.point, found.low, found.high, found.reason)
+            estimates[name] = Estimate(found.point, found.low, found.high, _reason(found))
             if name == spec.ranked and found.replicates is not None:
                 replicates[name] = found.replicates
     return Measurement(
@@ -154,7 +154,7 @@ class _Episodes:
         ranked, average = found[metric], found.get(f"{metric}:mean", found[metric])
         scored = rows & ~np.isnan(self.scores.value(metric))
         n_seeds = 0 if self.scores.seed is None else len(np.unique(self.scores.seed[scored]))
-        note = (ranked.reason or ("all equal" if ranked.is_degenerate else None)) or None
+        note = _reason(ranked)
         shown = None if note is None else note.replace("_", " ")
         ends = (ranked.point, ranked.low, ranked.high, average.point)
         return (*about, *ends, n_seeds, int(scored.sum()), shown)
@@ -212,6 +212,11 @@ class _Episodes:
             rows = of_task & (condition.codes == code)
             if rows.any():
                 yield word, rows
+
+
+def _reason(found: Interval) -> str | None:
+    """Return why there is no interval, or why it has no width."""
+    return found.reason or (ALL_EQUAL if found.is_degenerate else None)
 
 
 def _average(found: Sequence[Interval], weights: FloatArray, level: float) -> Interval:

@@ -30,9 +30,12 @@ class EntrantEvidence:
     labels: Mapping[str, Labels] = field(default_factory=dict)
 
 
+ALL_EQUAL = "all_equal"
+
+
 @dataclass(frozen=True)
 class Estimate:
-    """One number with its interval; `reason` says why there is none. Null is None."""
+    """One number with its interval; `reason` says why there is none, or that it has no width. Null is None."""
 
     point: float | None
     low: float | None = None
