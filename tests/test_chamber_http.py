@@ -205,6 +205,19 @@ def test_failures_left_empty_count_as_failures_under_best_effort(site: Site) -> 
     assert (row["success"], row["n_failed"]) == (0.5, 20)
 
 
+def test_the_profiles_of_a_benchmark_lead_to_its_board_with_the_query(roomy_site: Site) -> None:
+    """A past snapshot and a chosen entrant stay what was asked for."""
+    send_example(roomy_site, "chamber-handover")
+    address = "/benchmarks/chamber-handover/profiles.csv"
+    led = roomy_site.http.get(f"{address}?snapshot=1&entrant=REF-SCRIPT", follow_redirects=False)
+    first = roomy_site.http.get(f"{address}?snapshot=1").text
+    latest = roomy_site.http.get(address).text
+
+    assert led.headers["location"].endswith("/leaderboards/success/profiles.csv?snapshot=1&entrant=REF-SCRIPT")
+    assert {line.split(",")[0] for line in first.splitlines()[1:]} == {"REF-SCRIPT"}
+    assert {line.split(",")[0] for line in latest.splitlines()[1:]} == {"REF-SCRIPT", "B-RND", "B-STAT"}
+
+
 def test_an_edited_prereg_is_refused(site: Site) -> None:
     """What is in the bundle is not what was registered."""
     reason = forged(site, bundle(prereg=PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1, 2, 3, 4, 5]")), "prereg_unchanged")

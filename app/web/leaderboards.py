@@ -121,16 +121,17 @@ def show_claims(slug: str, request: Request, session: SessionDep, snapshot: Snap
     summary="Performance profiles",
     responses=described(404, answer=TableDocument, also=TABLE),
 )
-def show_profiles(slug: str, session: SessionDep, request: Request) -> Response:
-    """Lead to the profiles of the first board that has them."""
+def show_profiles(slug: str, session: SessionDep, request: Request, snapshot: SnapshotNumber = None) -> Response:
+    """Lead to the profiles of the first board that has them, in the snapshot and with the query that was asked for."""
     declared = benchmarks.find_declared(session, slug)
-    shown = snapshots.find_snapshot(session, declared.benchmark)
+    shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
     names = [] if shown is None else snapshots.table_names(session, shown.id)
     boards = [board.name for board in declared.manifest.leaderboards if f"profiles/{board.name}" in names]
     if not boards:
         raise NotFound(f"No board of {slug} has performance profiles.")
     ending = request.url.path.removeprefix(f"/benchmarks/{slug}/profiles")
-    return RedirectResponse(f"/benchmarks/{slug}/leaderboards/{boards[0]}/profiles{ending}")
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"/benchmarks/{slug}/leaderboards/{boards[0]}/profiles{ending}{query}")
 
 
 def _beside(session: Session, view: TableView, board: str, kind: str) -> TableView:
