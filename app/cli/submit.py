@@ -67,7 +67,8 @@ def submit(
 ) -> None:
     """Submit result files to a benchmark.
 
-    Exit codes: 0 published, 1 not admitted, 2 refused, 3 the server cannot be reached.
+    Exit codes: 0 published, 1 not admitted (so ends a power or debug run, which is stored and never ranked),
+    2 refused, 3 the server cannot be reached.
     """
     fields = {"prereg_sha256": prereg_sha256, "entrant": entrant, "metadata": metadata, "claims": claims}
     given = {name: text for name, text in fields.items() if text is not None}
