@@ -98,9 +98,10 @@ def _seeded(prereg: Prereg, case: Case) -> list[Check]:
 def _manifest_checks(case: Case) -> list[Check]:
     bundles = case.facts.bundles
     claims = check_claims_present(case.manifest, case.scores.entrant.words, bundles, case.claims)
+    prereg = None if case.registered is None else case.registered.prereg
     records = [] if case.standing is None else check_records(case.scores, case.standing)
     return [
-        *_scores_present(case),
+        *check_scores_present(case.manifest, prereg, case.scores),
         *_min_seeds(case),
         *_labels(case),
         _dirty(case),
@@ -117,14 +118,6 @@ def _labels(case: Case) -> list[Check]:
         "The predictions brought their own labels; nobody has checked these, nor that other entrants have the same."
     )
     return [Check("labels", "warned", reason)]
-
-
-def _scores_present(case: Case) -> list[Check]:
-    # A failure of the other kinds is an absent row or an item without a prediction: their boards count it.
-    if case.manifest.evidence != "episodes":
-        return []
-    prereg = None if case.registered is None else case.registered.prereg
-    return [check_scores_present(case.manifest, prereg, case.scores)]
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:
