@@ -14,6 +14,7 @@ from app.admission import is_admitted, reason_not_admitted
 from app.admission_check import Check
 from app.db.engine import SessionFactory
 from app.db.models import Submission
+from app.db.transactions import run_in_transaction
 from app.facts import RunFacts
 from app.jobs.claimed import check_own_claims
 from app.jobs.claims import write_claims
@@ -28,6 +29,7 @@ from app.prereg import Prereg
 from app.scores import ScoreTable
 from app.store import benchmarks, preregs, submissions
 from app.store.benchmarks import Declared
+from app.store.locks import take_turns
 from app.store.measured import Pair
 from app.store.scores import read_scores
 from app.store.series import read_series
@@ -54,19 +56,19 @@ def evaluate(sessions: SessionFactory, queue: Queue, submission_id: int) -> None
     database is raised, and the sweep asks again.
     """
     try:
-        with sessions.begin() as session:
-            _evaluate(session, queue, submission_id)
+        run_in_transaction(sessions, lambda session: _evaluate(session, queue, submission_id))
     except DBAPIError:
         raise
     except Exception as error:
         logger.exception("submission %s could not be evaluated", submission_id)
         reason = f"The evaluation failed on this server ({type(error).__name__}: {error}); nothing was computed."
-        with sessions.begin() as session:
-            _refuse(session, submissions.lock_submission(session, submission_id), reason)
+        run_in_transaction(sessions, lambda session: _refuse(session, submission_id, reason))
 
 
 def _evaluate(session: Session, queue: Queue, submission_id: int) -> None:
-    submission = submissions.lock_submission(session, submission_id)
+    # Computing may take long, and holds only its own turn: others may submit, withdraw and publish meanwhile.
+    take_turns(session, f"evaluate {submission_id}")
+    submission = submissions.find_submission(session, submission_id)
     if is_shown_only(submission):
         _compute(session, submission)
         benchmarks.mark_pages_changed(session, submission.benchmark_id)
@@ -75,8 +77,16 @@ def _evaluate(session: Session, queue: Queue, submission_id: int) -> None:
         return
     checks = _compute(session, submission)
     submissions.add_checks(session, submission.id, checks)
-    if not is_admitted(checks):
-        _refuse(session, submission, reason_not_admitted(checks))
+    if is_admitted(checks):
+        _admit(session, queue, submission_id)
+    else:
+        _refuse(session, submission_id, reason_not_admitted(checks))
+
+
+def _admit(session: Session, queue: Queue, submission_id: int) -> None:
+    submission = submissions.lock_submission(session, submission_id)
+    if submission.status != "received":
+        benchmarks.mark_pages_changed(session, submission.benchmark_id)
         return
     submissions.set_status(session, submission, "evaluated", "Aggregates are computed; waiting for the boards.")
     submissions.stand_on_boards(session, submission)
@@ -163,9 +173,9 @@ def _prereg(session: Session, submission: Submission) -> Prereg | None:
     return preregs.load_registration(session, submission.prereg_sha256).prereg
 
 
-def _refuse(session: Session, submission: Submission, reason: str) -> None:
-    if submission.status != "received":
-        return
-    submissions.set_status(session, submission, "not_admitted", reason)
-    submissions.close_entries(session, submission.id)
+def _refuse(session: Session, submission_id: int, reason: str) -> None:
+    submission = submissions.lock_submission(session, submission_id)
+    if submission.status == "received":
+        submissions.set_status(session, submission, "not_admitted", reason)
+        submissions.close_entries(session, submission.id)
     benchmarks.mark_pages_changed(session, submission.benchmark_id)

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory
+from app.db.transactions import run_in_transaction
 from app.jobs.boards import QUANTITIES, BoardInputs, compute_tables, list_changes, ranks_of
 from app.jobs.claims import decide_benchmark
 from app.jobs.evaluate import Queue
@@ -28,11 +29,14 @@ def publish(sessions: SessionFactory, queue: Queue, benchmark_id: int) -> None:
     """Bring a benchmark's boards up to its evidence, and ask again when more arrived meanwhile."""
     _wait_for_writers(sessions, benchmark_id)
     publication = _compute(sessions, benchmark_id)
-    with sessions.begin() as session:
+
+    def store(session: Session) -> None:
         snapshots.store_publication(session, publication)
         benchmark = benchmarks.lock_benchmark(session, benchmark_id)
         if benchmark.data_version > benchmark.published_version:
             queue.defer_publish(session, benchmark_id)
+
+    run_in_transaction(sessions, store)
 
 
 def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
@@ -55,8 +59,7 @@ def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
         tables = compute_tables(inputs.declared.manifest, BoardInputs(scores, measuring.measure))
         tables = [*_describe(session, inputs, tables), *_claims(session, inputs)]
         changes = _changes(session, inputs, tables)
-    with sessions.begin() as session:
-        measuring.keep(session)
+    run_in_transaction(sessions, measuring.keep)
     return Publication(inputs, tables, code_version(), changes)
 
 

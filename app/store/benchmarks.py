@@ -108,11 +108,15 @@ def get_benchmark(session: Session, benchmark_id: int) -> Benchmark:
 
 
 def lock_benchmark(session: Session, benchmark_id: int) -> Benchmark:
-    """Return a benchmark whose row stays locked until the transaction ends."""
+    """Return a benchmark whose row stays locked until the transaction ends.
+
+    It comes after entrants and submissions (see `submissions.lock_submission`). Rows that refer to the benchmark
+    can be added meanwhile: its key does not change.
+    """
     return session.scalars(
         select(Benchmark)
         .where(Benchmark.id == benchmark_id)
-        .with_for_update()
+        .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     ).one()
 
@@ -186,7 +190,8 @@ def mark_pages_changed(session: Session, benchmark_id: int) -> None:
 
 def stale_benchmarks(session: Session) -> Sequence[Benchmark]:
     """Return the benchmarks whose boards are behind their evidence."""
-    return session.scalars(select(Benchmark).where(Benchmark.data_version > Benchmark.published_version)).all()
+    query = select(Benchmark).where(Benchmark.data_version > Benchmark.published_version)
+    return session.scalars(query.order_by(Benchmark.id)).all()
 
 
 def ensure_tasks(session: Session, benchmark_id: int, names: Sequence[str]) -> dict[str, int]:

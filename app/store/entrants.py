@@ -27,6 +27,17 @@ def find_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
     return entrant
 
 
+def lock_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
+    """Return an entrant whose row stays locked until the transaction ends. Raises NotFound."""
+    return lock_numbered(session, [find_entrant(session, benchmark_id, name).id])[0]
+
+
+def lock_numbered(session: Session, entrant_ids: Iterable[int]) -> Sequence[Entrant]:
+    """Return entrants as they are now, locked until the transaction ends, in the order in which everyone locks."""
+    query = select(Entrant).where(Entrant.id.in_(entrant_ids)).order_by(Entrant.id).with_for_update(key_share=True)
+    return session.scalars(query.execution_options(populate_existing=True)).all()
+
+
 def lock_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> dict[str, Entrant]:
     """Make the entrants that are new and lock them all, so that two submissions of one entrant take turns.
 
@@ -35,7 +46,7 @@ def lock_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> 
     wanted = sorted(names)
     session.execute(
         insert(Entrant)
-        .values([{"benchmark_id": benchmark_id, "name": name} for name in wanted])
+        .values([{"benchmark_id": benchmark_id, "name": name} for name in sorted(wanted, key=str.lower)])
         .on_conflict_do_nothing()
     )
     return _by_name(session, benchmark_id, wanted, lock=True)
@@ -103,7 +114,7 @@ def _by_name(session: Session, benchmark_id: int, names: list[str], *, lock: boo
         .where(Entrant.benchmark_id == benchmark_id, func.lower(Entrant.name).in_(lowered))
         .order_by(Entrant.id)
     )
-    found = session.scalars(query.with_for_update() if lock else query).all()
+    found = session.scalars(query.with_for_update(key_share=True) if lock else query).all()
     alike = [entrant.name for entrant in found if entrant.name not in set(names)]
     if alike:
         raise Conflict(f"Too like an entrant of this benchmark (only the case differs): {', '.join(sorted(alike))}.")

@@ -37,7 +37,8 @@ def keep_strata(session: Session, scores: ScoreTable, tasks: dict[str, int]) -> 
     if stratum is None:
         return scores
     _, first = np.unique(scores.task.codes, return_index=True)
-    for at in first.tolist():
+    # In the order of their names, as every upload locks them.
+    for at in sorted(first.tolist(), key=lambda at: scores.task.at(at) or ""):
         name, text = scores.task.at(at), stratum.at(at)
         if name is not None and text is not None:
             session.execute(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -123,6 +123,7 @@ def store_publication(session: Session, publication: Publication) -> Snapshot | 
     Returns None when a newer state is published already.
     """
     inputs = publication.inputs
+    _lock_evaluated(session, inputs)
     benchmark = benchmarks.lock_benchmark(session, inputs.declared.benchmark.id)
     if benchmark.snapshot_id is not None and benchmark.published_version > inputs.data_version:
         return None
@@ -134,6 +135,16 @@ def store_publication(session: Session, publication: Publication) -> Snapshot | 
     _mark_published(session, publication, snapshot)
     benchmarks.mark_pages_changed(session, benchmark.id)
     return snapshot
+
+
+def _lock_evaluated(session: Session, inputs: Inputs) -> None:
+    """Lock the submissions that are about to be published, because submissions come before the benchmark."""
+    query = select(Submission.id).where(_is_evaluated(inputs)).order_by(Submission.id)
+    session.execute(query.with_for_update(key_share=True))
+
+
+def _is_evaluated(inputs: Inputs) -> ColumnElement[bool]:
+    return and_(Submission.id.in_({s.submission_id for s in inputs.standings}), Submission.status == "evaluated")
 
 
 def _find_same(session: Session, publication: Publication) -> Snapshot | None:
@@ -192,12 +203,8 @@ def _tombstone(withdrawal: Withdrawal) -> dict[str, Any]:
 
 def _mark_published(session: Session, publication: Publication, snapshot: Snapshot) -> None:
     """Move the evaluated submissions that the snapshot shows to published, in one statement."""
-    standing = {s.submission_id for s in publication.inputs.standings}
     moved = session.scalars(
-        update(Submission)
-        .where(Submission.id.in_(standing), Submission.status == "evaluated")
-        .values(status="published")
-        .returning(Submission.id)
+        update(Submission).where(_is_evaluated(publication.inputs)).values(status="published").returning(Submission.id)
     ).all()
     if moved:
         reason = f"On the boards since snapshot {snapshot.number}."

@@ -22,6 +22,7 @@ from app.errors import Conflict, NotFound
 from app.evidence.reader import Evidence
 from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
+from app.store.locks import take_turns
 from app.table import Table
 
 
@@ -43,11 +44,15 @@ class Arrival:
     reason: str
 
 
-def find_repeat(session: Session, benchmark_id: int, token_id: int, digest: str, key: str | None) -> Submission | None:
+def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
     """Return the submission that these bytes, or this Idempotency-Key, made before.
 
+    Whoever sends the same at the same instant waits here until this transaction ends.
     Raises Conflict when the key was used for other bytes.
     """
+    benchmark_id, token_id, digest = arrival.declared.benchmark.id, arrival.token_id, arrival.digest
+    key = arrival.idempotency_key
+    take_turns(session, f"bytes {token_id} {digest}", *([] if key is None else [f"key {token_id} {key}"]))
     if key is not None:
         query = select(Submission).where(Submission.token_id == token_id, Submission.idempotency_key == key)
         earlier = session.scalar(query)
@@ -163,8 +168,21 @@ def find_submission(session: Session, submission_id: int) -> Submission:
 
 
 def lock_submission(session: Session, submission_id: int) -> Submission:
-    """Return a submission whose row stays locked until the transaction ends. Raises NotFound."""
-    submission = session.get(Submission, submission_id, with_for_update=True, populate_existing=True)
+    """Return a submission that stays locked, and its entrants with it, until the transaction ends. Raises NotFound.
+
+    Everyone who moves a submission locks in this order: entrants, submissions, the benchmark; each kind by number.
+    The locks leave the keys alone, so that rows that refer to what is locked can be added meanwhile.
+    """
+    entrants.lock_numbered(session, _entrant_ids(session, submission_id))
+    return _lock_row(session, submission_id)
+
+
+def _entrant_ids(session: Session, submission_id: int) -> Sequence[int]:
+    return session.scalars(select(Entry.entrant_id).where(Entry.submission_id == submission_id)).all()
+
+
+def _lock_row(session: Session, submission_id: int) -> Submission:
+    submission = session.get(Submission, submission_id, with_for_update={"key_share": True}, populate_existing=True)
     if submission is None:
         raise NotFound(f"There is no submission {submission_id}.")
     return submission
@@ -178,14 +196,13 @@ def set_status(session: Session, submission: Submission, status: str, reason: st
 
 
 def stand_on_boards(session: Session, submission: Submission) -> None:
-    """Make a submission the evidence of its entrants, superseding what stood before.
+    """Make a locked submission the evidence of its entrants, superseding what stood before.
 
     An entrant that has newer evidence already keeps it: the later upload wins, whichever was evaluated first.
     """
     entries = session.scalars(
         select(Entry).where(Entry.submission_id == submission.id).order_by(Entry.entrant_id)
     ).all()
-    _lock_entry_owners(session, entries)
     for entry in entries:
         _stand(session, submission, entry)
     session.flush()
@@ -227,14 +244,14 @@ def _close_superseded(session: Session, submission_ids: set[int]) -> None:
         entries = session.scalars(select(Entry).where(Entry.submission_id == submission_id)).all()
         if {entry.state for entry in entries} != {"superseded"}:
             continue
-        submission = lock_submission(session, submission_id)
+        submission = _lock_row(session, submission_id)
         if submission.status != "superseded":
             newer = ", ".join(str(number) for number in sorted({e.superseded_by or 0 for e in entries}))
             set_status(session, submission, "superseded", f"Newer evidence of every entrant: submission {newer}.")
 
 
 def withdraw(session: Session, submission: Submission, reason: str) -> None:
-    """Take a submission off the boards; its rows, and the reason, stay public.
+    """Take a locked submission off the boards; its rows, and the reason, stay public.
 
     What it had superseded does not come back: otherwise one could submit often and keep the best.
     Raises Conflict when it was withdrawn already.
@@ -242,17 +259,11 @@ def withdraw(session: Session, submission: Submission, reason: str) -> None:
     entries = session.scalars(
         select(Entry).where(Entry.submission_id == submission.id).order_by(Entry.entrant_id)
     ).all()
-    _lock_entry_owners(session, entries)
     if submission.status == "withdrawn":
         raise Conflict(f"Submission {submission.id} was withdrawn already.")
     for entry in entries:
         entry.state = "withdrawn"
     set_status(session, submission, "withdrawn", reason)
-
-
-def _lock_entry_owners(session: Session, entries: Sequence[Entry]) -> None:
-    ids = sorted(entry.entrant_id for entry in entries)
-    session.execute(select(Entrant.id).where(Entrant.id.in_(ids)).order_by(Entrant.id).with_for_update())
 
 
 def list_events(session: Session, submission_id: int) -> Sequence[SubmissionEvent]:
@@ -305,7 +316,8 @@ def unevaluated(session: Session, older_than_s: float) -> Sequence[int]:
         Submission.status == "not_admitted", Submission.run_purpose != "leaderboard", ~has_summary.exists()
     )
     waiting = or_(Submission.status == "received", shown_only)
-    return session.scalars(select(Submission.id).where(waiting, age > older_than_s)).all()
+    query = select(Submission.id).where(waiting, age > older_than_s)
+    return session.scalars(query.order_by(Submission.id)).all()
 
 
 def write_table(session: Session, submission_id: int, table: Table) -> None:

@@ -41,7 +41,7 @@ def get_token(session: Session, token_id: int) -> Token:
 
 def revoke_token(session: Session, token_id: int) -> Token:
     """Make a token useless from now on. Raises NotFound, or Conflict for the last working admin token."""
-    session.execute(select(Token.id).where(Token.role == "admin").with_for_update())
+    session.execute(select(Token.id).where(Token.role == "admin").order_by(Token.id).with_for_update(key_share=True))
     token = get_token(session, token_id)
     if token.revoked_at is None:
         admins = session.scalars(select(Token.id).where(Token.role == "admin", Token.revoked_at.is_(None))).all()

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from app import errors
+from app.db.transactions import is_broken_off
 from app.errors import PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
 from app.render.exports import to_json
@@ -130,6 +131,9 @@ def _clipped(value: Any) -> str | None:
 
 
 def _database_error(request: Request, error: Exception) -> Response:
+    if is_broken_off(error):
+        detail = "Too many others changed the same things at the same moment; nothing was stored. Try again soon."
+        return answer(request, 503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
     if isinstance(error, (OperationalError, PoolTimeout)) or getattr(error, "connection_invalidated", False):
         detail = "The database does not answer at the moment; nothing was stored. Try again soon."
         return answer(request, 503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.config import Settings
 from app.db.engine import SessionFactory
+from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, TooManyRequests, Unauthenticated
 from app.jobs.queue import QueuedJobs
 from app.store import tokens
@@ -30,12 +31,11 @@ class State:
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""
+        return await run_in_threadpool(self.transact, lambda session: work(session, *arguments))
 
-        def transaction() -> T:
-            with self.sessions.begin() as session:
-                return work(session, *arguments)
-
-        return await run_in_threadpool(transaction)
+    def transact(self, work: Callable[[Session], T]) -> T:
+        """Run `work(session)` in one transaction, again when the database broke it off."""
+        return run_in_transaction(self.sessions, work)
 
 
 def get_state(request: Request) -> State:

@@ -164,9 +164,11 @@ def _receive(
         declared = benchmarks.find_declared(session, slug)
         truth = labels.labels_to_match(session, declared)
     limits = Limits.from_settings(state.settings)
-    evidence = read_evidence(declared.manifest, uploads, package.entrant, limits, truth)
-    claimed = _claimed(declared, package, evidence) if dry_run else []
-    with state.sessions.begin() as session:
+    read = read_evidence(declared.manifest, uploads, package.entrant, limits, truth)
+    claimed = _claimed(declared, package, read) if dry_run else []
+
+    def check_and_store(session: Session) -> Response:
+        evidence = read
         registered = _registered(session, package)
         if registered is not None:
             deviations = deviations_table(registered.prereg, evidence.scores, predicted_metrics(declared.manifest))
@@ -175,20 +177,23 @@ def _receive(
         checks = check_admission(replace(case, standing=_standing(session, declared, evidence)))
         if dry_run:
             return _dry_run(session, declared, evidence, [*checks, *claimed], token_id)
-        arrival = _arrival(declared, package, evidence, checks, registered, token_id)
-        repeat = submissions.find_repeat(
-            session, declared.benchmark.id, token_id, arrival.digest, package.idempotency_key
-        )
-        if repeat is not None:
-            return json_answer(describe(session, repeat), 202, {"Location": f"/submissions/{repeat.id}"})
-        submission = submissions.write_submission(session, arrival)
-        described_now = describe(session, submission)
-        benchmarks.mark_pages_changed(session, declared.benchmark.id)
-        if arrival.admitted or arrival.run_purpose != "leaderboard":
-            state.jobs.defer_evaluate(session, submission.id)
-    warnings = [problem.as_dict() for problem in evidence.warnings]
-    address = f"/submissions/{submission.id}"
-    return json_answer({**described_now, "warnings": warnings}, 202, {"Location": address})
+        stored = _store(session, state, _arrival(declared, package, evidence, checks, registered, token_id))
+        return json_answer(stored, 202, {"Location": stored["url"]})
+
+    return state.transact(check_and_store)
+
+
+def _store(session: Session, state: State, arrival: Arrival) -> dict[str, Any]:
+    """Store an upload, unless it was stored before, and return what is shown of it."""
+    repeat = submissions.find_repeat(session, arrival)
+    if repeat is not None:
+        return describe(session, repeat)
+    submission = submissions.write_submission(session, arrival)
+    described_now = describe(session, submission)
+    benchmarks.mark_pages_changed(session, submission.benchmark_id)
+    if arrival.admitted or arrival.run_purpose != "leaderboard":
+        state.jobs.defer_evaluate(session, submission.id)
+    return {**described_now, "warnings": [problem.as_dict() for problem in arrival.evidence.warnings]}
 
 
 def _registered(session: Session, package: Package) -> Registered | None:
@@ -378,16 +383,20 @@ class Withdrawal(BaseModel):
     reason: str = Field(min_length=1, max_length=2000)
 
 
-def withdraw(submission: int, order: Withdrawal, session: SessionDep, state: StateDep, caller: Submitter) -> Response:
+def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submitter) -> Response:
     """Take a submission off the boards (its submitter, or a steward)."""
-    stored = submissions.lock_submission(session, submission)
-    if stored.token_id != caller.id and RANK[caller.role] < RANK["steward"]:
-        raise Forbidden("Only its submitter or a steward may withdraw a submission.")
-    submissions.withdraw(session, stored, order.reason)
-    described_now = describe(session, stored)
-    benchmarks.mark_data_changed(session, stored.benchmark_id)
-    state.jobs.defer_publish(session, stored.benchmark_id)
-    return json_answer(described_now)
+
+    def take_off(session: Session) -> dict[str, Any]:
+        stored = submissions.lock_submission(session, submission)
+        if stored.token_id != caller.id and RANK[caller.role] < RANK["steward"]:
+            raise Forbidden("Only its submitter or a steward may withdraw a submission.")
+        submissions.withdraw(session, stored, order.reason)
+        described_now = describe(session, stored)
+        benchmarks.mark_data_changed(session, stored.benchmark_id)
+        state.jobs.defer_publish(session, stored.benchmark_id)
+        return described_now
+
+    return json_answer(state.transact(take_off))
 
 
 def _number(text: str) -> int:
