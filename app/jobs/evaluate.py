@@ -177,5 +177,5 @@ def _refuse(session: Session, submission_id: int, reason: str) -> None:
     submission = submissions.lock_submission(session, submission_id)
     if submission.status == "received":
         submissions.set_status(session, submission, "not_admitted", reason)
-        submissions.close_entries(session, submission.id)
+        submissions.close_entries(session, submission)
     benchmarks.mark_pages_changed(session, submission.benchmark_id)

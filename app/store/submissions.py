@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import and_, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy.orm import Session, aliased
 
 from app.admission_check import Check
 from app.db.models import (
     Benchmark,
     Entrant,
+    EntrantTransfer,
     Entry,
     Submission,
     SubmissionCheck,
@@ -209,11 +210,49 @@ def stand_on_boards(session: Session, submission: Submission) -> None:
     _close_superseded(session, {submission.id} | {e.submission_id for e in _superseded_by(session, submission.id)})
 
 
-def close_entries(session: Session, submission_id: int) -> None:
-    """Say of every entrant of a submission that was not admitted that it does not count."""
-    for entry in session.scalars(select(Entry).where(Entry.submission_id == submission_id)):
+def close_entries(session: Session, submission: Submission) -> None:
+    """Say of every entrant of a locked submission that was not admitted that it does not count.
+
+    Names that nothing else of its submitter holds are anybody's again.
+    """
+    for entry in session.scalars(select(Entry).where(Entry.submission_id == submission.id)):
         entry.state = "not_admitted"
     session.flush()
+    _release_names(session, submission)
+
+
+def _release_names(session: Session, submission: Submission) -> None:
+    """Take its entrants from the submitter, but for those that another submission, or a steward, gave to it."""
+    other = aliased(Entry)
+    held = (
+        select(other.submission_id)
+        .join(Submission, Submission.id == other.submission_id)
+        .where(
+            other.entrant_id == Entrant.id,
+            other.submission_id != submission.id,
+            or_(other.state == "pending", _stood(other)),
+            Submission.token_id == submission.token_id,
+        )
+    )
+    given = select(EntrantTransfer.id).where(EntrantTransfer.entrant_id == Entrant.id)
+    session.execute(
+        update(Entrant)
+        .where(
+            Entrant.id.in_(_entrant_ids(session, submission.id)),
+            Entrant.owner_id == submission.token_id,
+            ~held.exists(),
+            ~given.exists(),
+        )
+        .values(owner_id=None)
+    )
+
+
+def _stood(entry: type[Entry]) -> ColumnElement[bool]:
+    """Say whether an entry was ever the evidence of its entrant, whatever became of it."""
+    evaluated = select(SubmissionEvent.id).where(
+        SubmissionEvent.submission_id == entry.submission_id, SubmissionEvent.status == "evaluated"
+    )
+    return or_(entry.state.in_(("current", "superseded")), and_(entry.state == "withdrawn", evaluated.exists()))
 
 
 def _stand(session: Session, submission: Submission, entry: Entry) -> None:
@@ -221,7 +260,7 @@ def _stand(session: Session, submission: Submission, entry: Entry) -> None:
         select(func.min(Entry.submission_id)).where(
             Entry.entrant_id == entry.entrant_id,
             Entry.submission_id > submission.id,
-            Entry.state.in_(("current", "superseded", "withdrawn")),
+            _stood(Entry),
         )
     )
     if newer is not None:
