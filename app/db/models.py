@@ -177,12 +177,19 @@ class Task(Base):
 
 
 class Submission(Base):
-    """One upload. `digest` is over its files and fields: the same bytes are the same submission."""
+    """One upload. `digest` is over its files and fields: the same bytes are the same one, until it is withdrawn."""
 
     __tablename__ = "submission"
     __table_args__ = (
         _one_of("status", STATUSES),
-        UniqueConstraint("benchmark_id", "token_id", "digest", name="uq_submission_digest"),
+        Index(
+            "uq_submission_digest",
+            "benchmark_id",
+            "token_id",
+            "digest",
+            unique=True,
+            postgresql_where="status <> 'withdrawn'",
+        ),
         UniqueConstraint("token_id", "idempotency_key", name="uq_submission_idempotency_key"),
         Index("ix_submission_benchmark_id_status", "benchmark_id", "status"),
     )
@@ -341,7 +348,10 @@ class Measured(Base):
 
 
 class Snapshot(Base):
-    """One immutable published state of a benchmark."""
+    """One immutable published state of a benchmark; `before` is the number of the one that was current until then.
+
+    The same inputs make the same snapshot again, so the one before need not have the number before.
+    """
 
     __tablename__ = "snapshot"
     __table_args__ = (
@@ -359,6 +369,7 @@ class Snapshot(Base):
     rng_seeds: Mapped[dict[str, Any]] = mapped_column(JSONB)
     withdrawals: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     changes: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    before: Mapped[int | None]
     published_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
 
 

@@ -4,9 +4,8 @@ Called by `app.jobs.publish`.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
@@ -68,34 +67,3 @@ def _compute(manifest: Manifest, spec: Leaderboard, inputs: BoardInputs) -> Boar
 def _unavailable(spec: Leaderboard, reason: str) -> Table:
     meta = {"method": spec.method, "unavailable": reason}
     return Table(f"leaderboard/{spec.name}", spec.title or spec.name, (), (), (reason,), meta)
-
-
-def list_changes(
-    before: Mapping[str, int], after: Mapping[str, int], withdrawn: Sequence[str], ranks: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Say what differs between two snapshots: who entered, was superseded or withdrawn, and which ranks moved.
-
-    `before` and `after` give each entrant's submission; `ranks` gives per board a pair of rank mappings.
-    """
-    changes: list[dict[str, Any]] = []
-    for entrant in sorted(after.keys() - before.keys()):
-        changes.append({"kind": "entered", "entrant": entrant, "submission": after[entrant]})
-    for entrant in sorted(after.keys() & before.keys()):
-        if after[entrant] != before[entrant]:
-            changes.append(
-                {"kind": "superseded", "entrant": entrant, "submission": after[entrant], "was": before[entrant]}
-            )
-    for entrant in sorted(before.keys() - after.keys()):
-        kind = "withdrawn" if entrant in withdrawn else "left"
-        changes.append({"kind": kind, "entrant": entrant, "was": before[entrant]})
-    for board, (old, new) in ranks.items():
-        moved = sorted(entrant for entrant in old.keys() & new.keys() if old[entrant] != new[entrant])
-        changes += [{"kind": "rank", "board": board, "entrant": e, "from": old[e], "to": new[e]} for e in moved]
-    return changes
-
-
-def ranks_of(table: Table | None) -> dict[str, int]:
-    """Return each entrant's rank on a board; nothing for a board without ranks."""
-    if table is None or not {"rank", "entrant"} <= set(table.column_names()):
-        return {}
-    return {str(row["entrant"]): int(row["rank"]) for row in table.records() if row["rank"] is not None}

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory
 from app.db.transactions import run_in_transaction
-from app.jobs.boards import QUANTITIES, BoardInputs, compute_tables, list_changes, ranks_of
+from app.jobs.boards import QUANTITIES, BoardInputs, compute_tables
+from app.jobs.changes import PublishedState, list_changes, load_state, ranks_by_board
 from app.jobs.claims import decide_benchmark
 from app.jobs.evaluate import Queue
 from app.jobs.measuring import Measuring
@@ -58,9 +59,10 @@ def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
         scores = cache(partial(_read_rows, session, inputs, list(entrants)))
         tables = compute_tables(inputs.declared.manifest, BoardInputs(scores, measuring.measure))
         tables = [*_describe(session, inputs, tables), *_claims(session, inputs)]
-        changes = _changes(session, inputs, tables)
+        before = snapshots.find_snapshot(session, inputs.declared.benchmark)
+        changes = _changes(inputs, tables, None if before is None else load_state(session, before))
     run_in_transaction(sessions, measuring.keep)
-    return Publication(inputs, tables, code_version(), changes)
+    return Publication(inputs, tables, code_version(), changes, None if before is None else before.number)
 
 
 def _read_rows(session: Session, inputs: Inputs, pairs: list[Pair]) -> ScoreTable:
@@ -86,18 +88,12 @@ def _claims(session: Session, inputs: Inputs) -> list[Table]:
     return [] if claims is None else [claims]
 
 
-def _changes(session: Session, inputs: Inputs, tables: list[Table]) -> list[dict[str, Any]]:
-    before = snapshots.find_snapshot(session, inputs.declared.benchmark)
-    after = {standing.entrant: standing.submission_id for standing in inputs.standings}
-    if before is None:
-        return list_changes({}, after, (), {})
-    ranks = {
-        table.name.removeprefix("leaderboard/"): (
-            ranks_of(snapshots.load_table(session, before.id, table.name)),
-            ranks_of(table),
-        )
-        for table in tables
-        if table.name.startswith("leaderboard/")
-    }
-    withdrawn = [name for withdrawal in inputs.withdrawals for name in withdrawal.entrants]
-    return list_changes(snapshots.load_standings(session, before.id), after, withdrawn, ranks)
+def _changes(inputs: Inputs, tables: list[Table], before: PublishedState | None) -> list[dict[str, Any]]:
+    after = PublishedState(
+        manifest_digest=inputs.declared.version.sha256,
+        manifest_version=inputs.declared.version.version,
+        standings={standing.entrant: standing.submission_id for standing in inputs.standings},
+        ranks=ranks_by_board(tables),
+        withdrawn={name for withdrawal in inputs.withdrawals for name in withdrawal.entrants},
+    )
+    return list_changes(before, after)

@@ -197,13 +197,17 @@ class PreregPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotsPage(Page):
-    """Every snapshot as its JSON describes it, the newest first; `board` is the one their links show."""
+    """Every snapshot as its JSON describes it, the newest first; `board` is the one their links show.
+
+    `between` is what differs between two of them, as its JSON describes it, where somebody asked.
+    """
 
     template = "snapshots.html"
     slug: str
     board: str
     snapshots: Sequence[Mapping[str, Any]]
     guide: str | None = None
+    between: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

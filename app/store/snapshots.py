@@ -69,12 +69,13 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Publication:
-    """A computed state of a benchmark, ready to be stored."""
+    """A computed state of a benchmark, ready to be stored; `changes` are those since the snapshot `before`."""
 
     inputs: Inputs
     tables: Sequence[Table]
     code_version: str
     changes: Sequence[Mapping[str, Any]]
+    before: int | None
 
 
 def read_inputs(session: Session, benchmark_id: int) -> Inputs:
@@ -174,6 +175,7 @@ def _add_snapshot(session: Session, publication: Publication) -> Snapshot:
         rng_seeds={board.name: board.uncertainty.rng_seed for board in boards},
         withdrawals=[_tombstone(withdrawal) for withdrawal in inputs.withdrawals],
         changes=list(publication.changes),
+        before=publication.before,
     )
     session.add(snapshot)
     session.flush()
@@ -273,6 +275,12 @@ def _pack(table: Table) -> bytes:
 
 def _unpack(content: bytes) -> Table:
     return Table.from_json(json.loads(zlib.decompress(content)))
+
+
+def manifest_numbers(session: Session, benchmark_id: int) -> dict[int, int]:
+    """Return the version of each stored manifest of a benchmark by its id."""
+    query = select(ManifestVersion.id, ManifestVersion.version).where(ManifestVersion.benchmark_id == benchmark_id)
+    return dict(session.execute(query).all())
 
 
 def manifest_version_number(session: Session, snapshot: Snapshot) -> int:

@@ -1,19 +1,23 @@
 """/ and /benchmarks: the list, one benchmark, making and changing one, its snapshots."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.db.models import Benchmark
+from app.errors import FieldRejected, NotFound, Problem
+from app.jobs.changes import list_changes, load_state
 from app.leaderboards.registry import manifest_json_schema, parse_manifest
 from app.render.reading_guide import guide_of
 from app.store import benchmarks, snapshots, submissions
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import yaml_body
-from app.web.documents import BenchmarkDocument, ListedBenchmark, MadeDocument, SnapshotDocument
+from app.web.documents import BenchmarkDocument, ChangesDocument, ListedBenchmark, MadeDocument, SnapshotDocument
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward
+from app.web.views import SnapshotNumber
 
 router = APIRouter(tags=["benchmarks"])
 
@@ -126,20 +130,63 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
 @router.get(
     "/benchmarks/{slug}/snapshots",
     summary="Every snapshot",
-    responses=described(404, answer=list[SnapshotDocument], also=("html",)),
+    responses=described(404, 422, answer=list[SnapshotDocument] | ChangesDocument, also=("html",)),
 )
 @router.get(
     "/benchmarks/{slug}/snapshots.json",
     summary="Every snapshot",
-    responses=described(404, answer=list[SnapshotDocument], also=("html",)),
+    responses=described(404, 422, answer=list[SnapshotDocument] | ChangesDocument, also=("html",)),
 )
-def list_snapshots(slug: str, request: Request, session: SessionDep) -> Response:
-    """List the snapshots, the newest first, and what changed from one to the next (.json)."""
+def list_snapshots(
+    slug: str,
+    request: Request,
+    session: SessionDep,
+    from_: Annotated[int | None, Query(alias="from", ge=1, le=2**31 - 1)] = None,
+    to: SnapshotNumber = None,
+) -> Response:
+    """List the snapshots, the newest first, and what changed from one to the next, or between any two (.json)."""
     declared = benchmarks.find_declared(session, slug)
-    listed = [
+    between = _changes_between(session, declared.benchmark, from_, to)
+    listed = _describe_snapshots(session, declared.benchmark)
+    if split_format(request.url.path)[1] == "json":
+        return json_answer(listed if between is None else between)
+    board = declared.manifest.leaderboards[0].name
+    return page(
+        "snapshots.html",
+        title=f"Snapshots of {slug}",
+        slug=slug,
+        board=board,
+        snapshots=listed,
+        guide=guide_of(declared.manifest.mode),
+        between=between,
+    )
+
+
+def _changes_between(
+    session: Session, benchmark: Benchmark, first: int | None, last: int | None
+) -> dict[str, Any] | None:
+    """Return what differs between two snapshots, or None when nobody asked; without `to` it is the current one."""
+    if first is None and last is None:
+        return None
+    if first is None:
+        problem = Problem("expected the number of a snapshot to compare with", column="from")
+        raise FieldRejected("Changes are between two snapshots: ?from=1&to=2.", [problem])
+    old, new = (snapshots.find_snapshot(session, benchmark, number) for number in (first, last))
+    if old is None or new is None:
+        raise NotFound(f"Nothing of {benchmark.slug} is published yet.")
+    changes = list_changes(load_state(session, old), load_state(session, new))
+    return {"benchmark": benchmark.slug, "from": old.number, "to": new.number, "changes": changes}
+
+
+def _describe_snapshots(session: Session, benchmark: Benchmark) -> list[dict[str, Any]]:
+    versions = snapshots.manifest_numbers(session, benchmark.id)
+    return [
         {
             "number": s.number,
+            "current": s.id == benchmark.snapshot_id,
+            "before": s.before,
             "published_at": s.published_at.isoformat(),
+            "manifest_version": versions[s.manifest_version_id],
             "input_digest": s.input_digest,
             "manifest_digest": s.manifest_digest,
             "code_version": s.code_version,
@@ -147,10 +194,5 @@ def list_snapshots(slug: str, request: Request, session: SessionDep) -> Response
             "changes": s.changes,
             "withdrawals": s.withdrawals,
         }
-        for s in snapshots.list_snapshots(session, declared.benchmark.id)
+        for s in snapshots.list_snapshots(session, benchmark.id)
     ]
-    if split_format(request.url.path)[1] == "json":
-        return json_answer(listed)
-    board = declared.manifest.leaderboards[0].name
-    guide = guide_of(declared.manifest.mode)
-    return page("snapshots.html", title=f"Snapshots of {slug}", slug=slug, board=board, snapshots=listed, guide=guide)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Document(BaseModel):
@@ -154,16 +154,31 @@ class ListedBenchmark(Document):
 
 
 class SnapshotDocument(Document):
-    """One published state, what it was computed from, and what changed."""
+    """One published state, what it was computed from, and what changed since the snapshot `before`.
+
+    `current` is the one that the boards show. `before` is null in the first one, and in those of older releases.
+    """
 
     number: int
+    current: bool
+    before: int | None
     published_at: str
+    manifest_version: int
     input_digest: str
     manifest_digest: str
     code_version: str
     rng_seeds: dict[str, int]
     changes: list[dict[str, Any]]
     withdrawals: list[dict[str, Any]]
+
+
+class ChangesDocument(Document):
+    """What differs between two snapshots of a benchmark."""
+
+    benchmark: str
+    from_: int = Field(alias="from")
+    to: int
+    changes: list[dict[str, Any]]
 
 
 class RegistrationDocument(Document):
