@@ -5,6 +5,7 @@ no spreadsheet takes a name for a formula.
 """
 
 import re
+import unicodedata
 
 MAX_NAME = 100
 
@@ -25,6 +26,11 @@ METRIC_PATTERN = r"[A-Za-z][A-Za-z0-9_.@=-]{0,63}"
 
 _NAME = re.compile(NAME_PATTERN)
 _TASK = re.compile(TASK_PATTERN)
+TEXT_RULE = "text without control characters and without characters that turn the direction of reading"
+# Control characters, halves of characters, and separators of lines and paragraphs.
+_UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
+# The explicit marks of https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters.
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # A page's address plus one of these is its table as data, so no name may end so.
 _RESERVED_ENDINGS = (".csv", ".json", ".yaml")
 
@@ -41,6 +47,13 @@ def is_task_name(text: str) -> bool:
 
 def _is_safe(text: str) -> bool:
     return len(text) <= MAX_NAME and "  " not in text and not text.lower().endswith(_RESERVED_ENDINGS)
+
+
+def is_plain_text(text: str) -> bool:
+    """Say whether every character of a free text is shown where it stands: no control character, nothing that turns
+    the direction of reading.
+    """
+    return not any(unicodedata.category(c) in _UNSHOWN or c in _TURNING for c in text)
 
 
 def clip_for_message(text: str, limit: int = 80) -> str:

@@ -25,6 +25,7 @@ MODULES = {
     "db": "app.cli.database",
     "token": "app.cli.tokens",
     "benchmark": "app.cli.benchmarks",
+    "entrant": "app.cli.entrants",
     "prereg": "app.cli.preregs",
     "submit": "app.cli.submit",
     "export": "app.cli.export",

@@ -49,6 +49,7 @@ class Request:
     params: Mapping[str, str] | None = None
     headers: Mapping[str, str] | None = None
     content: bytes | None = None
+    json: Any = None
     form: Mapping[str, str] | None = None
     files: Callable[[], list[tuple[str, Any]]] | None = None
     repeatable: bool = True
@@ -102,6 +103,7 @@ class Server:
             params=request.params,
             headers=request.headers,
             content=request.content,
+            json=request.json,
             data=request.form,
             files=request.files() if request.files else None,
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
@@ -17,6 +18,25 @@ class Standing:
 
     entrant: Entrant
     entry: Entry
+
+
+@dataclass(frozen=True)
+class Move:
+    """A steward moved an entrant from one owner to another."""
+
+    before: Token | None
+    to: Token
+    by: Token
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """Whose an entrant is, and how it changed hands, the oldest move first."""
+
+    owner: Token | None
+    moves: tuple[Move, ...]
 
 
 def find_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
@@ -76,7 +96,14 @@ def claim(entrants: Iterable[Entrant], token_id: int) -> None:
 
 
 def transfer(session: Session, entrant: Entrant, to: Token, by: Token, reason: str) -> None:
-    """Move an entrant to another owner and keep the record of it."""
+    """Move a locked entrant to another owner and keep the record of it; its own owner changes nothing.
+
+    Raises Conflict when the token is revoked: nobody could submit for the entrant.
+    """
+    if to.revoked_at is not None:
+        raise Conflict(f"Token {to.id} of {to.name} is revoked, so nobody could submit for {entrant.name}.")
+    if entrant.owner_id == to.id:
+        return
     session.add(
         EntrantTransfer(entrant_id=entrant.id, from_id=entrant.owner_id, to_id=to.id, by_id=by.id, reason=reason)
     )
@@ -84,10 +111,17 @@ def transfer(session: Session, entrant: Entrant, to: Token, by: Token, reason: s
     session.flush()
 
 
-def list_transfers(session: Session, entrant_id: int) -> Sequence[EntrantTransfer]:
-    """Return how an entrant changed hands, the oldest first."""
-    query = select(EntrantTransfer).where(EntrantTransfer.entrant_id == entrant_id)
-    return session.scalars(query.order_by(EntrantTransfer.id)).all()
+def read_ownership(session: Session, entrant: Entrant) -> Ownership:
+    """Return whose an entrant is and how it changed hands, the oldest transfer first."""
+    query = select(EntrantTransfer).where(EntrantTransfer.entrant_id == entrant.id).order_by(EntrantTransfer.id)
+    transfers = session.scalars(query).all()
+    named = {entrant.owner_id, *(number for t in transfers for number in (t.from_id, t.to_id, t.by_id))}
+    tokens = {token.id: token for token in session.scalars(select(Token).where(Token.id.in_(named - {None})))}
+    moves = tuple(
+        Move(None if t.from_id is None else tokens[t.from_id], tokens[t.to_id], tokens[t.by_id], t.at, t.reason)
+        for t in transfers
+    )
+    return Ownership(None if entrant.owner_id is None else tokens[entrant.owner_id], moves)
 
 
 def current_entries(session: Session, benchmark_id: int) -> list[Standing]:

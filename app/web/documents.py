@@ -219,6 +219,7 @@ class OwnerDocument(Document):
 
     entrant: str
     owner: int
+    owner_name: str
 
 
 class LabelledTaskDocument(Document):
@@ -245,6 +246,16 @@ class TokenDocument(Document):
     name: str
     role: str
     token: str
+
+
+class ListedToken(Document):
+    """A token as stewards see it; its text is kept nowhere."""
+
+    id: int
+    name: str
+    role: str
+    created_at: str
+    revoked_at: str | None
 
 
 class RevokedDocument(Document):

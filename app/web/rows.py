@@ -1,20 +1,26 @@
 """/benchmarks/{slug}/tasks and /entrants: the rows behind the boards, by task and by entrant."""
 
+from dataclasses import replace
+from datetime import UTC
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.db.models import Snapshot
+from app.db.models import Snapshot, Token
 from app.store import benchmarks, entrants, snapshots, tables, tokens
 from app.store.benchmarks import Declared
+from app.store.entrants import Ownership
 from app.table import Table
 from app.web.answers import json_answer, split_format, table_answer
+from app.web.bodies import Reason
 from app.web.documents import OwnerDocument, TableDocument
 from app.web.problems import TABLE, described
 from app.web.state import SessionDep, Steward
+from app.web.tokens import TokenNumber
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
 router = APIRouter(tags=["rows"])
@@ -72,6 +78,7 @@ def show_entrant(
         session, declared.manifest, declared.benchmark.id, shown, name
     )
     found = entrants.find_entrant(session, declared.benchmark.id, name)
+    table = _with_ownership(table, entrants.read_ownership(session, found))
     history = [
         (f"Submission {e.submission_id} ({e.state.replace('_', ' ')})", f"/submissions/{e.submission_id}")
         for e in entrants.entries_of(session, found.id)
@@ -80,6 +87,27 @@ def show_entrant(
     return table_answer(
         request, around(view_of(session, slug, table, shown), address, history, name_links(declared)), fmt
     )
+
+
+def _with_ownership(table: Table, ownership: Ownership) -> Table:
+    """Return an entrant's table that says whose it is and how it changed hands, in words and as data."""
+    owner = ownership.owner
+    moves = [
+        {"at": m.at.isoformat(), "from": _holder(m.before), "to": _holder(m.to), "by": m.by.name, "reason": m.reason}
+        for m in ownership.moves
+    ]
+    notes = ["Nobody owns this entrant." if owner is None else f"Owner: {owner.name}."]
+    notes += [
+        f"Moved from {'nobody' if m.before is None else m.before.name} to {m.to.name} by {m.by.name}, "
+        f"{m.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC. Reason: {m.reason}"
+        for m in ownership.moves
+    ]
+    about = {"owner": _holder(owner), "transfers": moves}
+    return replace(table, notes=(*notes, *table.notes), meta={**table.meta, **about})
+
+
+def _holder(token: Token | None) -> dict[str, Any] | None:
+    return None if token is None else {"token": token.id, "name": token.name}
 
 
 def _published_part(
@@ -97,20 +125,20 @@ def _published_part(
 class Transfer(BaseModel):
     """A steward's order to move an entrant to another owner."""
 
-    token_id: int
-    reason: str = Field(min_length=1, max_length=2000)
+    token_id: TokenNumber
+    reason: Reason
 
 
 @router.put(
     "/benchmarks/{slug}/entrants/{entrant}/owner",
     summary="Move ownership",
-    responses=described(401, 403, 404, answer=OwnerDocument),
+    responses=described(401, 403, 404, 409, 422, answer=OwnerDocument),
 )
 def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, caller: Steward) -> Response:
-    """Make another token the owner of an entrant, with the reason kept."""
+    """Make another token the owner of an entrant; the reason is kept and shown. Its own owner changes nothing."""
     benchmark = benchmarks.find_benchmark(session, slug)
-    found = entrants.find_entrant(session, benchmark.id, entrant)
+    found = entrants.lock_entrant(session, benchmark.id, entrant)
     to, by = tokens.get_token(session, order.token_id), tokens.get_token(session, caller.id)
     entrants.transfer(session, found, to, by, order.reason)
     benchmarks.mark_pages_changed(session, benchmark.id)
-    return json_answer({"entrant": entrant, "owner": to.id})
+    return json_answer({"entrant": entrant, "owner": to.id, "owner_name": to.name})

@@ -35,7 +35,7 @@ from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 from app.web import reports
 from app.web.answers import json_answer, page, split_format
-from app.web.bodies import spool
+from app.web.bodies import Reason, spool
 from app.web.documents import DryRunDocument, SubmissionDocument
 from app.web.problems import described
 from app.web.reports import is_report, report_links
@@ -380,7 +380,7 @@ def scores(submission: int, session: SessionDep) -> Response:
 class Withdrawal(BaseModel):
     """Why a submission is withdrawn; shown for ever."""
 
-    reason: str = Field(min_length=1, max_length=2000)
+    reason: Reason
 
 
 def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submitter) -> Response:
