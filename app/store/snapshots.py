@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.db.models import (
     Benchmark,
@@ -101,10 +101,12 @@ def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:
 
 
 def _withdrawals(session: Session, benchmark_id: int) -> tuple[Withdrawal, ...]:
+    stood = aliased(SubmissionEvent)
+    evaluated = select(stood.id).where(stood.submission_id == Submission.id, stood.status == "evaluated")
     query = (
         select(Submission.id, SubmissionEvent.at, SubmissionEvent.reason)
         .join(SubmissionEvent, SubmissionEvent.submission_id == Submission.id)
-        .where(Submission.benchmark_id == benchmark_id, SubmissionEvent.status == "withdrawn")
+        .where(Submission.benchmark_id == benchmark_id, SubmissionEvent.status == "withdrawn", evaluated.exists())
         .order_by(Submission.id)
     )
     return tuple(

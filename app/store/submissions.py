@@ -48,8 +48,9 @@ class Arrival:
 def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
     """Return the submission that these bytes, or this Idempotency-Key, made before.
 
-    Whoever sends the same at the same instant waits here until this transaction ends.
-    Raises Conflict when the key was used for other bytes.
+    Bytes that were withdrawn may come again, as a new submission; a key stays with the submission that it made, so
+    that a repeated request never undoes a withdrawal. Whoever sends the same at the same instant waits here until
+    this transaction ends. Raises Conflict when the key was used for other bytes.
     """
     benchmark_id, token_id, digest = arrival.declared.benchmark.id, arrival.token_id, arrival.digest
     key = arrival.idempotency_key
@@ -63,7 +64,10 @@ def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
             return earlier
     return session.scalar(
         select(Submission).where(
-            Submission.benchmark_id == benchmark_id, Submission.token_id == token_id, Submission.digest == digest
+            Submission.benchmark_id == benchmark_id,
+            Submission.token_id == token_id,
+            Submission.digest == digest,
+            Submission.status != "withdrawn",
         )
     )
 
@@ -292,7 +296,8 @@ def _close_superseded(session: Session, submission_ids: set[int]) -> None:
 def withdraw(session: Session, submission: Submission, reason: str) -> None:
     """Take a locked submission off the boards; its rows, and the reason, stay public.
 
-    What it had superseded does not come back: otherwise one could submit often and keep the best.
+    What it had superseded does not come back: otherwise one could submit often and keep the best. One that never
+    stood on a board leaves nothing behind there, not even its names.
     Raises Conflict when it was withdrawn already.
     """
     entries = session.scalars(
@@ -301,8 +306,15 @@ def withdraw(session: Session, submission: Submission, reason: str) -> None:
     if submission.status == "withdrawn":
         raise Conflict(f"Submission {submission.id} was withdrawn already.")
     for entry in entries:
-        entry.state = "withdrawn"
+        entry.state = "not_admitted" if entry.state == "not_admitted" else "withdrawn"
     set_status(session, submission, "withdrawn", reason)
+    if not has_stood(session, submission.id):
+        _release_names(session, submission)
+
+
+def has_stood(session: Session, submission_id: int) -> bool:
+    """Say whether a submission was ever evidence for a board, whatever became of it."""
+    return any(event.status == "evaluated" for event in list_events(session, submission_id))
 
 
 def list_events(session: Session, submission_id: int) -> Sequence[SubmissionEvent]:

@@ -317,7 +317,7 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
         "benchmark": submissions.slug_of(session, submission),
         "status": submission.status,
         "reason": events[-1].reason,
-        "admitted": submission.status != "not_admitted",
+        "admitted": all(event.status != "not_admitted" for event in events),
         "waiting_for": {"received": "evaluation", "evaluated": "publication"}.get(submission.status),
         "run_purpose": submission.run_purpose,
         "prereg_sha256": submission.prereg_sha256,
@@ -392,8 +392,11 @@ def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submit
             raise Forbidden("Only its submitter or a steward may withdraw a submission.")
         submissions.withdraw(session, stored, order.reason)
         described_now = describe(session, stored)
-        benchmarks.mark_data_changed(session, stored.benchmark_id)
-        state.jobs.defer_publish(session, stored.benchmark_id)
+        if submissions.has_stood(session, stored.id):
+            benchmarks.mark_data_changed(session, stored.benchmark_id)
+            state.jobs.defer_publish(session, stored.benchmark_id)
+        else:
+            benchmarks.mark_pages_changed(session, stored.benchmark_id)
         return described_now
 
     return json_answer(state.transact(take_off))
