@@ -108,6 +108,14 @@ def test_withdrawn_bytes_may_come_again_as_a_new_submission(site: Site) -> None:
     assert [w["submission"] for w in snapshots(site)[0]["withdrawals"]] == [first]
 
 
+def test_an_empty_key_is_no_key(site: Site) -> None:
+    """Two uploads that say nothing have nothing in common."""
+    declare(site)
+    first = _keyed(site, "", BASE)
+
+    assert _keyed(site, "", GOOD)["id"] != first["id"]
+
+
 def test_a_repeated_request_does_not_undo_a_withdrawal(site: Site) -> None:
     """An Idempotency-Key stays with the submission that it made; another key makes a new one."""
     declare(site)
@@ -119,10 +127,10 @@ def test_a_repeated_request_does_not_undo_a_withdrawal(site: Site) -> None:
     assert _keyed(site, "once")["id"] == first["id"]
 
 
-def _keyed(site: Site, key: str) -> dict[str, Any]:
+def _keyed(site: Site, key: str, rows: bytes = GOOD) -> dict[str, Any]:
     answer: dict[str, Any] = site.http.post(
         "/benchmarks/tiny/submissions",
-        files=[("files", ("r.csv", GOOD)), ("prereg", ("p.yaml", PREREG))],
+        files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))],
         headers=site.auth() | {"Idempotency-Key": key},
     ).json()
     return answer

@@ -136,7 +136,7 @@ def submit(
         entrant=entrant or None,
         metadata=_parse(Metadata, metadata or "{}", "metadata"),
         claims=None if claims is None else _parse(Claims, claims, "claims"),
-        idempotency_key=idempotency_key,
+        idempotency_key=idempotency_key or None,
     )
     with tempfile.TemporaryDirectory(prefix="plumbline-received-") as folder:
         uploads = spool(package.files, Path(folder))
