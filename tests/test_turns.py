@@ -58,8 +58,9 @@ def test_an_entrant_is_submitted_again_and_again_while_its_boards_are_published(
 
 
 def test_submissions_are_withdrawn_while_their_boards_are_published(server: RunningServer, data_dir: Path) -> None:
-    """Whatever state the worker has brought them to by then, each is withdrawn at once."""
+    """Whatever state the worker has brought them to by then, each is withdrawn at once and stays so."""
     headers = admin(server)
+    gone = []
 
     def send_and_withdraw(number: int) -> list[int]:
         codes = []
@@ -68,12 +69,18 @@ def test_submissions_are_withdrawn_while_their_boards_are_published(server: Runn
             address = f"{server.address}/submissions/{sent.json()['id']}/withdraw"
             withdrawn = httpx.post(address, json={"reason": "wrong"}, headers=headers, timeout=30)
             codes += [sent.status_code, withdrawn.status_code]
+            gone.append(sent.json()["id"])
         return codes
 
     with ThreadPoolExecutor(4) as pool:
         codes = [code for part in pool.map(send_and_withdraw, range(4)) for code in part]
 
     assert codes == [202, 200] * (4 * N_WITHDRAWN)
+    wait_until_settled(server, send(server, "Last", 1.0).json()["id"])
+    states = {httpx.get(f"{server.address}/submissions/{number}.json").json()["status"] for number in gone}
+    board = httpx.get(f"{server.address}/benchmarks/tiny/leaderboards/average.json").json()
+    assert states == {"withdrawn"}
+    assert {row["entrant"] for row in board["rows"]} == {"Base", "Last"}
     assert broken_off(data_dir) == []
 
 
