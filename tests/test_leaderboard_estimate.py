@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.errors import ManifestRejected
-from app.leaderboards.claims import COLUMNS, Contrast, decide_claims
+from app.leaderboards.claims import COLUMNS, Asked, Contrast, decide_claims
 from app.leaderboards.estimate import METHOD
 from app.leaderboards.estimate_spec import EstimateBoard
 from app.leaderboards.measured import EntrantEvidence, Measurement
@@ -311,7 +311,7 @@ def two_conditions(near: dict[int, list[float]], far: dict[int, list[float]]) ->
 def decided(scores: ScoreTable, threshold: float) -> dict[str, object]:
     """Return the one row of a claim that near exceeds far."""
     contrast = Contrast("gap", "manifest", "near", "far", "success", threshold, "greater")
-    (row,) = decide_claims([contrast], scores, 7)
+    (row,) = decide_claims([contrast], scores, Asked(7))
     return dict(zip([column.name for column in COLUMNS], row, strict=True))
 
 
@@ -352,8 +352,20 @@ def test_a_gap_of_a_quarter_is_hidden_by_the_interquartile_mean() -> None:
     assert (claim["difference"], claim["iqm"], claim["verdict"]) == (pytest.approx(0.24), 0.0, "inconclusive")
 
 
-def test_a_claim_about_what_nobody_delivered_has_no_row() -> None:
-    """Neither side is there."""
+def test_a_claim_about_what_nobody_delivered_is_inconclusive_and_names_it() -> None:
+    """Neither side is there; the row has no entrant."""
     contrast = Contrast("gap", "manifest", "up", "down", "success", 0.2, "greater")
+    (row,) = decide_claims([contrast], rows(GOOD), Asked(7))
+    claim = dict(zip([column.name for column in COLUMNS], row, strict=True))
 
-    assert decide_claims([contrast], rows(GOOD), None) == []
+    assert (claim["verdict"], claim["note"]) == ("inconclusive", "not delivered: up, down")
+    assert (claim["entrant"], claim["n_pairs"], claim["submission"]) == (None, 0, 7)
+
+
+def test_a_claim_of_which_one_condition_is_there_names_the_other() -> None:
+    """Near was delivered, down was not."""
+    contrast = Contrast("gap", "manifest", "near", "down", "success", 0.2, "greater")
+    (row,) = decide_claims([contrast], rows(GOOD), Asked(7))
+    claim = dict(zip([column.name for column in COLUMNS], row, strict=True))
+
+    assert (claim["entrant"], claim["verdict"], claim["note"]) == ("A", "inconclusive", "not delivered: down")

@@ -1,54 +1,162 @@
 """Decide the registered claims: within a submission when it is evaluated, between entrants when they are published.
 
-Called by `app.jobs.evaluate` and `app.jobs.publish`.
+Called by `app.jobs.evaluate` and `app.jobs.publish`. A verdict stays listed whatever happens to its submission
+later: otherwise a refuted claim would go away by submitting again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
 from app.db.models import Submission
-from app.leaderboards.claims import Contrast, claims_table, contrasts_of, decide_claims
+from app.leaderboards.claims import (
+    BY_MANIFEST,
+    COLUMNS,
+    Asked,
+    Contrast,
+    claims_table,
+    contrasts_of,
+    decide_claims,
+    past_claim,
+    undelivered_claim,
+)
 from app.manifest import Manifest
+from app.prereg import Prereg
 from app.scores import ScoreTable
-from app.store import preregs, submissions
+from app.store import preregs, snapshots, submissions
+from app.store.claims import CURRENT, Decided, best, list_decided, worst
 from app.store.scores import read_scores
-from app.store.snapshots import Standing
+from app.store.snapshots import Inputs, Standing
 from app.table import Cell, Table
+from app.version import code_version
+
+Claim = Mapping[str, Cell]
+Row = tuple[Cell, ...]
+Key = tuple[Cell, ...]
+Pair = tuple[Standing, Standing]
+CONTRAST = ("claim", "source", "first", "second", "metric", "threshold", "direction")
+PAIR = (*CONTRAST, "submission", "second_submission")
 
 
 def write_claims(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> None:
     """Decide what a submission alone can decide, and keep it."""
-    contrasts = _contrasts(session, manifest, submission.prereg_sha256)
-    rows = decide_claims(contrasts, scores, submission.id)
+    sha256 = submission.prereg_sha256
+    prereg = None if sha256 is None else preregs.load_registration(session, sha256).prereg
+    rows = [
+        row
+        for contrast in contrasts_of(manifest, prereg, sha256)
+        for row in decide_claims([contrast], scores, Asked(submission.id))
+        if _named(row)["entrant"] is not None or not _waits_for_others(contrast, prereg)
+    ]
     if rows:
         submissions.write_table(session, submission.id, claims_table(manifest, rows))
 
 
-def decide_benchmark(session: Session, manifest: Manifest, standings: Sequence[Standing]) -> Table | None:
-    """Return every claim of the standing submissions, those between entrants included; None when there are none."""
-    rows: list[tuple[Cell, ...]] = []
-    records: list[Mapping[str, Cell]] = []
-    by_name = {standing.entrant: standing for standing in standings}
-    between: dict[Contrast, None] = {}
-    for submission_id in sorted({standing.submission_id for standing in standings}):
-        table = submissions.read_table(session, submission_id, "claims")
-        rows += [] if table is None else list(table.rows)
-        records += [] if table is None else list(table.records())
-        known = {(row["claim"], row["source"], row["first"], row["second"]) for row in records}
-        submission = submissions.find_submission(session, submission_id)
-        for contrast in _contrasts(session, manifest, submission.prereg_sha256):
-            named = {contrast.first, contrast.second} <= by_name.keys()
-            if named and (contrast.claim, contrast.source, contrast.first, contrast.second) not in known:
-                between[contrast] = None
-    for contrast in between:
-        pair = [by_name[name] for name in (contrast.first, contrast.second)]
-        scores = read_scores(session, [(s.submission_id, s.entrant_id) for s in pair], [contrast.metric])
-        rows += decide_claims([contrast], scores, None)
-    return claims_table(manifest, rows) if rows else None
+def _waits_for_others(contrast: Contrast, prereg: Prereg | None) -> bool:
+    """Say whether the sides that a submission does not have are expected from other submissions."""
+    if prereg is None or contrast.source == BY_MANIFEST:
+        return True
+    between = {contrast.first, contrast.second} <= set(prereg.entrants or ())
+    return between and prereg.run_purpose == "leaderboard"
 
 
-def _contrasts(session: Session, manifest: Manifest, prereg_sha256: str | None) -> list[Contrast]:
-    if prereg_sha256 is None:
-        return contrasts_of(manifest, None, None)
-    return contrasts_of(manifest, preregs.load_registration(session, prereg_sha256).prereg, prereg_sha256)
+def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
+    """Return every claim of every submission ever admitted, those between entrants included; None without any."""
+    decided = list_decided(session, inputs.declared.benchmark.id)
+    own = [(one, claim) for one in decided for claim in one.claims if claim["entrant"] is not None]
+    asked = _asked(session, inputs.declared.manifest, decided)
+    standing_keys = {_key(claim, CONTRAST) for one, claim in own if one.status_of(claim) == CURRENT}
+    pairs = _pairs(inputs, [c for c, status in asked.items() if status == CURRENT and _key_of(c) not in standing_keys])
+    past = _published(session, inputs)
+    between = {_pair_key(c, pair): _decide(session, c, pair, past) for c, pair in pairs.items()}
+    former = {key: claim for key, claim in past.claims.items() if key not in between}
+    rows = [past_claim(claim, one.status_of(claim)) for one, claim in own]
+    rows += [*between.values(), *_former(former.values(), decided)]
+    rows += _undelivered(
+        inputs, asked, {_named(row)["claim"] for row in rows}, {_key(_named(r), CONTRAST) for r in rows}
+    )
+    return claims_table(inputs.declared.manifest, rows) if rows else None
+
+
+@dataclass(frozen=True)
+class _Past:
+    """What the last publication decided between submissions, and whether this code would decide it alike."""
+
+    claims: Mapping[Key, Claim]
+    is_same_code: bool
+
+
+def _published(session: Session, inputs: Inputs) -> _Past:
+    snapshot = snapshots.find_snapshot(session, inputs.declared.benchmark)
+    table = None if snapshot is None else snapshots.load_table(session, snapshot.id, "claims")
+    if snapshot is None or table is None:
+        return _Past({}, is_same_code=False)
+    between = [claim for claim in table.records() if claim.get("second_submission") is not None]
+    return _Past({_key(claim, PAIR): claim for claim in between}, snapshot.code_version == code_version())
+
+
+def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> dict[Contrast, str]:
+    """Return every contrast that a submission was to decide, with where the best of these submissions stands."""
+    cited: dict[str | None, list[str]] = {}
+    for one in decided:
+        cited.setdefault(one.prereg_sha256, []).append(one.status)
+    asked: dict[Contrast, list[str]] = {}
+    for sha256, statuses in cited.items():
+        prereg = None if sha256 is None else preregs.load_registration(session, sha256).prereg
+        for contrast in contrasts_of(manifest, prereg, sha256):
+            asked.setdefault(contrast, []).extend(statuses)
+    return {contrast: best(statuses) for contrast, statuses in asked.items()}
+
+
+def _pairs(inputs: Inputs, contrasts: Sequence[Contrast]) -> dict[Contrast, Pair]:
+    """Return the contrasts between two entrants that stand on the boards, with the evidence of both."""
+    standing = {standing.entrant: standing for standing in inputs.standings}
+    return {c: (standing[c.first], standing[c.second]) for c in contrasts if {c.first, c.second} <= standing.keys()}
+
+
+def _decide(session: Session, contrast: Contrast, pair: Pair, past: _Past) -> Row:
+    """Decide between two entrants; rows are read only where one of the two is new."""
+    before = past.claims.get(_pair_key(contrast, pair))
+    if before is not None and past.is_same_code:
+        return past_claim(before, CURRENT)
+    scores = read_scores(session, [(s.submission_id, s.entrant_id) for s in pair], [contrast.metric])
+    return decide_claims([contrast], scores, Asked(pair[0].submission_id, pair[1].submission_id, CURRENT))[0]
+
+
+def _former(claims: Iterable[Claim], decided: Sequence[Decided]) -> list[Row]:
+    """Return what was decided between evidence of which one side stands no more."""
+    states: dict[tuple[Cell, ...], str] = {}
+    for one in decided:
+        states |= {(one.submission_id, name): state for name, state in one.states.items()}
+    sides = (("submission", "first"), ("second_submission", "second"))
+    return [past_claim(claim, worst(states[_key(claim, side)] for side in sides)) for claim in claims]
+
+
+def _undelivered(inputs: Inputs, asked: Mapping[Contrast, str], names: set[Cell], keys: set[Key]) -> list[Row]:
+    """Return the contrasts that nobody's evidence has decided; `names` and `keys` are those of the decided ones."""
+    entrants = {standing.entrant for standing in inputs.standings}
+    rows = []
+    for contrast, status in asked.items():
+        # The sides of a benchmark's own claim are other conditions in every registration: one of them will do.
+        is_decided = contrast.claim in names if contrast.source == BY_MANIFEST else _key_of(contrast) in keys
+        if not is_decided:
+            missing = [name for name in (contrast.first, contrast.second) if name not in entrants]
+            rows.append(undelivered_claim(contrast, missing, Asked(status=status)))
+    return rows
+
+
+def _named(row: Row) -> Claim:
+    return dict(zip([column.name for column in COLUMNS], row, strict=True))
+
+
+def _key(claim: Claim, columns: Sequence[str]) -> Key:
+    return tuple(claim[column] for column in columns)
+
+
+def _key_of(contrast: Contrast) -> Key:
+    return tuple(getattr(contrast, column) for column in CONTRAST)
+
+
+def _pair_key(contrast: Contrast, pair: Pair) -> Key:
+    return (*_key_of(contrast), pair[0].submission_id, pair[1].submission_id)

@@ -84,7 +84,7 @@ def _describe(session: Session, inputs: Inputs, tables: list[Table]) -> list[Tab
 
 
 def _claims(session: Session, inputs: Inputs) -> list[Table]:
-    claims = decide_benchmark(session, inputs.declared.manifest, inputs.standings)
+    claims = decide_benchmark(session, inputs)
     return [] if claims is None else [claims]
 
 

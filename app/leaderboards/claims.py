@@ -4,7 +4,7 @@ Called by `app.jobs.claims`; pure. A contrast is between two conditions of one e
 pairs share everything else: task, seed and item. The cluster is the seed, or the task where evidence has no seeds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +25,8 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 Side = Literal["greater", "less"]
 
+BY_MANIFEST = "manifest"
+
 # The names by which a manifest speaks of the two conditions of whatever axis was registered.
 ROLES = ("homogeneous", "heterogeneous")
 
@@ -34,6 +36,7 @@ COLUMNS = (
     Column("entrant", "Entrant", "text"),
     Column("metric", "Metric", "text"),
     Column("verdict", "Verdict", "text", glossary="verdict"),
+    Column("status", "Status", "text", optional=True, glossary="claim_status"),
     Column("difference", "First minus second", interval=("difference_lower", "difference_upper"), glossary="difference",
            digits=3),
     Column("difference_lower", "Difference, low", detail=True, glossary="difference", digits=3),
@@ -51,6 +54,7 @@ COLUMNS = (
     Column("first", "First", "text"),
     Column("second", "Second", "text"),
     Column("submission", "Submission", "integer"),
+    Column("second_submission", "Submission of the second", "integer", optional=True),
     Column("note", "Note", "text"),
 )  # fmt: skip
 
@@ -68,17 +72,31 @@ class Contrast:
     direction: Side
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Where a contrast is decided: in one submission, or between two of them. Nones where nothing was submitted."""
+
+    submission: int | None = None
+    second_submission: int | None = None
+    status: str | None = None
+
+
+def source_of(prereg_sha256: str) -> str:
+    """Return the name of a registration in the column `source`."""
+    return prereg_sha256[:12]
+
+
 def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str | None) -> list[Contrast]:
     """Return what the benchmark and the registration claim; roles are resolved to the registered conditions."""
     roles: dict[str, str] = {}
     if prereg is not None and prereg.form == "axis" and prereg.conditions is not None:
         roles = dict(zip(ROLES, prereg.conditions, strict=False))
     found = [
-        Contrast(name, "manifest", roles.get(claim.contrast[0], claim.contrast[0]),
+        Contrast(name, BY_MANIFEST, roles.get(claim.contrast[0], claim.contrast[0]),
                  roles.get(claim.contrast[1], claim.contrast[1]), claim.metric, claim.threshold, claim.direction)
         for name, claim in manifest.claims.items()
     ]  # fmt: skip
-    source = (prereg_sha256 or "")[:12]
+    source = source_of(prereg_sha256 or "")
     for number, hypothesis in enumerate(prereg.hypotheses if prereg else (), start=1):
         first, second = hypothesis.contrast
         found.append(
@@ -88,9 +106,26 @@ def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str |
     return found
 
 
-def decide_claims(contrasts: Sequence[Contrast], scores: ScoreTable, submission: int | None) -> list[tuple[Cell, ...]]:
-    """Return a row for each contrast and entrant, in the order of COLUMNS; none for names that nobody delivered."""
-    return [row for contrast in contrasts for row in _rows(contrast, scores, submission)]
+def decide_claims(contrasts: Sequence[Contrast], scores: ScoreTable, asked: Asked) -> list[tuple[Cell, ...]]:
+    """Return a row for each contrast and entrant, in the order of COLUMNS.
+
+    A contrast between names that are not there has one row, inconclusive, without an entrant.
+    """
+    return [row for contrast in contrasts for row in _rows(contrast, scores, asked)]
+
+
+def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: Asked) -> tuple[Cell, ...]:
+    """Return the row of a contrast that nothing can be said of, because `missing` was not delivered.
+
+    Nothing is missing where what was to decide it was superseded or withdrawn before it did.
+    """
+    note = _not_delivered(missing) if missing else f"{asked.status} before it was decided"
+    return _undecided(contrast, None, asked, (None, None), note)
+
+
+def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
+    """Return the row of a claim that was decided before, with where its submissions stand now."""
+    return tuple(status if column.name == "status" else record.get(column.name) for column in COLUMNS)
 
 
 def claims_table(manifest: Manifest, rows: Sequence[tuple[Cell, ...]]) -> Table:
@@ -101,20 +136,23 @@ def claims_table(manifest: Manifest, rows: Sequence[tuple[Cell, ...]]) -> Table:
     return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(rows), (note,) if rows else (), meta)
 
 
-def _rows(contrast: Contrast, scores: ScoreTable, submission: int | None) -> Iterator[tuple[Cell, ...]]:
+def _rows(contrast: Contrast, scores: ScoreTable, asked: Asked) -> Iterator[tuple[Cell, ...]]:
+    named = (contrast.first, contrast.second)
     if contrast.metric not in scores.columns:
+        yield undelivered_claim(contrast, [contrast.metric], asked)
         return
-    if {contrast.first, contrast.second} <= set(scores.entrant.words):
-        sides = tuple(_is(scores.entrant.words, scores.entrant.codes, n) for n in (contrast.first, contrast.second))
-        yield _row(contrast, scores, f"{contrast.first}, {contrast.second}", sides, submission)
+    if set(named) <= set(scores.entrant.words):
+        sides = tuple(_is(scores.entrant.words, scores.entrant.codes, name) for name in named)
+        yield _row(contrast, scores, ", ".join(named), sides, asked)
         return
     condition = scores.condition
-    if condition is None or not {contrast.first, contrast.second} & set(condition.words):
+    if condition is None or not set(named) & set(condition.words):
+        yield undelivered_claim(contrast, [name for name in named if name not in scores.entrant.words], asked)
         return
     for code, entrant in enumerate(scores.entrant.words):
         mine = scores.entrant.codes == code
-        sides = tuple(mine & _is(condition.words, condition.codes, n) for n in (contrast.first, contrast.second))
-        yield _row(contrast, scores, entrant, sides, submission, is_condition=True)
+        sides = tuple(mine & _is(condition.words, condition.codes, name) for name in named)
+        yield _row(contrast, scores, entrant, sides, asked, is_condition=True)
 
 
 def _is(words: Sequence[str], codes: IntArray, name: str) -> BoolArray:
@@ -127,36 +165,35 @@ def _row(
     scores: ScoreTable,
     entrant: str,
     sides: tuple[BoolArray, ...],
-    submission: int | None,
+    asked: Asked,
     *,
     is_condition: bool = False,
 ) -> tuple[Cell, ...]:
     pairs = _pair(contrast.metric, scores, sides, with_condition=not is_condition)
-    about = (contrast.claim, contrast.source, entrant, contrast.metric)
-    sides_named = (contrast.first, contrast.second)
-    asked = (contrast.direction, contrast.threshold)
     unmatched = (pairs.n_unmatched_first, pairs.n_unmatched_second)
     n_pairs, n_clusters = len(pairs.difference), len(np.unique(pairs.cluster))
     if not n_pairs:
-        nothing = (*[None] * 3, *asked, None, 0, *unmatched, 0, *[None] * 3)
-        return (*about, "inconclusive", *nothing, *sides_named, submission, "no pairs")
+        named = (contrast.first, contrast.second)
+        missing = [name for name, side in zip(named, sides, strict=True) if not side.any()]
+        return _undecided(contrast, entrant, asked, unmatched, _not_delivered(missing) if missing else "no pairs")
     sample = group_sample(pairs.difference, pairs.cluster)
     rng = board_generator(0, "claim", entrant, contrast.first, contrast.second, contrast.metric)
     aggregates = {"mean": mean, "iqm": interquartile_mean}
     found = estimate(sample, aggregates, draw_clusters(sample, N_RESAMPLES, rng), level=LEVEL)
     decisive = found["mean"]
     return (
-        *about,
+        *_about(contrast, entrant),
         decide(decisive, contrast.threshold, contrast.direction),
+        asked.status,
         *_ends(decisive),
-        *asked,
+        contrast.direction,
+        contrast.threshold,
         _detectable(decisive),
         n_pairs,
         *unmatched,
         n_clusters,
         *_ends(found["iqm"]),
-        *sides_named,
-        submission,
+        *_sides(contrast, asked),
         "all equal" if decisive.is_degenerate else (decisive.reason or "").replace("_", " ") or None,
     )
 
@@ -166,6 +203,25 @@ def _detectable(found: Interval) -> float | None:
     if found.replicates is None or found.is_degenerate:
         return None
     return minimum_detectable_difference(found.replicates, LEVEL)
+
+
+def _undecided(
+    contrast: Contrast, entrant: str | None, asked: Asked, unmatched: tuple[int | None, int | None], note: str
+) -> tuple[Cell, ...]:
+    found = (*[None] * 3, contrast.direction, contrast.threshold, None, 0, *unmatched, 0, *[None] * 3)
+    return (*_about(contrast, entrant), "inconclusive", asked.status, *found, *_sides(contrast, asked), note)
+
+
+def _about(contrast: Contrast, entrant: str | None) -> tuple[Cell, ...]:
+    return (contrast.claim, contrast.source, entrant, contrast.metric)
+
+
+def _sides(contrast: Contrast, asked: Asked) -> tuple[Cell, ...]:
+    return (contrast.first, contrast.second, asked.submission, asked.second_submission)
+
+
+def _not_delivered(names: Sequence[str]) -> str:
+    return f"not delivered: {', '.join(names)}"
 
 
 def _ends(found: Interval) -> tuple[Cell, Cell, Cell]:

@@ -89,9 +89,16 @@ CLAIMS = (
         "verdict",
         "Verdict",
         "Supported: the whole interval of the difference is at the threshold or beyond. Not supported: the whole "
-        "interval falls short of it. Inconclusive: the interval holds the threshold, or there is none.",
+        "interval falls short of it. Inconclusive: the interval holds the threshold, or there is none, as where one "
+        "side was never delivered.",
         "supported if low ≥ threshold; not supported if high < threshold; else inconclusive",
         "CHAMBER's gap rule (20 percentage points) is one instance",
+    ),
+    Entry(
+        "claim_status",
+        "Where a claim's evidence stands",
+        "Current: the evidence that decided it is on the boards. Superseded, withdrawn: it was, and the verdict stays "
+        "listed. Submitting again does not remove a verdict.",
     ),
     Entry(
         "detectable",

@@ -186,6 +186,7 @@ class PreregPage(Page):
     """A preregistration as its JSON describes it, in `p`, and its bytes as `text`.
 
     `registered_at` is when this server received it; `outcomes` are the submissions that cite it, the newest first.
+    `claims` has by benchmark the registered claims that no submission decides alone.
     """
 
     template = "prereg.html"
@@ -193,6 +194,7 @@ class PreregPage(Page):
     text: str
     registered_at: Any
     outcomes: Sequence[Outcome]
+    claims: Mapping[str, ShownTable]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,11 +57,13 @@ class Inputs:
     declared: Declared
     standings: tuple[Standing, ...]
     withdrawals: tuple[Withdrawal, ...]
+    superseded: tuple[int, ...]
 
     def digest(self) -> str:
-        """Return the SHA-256 of the admitted submissions and the withdrawn ones."""
+        """Return the SHA-256 of the admitted submissions, the superseded and the withdrawn ones."""
         described = {
             "admitted": [[s.entrant, s.submission_id, s.submission_digest] for s in self.standings],
+            "superseded": list(self.superseded),
             "withdrawn": [w.submission_id for w in self.withdrawals],
         }
         return hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
@@ -88,7 +90,15 @@ def read_inputs(session: Session, benchmark_id: int) -> Inputs:
         declared=benchmarks.load_declared(session, benchmark),
         standings=_standings(session, benchmark_id),
         withdrawals=_withdrawals(session, benchmark_id),
+        superseded=_superseded(session, benchmark_id),
     )
+
+
+def _superseded(session: Session, benchmark_id: int) -> tuple[int, ...]:
+    """Return the submissions of which an entrant stands on newer evidence: their claims stay listed."""
+    query = select(Entry.submission_id).join(Submission, Submission.id == Entry.submission_id)
+    query = query.where(Submission.benchmark_id == benchmark_id, Entry.state == "superseded")
+    return tuple(session.scalars(query.distinct().order_by(Entry.submission_id)).all())
 
 
 def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:

@@ -193,8 +193,21 @@ class RegistrationDocument(Document):
     url: str
 
 
+class OutcomeDocument(Document):
+    """What came of a registration in one submission: the claims it decided alone, and declared beside delivered."""
+
+    submission: int
+    status: str
+    reason: str
+    claims: list[dict[str, Any]]
+    deviations: list[dict[str, Any]]
+
+
 class PreregDocument(Document):
-    """A preregistration with what stewards attest of it, the submissions that cite it, and its parsed form."""
+    """A preregistration with what stewards attest of it, the submissions that cite it, and its parsed form.
+
+    `claims` has, by benchmark, everything that it claims as published last, also between entrants.
+    """
 
     sha256: str
     git_blob_sha1: str
@@ -204,6 +217,8 @@ class PreregDocument(Document):
     benchmark: str | None
     attestations: list[dict[str, str]]
     submissions: list[dict[str, int | str]]
+    outcomes: list[OutcomeDocument]
+    claims: dict[str, list[dict[str, Any]]]
     document: dict[str, Any]
 
 

@@ -1,5 +1,7 @@
 """/preregs: register, show, and a steward's attestation of an earlier registration."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -10,9 +12,11 @@ from starlette.responses import Response
 
 from app.db.models import Prereg, Submission
 from app.errors import FieldRejected, NotFound, Problem
+from app.leaderboards.claims import source_of
 from app.prereg import parse_prereg
 from app.render.pages import Outcome, ShownTable
-from app.store import benchmarks, preregs, submissions
+from app.store import benchmarks, preregs, snapshots, submissions
+from app.table import Table
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import yaml_body
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
@@ -62,6 +66,7 @@ def show(sha256: str, session: SessionDep) -> Response:
         return Response(stored.yaml, media_type="application/yaml")
     if fmt == "csv":
         raise NotFound("A preregistration has no CSV; there are .yaml and .json.")
+    citing = preregs.list_citing(session, name)
     about = {
         **_about(stored),
         "attestations": [
@@ -72,12 +77,14 @@ def show(sha256: str, session: SessionDep) -> Response:
             }
             for a in preregs.list_attestations(session, name)
         ],
-        "submissions": [{"id": s.id, "status": s.status} for s in preregs.list_citing(session, name)],
+        "submissions": [{"id": s.id, "status": s.status} for s in citing],
     }
+    outcomes = [_outcome(session, submission) for submission in citing]
+    published = _published_claims(session, name, citing)
     if fmt == "json":
-        return json_answer({**about, "document": dict(parse_prereg(stored.yaml).document)})
+        document = {"document": dict(parse_prereg(stored.yaml).document)}
+        return json_answer({**about, **_came_of_it(outcomes, published), **document})
     text = stored.yaml.decode("utf-8-sig")
-    outcomes = [_outcome(session, submission) for submission in preregs.list_citing(session, name)]
     return page(
         "prereg.html",
         title="Preregistration",
@@ -85,6 +92,7 @@ def show(sha256: str, session: SessionDep) -> Response:
         text=text,
         registered_at=stored.registered_at,
         outcomes=outcomes,
+        claims={slug: ShownTable(_beyond_one_submission(table)) for slug, table in published.items()},
     )
 
 
@@ -92,6 +100,41 @@ def _outcome(session: Session, submission: Submission) -> Outcome:
     tables = [table for table in submissions.read_tables(session, submission.id) if table.name in BESIDE]
     reason = submissions.list_events(session, submission.id)[-1].reason
     return Outcome(submission.id, submission.status, reason, [ShownTable(table) for table in tables])
+
+
+def _published_claims(session: Session, sha256: str, citing: Sequence[Submission]) -> dict[str, Table]:
+    """Return by benchmark what the registration claims and what its last publication says of it."""
+    found = {}
+    for benchmark_id in sorted({submission.benchmark_id for submission in citing}):
+        benchmark = benchmarks.get_benchmark(session, benchmark_id)
+        snapshot = snapshots.find_snapshot(session, benchmark)
+        table = None if snapshot is None else snapshots.load_table(session, snapshot.id, "claims")
+        if table is not None and (rows := [r for r in table.rows if r[table.index("source")] == source_of(sha256)]):
+            found[benchmark.slug] = replace(table, rows=tuple(rows))
+    return found
+
+
+def _beyond_one_submission(table: Table) -> Table:
+    """Return the claims that no submission decided alone: those stand with their submission."""
+    pairs = zip(table.rows, table.records(), strict=True)
+    rows = [row for row, claim in pairs if claim["submission"] is None or claim.get("second_submission") is not None]
+    return replace(table, rows=tuple(rows))
+
+
+def _came_of_it(outcomes: Sequence[Outcome], published: Mapping[str, Table]) -> dict[str, Any]:
+    return {
+        "outcomes": [
+            {
+                "submission": outcome.id,
+                "status": outcome.status,
+                "reason": outcome.reason,
+                **{name: [] for name in BESIDE},
+                **{shown.table.name: list(shown.table.records()) for shown in outcome.tables},
+            }
+            for outcome in outcomes
+        ],
+        "claims": {slug: list(table.records()) for slug, table in published.items()},
+    }
 
 
 def _refuse_another(named: str | None, asked: str) -> None:

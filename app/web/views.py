@@ -87,6 +87,11 @@ def name_links(declared: Declared) -> RowLinks:
         "entrant_a": entrant,
         "entrant_b": entrant,
         "task": lambda name: f"{home}/tasks/{quote(name)}",
-        "submission": lambda number: f"/submissions/{number.replace(',', '')}",
+        "submission": _submission,
+        "second_submission": _submission,
         "prereg": lambda digest: f"/preregs/{digest}",
     }
+
+
+def _submission(number: str) -> str:
+    return f"/submissions/{number.replace(',', '')}"

@@ -1,0 +1,81 @@
+"""Claims that were decided within single submissions, of every submission that was ever admitted.
+
+Called by `app.jobs.claims`. Reads tables that `app.jobs.evaluate` stored, never rows of evidence.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Entrant, Entry, Submission, SubmissionEvent, SubmissionTable
+from app.table import Cell, Table
+
+STATUSES = ("current", "superseded", "withdrawn")
+CURRENT = STATUSES[0]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A submission that was admitted: the claims that it decided alone, and how each of its entrants stands."""
+
+    submission_id: int
+    prereg_sha256: str | None
+    claims: Sequence[Mapping[str, Cell]]
+    states: Mapping[str, str]
+
+    @property
+    def status(self) -> str:
+        """Where the submission stands: it is current while any of its entrants stands on it."""
+        return best(self.states.values())
+
+    def status_of(self, claim: Mapping[str, Cell]) -> str:
+        """Where a claim of it stands: no better than any of the entrants that the claim is about."""
+        named = [str(claim[column]) for column in ("entrant", "first", "second")]
+        return worst([self.states[name] for name in named if name in self.states] or [self.status])
+
+
+def best(states: Iterable[str]) -> str:
+    """Return the first of the states on the way from current to withdrawn."""
+    return min(states, key=STATUSES.index)
+
+
+def worst(states: Iterable[str]) -> str:
+    """Return the last of the states on the way from current to withdrawn."""
+    return max(states, key=STATUSES.index)
+
+
+def list_decided(session: Session, benchmark_id: int) -> list[Decided]:
+    """Return every submission that was admitted to a benchmark, also those that stand no more, the oldest first."""
+    admitted = select(SubmissionEvent.submission_id).where(SubmissionEvent.status == "evaluated")
+    query = (
+        select(Submission.id, Submission.prereg_sha256, SubmissionTable.content)
+        .outerjoin(
+            SubmissionTable, (SubmissionTable.submission_id == Submission.id) & (SubmissionTable.name == "claims")
+        )
+        .where(Submission.benchmark_id == benchmark_id, Submission.id.in_(admitted))
+        .order_by(Submission.id)
+    )
+    states = _states(session, benchmark_id)
+    return [
+        Decided(number, prereg_sha256, _records(content), states[number])
+        for number, prereg_sha256, content in session.execute(query)
+    ]
+
+
+def _records(content: Mapping[str, Any] | None) -> list[dict[str, Cell]]:
+    return [] if content is None else list(Table.from_json(content).records())
+
+
+def _states(session: Session, benchmark_id: int) -> dict[int, dict[str, str]]:
+    query = (
+        select(Entry.submission_id, Entrant.name, Entry.state)
+        .join(Entrant, Entrant.id == Entry.entrant_id)
+        .where(Entrant.benchmark_id == benchmark_id, Entry.state.in_(STATUSES))
+    )
+    states: dict[int, dict[str, str]] = {}
+    for number, name, state in session.execute(query):
+        states.setdefault(number, {})[name] = state
+    return states
