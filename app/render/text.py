@@ -31,7 +31,9 @@ def format_cell(column: Column, cell: Cell) -> str:
         least = 10.0**-digits
         is_below = column.name in P_VALUES and 0.0 < cell < least
         return f"< {format_number(least, digits)}" if is_below else format_number(cell, digits)
-    return format_number(cell, 0) if isinstance(cell, int) else cell
+    if isinstance(cell, int):
+        return format_number(cell, 0)
+    return in_seconds(datetime.fromisoformat(cell)) if column.kind == "time" else cell
 
 
 def format_number(number: float, digits: int) -> str:
@@ -46,9 +48,13 @@ def format_number(number: float, digits: int) -> str:
 def moment(at: datetime | str) -> Markup:
     """Return a time, or its ISO 8601 text, as the UTC time that both a person and a machine can read."""
     known = datetime.fromisoformat(at) if isinstance(at, str) else at
-    utc = known.astimezone(UTC).replace(microsecond=0)
-    machine = utc.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Markup('<time datetime="{}">{} UTC</time>').format(machine, utc.strftime("%Y-%m-%d %H:%M:%S"))
+    machine = known.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Markup('<time datetime="{}">{}</time>').format(machine, in_seconds(known))
+
+
+def in_seconds(at: datetime) -> str:
+    """Return a time as text: UTC, to the second."""
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def plain_words(term: str) -> str:
