@@ -11,10 +11,11 @@ from datetime import datetime
 import numpy as np
 
 from app.admission_bundles import Claims, check_bundles, check_claims_present, check_prereg_bundles
-from app.admission_check import Check, Registered, listed, outcome_of_gap, policy_in_words, some
+from app.admission_check import Check, Registered, TokenHolder, listed, outcome_of_gap, policy_in_words, some
 from app.admission_deviations import predicted_metrics
 from app.admission_episodes import check_min_seeds, check_prereg_episodes
 from app.admission_records import StandingRecord, check_records
+from app.admission_registration import check_benchmark, check_registrant
 from app.admission_scores import check_scores_present
 from app.facts import RunFacts
 from app.manifest import Manifest
@@ -31,6 +32,7 @@ class Case:
     """Everything that admission looks at. `started_at` is when the run began, as the submitter says.
 
     `standing` are the records of the other entrants of a series benchmark; None where nobody looked.
+    `submitter` is null where no server is asked.
     """
 
     manifest: Manifest
@@ -42,6 +44,7 @@ class Case:
     dirty: bool | None = None
     claims: Claims | None = None
     standing: Sequence[StandingRecord] | None = None
+    submitter: TokenHolder | None = None
 
 
 def check_admission(case: Case) -> list[Check]:
@@ -74,7 +77,8 @@ def _prereg_checks(case: Case, registered: Registered) -> list[Check]:
     prereg = registered.prereg
     return [
         _form(prereg, case.manifest),
-        _benchmark(prereg, case.manifest),
+        check_benchmark(registered, case.manifest.slug),
+        *check_registrant(registered, case.submitter),
         _run_purpose(prereg),
         _bootstrap_method(prereg),
         _registered_before(registered, case),
@@ -126,16 +130,6 @@ def _form(prereg: Prereg, manifest: Manifest) -> Check:
         return Check("prereg_form", "passed", f"The preregistration has the {prereg.form} form.")
     wanted = " or ".join(allowed)
     return Check("prereg_form", "failed", f"The preregistration has the {prereg.form} form; {wanted} is required.")
-
-
-def _benchmark(prereg: Prereg, manifest: Manifest) -> Check:
-    if prereg.benchmark is None:
-        return Check("prereg_benchmark", "passed", "The preregistration names no benchmark.")
-    if prereg.benchmark == manifest.slug:
-        return Check("prereg_benchmark", "passed", f"The preregistration is for {manifest.slug}.")
-    return Check(
-        "prereg_benchmark", "failed", f"The preregistration is for {prereg.benchmark}, not for {manifest.slug}."
-    )
 
 
 def _run_purpose(prereg: Prereg) -> Check:

@@ -25,14 +25,27 @@ class Check:
 
 
 @dataclass(frozen=True)
+class TokenHolder:
+    """Who registered or submitted something: the number and the name of a token."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
 class Registered:
-    """A preregistration and when it was registered. `attested`: by a steward's word, not seen by the server."""
+    """A preregistration and when it was registered. `attested`: by a steward's word, not seen by the server.
+
+    `benchmarks` are those it was registered for and `by` is who did, as far as a server knows.
+    """
 
     sha256: str
     git_blob_sha1: str
     prereg: Prereg
     registered_at: datetime
     attested: bool
+    benchmarks: tuple[str, ...] = ()
+    by: TokenHolder | None = None
 
 
 def listed(names: Iterable[str], shown: int = SHOWN) -> str:

@@ -238,3 +238,20 @@ def test_a_board_is_exported_as_it_is_published(script: Script, tmp_path: Path) 
     assert code == 0
     assert saved.read_bytes() == b'{"rows": []}'
     assert script.asked[0][0] == "GET /benchmarks/my-bench/leaderboards/sql.json?snapshot=2"
+
+
+def test_a_prereg_is_registered_for_a_benchmark(
+    script: Script, scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The option goes into the address; without one the command says that no benchmark lists it."""
+    answer = {"sha256": "ab", "url": "/preregs/ab", "registered_at": "2026-01-01T00:00:00+00:00"}
+    script.answer(201, answer | {"benchmarks": [{"benchmark": "arm", "since": "2026-01-01T00:00:00+00:00"}]})
+    script.answer(200, answer | {"benchmarks": []})
+    server = ["--server", script.address, "--token", "plb_secret"]
+    run(["prereg", "register", str(scores), "--benchmark", "arm", *server])
+    named = capsys.readouterr().err
+    run(["prereg", "register", str(scores), *server])
+
+    assert [asked for asked, _, _ in script.asked] == ["POST /preregs?benchmark=arm", "POST /preregs"]
+    assert "for no benchmark" not in named
+    assert "for no benchmark" in capsys.readouterr().err

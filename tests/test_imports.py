@@ -43,6 +43,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "admission_episodes",
         "admission_records",
         "admission_scores",
+        "admission_registration",
         "evidence",
         "manifest_fev",
         "manifest_lrdbench",

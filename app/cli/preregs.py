@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -52,11 +53,22 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="prereg")
 
 
-def register_file(file: PreregFile, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
-    """Register a prereg and print its address. Registering the same bytes again changes nothing."""
+def register_file(
+    file: PreregFile,
+    *,
+    benchmark: Annotated[
+        str | None, typer.Option(help="The benchmark it is for, where the prereg does not name one.")
+    ] = None,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Register a prereg and print its address. The same bytes again keep their time; they may get a benchmark."""
+    path = "/preregs" if benchmark is None else f"/preregs?benchmark={quote(benchmark, safe='')}"
     with Server(server, token) as remote:
-        answer = remote.send_yaml("POST", "/preregs", file.read_bytes(), repeatable=True)
+        answer = remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
     note(f"Registered at {answer['registered_at']}: {remote.address}{answer['url']}")
+    if not answer["benchmarks"]:
+        note("It is for no benchmark, and is listed by none: give --benchmark.")
     say(answer["sha256"])
 
 

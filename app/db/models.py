@@ -117,9 +117,19 @@ class Prereg(Base):
     yaml: Mapped[bytes]
     form: Mapped[str]
     run_purpose: Mapped[str]
-    benchmark: Mapped[str | None] = mapped_column(Text, index=True)
     registered_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     registered_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
+
+
+class PreregBinding(Base):
+    """A prereg was registered for a benchmark, which may be made later; it may be for several."""
+
+    __tablename__ = "prereg_binding"
+
+    prereg_sha256: Mapped[str] = mapped_column(ForeignKey("prereg.sha256"), primary_key=True)
+    benchmark: Mapped[str] = mapped_column(Text, primary_key=True, index=True)
+    bound_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    bound_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
 
 
 class PreregAttestation(Base):

@@ -117,7 +117,8 @@ CLAIMS = (
     Entry(
         "registration_outcome",
         "What became of a registration",
-        "Reported: a submission that cites it was admitted. Not admitted, withdrawn: one was sent, and did not last. "
+        "Reported: a submission that cites it, by who registered it, was admitted. Reported by another: only somebody "
+        "else's was. Not admitted, withdrawn: one was sent, and did not last. "
         "Awaited: nothing was sent yet. Overdue: the benchmark's time for reporting has passed; never reported: it has "
         "passed twice. All registrations are public, so nobody can register ten and report the best one unseen.",
     ),

@@ -8,8 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Prereg, PreregAttestation, Submission
-from app.errors import NotFound
+from app.db.models import Prereg, PreregAttestation, PreregBinding, Submission, Token
+from app.errors import Forbidden, NotFound
 from app.prereg import Prereg as ParsedPrereg
 from app.prereg import git_blob_sha1, parse_prereg, sha256_hex
 
@@ -19,7 +19,7 @@ class Registration:
     """A preregistration as the admission checks see it.
 
     `registered_at` is the earliest time that counts; `attested` says that a steward vouches for it
-    because the server saw the bytes only at `witnessed_at`.
+    because the server saw the bytes only at `witnessed_at`. `benchmarks` are those it was registered for.
     """
 
     sha256: str
@@ -28,15 +28,12 @@ class Registration:
     witnessed_at: datetime
     registered_at: datetime
     attested: bool
+    registered_by: Token
+    benchmarks: tuple[str, ...]
 
 
-def register_prereg(
-    session: Session, yaml: bytes, parsed: ParsedPrereg, token_id: int, benchmark: str | None = None
-) -> tuple[Prereg, bool]:
-    """Store a preregistration and say whether it is new; known bytes keep their first registration.
-
-    `benchmark` is the one it is registered for, where its form does not name one.
-    """
+def register_prereg(session: Session, yaml: bytes, parsed: ParsedPrereg, token_id: int) -> tuple[Prereg, bool]:
+    """Store a preregistration and say whether it is new; known bytes keep their first registration."""
     sha256 = sha256_hex(yaml)
     made = session.scalar(
         insert(Prereg)
@@ -46,13 +43,40 @@ def register_prereg(
             yaml=yaml,
             form=parsed.form,
             run_purpose=parsed.run_purpose,
-            benchmark=parsed.benchmark or benchmark,
             registered_by=token_id,
         )
         .on_conflict_do_nothing(index_elements=["sha256"])
         .returning(Prereg)
     )
-    return (made, True) if made is not None else (find_prereg(session, sha256), False)
+    if made is None:
+        return find_prereg(session, sha256), False
+    if parsed.benchmark is not None:
+        _bind(session, sha256, parsed.benchmark, token_id)
+    return made, True
+
+
+def bind_prereg(session: Session, prereg: Prereg, benchmark: str, token_id: int) -> bool:
+    """Register a preregistration for a benchmark from now on, and say whether that is new.
+
+    Raises Forbidden for somebody else's: it would stand in the registrant's count.
+    """
+    if benchmark in [binding.benchmark for binding in list_bindings(session, prereg.sha256)]:
+        return False
+    if prereg.registered_by != token_id:
+        raise Forbidden(f"Only who registered a preregistration may register it for a benchmark, here {benchmark}.")
+    _bind(session, prereg.sha256, benchmark, token_id)
+    return True
+
+
+def _bind(session: Session, sha256: str, benchmark: str, token_id: int) -> None:
+    binding = {"prereg_sha256": sha256, "benchmark": benchmark, "bound_by": token_id}
+    session.execute(insert(PreregBinding).values(binding).on_conflict_do_nothing())
+
+
+def list_bindings(session: Session, sha256: str) -> Sequence[PreregBinding]:
+    """Return the benchmarks that a preregistration is for, and since when, the oldest first."""
+    query = select(PreregBinding).where(PreregBinding.prereg_sha256 == sha256)
+    return session.scalars(query.order_by(PreregBinding.bound_at, PreregBinding.benchmark)).all()
 
 
 def find_prereg(session: Session, sha256: str) -> Prereg:
@@ -75,6 +99,8 @@ def load_registration(session: Session, sha256: str) -> Registration:
         witnessed_at=stored.registered_at,
         registered_at=earliest,
         attested=earliest < stored.registered_at,
+        registered_by=session.get_one(Token, stored.registered_by),
+        benchmarks=tuple(binding.benchmark for binding in list_bindings(session, sha256)),
     )
 
 
@@ -101,9 +127,3 @@ def list_citing(session: Session, sha256: str) -> Sequence[Submission]:
     """Return the submissions that cite a preregistration, the newest first."""
     query = select(Submission).where(Submission.prereg_sha256 == sha256)
     return session.scalars(query.order_by(Submission.id.desc())).all()
-
-
-def list_preregs(session: Session, benchmark: str | None = None, limit: int = 1000) -> Sequence[Prereg]:
-    """Return preregistrations, the newest first."""
-    query = select(Prereg).order_by(Prereg.registered_at.desc()).limit(limit)
-    return session.scalars(query if benchmark is None else query.where(Prereg.benchmark == benchmark)).all()

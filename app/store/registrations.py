@@ -4,18 +4,18 @@ Called by `app.web.registrations`. No statistics, only what was registered and w
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import ScalarSelect, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Prereg, PreregAttestation, Submission, Token
+from app.db.models import Prereg, PreregAttestation, PreregBinding, Submission, Token
 from app.store.benchmarks import Declared
 from app.table import Cell, Column, Table
 
-OUTCOMES = ("reported", "not_admitted", "withdrawn", "awaited", "overdue", "never_reported")
+OUTCOMES = ("reported", "not_admitted", "withdrawn", "awaited", "overdue", "never_reported", "reported_by_other")
 REPORTED = frozenset({"received", "evaluated", "published", "superseded"})
 
 COLUMNS = (
@@ -29,6 +29,7 @@ COLUMNS = (
     Column("run_purpose", "Run purpose", "text", glossary="run_purpose"),
     Column("n_submissions", "Submissions", "integer"),
     Column("submission", "Latest submission", "integer"),
+    Column("submitted_by", "Submitted by", "text"),
 )
 BY_SUBMITTER = (
     Column("registered_by", "Registered by", "text"),
@@ -39,73 +40,101 @@ BY_SUBMITTER = (
     Column("n_awaited", "Awaited", "integer", glossary="registration_outcome"),
     Column("n_overdue", "Overdue", "integer", glossary="registration_outcome"),
     Column("n_never_reported", "Never reported", "integer", glossary="registration_outcome"),
+    Column("n_reported_by_other", "Reported by another", "integer", glossary="registration_outcome"),
 )
 
 
 @dataclass(frozen=True)
 class Registered:
-    """One registration of a benchmark, the submissions that cite it, and when its report is due."""
+    """One registration of a benchmark, the submissions that cite it, and when its report is due.
+
+    `submitters` names who made each of the submissions.
+    """
 
     prereg: Prereg
-    submitter: str
+    registrant: str
     attested_at: datetime | None
     submissions: Sequence[Submission]
+    submitters: Sequence[str]
     due_at: datetime | None
 
     def outcome(self, now: datetime) -> str:
         """Return what became of it: a report counts however it ended later, silence counts as silence.
 
-        Overdue becomes never reported when twice the time has passed.
+        What others submit under it is no report by its registrant. Overdue becomes never reported when twice the time
+        has passed.
         """
-        states = {submission.status for submission in self.submissions}
-        if states & REPORTED or (states and self.prereg.run_purpose != "leaderboard"):
+        own = {s.status for s in self.submissions if s.token_id == self.prereg.registered_by}
+        if self._is_report(own):
             return "reported"
         for state in ("withdrawn", "not_admitted"):
-            if state in states:
+            if state in own:
                 return state
+        if self._is_report({submission.status for submission in self.submissions}):
+            return "reported_by_other"
         if self.due_at is None or now <= self.due_at:
             return "awaited"
         return "overdue" if now <= self.due_at + (self.due_at - self.prereg.registered_at) else "never_reported"
 
+    def _is_report(self, states: Set[str]) -> bool:
+        return bool(states & REPORTED or (states and self.prereg.run_purpose != "leaderboard"))
+
 
 def list_registrations(session: Session, declared: Declared) -> list[Registered]:
-    """Return every registration that names the benchmark or is cited by a submission to it, the newest first."""
+    """Return every registration for the benchmark, or cited by a submission to it, the newest first."""
     benchmark = declared.benchmark
+    bound = select(PreregBinding.prereg_sha256).where(PreregBinding.benchmark == benchmark.slug)
     cited = select(Submission.prereg_sha256).where(Submission.benchmark_id == benchmark.id)
     query = (
         select(Prereg, Token.name, _attested())
         .join(Token, Token.id == Prereg.registered_by)
-        .where(or_(Prereg.benchmark == benchmark.slug, Prereg.sha256.in_(cited)))
+        .where(or_(Prereg.sha256.in_(bound), Prereg.sha256.in_(cited)))
         .order_by(Prereg.registered_at.desc(), Prereg.sha256)
     )
     days = declared.manifest.admission.report_within_days
-    submissions = _by_prereg(session, benchmark.id)
+    citing = _by_prereg(session, benchmark.id)
     return [
         Registered(
             prereg=prereg,
-            submitter=name,
+            registrant=name,
             attested_at=attested_at,
-            submissions=submissions.get(prereg.sha256, ()),
+            submissions=[submission for submission, _ in citing.get(prereg.sha256, ())],
+            submitters=[submitter for _, submitter in citing.get(prereg.sha256, ())],
             due_at=None if days is None else prereg.registered_at + timedelta(days=days),
         )
         for prereg, name, attested_at in session.execute(query)
     ]
 
 
-def registrations_table(declared: Declared, registrations: Sequence[Registered], now: datetime) -> Table:
-    """Return every registration with its outcome."""
+def count_unbound(session: Session, registrations: Sequence[Registered]) -> int:
+    """Return how many registrations the same submitters made for no benchmark and never cited."""
+    registrants = {registered.prereg.registered_by for registered in registrations}
+    bound = select(PreregBinding.prereg_sha256)
+    cited = select(Submission.prereg_sha256).where(Submission.prereg_sha256.is_not(None))
+    query = select(func.count()).where(
+        Prereg.registered_by.in_(registrants), Prereg.sha256.not_in(bound), Prereg.sha256.not_in(cited)
+    )
+    return session.scalars(query).one()
+
+
+def registrations_table(
+    declared: Declared, registrations: Sequence[Registered], now: datetime, n_unbound: int = 0
+) -> Table:
+    """Return every registration with its outcome; `n_unbound` more of these submitters are for no benchmark."""
     rows = tuple(_row(registered, now) for registered in registrations)
-    counts = Counter(registered.outcome(now) for registered in registrations)
-    reported = counts["reported"]
-    note = f"{len(registrations)} registrations, {reported} reported."
-    return Table("registrations", f"Registrations of {declared.manifest.title}", COLUMNS, rows, (note,))
+    reported = sum(registered.outcome(now) == "reported" for registered in registrations)
+    notes = [f"{len(registrations)} registrations, {reported} reported."]
+    if n_unbound:
+        more = "1 registration" if n_unbound == 1 else f"{n_unbound} registrations"
+        notes.append(f"{more} of these submitters name{'s' if n_unbound == 1 else ''} no benchmark.")
+    return Table("registrations", f"Registrations of {declared.manifest.title}", COLUMNS, rows, tuple(notes))
 
 
 def submitters_table(declared: Declared, registrations: Sequence[Registered], now: datetime) -> Table:
     """Return, for each submitter, how many runs were registered and what became of them."""
     outcomes: dict[str, Counter[str]] = {}
     for registered in registrations:
-        outcomes.setdefault(registered.submitter, Counter())[registered.outcome(now)] += 1
+        outcomes.setdefault(registered.registrant, Counter())[registered.outcome(now)] += 1
     rows: list[tuple[Cell, ...]] = [
         (name, counts.total(), *(counts[outcome] for outcome in OUTCOMES)) for name, counts in sorted(outcomes.items())
     ]
@@ -118,7 +147,7 @@ def _row(registered: Registered, now: datetime) -> tuple[Cell, ...]:
     return (
         prereg.sha256,
         registered.outcome(now),
-        registered.submitter,
+        registered.registrant,
         prereg.registered_at.isoformat(),
         registered.attested_at.isoformat() if registered.attested_at else None,
         registered.due_at.isoformat() if registered.due_at else None,
@@ -126,6 +155,7 @@ def _row(registered: Registered, now: datetime) -> tuple[Cell, ...]:
         prereg.run_purpose,
         len(registered.submissions),
         latest,
+        ", ".join(dict.fromkeys(registered.submitters)) or None,
     )
 
 
@@ -137,9 +167,14 @@ def _attested() -> ScalarSelect[datetime]:
     )
 
 
-def _by_prereg(session: Session, benchmark_id: int) -> dict[str, list[Submission]]:
-    query = select(Submission).where(Submission.benchmark_id == benchmark_id, Submission.prereg_sha256.is_not(None))
-    found: dict[str, list[Submission]] = {}
-    for submission in session.scalars(query.order_by(Submission.id)):
-        found.setdefault(submission.prereg_sha256 or "", []).append(submission)
+def _by_prereg(session: Session, benchmark_id: int) -> dict[str, list[tuple[Submission, str]]]:
+    query = (
+        select(Submission, Token.name)
+        .join(Token, Token.id == Submission.token_id)
+        .where(Submission.benchmark_id == benchmark_id, Submission.prereg_sha256.is_not(None))
+        .order_by(Submission.id)
+    )
+    found: dict[str, list[tuple[Submission, str]]] = {}
+    for submission, name in session.execute(query):
+        found.setdefault(submission.prereg_sha256 or "", []).append((submission, name))
     return found

@@ -181,15 +181,23 @@ class ChangesDocument(Document):
     changes: list[dict[str, Any]]
 
 
+class BindingDocument(Document):
+    """A benchmark that a preregistration is for, and since when."""
+
+    benchmark: str
+    since: str
+
+
 class RegistrationDocument(Document):
-    """A preregistration: its addresses, when it was registered, and as what."""
+    """A preregistration: its addresses, when and by whom it was registered, as what, and for which benchmarks."""
 
     sha256: str
     git_blob_sha1: str
     registered_at: str
+    registered_by: str
     form: str
     run_purpose: str
-    benchmark: str | None
+    benchmarks: list[BindingDocument]
     url: str
 
 
@@ -212,9 +220,10 @@ class PreregDocument(Document):
     sha256: str
     git_blob_sha1: str
     registered_at: str
+    registered_by: str
     form: str
     run_purpose: str
-    benchmark: str | None
+    benchmarks: list[BindingDocument]
     attestations: list[dict[str, str]]
     submissions: list[dict[str, int | str]]
     outcomes: list[OutcomeDocument]

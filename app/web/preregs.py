@@ -16,6 +16,7 @@ from app.leaderboards.claims import source_of
 from app.prereg import parse_prereg
 from app.render.pages import Outcome, ShownTable
 from app.store import benchmarks, preregs, snapshots, submissions
+from app.store.tokens import get_token
 from app.table import Table
 from app.web.answers import json_answer, page, split_format
 from app.web.bodies import yaml_body
@@ -32,12 +33,13 @@ BenchmarkName = Annotated[str | None, Query(max_length=63)]
     "",
     status_code=201,
     summary="Register",
-    responses=described(401, 404, 413, 415, 422, answer=RegistrationDocument, status=201),
+    responses=described(401, 403, 404, 413, 415, 422, answer=RegistrationDocument, status=201),
 )
 async def register(request: Request, state: StateDep, caller: Submitter, benchmark: BenchmarkName = None) -> Response:
     """Register a preregistration (YAML bytes); known bytes answer 200 with their first registration.
 
-    `benchmark` says what it is registered for, where the form itself cannot: it then counts there from the start.
+    `benchmark` says what it is registered for, where the form itself cannot: it counts there from then on. A known one
+    can be registered for a further benchmark by whoever registered it.
     """
     yaml = await yaml_body(request, state.settings.max_yaml_kib * 1024, "preregistration")
     return await state.run(_register, yaml, caller.id, benchmark)
@@ -48,9 +50,11 @@ def _register(session: Session, yaml: bytes, token_id: int, benchmark: str | Non
     if benchmark is not None:
         benchmarks.find_benchmark(session, benchmark)
         _refuse_another(parsed.benchmark, benchmark)
-    stored, is_new = preregs.register_prereg(session, yaml, parsed, token_id, benchmark)
+    stored, is_new = preregs.register_prereg(session, yaml, parsed, token_id)
+    if benchmark is not None and preregs.bind_prereg(session, stored, benchmark, token_id):
+        benchmarks.mark_pages_changed(session, benchmarks.find_benchmark(session, benchmark).id)
     address = f"/preregs/{stored.sha256}"
-    return json_answer({**_about(stored), "url": address}, 201 if is_new else 200, {"Location": address})
+    return json_answer({**_about(session, stored), "url": address}, 201 if is_new else 200, {"Location": address})
 
 
 @router.get(
@@ -68,7 +72,7 @@ def show(sha256: str, session: SessionDep) -> Response:
         raise NotFound("A preregistration has no CSV; there are .yaml and .json.")
     citing = preregs.list_citing(session, name)
     about = {
-        **_about(stored),
+        **_about(session, stored),
         "attestations": [
             {
                 "registered_at": a.registered_at.isoformat(),
@@ -166,12 +170,14 @@ def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: S
     return json_answer({"sha256": sha256, "registered_at": at.isoformat()}, 201)
 
 
-def _about(stored: Prereg) -> dict[str, Any]:
+def _about(session: Session, stored: Prereg) -> dict[str, Any]:
+    bindings = preregs.list_bindings(session, stored.sha256)
     return {
         "sha256": stored.sha256,
         "git_blob_sha1": stored.git_blob_sha1,
         "registered_at": stored.registered_at.isoformat(),
+        "registered_by": get_token(session, stored.registered_by).name,
         "form": stored.form,
         "run_purpose": stored.run_purpose,
-        "benchmark": stored.benchmark,
+        "benchmarks": [{"benchmark": b.benchmark, "since": b.bound_at.isoformat()} for b in bindings],
     }

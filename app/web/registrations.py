@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from app.store import benchmarks
-from app.store.registrations import list_registrations, registrations_table, submitters_table
+from app.store.registrations import count_unbound, list_registrations, registrations_table, submitters_table
 from app.web.answers import split_format, table_answer
 from app.web.documents import TableDocument
 from app.web.problems import TABLE, described
@@ -34,7 +34,8 @@ router = APIRouter(tags=["preregistrations"])
 def show_registrations(slug: str, request: Request, session: SessionDep) -> Response:
     """List every registration of a benchmark with what became of it (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
-    table = registrations_table(declared, list_registrations(session, declared), datetime.now(UTC))
+    listed = list_registrations(session, declared)
+    table = registrations_table(declared, listed, datetime.now(UTC), count_unbound(session, listed))
     address = f"/benchmarks/{slug}/registrations"
     links = [("By submitter", f"/benchmarks/{slug}/submitters")]
     view = around(view_of(session, slug, table, None), address, links, name_links(declared))

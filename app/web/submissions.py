@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.admission import Case, check_admission, is_admitted, reason_not_admitted
-from app.admission_check import Check, Registered
+from app.admission_check import Check, Registered, TokenHolder
 from app.admission_deviations import deviations_table, predicted_metrics
 from app.admission_records import StandingRecord
 from app.config import Settings
@@ -39,7 +39,7 @@ from app.web.bodies import Reason, spool
 from app.web.documents import DryRunDocument, SubmissionDocument
 from app.web.problems import described
 from app.web.reports import is_report, report_links
-from app.web.state import RANK, SessionDep, State, StateDep, Submitter
+from app.web.state import RANK, Caller, SessionDep, State, StateDep, Submitter
 from app.web.views import WantedDep
 
 Claims = dict[str, dict[str, float]]
@@ -140,7 +140,7 @@ def submit(
     )
     with tempfile.TemporaryDirectory(prefix="plumbline-received-") as folder:
         uploads = spool(package.files, Path(folder))
-        return _receive(state, slug, caller.id, package, uploads, dry_run=dry_run)
+        return _receive(state, slug, caller, package, uploads, dry_run=dry_run)
 
 
 def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:
@@ -157,7 +157,7 @@ def _parse(kind: Any, text: str, field: str) -> Any:
 
 
 def _receive(
-    state: State, slug: str, token_id: int, package: Package, uploads: Sequence[Upload], *, dry_run: bool
+    state: State, slug: str, caller: Caller, package: Package, uploads: Sequence[Upload], *, dry_run: bool
 ) -> Response:
     received_at = datetime.now(UTC)
     with state.sessions() as session:
@@ -174,10 +174,11 @@ def _receive(
             deviations = deviations_table(registered.prereg, evidence.scores, predicted_metrics(declared.manifest))
             evidence = replace(evidence, attachments=(*evidence.attachments, deviations))
         case = _case(declared, package, evidence, registered, received_at)
-        checks = check_admission(replace(case, standing=_standing(session, declared, evidence)))
+        submitter = TokenHolder(caller.id, caller.name)
+        checks = check_admission(replace(case, standing=_standing(session, declared, evidence), submitter=submitter))
         if dry_run:
-            return _dry_run(session, declared, evidence, [*checks, *claimed], token_id)
-        stored = _store(session, state, _arrival(declared, package, evidence, checks, registered, token_id))
+            return _dry_run(session, declared, evidence, [*checks, *claimed], caller.id)
+        stored = _store(session, state, _arrival(declared, package, evidence, checks, registered, caller.id))
         return json_answer(stored, 202, {"Location": stored["url"]})
 
     return state.transact(check_and_store)
@@ -214,7 +215,15 @@ def _registered(session: Session, package: Package) -> Registered | None:
         raise FieldRejected(
             "The preregistration is unknown.", [Problem(message, column="prereg", value=sha256)]
         ) from None
-    return Registered(sha256, known.git_blob_sha1, known.prereg, known.registered_at, known.attested)
+    return Registered(
+        sha256,
+        known.git_blob_sha1,
+        known.prereg,
+        known.registered_at,
+        known.attested,
+        known.benchmarks,
+        by=TokenHolder(known.registered_by.id, known.registered_by.name),
+    )
 
 
 def _case(
