@@ -99,7 +99,8 @@ def test_predictions_may_be_json(site: Site) -> None:
         data={"entrant": "A"},
         headers=site.auth(),
     )
-    assert answer.json()["entrants"] == [{"name": "A", "n_rows": 1, "state": "pending", "superseded_by": None}]
+    entrant = {"name": "A", "n_rows": 1, "state": "pending", "tasks": None, "superseded_by": None}
+    assert answer.json()["entrants"] == [entrant]
     assert answer.json()["files"][0]["n_rows"] == 3
 
 

@@ -73,7 +73,7 @@ def test_an_entrants_evidence_holds_predictions_and_labels(site: Site) -> None:
 
     with site.sessions() as session:
         declared = benchmarks.find_declared(session, "guess")
-        evidence = read_entrant(session, declared, (number, 1), "A")
+        evidence = read_entrant(session, declared, [(number, 1)], "A")
 
     assert evidence.predictions[0].values.shape == (3, 3)
     assert list(evidence.labels) == ["t"]

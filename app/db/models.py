@@ -270,12 +270,15 @@ class SubmissionTable(Base):
 
 
 class Entry(Base):
-    """One entrant in one submission, and whether it is the evidence that counts now."""
+    """One entrant in one submission, and whether it is the evidence that counts now.
+
+    `task_ids` are the tasks that it counts for, where later evidence supersedes task by task; null: all of its tasks.
+    """
 
     __tablename__ = "entry"
     __table_args__ = (
         _one_of("state", ENTRY_STATES),
-        Index("uq_entry_current", "entrant_id", unique=True, postgresql_where="state = 'current'"),
+        Index("ix_entry_current", "entrant_id", postgresql_where="state = 'current'"),
     )
 
     submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
@@ -283,6 +286,7 @@ class Entry(Base):
     n_rows: Mapped[int]
     state: Mapped[str]
     superseded_by: Mapped[int | None] = mapped_column(ForeignKey("submission.id"))
+    task_ids: Mapped[list[int] | None] = mapped_column(ARRAY(Integer))
 
 
 class Score(Base):
@@ -384,13 +388,14 @@ class Snapshot(Base):
 
 
 class SnapshotEntry(Base):
-    """Which submission stood for an entrant in a snapshot."""
+    """Which submission stood for an entrant in a snapshot; null `task_ids`: for all of its tasks."""
 
     __tablename__ = "snapshot_entry"
 
     snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
-    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"))
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    task_ids: Mapped[list[int] | None] = mapped_column(ARRAY(Integer))
 
 
 class SnapshotTable(Base):

@@ -3,7 +3,7 @@
 Called by `app.jobs.publish` for a new snapshot and the one before it, and by `app.web.benchmarks` for any two.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,14 +18,14 @@ BOARD = "leaderboard/"
 
 @dataclass(frozen=True)
 class PublishedState:
-    """A state as far as changes go: each entrant's submission, and each entrant's rank per board.
+    """A state as far as changes go: each entrant's submissions, the newest last, and each entrant's rank per board.
 
     Versions of a manifest that have the same bytes, and so the same digest, are the same manifest.
     """
 
     manifest_digest: str
     manifest_version: int
-    standings: Mapping[str, int]
+    standings: Mapping[str, Sequence[int]]
     ranks: Mapping[str, Mapping[str, int]]
     withdrawn: Collection[str] = ()
 
@@ -44,7 +44,10 @@ def load_state(session: Session, snapshot: Snapshot) -> PublishedState:
 
 
 def list_changes(before: PublishedState | None, after: PublishedState) -> list[dict[str, Any]]:
-    """Say what differs: the manifest, who entered, was superseded or withdrawn, and which ranks moved."""
+    """Say what differs: the manifest, who entered, was superseded or withdrawn, and which ranks moved.
+
+    Who stands on something new beside all that stood before is extended.
+    """
     old = before or PublishedState(after.manifest_digest, after.manifest_version, {}, {})
     return [*_manifest_change(old, after), *_standing_changes(old, after), *_rank_moves(old, after)]
 
@@ -59,15 +62,15 @@ def _standing_changes(old: PublishedState, new: PublishedState) -> list[dict[str
     before, after = old.standings, new.standings
     changes: list[dict[str, Any]] = []
     for entrant in sorted(after.keys() - before.keys()):
-        changes.append({"kind": "entered", "entrant": entrant, "submission": after[entrant]})
+        changes.append({"kind": "entered", "entrant": entrant, "submission": after[entrant][-1]})
     for entrant in sorted(after.keys() & before.keys()):
         if after[entrant] != before[entrant]:
-            changes.append(
-                {"kind": "superseded", "entrant": entrant, "submission": after[entrant], "was": before[entrant]}
-            )
+            kind = "extended" if set(before[entrant]) < set(after[entrant]) else "superseded"
+            change = {"kind": kind, "entrant": entrant, "submission": after[entrant][-1], "was": before[entrant][-1]}
+            changes.append(change)
     for entrant in sorted(before.keys() - after.keys()):
         kind = "withdrawn" if entrant in new.withdrawn else "left"
-        changes.append({"kind": kind, "entrant": entrant, "was": before[entrant]})
+        changes.append({"kind": kind, "entrant": entrant, "was": before[entrant][-1]})
     return changes
 
 

@@ -34,7 +34,8 @@ from app.version import code_version
 Claim = Mapping[str, Cell]
 Row = tuple[Cell, ...]
 Key = tuple[Cell, ...]
-Pair = tuple[Standing, Standing]
+Pair = tuple[Sequence[Standing], Sequence[Standing]]
+"""What each of two entrants stands on, the oldest first."""
 CONTRAST = ("claim", "source", "first", "second", "metric", "threshold", "direction")
 PAIR = (*CONTRAST, "submission", "second_submission")
 
@@ -111,17 +112,23 @@ def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> 
 
 def _pairs(inputs: Inputs, contrasts: Sequence[Contrast]) -> dict[Contrast, Pair]:
     """Return the contrasts between two entrants that stand on the boards, with the evidence of both."""
-    standing = {standing.entrant: standing for standing in inputs.standings}
-    return {c: (standing[c.first], standing[c.second]) for c in contrasts if {c.first, c.second} <= standing.keys()}
+    stood = inputs.by_entrant()
+    return {c: (stood[c.first], stood[c.second]) for c in contrasts if {c.first, c.second} <= stood.keys()}
 
 
 def _decide(session: Session, contrast: Contrast, pair: Pair, past: _Past) -> Row:
     """Decide between two entrants; rows are read only where one of the two is new."""
     before = past.claims.get(_pair_key(contrast, pair))
-    if before is not None and past.is_same_code:
+    pieces = [standing.piece for stood in pair for standing in stood]
+    # Parts of submissions may be other parts than before.
+    if before is not None and past.is_same_code and all(piece.task_ids is None for piece in pieces):
         return past_claim(before, CURRENT)
-    scores = read_scores(session, [(s.submission_id, s.entrant_id) for s in pair], [contrast.metric])
-    return decide_claims([contrast], scores, Asked(pair[0].submission_id, pair[1].submission_id, CURRENT))[0]
+    scores = read_scores(session, [piece.pair for piece in pieces], [contrast.metric])
+    return decide_claims([contrast], scores, Asked(*_newest(pair), CURRENT))[0]
+
+
+def _newest(pair: Pair) -> tuple[int, int]:
+    return pair[0][-1].submission_id, pair[1][-1].submission_id
 
 
 def _former(claims: Iterable[Claim], decided: Sequence[Decided]) -> list[Row]:
@@ -159,4 +166,4 @@ def _key_of(contrast: Contrast) -> Key:
 
 
 def _pair_key(contrast: Contrast, pair: Pair) -> Key:
-    return (*_key_of(contrast), pair[0].submission_id, pair[1].submission_id)
+    return (*_key_of(contrast), *_newest(pair))

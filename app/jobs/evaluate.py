@@ -27,10 +27,10 @@ from app.leaderboards.series_summary import summarise_series
 from app.manifest import Manifest
 from app.prereg import Prereg
 from app.scores import ScoreTable
-from app.store import benchmarks, preregs, submissions
+from app.store import benchmarks, preregs, standing, submissions
 from app.store.benchmarks import Declared
 from app.store.locks import take_turns
-from app.store.measured import Pair
+from app.store.measured import Piece
 from app.store.scores import read_scores
 from app.store.series import read_series
 
@@ -89,7 +89,7 @@ def _admit(session: Session, queue: Queue, submission_id: int) -> None:
         benchmarks.mark_pages_changed(session, submission.benchmark_id)
         return
     submissions.set_status(session, submission, "evaluated", "Aggregates are computed; waiting for the boards.")
-    submissions.stand_on_boards(session, submission)
+    standing.stand_on_boards(session, submission)
     benchmarks.mark_data_changed(session, submission.benchmark_id)
     queue.defer_publish(session, submission.benchmark_id)
 
@@ -107,7 +107,8 @@ def _compute(session: Session, submission: Submission) -> list[Check]:
         measuring = Measuring(session, declared, entrants)
         measuring.measure_every_board()
         measuring.keep(session)
-    scores = read_scores(session, list(entrants), list(declared.manifest.metrics))
+    pairs = [piece.pair for pieces in entrants.values() for piece in pieces]
+    scores = read_scores(session, pairs, list(declared.manifest.metrics))
     write_claims(session, declared.manifest, submission, scores)
     return SUMMARIES[declared.manifest.evidence](session, declared.manifest, submission, scores)
 
@@ -117,10 +118,9 @@ def _declared(session: Session, submission: Submission) -> Declared:
     return benchmarks.load_declared(session, benchmark, submission.manifest_version_id)
 
 
-def _entrants(session: Session, submission: Submission) -> dict[Pair, str]:
-    return {
-        (submission.id, entrant.id): entrant.name for entrant, _ in submissions.list_entries(session, submission.id)
-    }
+def _entrants(session: Session, submission: Submission) -> dict[str, list[Piece]]:
+    entries = submissions.list_entries(session, submission.id)
+    return {entrant.name: [Piece.of_entry(entry)] for entrant, entry in entries}
 
 
 def _summarise_means(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> list[Check]:
@@ -177,5 +177,5 @@ def _refuse(session: Session, submission_id: int, reason: str) -> None:
     submission = submissions.lock_submission(session, submission_id)
     if submission.status == "received":
         submissions.set_status(session, submission, "not_admitted", reason)
-        submissions.close_entries(session, submission)
+        standing.close_entries(session, submission)
     benchmarks.mark_pages_changed(session, submission.benchmark_id)

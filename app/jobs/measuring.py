@@ -5,7 +5,7 @@ Called by `app.jobs.evaluate` for the entrants of one submission and by `app.job
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
@@ -14,7 +14,7 @@ from app.leaderboards.registry import measured_method
 from app.manifest import Leaderboard, Manifest
 from app.store.benchmarks import Declared
 from app.store.entrant_evidence import read_entrant
-from app.store.measured import Pair, keep_measurements, load_measurements
+from app.store.measured import Piece, Place, keep_measurements, load_measurements, place_of
 from app.version import code_version
 
 SHOWN_ONLY = {"leaderboards", "title", "description", "admission", "claims"}
@@ -23,19 +23,20 @@ SHOWN_ONLY = {"leaderboards", "title", "description", "admission", "claims"}
 class Measuring:
     """The entrants of one benchmark, each measured at most once for each board."""
 
-    def __init__(self, session: Session, declared: Declared, entrants: Mapping[Pair, str]) -> None:
+    def __init__(self, session: Session, declared: Declared, entrants: Mapping[str, Sequence[Piece]]) -> None:
         self._session = session
         self._declared = declared
-        self._entrants = dict(sorted(entrants.items(), key=lambda item: item[1]))
-        self._made: dict[str, dict[Pair, Measurement]] = {}
+        self._entrants = dict(sorted(entrants.items()))
+        self._made: dict[Place, Measurement] = {}
 
     def measure(self, spec: Leaderboard) -> list[Measurement]:
         """Return one measurement for each entrant, in the order of their names; rows are read only for new ones."""
         key = measurement_key(self._declared.manifest, spec)
-        known = load_measurements(self._session, list(self._entrants), key)
-        made = {pair: self._measure(spec, pair) for pair in self._entrants if pair not in known}
-        self._made.setdefault(key, {}).update(made)
-        return [(known | made)[pair] for pair in self._entrants]
+        places = {entrant: place_of(pieces, key) for entrant, pieces in self._entrants.items()}
+        known = load_measurements(self._session, places.values())
+        made = {place: self._measure(spec, entrant) for entrant, place in places.items() if place not in known}
+        self._made.update(made)
+        return [(known | made)[place] for place in places.values()]
 
     def measure_every_board(self) -> None:
         """Measure the entrants for every board whose method measures them apart."""
@@ -45,14 +46,14 @@ class Measuring:
 
     def keep(self, session: Session) -> None:
         """Keep what is new."""
-        for key, made in self._made.items():
-            keep_measurements(session, made, key)
+        keep_measurements(session, self._made)
 
-    def _measure(self, spec: Leaderboard, pair: Pair) -> Measurement:
+    def _measure(self, spec: Leaderboard, entrant: str) -> Measurement:
         method = measured_method(spec)
         if method is None:
             raise TypeError(f"{spec.method} does not measure entrants apart")
-        evidence = read_entrant(self._session, self._declared, pair, self._entrants[pair])
+        pairs = [piece.pair for piece in self._entrants[entrant]]
+        evidence = read_entrant(self._session, self._declared, pairs, entrant)
         return method.measure(self._declared.manifest, spec, evidence)
 
 

@@ -54,9 +54,9 @@ def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
     with sessions() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         inputs = snapshots.read_inputs(session, benchmark_id)
-        entrants = {(s.submission_id, s.entrant_id): s.entrant for s in inputs.standings}
-        measuring = Measuring(session, inputs.declared, entrants)
-        scores = cache(partial(_read_rows, session, inputs, list(entrants)))
+        pieces = {name: [s.piece for s in stood] for name, stood in inputs.by_entrant().items()}
+        measuring = Measuring(session, inputs.declared, pieces)
+        scores = cache(partial(_read_rows, session, inputs, [s.piece.pair for s in inputs.standings]))
         tables = compute_tables(inputs.declared.manifest, BoardInputs(scores, measuring.measure))
         tables = [*_describe(session, inputs, tables), *_claims(session, inputs)]
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
@@ -92,7 +92,7 @@ def _changes(inputs: Inputs, tables: list[Table], before: PublishedState | None)
     after = PublishedState(
         manifest_digest=inputs.declared.version.sha256,
         manifest_version=inputs.declared.version.version,
-        standings={standing.entrant: standing.submission_id for standing in inputs.standings},
+        standings={name: [s.submission_id for s in stood] for name, stood in inputs.by_entrant().items()},
         ranks=ranks_by_board(tables),
         withdrawn={name for withdrawal in inputs.withdrawals for name in withdrawal.entrants},
     )

@@ -168,7 +168,8 @@ def _count_column(name: str) -> Column:
 def _interval_columns(manifest: Manifest, spec: EstimateBoard, name: str, *, detail: bool) -> tuple[Column, ...]:
     stem, _, kind = name.partition(":")
     metric = manifest.metrics.get(stem)
-    title = (metric.title if metric else None) or stem
+    composed = spec.composite.title if spec.composite is not None and stem == spec.ranked else None
+    title = composed or (metric.title if metric else None) or stem
     if not kind and metric is not None and manifest.predictions is None:
         kind = spec.statistic_of(stem, metric)
     if kind:

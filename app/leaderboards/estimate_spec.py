@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from app.manifest import EvidenceKind, Leaderboard, Metric, Uncertainty
+from app.manifest import EvidenceKind, Leaderboard, Manifest, Metric, Uncertainty
 from app.manifest_base import MetricName, Name, Part, TaskName, Title
 
 Statistic = Literal["iqm", "mean"]
@@ -99,6 +99,12 @@ class EstimateBoard(Leaderboard):
     def ranked_tasks(self) -> Collection[str] | None:
         """Return the tasks of the board; a composite has those that it weighs."""
         return self.tasks if self.composite is None else self.composite.weights
+
+
+def is_composed_of_tasks(manifest: Manifest) -> bool:
+    """Say whether some board is made of tasks that are each a run, and a registration, of their own."""
+    composites = [spec for spec in manifest.leaderboards if isinstance(spec, EstimateBoard) and spec.composite]
+    return manifest.evidence == "episodes" and bool(composites)
 
 
 def drawn_meta(spec: EstimateBoard) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import distinct, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -143,7 +143,7 @@ def list_versions(session: Session, benchmark_id: int) -> Sequence[ManifestVersi
 
 def list_benchmarks(session: Session) -> list[BenchmarkSummary]:
     """Return what the front page shows, in the order of the slugs."""
-    entrants = select(func.count()).where(
+    entrants = select(func.count(distinct(Entry.entrant_id))).where(
         Entry.state == "current", Entry.submission_id == Submission.id, Submission.benchmark_id == Benchmark.id
     )
     submissions = select(func.count()).where(Submission.benchmark_id == Benchmark.id)

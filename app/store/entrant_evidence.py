@@ -1,5 +1,7 @@
 """Everything that one entrant stands on, read from Postgres. Called by `app.jobs.measuring`."""
 
+from collections.abc import Sequence
+
 from sqlalchemy.orm import Session
 
 from app.leaderboards.measured import EntrantEvidence
@@ -10,10 +12,11 @@ from app.store.predictions import read_blocks
 from app.store.scores import read_scores
 
 
-def read_entrant(session: Session, declared: Declared, pair: Pair, entrant: str) -> EntrantEvidence:
-    """Return the rows of one entrant in one submission; of predictions, these and what they are held against."""
-    scores = read_scores(session, [pair], list(declared.manifest.metrics))
+def read_entrant(session: Session, declared: Declared, pairs: Sequence[Pair], entrant: str) -> EntrantEvidence:
+    """Return the rows that one entrant stands on; of predictions, these and what they are held against."""
+    scores = read_scores(session, pairs, list(declared.manifest.metrics))
     if declared.manifest.predictions is None:
         return EntrantEvidence(entrant, scores)
+    blocks = [block for pair in pairs for block in read_blocks(session, *pair)]
     labels = load_labels(session, declared.benchmark.id)
-    return EntrantEvidence(entrant, scores, read_blocks(session, *pair), labels)
+    return EntrantEvidence(entrant, scores, blocks, labels)

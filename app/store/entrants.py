@@ -13,14 +13,6 @@ from app.errors import Conflict, NotFound
 
 
 @dataclass(frozen=True)
-class Standing:
-    """An entrant's newest evidence: the submission and its state."""
-
-    entrant: Entrant
-    entry: Entry
-
-
-@dataclass(frozen=True)
 class Move:
     """A steward moved an entrant from one owner to another."""
 
@@ -124,15 +116,15 @@ def read_ownership(session: Session, entrant: Entrant) -> Ownership:
     return Ownership(None if entrant.owner_id is None else tokens[entrant.owner_id], moves)
 
 
-def current_entries(session: Session, benchmark_id: int) -> list[Standing]:
-    """Return each entrant that stands on the boards with the evidence it stands on, by name."""
+def current_entries(session: Session, benchmark_id: int) -> list[tuple[Entrant, Entry]]:
+    """Return each entrant that stands on the boards with the evidence it stands on, by name, the oldest first."""
     query = (
         select(Entrant, Entry)
         .join(Entry, Entry.entrant_id == Entrant.id)
         .where(Entrant.benchmark_id == benchmark_id, Entry.state == "current")
-        .order_by(Entrant.name)
+        .order_by(Entrant.name, Entry.submission_id)
     )
-    return [Standing(entrant, entry) for entrant, entry in session.execute(query)]
+    return list(session.execute(query).all())
 
 
 def entries_of(session: Session, entrant_id: int) -> Sequence[Entry]:

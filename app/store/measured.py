@@ -3,44 +3,71 @@
 Called by `app.jobs.measuring`. They are a cache of what rows and manifest decide; losing one costs time only.
 """
 
+import hashlib
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import numpy as np
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Measured
+from app.db.models import Entry, Measured
 from app.leaderboards.measured import Estimate, Measurement
 
 Pair = tuple[int, int]
 """A submission and an entrant of it, by their numbers."""
+Place = tuple[Pair, str]
+"""Where a measurement is kept: with the newest evidence that it is of, under the key of all that decides it."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A submission that an entrant stands on, and for which of its tasks; null: for all of them."""
+
+    pair: Pair
+    task_ids: tuple[int, ...] | None = None
+
+    @classmethod
+    def of_entry(cls, entry: Entry) -> Self:
+        """Return what an entry says."""
+        tasks = None if entry.task_ids is None else tuple(entry.task_ids)
+        return cls((entry.submission_id, entry.entrant_id), tasks)
+
+
+def place_of(pieces: Sequence[Piece], key: str) -> Place:
+    """Return where the measurement of an entrant is kept that stands on the pieces."""
+    if all(piece.task_ids is None for piece in pieces):
+        return pieces[-1].pair, key
+    made_of = [[piece.pair[0], list(piece.task_ids or ())] for piece in pieces]
+    return pieces[-1].pair, hashlib.sha256(json.dumps([key, made_of]).encode()).hexdigest()
+
 
 _DOCUMENT = "document"
 _BATCH = 500
 
 
-def load_measurements(session: Session, pairs: Sequence[Pair], key: str) -> dict[Pair, Measurement]:
-    """Return what is kept of (submission, entrant) pairs under a key."""
-    wanted = set(pairs)
+def load_measurements(session: Session, places: Iterable[Place]) -> dict[Place, Measurement]:
+    """Return what is kept in some places."""
+    wanted = set(places)
     found = {}
-    for part in _batches(sorted({submission for submission, _ in pairs})):
-        query = select(Measured.submission_id, Measured.entrant_id, Measured.content).where(
-            Measured.key == key, Measured.submission_id.in_(part)
+    for part in _batches(sorted(wanted)):
+        query = select(Measured.submission_id, Measured.entrant_id, Measured.key, Measured.content).where(
+            Measured.key.in_({key for _, key in part}), Measured.submission_id.in_({pair[0] for pair, _ in part})
         )
-        for submission, entrant, content in session.execute(query):
-            if (submission, entrant) in wanted:
-                found[submission, entrant] = unpack_measurement(content)
+        for submission, entrant, key, content in session.execute(query):
+            place = ((submission, entrant), key)
+            if place in wanted:
+                found[place] = unpack_measurement(content)
     return found
 
 
-def keep_measurements(session: Session, made: Mapping[Pair, Measurement], key: str) -> None:
+def keep_measurements(session: Session, made: Mapping[Place, Measurement]) -> None:
     """Keep measurements; one that another worker kept meanwhile is the same."""
-    for (submission, entrant), measurement in made.items():
+    for ((submission, entrant), key), measurement in made.items():
         session.execute(
             insert(Measured)
             .values(submission_id=submission, entrant_id=entrant, key=key, content=pack_measurement(measurement))
@@ -80,5 +107,5 @@ def unpack_measurement(content: bytes) -> Measurement:
         )
 
 
-def _batches(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (numbers[start : start + _BATCH] for start in range(0, len(numbers), _BATCH))
+def _batches(places: Sequence[Place]) -> Iterable[Sequence[Place]]:
+    return (places[start : start + _BATCH] for start in range(0, len(places), _BATCH))

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from psycopg.types.json import Jsonb
-from sqlalchemy import select
+from sqlalchemy import any_, select
 from sqlalchemy.orm import Session
 
 from app.db.copy_binary import HEADER, TRAILER, encode_rows
-from app.db.models import Entrant, Score, Submission, Task
+from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.scores import NONE, BoolArray, Coded, IntArray, ScoreTable
 
 COPY_COLUMNS = (
@@ -148,8 +148,9 @@ def _recorded(scores: ScoreTable, at: IntArray) -> Any:
 def read_scores(session: Session, pairs: Sequence[tuple[int, int]], columns: Sequence[str]) -> ScoreTable:
     """Return the rows of (submission, entrant) pairs as one table with the wanted value columns.
 
-    A submission made under an older manifest may lack a column; its values are null there. Rows come in
-    the order of entrant, task and position, whatever the order in which they were stored.
+    A submission made under an older manifest may lack a column; its values are null there. Tasks that newer
+    evidence of the entrant has taken over are left out. Rows come in the order of entrant, task and position,
+    whatever the order in which they were stored.
     """
     parts = [
         _read_submission(session, submission_id, pairs, columns) for submission_id in sorted({s for s, _ in pairs})
@@ -172,7 +173,9 @@ def _read_submission(
         )
         .join(Entrant, Entrant.id == Score.entrant_id)
         .join(Task, Task.id == Score.task_id)
+        .join(Entry, (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id))
         .where(Score.submission_id == submission_id, Score.entrant_id.in_(entrant_ids))
+        .where(Entry.task_ids.is_(None) | (Score.task_id == any_(Entry.task_ids)))
     )  # fmt: skip
     return [
         (*row[:9], [None if at is None else row[9][at] for at in positions], row[10]) for row in session.execute(query)

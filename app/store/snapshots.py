@@ -26,17 +26,29 @@ from app.db.models import (
 from app.errors import NotFound
 from app.store import benchmarks, entrants
 from app.store.benchmarks import Declared
+from app.store.measured import Piece
 from app.table import Table
 
 
 @dataclass(frozen=True)
 class Standing:
-    """An entrant and the submission it stands on in a snapshot."""
+    """An entrant and a submission it stands on in a snapshot, for all of its tasks or for these."""
 
     entrant_id: int
     entrant: str
     submission_id: int
     submission_digest: str
+    task_ids: tuple[int, ...] | None
+
+    @property
+    def piece(self) -> Piece:
+        """The evidence that it is."""
+        return Piece((self.submission_id, self.entrant_id), self.task_ids)
+
+    def described(self) -> list[Any]:
+        """Return what decides the numbers of the entrant."""
+        tasks = [] if self.task_ids is None else [list(self.task_ids)]
+        return [self.entrant, self.submission_id, self.submission_digest, *tasks]
 
 
 @dataclass(frozen=True)
@@ -59,10 +71,17 @@ class Inputs:
     withdrawals: tuple[Withdrawal, ...]
     superseded: tuple[int, ...]
 
+    def by_entrant(self) -> dict[str, list[Standing]]:
+        """Return what each entrant stands on, the oldest first."""
+        stood: dict[str, list[Standing]] = {}
+        for standing in self.standings:
+            stood.setdefault(standing.entrant, []).append(standing)
+        return stood
+
     def digest(self) -> str:
         """Return the SHA-256 of the admitted submissions, the superseded and the withdrawn ones."""
         described = {
-            "admitted": [[s.entrant, s.submission_id, s.submission_digest] for s in self.standings],
+            "admitted": [standing.described() for standing in self.standings],
             "superseded": list(self.superseded),
             "withdrawn": [w.submission_id for w in self.withdrawals],
         }
@@ -105,8 +124,14 @@ def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:
     digests = select(Submission.id, Submission.digest).where(Submission.benchmark_id == benchmark_id)
     by_id = dict(session.execute(digests).all())
     return tuple(
-        Standing(s.entrant.id, s.entrant.name, s.entry.submission_id, by_id[s.entry.submission_id])
-        for s in entrants.current_entries(session, benchmark_id)
+        Standing(
+            entrant.id,
+            entrant.name,
+            entry.submission_id,
+            by_id[entry.submission_id],
+            None if entry.task_ids is None else tuple(entry.task_ids),
+        )
+        for entrant, entry in entrants.current_entries(session, benchmark_id)
     )
 
 
@@ -197,7 +222,12 @@ def _add_snapshot(session: Session, publication: Publication) -> Snapshot:
 
 def _add_tables(session: Session, snapshot_id: int, publication: Publication) -> None:
     session.add_all(
-        SnapshotEntry(snapshot_id=snapshot_id, entrant_id=s.entrant_id, submission_id=s.submission_id)
+        SnapshotEntry(
+            snapshot_id=snapshot_id,
+            entrant_id=s.entrant_id,
+            submission_id=s.submission_id,
+            task_ids=None if s.task_ids is None else list(s.task_ids),
+        )
         for s in publication.inputs.standings
     )
     session.add_all(
@@ -264,15 +294,18 @@ def table_names(session: Session, snapshot_id: int) -> Sequence[str]:
     return session.scalars(query.order_by(SnapshotTable.name)).all()
 
 
-def load_standings(session: Session, snapshot_id: int) -> dict[str, int]:
-    """Return which submission each entrant stood on in a snapshot."""
+def load_standings(session: Session, snapshot_id: int) -> dict[str, list[int]]:
+    """Return which submissions each entrant stood on in a snapshot, the oldest first."""
     query = (
         select(Entrant.name, SnapshotEntry.submission_id)
         .join(Entrant, Entrant.id == SnapshotEntry.entrant_id)
         .where(SnapshotEntry.snapshot_id == snapshot_id)
-        .order_by(Entrant.name)
+        .order_by(Entrant.name, SnapshotEntry.submission_id)
     )
-    return dict(session.execute(query).all())
+    stood: dict[str, list[int]] = {}
+    for name, number in session.execute(query):
+        stood.setdefault(name, []).append(number)
+    return stood
 
 
 def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:

@@ -1,17 +1,17 @@
 """Submissions: written once with their checks and rows, then moved from state to state with a reason each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
-from sqlalchemy.orm import Session, aliased
+import numpy as np
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session
 
 from app.admission_check import Check
 from app.db.models import (
     Benchmark,
     Entrant,
-    EntrantTransfer,
     Entry,
     Submission,
     SubmissionCheck,
@@ -21,6 +21,7 @@ from app.db.models import (
 )
 from app.errors import Conflict, NotFound
 from app.evidence.reader import Evidence
+from app.leaderboards.estimate_spec import is_composed_of_tasks
 from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
 from app.store.locks import take_turns
@@ -87,9 +88,9 @@ def write_submission(session: Session, arrival: Arrival) -> Submission:
         entrants.claim(named.values(), arrival.token_id)
     submission = _add_submission(session, arrival)
     _add_parts(session, submission, arrival)
-    _add_entries(session, submission, arrival, named)
     tasks = benchmarks.ensure_tasks(session, benchmark_id, table.task.words)
     keys = scores.RowKeys(submission.id, {name: entrant.id for name, entrant in locked.items()}, tasks)
+    _add_entries(session, arrival, named, keys)
     session.flush()
     scores.copy_scores(session, series.keep_strata(session, table, tasks), keys)
     predictions.write_blocks(session, arrival.evidence.predictions, keys)
@@ -138,14 +139,22 @@ def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> No
         session.add(SubmissionEvent(submission_id=submission.id, status="not_admitted", reason=arrival.reason))
 
 
-def _add_entries(session: Session, submission: Submission, arrival: Arrival, locked: Mapping[str, Entrant]) -> None:
-    counts = arrival.evidence.scores.entrant
+def _add_entries(session: Session, arrival: Arrival, named: Iterable[str], keys: scores.RowKeys) -> None:
+    table = arrival.evidence.scores
     state = "pending" if arrival.admitted else "not_admitted"
-    for code, name in enumerate(counts.words):
-        if name not in locked:
-            continue
-        n_rows = int((counts.codes == code).sum())
-        session.add(Entry(submission_id=submission.id, entrant_id=locked[name].id, n_rows=n_rows, state=state))
+    by_task = is_composed_of_tasks(arrival.declared.manifest)
+    for name in named:
+        rows = table.entrant.codes == table.entrant.words.index(name)
+        tasks = [table.task.words[code] for code in np.unique(table.task.codes[rows]).tolist()]
+        session.add(
+            Entry(
+                submission_id=keys.submission_id,
+                entrant_id=keys.entrants[name],
+                n_rows=int(rows.sum()),
+                state=state,
+                task_ids=sorted(keys.tasks[task] for task in tasks) if by_task else None,
+            )
+        )
 
 
 def add_checks(session: Session, submission_id: int, checks: Sequence[Check]) -> None:
@@ -178,15 +187,17 @@ def lock_submission(session: Session, submission_id: int) -> Submission:
     Everyone who moves a submission locks in this order: entrants, submissions, the benchmark; each kind by number.
     The locks leave the keys alone, so that rows that refer to what is locked can be added meanwhile.
     """
-    entrants.lock_numbered(session, _entrant_ids(session, submission_id))
-    return _lock_row(session, submission_id)
+    entrants.lock_numbered(session, entrant_ids(session, submission_id))
+    return lock_row(session, submission_id)
 
 
-def _entrant_ids(session: Session, submission_id: int) -> Sequence[int]:
+def entrant_ids(session: Session, submission_id: int) -> Sequence[int]:
+    """Return the numbers of the entrants of a submission."""
     return session.scalars(select(Entry.entrant_id).where(Entry.submission_id == submission_id)).all()
 
 
-def _lock_row(session: Session, submission_id: int) -> Submission:
+def lock_row(session: Session, submission_id: int) -> Submission:
+    """Return a submission that stays locked; its entrants must be locked already. Raises NotFound."""
     submission = session.get(Submission, submission_id, with_for_update={"key_share": True}, populate_existing=True)
     if submission is None:
         raise NotFound(f"There is no submission {submission_id}.")
@@ -198,123 +209,6 @@ def set_status(session: Session, submission: Submission, status: str, reason: st
     submission.status = status
     session.add(SubmissionEvent(submission_id=submission.id, status=status, reason=reason))
     session.flush()
-
-
-def stand_on_boards(session: Session, submission: Submission) -> None:
-    """Make a locked submission the evidence of its entrants, superseding what stood before.
-
-    An entrant that has newer evidence already keeps it: the later upload wins, whichever was evaluated first.
-    """
-    entries = session.scalars(
-        select(Entry).where(Entry.submission_id == submission.id).order_by(Entry.entrant_id)
-    ).all()
-    for entry in entries:
-        _stand(session, submission, entry)
-    session.flush()
-    _close_superseded(session, {submission.id} | {e.submission_id for e in _superseded_by(session, submission.id)})
-
-
-def close_entries(session: Session, submission: Submission) -> None:
-    """Say of every entrant of a locked submission that was not admitted that it does not count.
-
-    Names that nothing else of its submitter holds are anybody's again.
-    """
-    for entry in session.scalars(select(Entry).where(Entry.submission_id == submission.id)):
-        entry.state = "not_admitted"
-    session.flush()
-    _release_names(session, submission)
-
-
-def _release_names(session: Session, submission: Submission) -> None:
-    """Take its entrants from the submitter, but for those that another submission, or a steward, gave to it."""
-    other = aliased(Entry)
-    held = (
-        select(other.submission_id)
-        .join(Submission, Submission.id == other.submission_id)
-        .where(
-            other.entrant_id == Entrant.id,
-            other.submission_id != submission.id,
-            or_(other.state == "pending", _stood(other)),
-            Submission.token_id == submission.token_id,
-        )
-    )
-    given = select(EntrantTransfer.id).where(EntrantTransfer.entrant_id == Entrant.id)
-    session.execute(
-        update(Entrant)
-        .where(
-            Entrant.id.in_(_entrant_ids(session, submission.id)),
-            Entrant.owner_id == submission.token_id,
-            ~held.exists(),
-            ~given.exists(),
-        )
-        .values(owner_id=None)
-    )
-
-
-def _stood(entry: type[Entry]) -> ColumnElement[bool]:
-    """Say whether an entry was ever the evidence of its entrant, whatever became of it."""
-    evaluated = select(SubmissionEvent.id).where(
-        SubmissionEvent.submission_id == entry.submission_id, SubmissionEvent.status == "evaluated"
-    )
-    return or_(entry.state.in_(("current", "superseded")), and_(entry.state == "withdrawn", evaluated.exists()))
-
-
-def _stand(session: Session, submission: Submission, entry: Entry) -> None:
-    newer = session.scalar(
-        select(func.min(Entry.submission_id)).where(
-            Entry.entrant_id == entry.entrant_id,
-            Entry.submission_id > submission.id,
-            _stood(Entry),
-        )
-    )
-    if newer is not None:
-        entry.state, entry.superseded_by = "superseded", newer
-        return
-    standing = session.scalar(select(Entry).where(Entry.entrant_id == entry.entrant_id, Entry.state == "current"))
-    if standing is not None and standing is not entry:
-        standing.state, standing.superseded_by = "superseded", submission.id
-        session.flush()
-    entry.state = "current"
-
-
-def _superseded_by(session: Session, submission_id: int) -> Sequence[Entry]:
-    return session.scalars(select(Entry).where(Entry.superseded_by == submission_id)).all()
-
-
-def _close_superseded(session: Session, submission_ids: set[int]) -> None:
-    """Mark as superseded every one of the submissions that no entrant stands on any more."""
-    for submission_id in sorted(submission_ids):
-        entries = session.scalars(select(Entry).where(Entry.submission_id == submission_id)).all()
-        if {entry.state for entry in entries} != {"superseded"}:
-            continue
-        submission = _lock_row(session, submission_id)
-        if submission.status != "superseded":
-            newer = ", ".join(str(number) for number in sorted({e.superseded_by or 0 for e in entries}))
-            set_status(session, submission, "superseded", f"Newer evidence of every entrant: submission {newer}.")
-
-
-def withdraw(session: Session, submission: Submission, reason: str) -> None:
-    """Take a locked submission off the boards; its rows, and the reason, stay public.
-
-    What it had superseded does not come back: otherwise one could submit often and keep the best. One that never
-    stood on a board leaves nothing behind there, not even its names.
-    Raises Conflict when it was withdrawn already.
-    """
-    entries = session.scalars(
-        select(Entry).where(Entry.submission_id == submission.id).order_by(Entry.entrant_id)
-    ).all()
-    if submission.status == "withdrawn":
-        raise Conflict(f"Submission {submission.id} was withdrawn already.")
-    for entry in entries:
-        entry.state = "not_admitted" if entry.state == "not_admitted" else "withdrawn"
-    set_status(session, submission, "withdrawn", reason)
-    if not has_stood(session, submission.id):
-        _release_names(session, submission)
-
-
-def has_stood(session: Session, submission_id: int) -> bool:
-    """Say whether a submission was ever evidence for a board, whatever became of it."""
-    return any(event.status == "evaluated" for event in list_events(session, submission_id))
 
 
 def list_events(session: Session, submission_id: int) -> Sequence[SubmissionEvent]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import any_, func, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Score, Snapshot, SnapshotEntry, Submission, Task
@@ -176,7 +176,8 @@ def _without_empty(table: Table) -> Table:
 
 
 def _stands() -> Any:
-    return (SnapshotEntry.submission_id == Score.submission_id) & (SnapshotEntry.entrant_id == Score.entrant_id)
+    is_evidence = (SnapshotEntry.submission_id == Score.submission_id) & (SnapshotEntry.entrant_id == Score.entrant_id)
+    return is_evidence & (SnapshotEntry.task_ids.is_(None) | (Score.task_id == any_(SnapshotEntry.task_ids)))
 
 
 def _id(snapshot: Snapshot | None) -> int:

@@ -53,11 +53,15 @@ class CheckDocument(Document):
 
 
 class EntryDocument(Document):
-    """One entrant of a submission and whether this is the evidence that counts."""
+    """One entrant of a submission and whether this is the evidence that counts.
+
+    `tasks` are those it counts for, where evidence supersedes task by task; null: whatever it has.
+    """
 
     name: str
     n_rows: int
     state: str
+    tasks: list[str] | None
     superseded_by: int | None
 
 

@@ -30,7 +30,7 @@ from app.render.exports import table_to_csv, table_to_json
 from app.render.narrow import narrow_table
 from app.render.pages import ShownTable
 from app.render.reading_guide import guide_of
-from app.store import benchmarks, entrants, labels, preregs, series, submissions, tables
+from app.store import benchmarks, entrants, labels, preregs, series, standing, submissions, tables
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 from app.web import reports
@@ -336,7 +336,13 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
         "claims": submission.claims,
         "checks": [_check(check) for check in submissions.list_checks(session, submission.id)],
         "entrants": [
-            {"name": e.name, "n_rows": entry.n_rows, "state": entry.state, "superseded_by": entry.superseded_by}
+            {
+                "name": e.name,
+                "n_rows": entry.n_rows,
+                "state": entry.state,
+                "tasks": standing.tasks_of(session, entry),
+                "superseded_by": entry.superseded_by,
+            }
             for e, entry in submissions.list_entries(session, submission.id)
         ],
         "files": [
@@ -399,9 +405,9 @@ def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submit
         stored = submissions.lock_submission(session, submission)
         if stored.token_id != caller.id and RANK[caller.role] < RANK["steward"]:
             raise Forbidden("Only its submitter or a steward may withdraw a submission.")
-        submissions.withdraw(session, stored, order.reason)
+        standing.withdraw(session, stored, order.reason)
         described_now = describe(session, stored)
-        if submissions.has_stood(session, stored.id):
+        if standing.has_stood(session, stored.id):
             benchmarks.mark_data_changed(session, stored.benchmark_id)
             state.jobs.defer_publish(session, stored.benchmark_id)
         else:

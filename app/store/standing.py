@@ -1,0 +1,152 @@
+"""Where evidence stands: what a submission supersedes, and what a withdrawal takes off the boards.
+
+Called by `app.jobs.evaluate` and `app.web.submissions`. Evidence supersedes what an entrant stood on before: all of it,
+or, where a board is composed of tasks that are each a run of their own, the tasks that it has.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy.orm import Session, aliased
+
+from app.db.models import Entrant, EntrantTransfer, Entry, Score, Submission, SubmissionEvent, Task
+from app.errors import Conflict
+from app.store.submissions import entrant_ids, list_events, lock_row, set_status
+
+
+def stand_on_boards(session: Session, submission: Submission) -> None:
+    """Make a locked submission the evidence of its entrants, superseding what stood before.
+
+    An entrant that has newer evidence already keeps it: the later upload wins, whichever was evaluated first.
+    """
+    entries = _entries(session, submission.id)
+    for entry in entries:
+        _stand(session, entry)
+    session.flush()
+    _close_superseded(session, {submission.id} | {e.submission_id for e in _superseded_by(session, submission.id)})
+
+
+def close_entries(session: Session, submission: Submission) -> None:
+    """Say of every entrant of a locked submission that was not admitted that it does not count.
+
+    Names that nothing else of its submitter holds are anybody's again.
+    """
+    for entry in _entries(session, submission.id):
+        entry.state = "not_admitted"
+    session.flush()
+    _release_names(session, submission)
+
+
+def withdraw(session: Session, submission: Submission, reason: str) -> None:
+    """Take a locked submission off the boards; its rows, and the reason, stay public.
+
+    What it had superseded does not come back: otherwise one could submit often and keep the best. One that never
+    stood on a board leaves nothing behind there, not even its names.
+    Raises Conflict when it was withdrawn already.
+    """
+    entries = _entries(session, submission.id)
+    if submission.status == "withdrawn":
+        raise Conflict(f"Submission {submission.id} was withdrawn already.")
+    for entry in entries:
+        entry.state = "not_admitted" if entry.state == "not_admitted" else "withdrawn"
+    set_status(session, submission, "withdrawn", reason)
+    if not has_stood(session, submission.id):
+        _release_names(session, submission)
+
+
+def has_stood(session: Session, submission_id: int) -> bool:
+    """Say whether a submission was ever evidence for a board, whatever became of it."""
+    return any(event.status == "evaluated" for event in list_events(session, submission_id))
+
+
+def tasks_of(session: Session, entry: Entry) -> list[str] | None:
+    """Return the tasks that an entry counts for by itself; None where entries count whole, or not at all."""
+    if entry.task_ids is None or entry.state != "current":
+        return None
+    return list(session.scalars(select(Task.name).where(Task.id.in_(entry.task_ids)).order_by(Task.name)).all())
+
+
+def _entries(session: Session, submission_id: int) -> Sequence[Entry]:
+    query = select(Entry).where(Entry.submission_id == submission_id)
+    return session.scalars(query.order_by(Entry.entrant_id)).all()
+
+
+def _release_names(session: Session, submission: Submission) -> None:
+    """Take its entrants from the submitter, but for those that another submission, or a steward, gave to it."""
+    other = aliased(Entry)
+    held = (
+        select(other.submission_id)
+        .join(Submission, Submission.id == other.submission_id)
+        .where(
+            other.entrant_id == Entrant.id,
+            other.submission_id != submission.id,
+            or_(other.state == "pending", _stood(other)),
+            Submission.token_id == submission.token_id,
+        )
+    )
+    given = select(EntrantTransfer.id).where(EntrantTransfer.entrant_id == Entrant.id)
+    session.execute(
+        update(Entrant)
+        .where(
+            Entrant.id.in_(entrant_ids(session, submission.id)),
+            Entrant.owner_id == submission.token_id,
+            ~held.exists(),
+            ~given.exists(),
+        )
+        .values(owner_id=None)
+    )
+
+
+def _stood(entry: type[Entry]) -> ColumnElement[bool]:
+    """Say whether an entry was ever the evidence of its entrant, whatever became of it."""
+    evaluated = select(SubmissionEvent.id).where(
+        SubmissionEvent.submission_id == entry.submission_id, SubmissionEvent.status == "evaluated"
+    )
+    return or_(entry.state.in_(("current", "superseded")), and_(entry.state == "withdrawn", evaluated.exists()))
+
+
+def _stand(session: Session, entry: Entry) -> None:
+    others = select(Entry).where(Entry.entrant_id == entry.entrant_id).order_by(Entry.submission_id)
+    newer = session.scalars(others.where(Entry.submission_id > entry.submission_id, _stood(Entry))).all()
+    entry.state = "current"
+    for other in newer:
+        _give_way(session, entry, other)
+    older = others.where(Entry.submission_id < entry.submission_id, Entry.state == "current")
+    for standing in session.scalars(older).all():
+        _give_way(session, standing, entry)
+
+
+def _give_way(session: Session, entry: Entry, newer: Entry) -> None:
+    """Leave to newer evidence the tasks that it counts for; what keeps no task is superseded."""
+    if entry.state != "current":
+        return
+    left = set() if newer.task_ids is None else _task_ids(session, entry) - set(newer.task_ids)
+    if left:
+        entry.task_ids = sorted(left)
+    else:
+        entry.state, entry.superseded_by = "superseded", newer.submission_id
+
+
+def _task_ids(session: Session, entry: Entry) -> set[int]:
+    if entry.task_ids is not None:
+        return set(entry.task_ids)
+    query = select(Score.task_id).where(
+        Score.submission_id == entry.submission_id, Score.entrant_id == entry.entrant_id
+    )
+    return set(session.scalars(query.distinct()).all())
+
+
+def _superseded_by(session: Session, submission_id: int) -> Sequence[Entry]:
+    return session.scalars(select(Entry).where(Entry.superseded_by == submission_id)).all()
+
+
+def _close_superseded(session: Session, submission_ids: set[int]) -> None:
+    """Mark as superseded every one of the submissions that no entrant stands on any more."""
+    for submission_id in sorted(submission_ids):
+        entries = _entries(session, submission_id)
+        if {entry.state for entry in entries} != {"superseded"}:
+            continue
+        submission = lock_row(session, submission_id)
+        if submission.status != "superseded":
+            newer = ", ".join(str(number) for number in sorted({e.superseded_by or 0 for e in entries}))
+            set_status(session, submission, "superseded", f"Newer evidence of every entrant: submission {newer}.")
