@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from app.admission_check import listed
+from app.admission_check import Registered, listed
+from app.facts import BundleFacts
 from app.manifest import Manifest
 from app.prereg import Prereg
 from app.scores import NONE, BoolArray, ScoreTable
@@ -22,12 +23,16 @@ COLUMNS = (
 Row = tuple[str, str | None, str | None, bool | None]
 
 
-def deviations_table(prereg: Prereg, scores: ScoreTable, predicted: Sequence[str] = ()) -> Table:
-    """Return one row for each thing that a registration can declare; `agrees` is null where it declares nothing.
+def deviations_table(
+    registered: Registered, scores: ScoreTable, bundles: Sequence[BundleFacts], predicted: Sequence[str] = ()
+) -> Table:
+    """Return one row for each thing that a registration can declare.
 
-    `predicted` are the metrics that are delivered by delivering predictions.
+    `agrees` is null where it declares nothing, or where the files of the run are silent. `predicted` are the metrics
+    that are delivered by delivering predictions.
     """
-    return Table("deviations", "Declared against delivered", COLUMNS, tuple(_rows(prereg, scores, predicted)))
+    rows = (*_rows(registered.prereg, scores, predicted), *_said(registered, bundles))
+    return Table("deviations", "Declared against delivered", COLUMNS, rows)
 
 
 def predicted_metrics(manifest: Manifest) -> tuple[str, ...]:
@@ -36,7 +41,7 @@ def predicted_metrics(manifest: Manifest) -> tuple[str, ...]:
 
 
 def _rows(prereg: Prereg, scores: ScoreTable, predicted: Sequence[str]) -> Iterator[Row]:
-    yield _names("entrants", prereg.entrants, scores.entrant.words, may_lack=True)
+    yield _names("entrants", prereg.entrants, scores.entrant.words)
     yield _names("tasks", prereg.tasks, scores.task.words)
     yield from _conditions(prereg, scores)
     measured = [*predicted, *(name for name in scores.columns if not np.isnan(scores.value(name)).all())]
@@ -64,6 +69,24 @@ def _words(scores: ScoreTable, rows: BoolArray) -> set[str]:
     return {scores.condition.words[code] for code in np.unique(scores.condition.codes[rows]).tolist() if code != NONE}
 
 
+def _said(registered: Registered, bundles: Sequence[BundleFacts]) -> Iterator[Row]:
+    """Yield what the files of the run say of themselves; rows of numbers say nothing."""
+    if not bundles:
+        return
+    prereg, blob = registered.prereg, registered.git_blob_sha1
+    yield _stated("run purpose", prereg.run_purpose, [bundle.run_purpose for bundle in bundles])
+    yield _stated("bootstrap method", prereg.bootstrap_method, [bundle.bootstrap_method for bundle in bundles])
+    yield _stated("git tag", prereg.git_tag, [bundle.git_tag for bundle in bundles])
+    yield _stated("git blob that is cited", blob, [bundle.cited_blob_sha1 for bundle in bundles])
+    yield _stated("git blob of the prereg sent", blob, [bundle.prereg_blob_sha1 for bundle in bundles])
+
+
+def _stated(what: str, declared: str | None, said: Iterable[str | None]) -> Row:
+    there = {word for word in said if word is not None}
+    agrees = None if declared is None or not there else there == {declared}
+    return (what, declared, listed(there) or None, agrees)
+
+
 def _texts(numbers: Iterable[int] | None) -> list[str] | None:
     return None if numbers is None else [str(number) for number in numbers]
 
@@ -73,14 +96,13 @@ def _names(
     declared: Iterable[str] | None,
     delivered: Iterable[str],
     *,
-    may_lack: bool = False,
     may_have_more: bool = False,
 ) -> Row:
     there = set(delivered)
     if declared is None:
         return (what, None, listed(there), None)
     wanted = set(declared)
-    agrees = (may_lack or not wanted - there) and (may_have_more or not there - wanted)
+    agrees = wanted <= there and (may_have_more or there <= wanted)
     return (what, listed(wanted), listed(there), agrees)
 
 

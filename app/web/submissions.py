@@ -171,7 +171,9 @@ def _receive(
         evidence = read
         registered = _registered(session, package)
         if registered is not None:
-            deviations = deviations_table(registered.prereg, evidence.scores, predicted_metrics(declared.manifest))
+            deviations = deviations_table(
+                registered, evidence.scores, evidence.facts.bundles, predicted_metrics(declared.manifest)
+            )
             evidence = replace(evidence, attachments=(*evidence.attachments, deviations))
         case = _case(declared, package, evidence, registered, received_at)
         submitter = TokenHolder(caller.id, caller.name)
