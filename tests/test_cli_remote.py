@@ -1,7 +1,9 @@
 """The client side of the API against a server that misbehaves on purpose: broken connections, busy, refusing."""
 
+import io
 import json
 import socket
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -194,6 +196,49 @@ def test_a_dry_run_stores_nothing_and_tells_the_verdict(
     assert code == 1
     assert script.asked[0][0] == "POST /benchmarks/my-bench/submissions?dry_run=true"
     assert "1 row of Naive would not be admitted. Nothing was stored." in capsys.readouterr().out
+
+
+def sent_zip(body: bytes) -> bytes:
+    """Return the zip in the body of a request."""
+    return body[body.index(b"PK\x03\x04") : body.rindex(b"\r\n--")]
+
+
+def test_a_folder_is_sent_as_a_zip_of_its_files(script: Script, tmp_path: Path) -> None:
+    """With relative names and without hidden files; the same files make the same bytes, whenever they were written."""
+    bundle = tmp_path / "bundle"
+    (bundle / "seed0").mkdir(parents=True)
+    (bundle / "seed0" / "episodes.jsonl").write_text("{}\n")
+    (bundle / "bundle.json").write_text("{}")
+    (bundle / ".DS_Store").write_text("x")
+    for _ in range(2):
+        script.answer(202, RECEIVED)
+        assert submit(script, bundle, "--no-wait") == 0
+        (bundle / "bundle.json").touch()
+    first, second = (sent_zip(body) for _, _, body in script.asked)
+
+    assert zipfile.ZipFile(io.BytesIO(first)).namelist() == ["bundle.json", "seed0/episodes.jsonl"]
+    assert b'filename="bundle.zip"' in script.asked[0][2]
+    assert first == second
+
+
+def test_a_folder_with_a_link_is_not_sent(script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link could lead to anything on this machine."""
+    bundle = tmp_path / "bundle"
+    bundle.mkdir()
+    (tmp_path / "secret.json").write_text("{}")
+    (bundle / "episodes.json").symlink_to(tmp_path / "secret.json")
+    code = submit(script, bundle)
+
+    assert (code, script.asked) == (2, [])
+    assert "links are not followed: episodes.json" in capsys.readouterr().err
+
+
+def test_a_folder_without_files_is_not_sent(script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor one with more files than a submission may hold."""
+    code = submit(script, tmp_path)
+
+    assert (code, script.asked) == (2, [])
+    assert "it holds 0 files; 1 to" in capsys.readouterr().err
 
 
 def test_the_fields_of_the_form_are_sent(script: Script, scores: Path, tmp_path: Path) -> None:

@@ -229,11 +229,12 @@ def test_times_of_registrations_are_shown_to_the_second(site: Site) -> None:
 
 
 def test_the_benchmarks_page_registers_for_the_benchmark(site: Site) -> None:
-    """Its example names it, so that the registration is listed here from the start."""
+    """Its example names it, so that the registration is listed here from the start, and the entrant of the rows."""
     make_arms(site)
     page = site.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text
 
-    assert "/preregs?benchmark=arm&#34;" in page or '/preregs?benchmark=arm"' in page
+    assert '/preregs?benchmark=arm"' in page
+    assert "-F entrant=NAME" in page
 
 
 def test_bindings_are_never_rewritten(site: Site) -> None:

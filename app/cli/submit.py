@@ -12,6 +12,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+from app.cli.folders import zipped_folders
 from app.cli.output import check_table, make_console, note, say, show
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.cli.waiting import wait_for_verdict
@@ -21,7 +22,7 @@ PUBLISHED, NOT_ADMITTED = 0, 1
 # Superseded: it was published, and something newer stands on the board already.
 EXIT_CODES = {"published": PUBLISHED, "superseded": PUBLISHED, "not_admitted": NOT_ADMITTED, "withdrawn": NOT_ADMITTED}
 
-ResultFile = typer.Argument(exists=True, dir_okay=False, readable=True, help="Result files: csv, json, jsonl, zip.")
+ResultFile = typer.Argument(exists=True, readable=True, help="Result files: csv, json, jsonl, zip; or folders of them.")
 PreregFile = typer.Option(exists=True, dir_okay=False, readable=True, help="The prereg, a YAML file.")
 
 
@@ -65,7 +66,7 @@ def submit(
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:
-    """Submit result files to a benchmark.
+    """Submit result files to a benchmark; a folder is sent as a zip of its files.
 
     Exit codes: 0 published, 1 not admitted (so ends a power or debug run, which is stored and never ranked),
     2 refused, 3 the server cannot be reached.
@@ -73,8 +74,8 @@ def submit(
     fields = {"prereg_sha256": prereg_sha256, "entrant": entrant, "metadata": metadata, "claims": claims}
     given = {name: text for name, text in fields.items() if text is not None}
     _check_fields(given, prereg)
-    package = Package(benchmark, tuple(files), prereg, given, dry_run)
-    with Server(server, token) as remote:
+    with zipped_folders(files) as sent, Server(server, token) as remote:
+        package = Package(benchmark, tuple(sent), prereg, given, dry_run)
         answer = upload(remote, package)
         show(check_table(answer["checks"]))
         if dry_run:
