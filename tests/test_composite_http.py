@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from app.jobs.evaluate import evaluate
+from app.jobs.queue import QueuedJobs
+from app.prereg import sha256_hex
 from tests.conftest import Site
 from tests.test_chamber_http import register, send
 
@@ -83,6 +86,26 @@ def test_a_second_run_of_an_axis_supersedes_the_first(roomy_site: Site) -> None:
     assert stands(roomy_site, numbers[1]) == ("published", "current", ["OM"])
     assert stands(roomy_site, numbers[2]) == ("published", "current", ["AS"])
     assert kinds == ["superseded", "extended", "entered"]
+
+
+def test_the_order_of_evaluation_decides_nothing(roomy_site: Site) -> None:
+    """The newest is evaluated first; the later upload of an axis wins all the same."""
+    register(roomy_site, MANIFEST, AS, OM)
+    for axis, prereg, name in (("as", AS, ""), ("om", OM, ""), ("as", AS, "again-")):
+        content = (DATA / "spikes" / f"spike_{axis}.json.gz").read_bytes()
+        roomy_site.http.post(
+            "/benchmarks/hrs/submissions",
+            files=[("files", (f"{name}spike_{axis}.json.gz", content))],
+            data={"prereg_sha256": sha256_hex(prereg), "entrant": "concerto"},
+            headers=roomy_site.auth(),
+        )
+    for number in (3, 2, 1):
+        evaluate(roomy_site.sessions, QueuedJobs(), number)
+    roomy_site.work()
+
+    assert stands(roomy_site, 1) == ("superseded", "superseded", None)
+    assert [stands(roomy_site, number)[1:] for number in (2, 3)] == [("current", ["OM"]), ("current", ["AS"])]
+    assert {axis for axis, score in components(roomy_site).items() if score is not None} == {"AS", "OM"}
 
 
 def test_withdrawing_one_axis_leaves_the_other(roomy_site: Site) -> None:

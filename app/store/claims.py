@@ -62,6 +62,7 @@ def list_decided(session: Session, benchmark_id: int) -> list[Decided]:
     return [
         Decided(number, prereg_sha256, _records(content), states[number])
         for number, prereg_sha256, content in session.execute(query)
+        if number in states
     ]
 
 
