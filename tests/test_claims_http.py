@@ -1,5 +1,6 @@
 """Registered claims over HTTP: a verdict stays listed, whatever is submitted or withdrawn later."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -126,6 +127,19 @@ def test_the_other_side_of_a_claim_may_come_later(site: Site) -> None:
     assert (before["claim"], before["note"]) == ("hypothesis 1", "not delivered: other")
     assert [row["claim"] for row in own] == ["hypothesis 2", "hypothesis 3"]
     assert [row["verdict"] for row in after] == ["not supported"]
+
+
+def test_every_link_of_the_claims_leads_somewhere(site: Site) -> None:
+    """Two entrants in one cell have no page, and nothing has none."""
+    register(site, OPEN, HYPOTHESES)
+    send_bundle(site, HYPOTHESES)
+    send_bundle(site, HYPOTHESES, policy="other")
+    page = site.http.get("/benchmarks/arm/claims", params={"all": ""}, headers={"Accept": "text/html"}).text
+    table = page[page.index("<tbody>") : page.index("</tbody>")]
+    found = set(re.findall(r'href="(/[^"]+)"', table))
+
+    assert found == {"/submissions/1", "/submissions/2"}
+    assert {site.http.get(address).status_code for address in found} == {200}
 
 
 def test_a_registration_shows_the_verdicts_between_entrants(site: Site) -> None:

@@ -102,7 +102,10 @@ def show_claims(slug: str, request: Request, session: SessionDep, snapshot: Snap
     if table is None:
         note = "No claim can be decided: none is registered, or nobody delivered both sides of one."
         table = replace(claims_table(declared.manifest, ()), notes=(note,))
-    view = around(view_of(session, slug, table, shown), f"/benchmarks/{slug}/claims", [], name_links(declared))
+    links = name_links(declared)
+    # A claim between two entrants names both: that is no page.
+    row_links = {**links, "entrant": lambda names: "" if ", " in names else links["entrant"](names)}
+    view = around(view_of(session, slug, table, shown), f"/benchmarks/{slug}/claims", [], row_links)
     return table_answer(request, view, split_format(request.url.path)[1])
 
 
