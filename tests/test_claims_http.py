@@ -11,7 +11,7 @@ from sqlalchemy import event
 from app.prereg import sha256_hex
 from tests.chamber import MANIFEST, PREREG, bundle, episode, zipped
 from tests.conftest import Site
-from tests.test_chamber_http import register, send
+from tests.test_chamber_http import YAML, register, send
 
 GAP = MANIFEST.replace(b"leaderboards:", b"""claims:
   gap: {contrast: [left, right], metric: success, threshold: 0.2, direction: greater}
@@ -100,6 +100,24 @@ def test_a_claim_between_entrants_stays_listed_when_one_of_them_is_superseded(si
     found = {(r["submission"], r["second_submission"]): (r["status"], r["verdict"]) for r in rows}
 
     assert found == {(mover, other): ("superseded", "not supported"), (newer, other): ("current", "supported")}
+
+
+def test_a_verdict_between_entrants_outlives_the_manifest_that_asked_for_it(site: Site) -> None:
+    """The boards go back to an old snapshot with the old manifest; the next one carries what came in between."""
+    asking = OPEN.replace(b"leaderboards:", b"""claims:
+  better: {contrast: [mover, other], metric: success, threshold: 0.5, direction: greater}
+leaderboards:""")  # fmt: skip
+    register(site, OPEN, HYPOTHESES)
+    send_bundle(site, HYPOTHESES)
+    send_bundle(site, HYPOTHESES, policy="other")
+    for manifest in (asking, OPEN):
+        site.http.put("/benchmarks/arm", content=manifest, headers=site.auth("steward") | YAML)
+        site.work()
+    send_bundle(site, HYPOTHESES, best="*")
+
+    assert [(row["status"], row["verdict"]) for row in listed(site) if row["claim"] == "better"] == [
+        ("superseded", "not supported")
+    ]
 
 
 def test_registered_contrasts_that_nobody_delivered_are_listed_as_inconclusive(site: Site) -> None:

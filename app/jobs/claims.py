@@ -82,14 +82,15 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
 
 @dataclass(frozen=True)
 class _Past:
-    """What the last publication decided between submissions, and whether this code would decide it alike."""
+    """What the last snapshot decided between submissions, and whether this code would decide it alike."""
 
     claims: Mapping[Key, Claim]
     is_same_code: bool
 
 
 def _published(session: Session, inputs: Inputs) -> _Past:
-    snapshot = snapshots.find_snapshot(session, inputs.declared.benchmark)
+    # Each snapshot carries what those made before it had; the current one may be an old one again.
+    snapshot = snapshots.newest_snapshot(session, inputs.declared.benchmark.id)
     table = None if snapshot is None else snapshots.load_table(session, snapshot.id, "claims")
     if snapshot is None or table is None:
         return _Past({}, is_same_code=False)

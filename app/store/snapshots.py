@@ -276,6 +276,12 @@ def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = N
     return snapshot
 
 
+def newest_snapshot(session: Session, benchmark_id: int) -> Snapshot | None:
+    """Return the last snapshot that was made, which need not be the current one; None before the first."""
+    query = select(Snapshot).where(Snapshot.benchmark_id == benchmark_id)
+    return session.scalar(query.order_by(Snapshot.number.desc()).limit(1))
+
+
 def list_snapshots(session: Session, benchmark_id: int) -> Sequence[Snapshot]:
     """Return every snapshot of a benchmark, the newest first."""
     query = select(Snapshot).where(Snapshot.benchmark_id == benchmark_id)
