@@ -30,6 +30,13 @@ def split_format(tail: str) -> tuple[str, str]:
     return (stem, ending) if dot and ending in FORMATS else (tail, "html")
 
 
+def refuse_other_formats(fmt: str, *known: str) -> None:
+    """Raise NotFound for an ending that an address does not have; every address has a page."""
+    if fmt not in ("html", *known):
+        endings = [f".{name}" for name in known]
+        raise NotFound(f"There is no .{fmt} of this; there are {', '.join(endings[:-1])} and {endings[-1]}.")
+
+
 def page(template: str, **shown: Any) -> Response:
     """Return a page."""
     return Response(html.render(template, **shown), media_type="text/html; charset=utf-8")
@@ -38,6 +45,11 @@ def page(template: str, **shown: Any) -> Response:
 def json_answer(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return JSON."""
     return Response(to_json(document), status, dict(headers or {}), media_type="application/json")
+
+
+def csv_answer(table: Table) -> Response:
+    """Return a table as CSV."""
+    return Response(table_to_csv(table), media_type="text/csv; charset=utf-8")
 
 
 @dataclass(frozen=True)
@@ -63,12 +75,11 @@ class TableView:
 
 def table_answer(request: Request, view: TableView, fmt: str) -> Response:
     """Return the table in the format that was asked for. Raises NotFound, or FieldRejected for a bad sort."""
+    refuse_other_formats(fmt, "csv", "json")
     if fmt == "csv":
-        return Response(table_to_csv(view.table), media_type="text/csv; charset=utf-8")
+        return csv_answer(view.table)
     if fmt == "json":
         return Response(table_to_json(view.table, _about(view)), media_type="application/json")
-    if fmt != "html":
-        raise NotFound("This table has no such format; there are .csv and .json.")
     return _table_page(request, view)
 
 

@@ -4,15 +4,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from app.db.models import Benchmark
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.changes import list_changes, load_state
 from app.leaderboards.registry import manifest_json_schema, parse_manifest
+from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.reading_guide import guide_of
 from app.store import benchmarks, snapshots, submissions
-from app.web.answers import json_answer, page, split_format
+from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import yaml_body
 from app.web.documents import BenchmarkDocument, ChangesDocument, ListedBenchmark, MadeDocument, SnapshotDocument
 from app.web.problems import described
@@ -26,6 +27,18 @@ router = APIRouter(tags=["benchmarks"])
 def list_benchmarks(session: SessionDep) -> Response:
     """List every benchmark."""
     return page("benchmarks.html", title="Benchmarks", benchmarks=benchmarks.list_benchmarks(session))
+
+
+@router.get("/benchmarks", summary="Leads to the benchmarks", status_code=307, response_class=RedirectResponse)
+def lead_to_benchmarks() -> Response:
+    """Lead to the page that lists every benchmark."""
+    return RedirectResponse("/")
+
+
+@router.get("/benchmarks.csv", summary="The benchmarks as CSV", responses=described(also=("csv",)))
+def list_benchmarks_csv(session: SessionDep) -> Response:
+    """List every benchmark as CSV."""
+    return csv_answer(benchmarks_table(benchmarks.list_benchmarks(session)))
 
 
 @router.get("/benchmarks.json", summary="The benchmarks as JSON", responses=described(answer=list[ListedBenchmark]))
@@ -94,15 +107,18 @@ def manifest_schema() -> Response:
 
 @router.get(
     "/benchmarks/{slug}",
-    summary="One benchmark (.json, .yaml)",
-    responses=described(404, answer=BenchmarkDocument, also=("html", "yaml")),
+    summary="One benchmark (.csv: its boards; .json, .yaml)",
+    responses=described(404, answer=BenchmarkDocument, also=("html", "csv", "yaml")),
 )
 def show_benchmark(slug: str, request: Request, session: SessionDep, state: StateDep) -> Response:
     """Show a benchmark: boards, rules, how to submit."""
     name, fmt = split_format(slug)
+    refuse_other_formats(fmt, "csv", "json", "yaml")
     declared = benchmarks.find_declared(session, name)
     if fmt == "yaml":
         return Response(declared.version.yaml, media_type="application/yaml")
+    if fmt == "csv":
+        return csv_answer(boards_table(declared.manifest))
     snapshot = snapshots.find_snapshot(session, declared.benchmark)
     if fmt == "json":
         about = {
@@ -127,16 +143,13 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
     )
 
 
-@router.get(
-    "/benchmarks/{slug}/snapshots",
-    summary="Every snapshot",
-    responses=described(404, 422, answer=list[SnapshotDocument] | ChangesDocument, also=("html",)),
-)
-@router.get(
-    "/benchmarks/{slug}/snapshots.json",
-    summary="Every snapshot",
-    responses=described(404, 422, answer=list[SnapshotDocument] | ChangesDocument, also=("html",)),
-)
+SNAPSHOTS = "/benchmarks/{slug}/snapshots"
+LISTED = list[SnapshotDocument] | ChangesDocument
+
+
+@router.get(SNAPSHOTS, summary="Every snapshot", responses=described(404, 422, also=("html",)))
+@router.get(f"{SNAPSHOTS}.csv", summary="Every change of a snapshot", responses=described(404, 422, also=("csv",)))
+@router.get(f"{SNAPSHOTS}.json", summary="Every snapshot", responses=described(404, 422, answer=LISTED))
 def list_snapshots(
     slug: str,
     request: Request,
@@ -144,12 +157,18 @@ def list_snapshots(
     from_: Annotated[int | None, Query(alias="from", ge=1, le=2**31 - 1)] = None,
     to: SnapshotNumber = None,
 ) -> Response:
-    """List the snapshots, the newest first, and what changed from one to the next, or between any two (.json)."""
+    """List the snapshots, the newest first, and what changed from one to the next, or between any two.
+
+    .csv has a row for each change; .json has everything.
+    """
     declared = benchmarks.find_declared(session, slug)
     between = _changes_between(session, declared.benchmark, from_, to)
     listed = _describe_snapshots(session, declared.benchmark)
-    if split_format(request.url.path)[1] == "json":
+    fmt = split_format(request.url.path)[1]
+    if fmt == "json":
         return json_answer(listed if between is None else between)
+    if fmt == "csv":
+        return csv_answer(changes_table(slug, listed, between))
     board = declared.manifest.leaderboards[0].name
     return page(
         "snapshots.html",

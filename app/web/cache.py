@@ -26,6 +26,7 @@ Headers = list[tuple[bytes, bytes]]
 Key = tuple[bytes, bytes, bool, bool]
 POLL_S = 1.0
 COMPRESS_FROM = 1000
+PUBLISHED = frozenset({"/", "/benchmarks.csv", "/benchmarks.json", "/glossary", "/glossary.csv", "/glossary.json"})
 DROPPED = (b"content-length", b"date", b"server")
 SECURITY: Headers = [
     (b"content-security-policy", b"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
@@ -137,7 +138,7 @@ class PublishedPages:
 def _key(scope: Scope) -> Key | None:
     """Return what a request's page is kept under, or None when its answer is not to be kept."""
     path: str = scope["path"]
-    is_published = path in ("/", "/glossary") or path.startswith(("/benchmarks/", "/benchmarks.json", "/static/"))
+    is_published = path in PUBLISHED or path.startswith(("/benchmarks/", "/static/"))
     if scope["method"] not in ("GET", "HEAD") or not is_published:
         return None
     accepts_gzip = wants_html = False

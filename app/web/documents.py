@@ -26,6 +26,17 @@ class ColumnDocument(Document):
     digits: int | None
 
 
+class GlossaryDocument(Document):
+    """The glossary as a table: every explained term with its formula and source."""
+
+    name: str
+    title: str
+    notes: list[str]
+    meta: dict[str, Any]
+    columns: list[ColumnDocument]
+    rows: list[dict[str, str | None]]
+
+
 class TableDocument(Document):
     """A table with its rows as objects by column name, and the snapshot it belongs to."""
 

@@ -5,11 +5,13 @@ from sqlalchemy import text
 from starlette.responses import PlainTextResponse, Response
 
 from app.render import html
+from app.render.exports import table_to_json
 from app.render.glossary import ENTRIES
+from app.render.page_tables import glossary_table
 from app.store import benchmarks
 from app.version import code_version
-from app.web.answers import json_answer, page
-from app.web.documents import HealthDocument, ReadyDocument
+from app.web.answers import csv_answer, json_answer, page
+from app.web.documents import GlossaryDocument, HealthDocument, ReadyDocument
 from app.web.problems import described
 from app.web.state import SessionDep
 
@@ -44,6 +46,18 @@ def metrics(session: SessionDep) -> Response:
 def glossary() -> Response:
     """Explain every number, interval and rule."""
     return page("glossary.html", title="Glossary", entries=ENTRIES)
+
+
+@router.get("/glossary.csv", summary="The glossary as CSV", responses=described(also=("csv",)))
+def glossary_csv() -> Response:
+    """Explain every number, interval and rule, a row each."""
+    return csv_answer(glossary_table(ENTRIES))
+
+
+@router.get("/glossary.json", summary="The glossary as JSON", responses=described(answer=GlossaryDocument))
+def glossary_json() -> Response:
+    """Explain every number, interval and rule, as JSON."""
+    return Response(table_to_json(glossary_table(ENTRIES), {}), media_type="application/json")
 
 
 @router.get("/static/{name}", include_in_schema=False)

@@ -11,14 +11,15 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import Prereg, Submission
-from app.errors import FieldRejected, NotFound, Problem
+from app.errors import FieldRejected, Problem
 from app.leaderboards.claims import source_of
 from app.prereg import parse_prereg
+from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
 from app.store import benchmarks, preregs, snapshots, submissions
 from app.store.tokens import get_token
 from app.table import Table
-from app.web.answers import json_answer, page, split_format
+from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import yaml_body
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
 from app.web.problems import described
@@ -59,17 +60,16 @@ def _register(session: Session, yaml: bytes, token_id: int, benchmark: str | Non
 
 @router.get(
     "/{sha256}",
-    summary="One preregistration (.yaml, .json)",
-    responses=described(404, answer=PreregDocument, also=("html", "yaml")),
+    summary="One preregistration (.yaml, .json; .csv: what cites it)",
+    responses=described(404, answer=PreregDocument, also=("html", "csv", "yaml")),
 )
 def show(sha256: str, session: SessionDep) -> Response:
     """Show a preregistration as it was registered, with the submissions that cite it."""
     name, fmt = split_format(sha256)
+    refuse_other_formats(fmt, "csv", "json", "yaml")
     stored = preregs.find_prereg(session, name)
     if fmt == "yaml":
         return Response(stored.yaml, media_type="application/yaml")
-    if fmt == "csv":
-        raise NotFound("A preregistration has no CSV; there are .yaml and .json.")
     citing = preregs.list_citing(session, name)
     about = {
         **_about(session, stored),
@@ -83,6 +83,8 @@ def show(sha256: str, session: SessionDep) -> Response:
         ],
         "submissions": [{"id": s.id, "status": s.status} for s in citing],
     }
+    if fmt == "csv":
+        return csv_answer(citing_table(about))
     outcomes = [_outcome(session, submission) for submission in citing]
     published = _published_claims(session, name, citing)
     if fmt == "json":

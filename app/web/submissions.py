@@ -26,15 +26,16 @@ from app.evidence.uploads import Limits, Upload
 from app.jobs.claimed import check_own_claims
 from app.manifest import problems_from
 from app.prereg import parse_prereg, sha256_hex
-from app.render.exports import table_to_csv, table_to_json
+from app.render.exports import table_to_json
 from app.render.narrow import narrow_table
+from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
 from app.render.reading_guide import guide_of
 from app.store import benchmarks, entrants, labels, preregs, series, standing, submissions, tables
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 from app.web import reports
-from app.web.answers import json_answer, page, split_format
+from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import Reason, spool
 from app.web.documents import DryRunDocument, SubmissionDocument
 from app.web.problems import described
@@ -90,8 +91,8 @@ def make_router(settings: Settings) -> APIRouter:
     router.add_api_route(
         "/submissions/{submission}",
         show,
-        summary="A submission (.json)",
-        responses=described(404, answer=SubmissionDocument, also=("html",)),
+        summary="A submission (.csv: its checks; .json)",
+        responses=described(404, answer=SubmissionDocument, also=("html", "csv")),
     )
     router.add_api_route(
         "/submissions/{submission}/scores.csv", scores, summary="Its rows", responses=described(404, also=("csv",))
@@ -358,9 +359,14 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
 def show(submission: str, session: SessionDep) -> Response:
     """Show a submission: status, checks, history, files, its own averages."""
     name, fmt = split_format(submission)
+    refuse_other_formats(fmt, "csv", "json")
     stored = submissions.find_submission(session, _number(name))
     if fmt == "json":
         return json_answer(describe(session, stored), headers={"Cache-Control": "no-store"})
+    if fmt == "csv":
+        answer = csv_answer(checks_table(describe(session, stored)))
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
     kept = submissions.read_tables(session, stored.id)
     return page(
         "submission.html",
@@ -384,14 +390,14 @@ def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDe
     if fmt == "json":
         return Response(table_to_json(table, {"submission": stored.id}), media_type="application/json")
     if fmt != "csv":
-        raise NotFound("This table has no such format; there are .csv and .json.")
-    return Response(table_to_csv(table), media_type="text/csv; charset=utf-8")
+        raise NotFound("This table has no page of its own; there are .csv and .json.")
+    return csv_answer(table)
 
 
 def scores(submission: int, session: SessionDep) -> Response:
     """Return every row of a submission as it was stored, as CSV."""
     stored = submissions.find_submission(session, submission)
-    return Response(table_to_csv(tables.scores_table(session, stored)), media_type="text/csv; charset=utf-8")
+    return csv_answer(tables.scores_table(session, stored))
 
 
 class Withdrawal(BaseModel):
