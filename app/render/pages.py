@@ -17,6 +17,7 @@ from app.render.glossary_entry import Entry
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.narrow import Choice
 from app.render.reading import Count, leader_sentence, legend, tally, tier_starts
+from app.render.submit_example import SubmitExample
 from app.store.benchmarks import BenchmarkSummary
 from app.table import Cell, Table
 
@@ -44,7 +45,7 @@ class BenchmarkPage(Page):
     """One benchmark: boards, rules, how to submit, the latest submissions.
 
     `version` is the manifest's; `publish_error` says why the last publication failed; `base` is the address
-    of this server as the reader reached it.
+    of this server as the reader reached it; `example` is a small upload that the benchmark takes.
     """
 
     template = "benchmark.html"
@@ -54,6 +55,7 @@ class BenchmarkPage(Page):
     publish_error: str | None
     base: str
     guide: str | None
+    example: SubmitExample
     submissions: Sequence[Submission]
 
 

@@ -12,6 +12,7 @@ from app.jobs.changes import list_changes, load_state
 from app.leaderboards.registry import manifest_json_schema, parse_manifest
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.reading_guide import guide_of
+from app.render.submit_example import submit_example
 from app.store import benchmarks, snapshots, submissions
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import yaml_body
@@ -139,6 +140,7 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
         publish_error=declared.benchmark.publish_error,
         base=(state.settings.base_url or str(request.base_url)).rstrip("/"),
         guide=guide_of(declared.manifest.mode),
+        example=submit_example(declared.manifest),
         submissions=submissions.list_submissions(session, declared.benchmark.id, limit=50),
     )
 
