@@ -17,8 +17,9 @@ from app.cli.__main__ import run
 DROP = 0
 CHECKS = [{"rule": "prereg", "outcome": "passed", "reason": "The prereg was registered before the run."}]
 RECEIVED = {"id": 7, "url": "/submissions/7", "status": "received", "admitted": True, "checks": CHECKS}
-PUBLISHED = {"id": 7, "status": "published", "reason": "Snapshot 3."}
-NOT_ADMITTED = {"id": 7, "status": "not_admitted", "reason": "The tree was dirty."}
+PUBLISHED = {"id": 7, "status": "published", "reason": "Snapshot 3.", "checks": CHECKS}
+CLAIM = {"rule": "claims", "outcome": "failed", "reason": "MASE was claimed as 1 and is 2."}
+NOT_ADMITTED = {"id": 7, "status": "not_admitted", "reason": "The tree was dirty.", "checks": [*CHECKS, CLAIM]}
 PROBLEM = {"file": "scores.csv", "row": 17, "column": "horizon", "value": "95", "message": "expected 96"}
 REFUSAL = {"title": "Rejected", "status": 422, "detail": "1 problem.", "problems": [PROBLEM], "n_problems": 1}
 
@@ -61,14 +62,14 @@ def make_handler(get_script: Callable[[], Script]) -> type[BaseHTTPRequestHandle
                 self.connection.shutdown(socket.SHUT_RDWR)
                 self.close_connection = True
                 return
-            content = json.dumps(document).encode()
+            content = document if isinstance(document, bytes) else json.dumps(document).encode()
             self.send_response(status)
             for name, value in {
                 "Content-Type": "application/json",
                 "Content-Length": str(len(content)),
-                **headers,
+                **{name.replace("_", "-"): value for name, value in headers.items()},
             }.items():
-                self.send_header(name.replace("_", "-"), value)
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)
 
@@ -107,7 +108,7 @@ def test_a_published_submission_ends_with_0(script: Script, scores: Path, capsys
     out = capsys.readouterr().out
 
     assert code == 0
-    assert "The prereg was registered before the run." in out
+    assert out.count("The prereg was registered before the run.") == 1
     assert "Submission 7 is published: Snapshot 3." in out
 
 
@@ -118,9 +119,55 @@ def test_a_submission_that_is_not_admitted_ends_with_1(
     script.answer(202, RECEIVED)
     script.answer(200, NOT_ADMITTED)
     code = submit(script, scores)
+    out = capsys.readouterr().out
 
     assert code == 1
-    assert "not admitted: The tree was dirty." in capsys.readouterr().out
+    assert "not admitted: The tree was dirty." in out
+    assert "MASE was claimed as 1 and is 2." in out
+
+
+def test_without_waiting_the_first_answer_decides(script: Script, scores: Path) -> None:
+    """What is not admitted already when it arrives is told by the exit code all the same."""
+    script.answer(202, {**RECEIVED, "status": "not_admitted", "admitted": False})
+
+    assert submit(script, scores, "--no-wait") == 1
+
+
+@pytest.mark.parametrize("status", [200, 502])
+def test_an_answer_of_something_else_is_a_sentence(
+    script: Script, scores: Path, capsys: pytest.CaptureFixture[str], status: int
+) -> None:
+    """A proxy's page is neither a verdict nor a traceback, also where it says that it is JSON."""
+    script.answer(status, b"<html>", Content_Type="text/html")
+    script.answer(status, b"<html>", Content_Type="application/json")
+    codes = [submit(script, scores, "--no-wait") for _ in range(2)]
+
+    assert codes == [2, 2]
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_page_is_not_exported_as_a_board(script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is written where the answer is no table."""
+    script.answer(200, b"<html>", Content_Type="text/html")
+    saved = tmp_path / "board.csv"
+    code = run(["export", "my-bench", "--board", "sql", "-o", str(saved), "--server", script.address])
+
+    assert code == 2
+    assert not saved.exists()
+    assert "answered with text/html" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_a_sentence(
+    script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 1 means not admitted, so this is 2, with the name of the file."""
+    script.answer(200, {"rows": []})
+    saved = tmp_path / "none" / "board.json"
+    which = ["my-bench", "--board", "sql", "--format", "json"]
+    code = run(["export", *which, "-o", str(saved), "--server", script.address])
+
+    assert code == 2
+    assert str(saved) in capsys.readouterr().err
 
 
 def test_a_refused_submission_ends_with_2_and_its_problems(

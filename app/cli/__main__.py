@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import show_error
+from app.cli.output import note, show_error
 from app.cli.remote import Unreachable
 from app.errors import PlumblineError
 
@@ -68,6 +68,10 @@ def run(arguments: Sequence[str]) -> int:
         return UNREACHABLE
     except PlumblineError as error:
         show_error(error)
+        return REFUSED
+    except OSError as error:
+        # The reason and the file; a full disk, a folder that is not there, a pipe that was closed.
+        note(f"Error: {error}", style="red")
         return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED

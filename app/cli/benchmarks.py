@@ -57,7 +57,7 @@ def put_labels(
         def parts() -> list[tuple[str, Any]]:
             return [("file", (file.name, stack.enter_context(file.open("rb"))))]
 
-        answer = remote.send(Request("PUT", f"/benchmarks/{slug}/labels", files=parts)).json()
+        answer = remote.send_for_json(Request("PUT", f"/benchmarks/{slug}/labels", files=parts))
         for warning in answer["warnings"]:
             note(f"Note: {warning['message']}")
         for each in answer["tasks"]:

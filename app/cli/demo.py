@@ -105,7 +105,7 @@ def _submit(remote: Server, slug: str, submission: ExampleSubmission) -> int | N
         files = [("files", (path.name, stack.enter_context(path.open("rb")))) for path in submission.files]
         request = Request("POST", f"/benchmarks/{slug}/submissions", form=form, files=lambda: files)
         try:
-            return int(remote.send(request).json()["id"])
+            return int(remote.send_for_json(request)["id"])
         except Refused as refusal:
             if refusal.status != CONFLICT:
                 note(f"{', '.join(path.name for path in submission.files)} was refused.")

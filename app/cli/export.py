@@ -30,7 +30,10 @@ def export(
     headers = {"Accept": "text/csv" if file_format == "csv" else "application/json"}
     params = None if snapshot is None else {"snapshot": str(snapshot)}
     with Server(server) as remote:
-        content = remote.send(Request("GET", path, params=params, headers=headers)).content
+        response = remote.send(Request("GET", path, params=params, headers=headers))
+        if not response.headers.get("Content-Type", "").startswith(headers["Accept"]):
+            raise remote.not_from_plumbline(response)
+    content = response.content
     if output is None:
         sys.stdout.buffer.write(content)
         return

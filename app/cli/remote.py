@@ -71,12 +71,26 @@ class Server:
 
     def get_json(self, path: str) -> Any:
         """Return the JSON at a path. Raises Refused and Unreachable, as every request does."""
-        return self.send(Request("GET", path)).json()
+        return self.send_for_json(Request("GET", path))
 
     def send_yaml(self, method: str, path: str, content: bytes, *, repeatable: bool) -> Any:
         """Send a YAML document and return the JSON answer."""
         headers = {"Content-Type": "application/yaml"}
-        return self.send(Request(method, path, headers=headers, content=content, repeatable=repeatable)).json()
+        return self.send_for_json(Request(method, path, headers=headers, content=content, repeatable=repeatable))
+
+    def send_for_json(self, request: Request) -> Any:
+        """Send a request and return the JSON answer. Raises Refused for an answer that is none."""
+        response = self.send(request)
+        try:
+            return response.json()
+        except ValueError:
+            raise self.not_from_plumbline(response) from None
+
+    def not_from_plumbline(self, response: httpx.Response) -> Refused:
+        """Return the error for an answer of another kind than was asked for, such as a proxy's page."""
+        kind = response.headers.get("Content-Type", "nothing").partition(";")[0]
+        message = f"{self.address} answered with {kind}, not as a plumbline server does; is something else in front?"
+        return Refused(message, [], n_problems=0, status=response.status_code)
 
     def send(self, request: Request) -> httpx.Response:
         """Send a request; a busy server and, where it does no harm, a broken connection are tried again."""
@@ -139,5 +153,8 @@ PROBLEM_FIELDS = ("message", "file", "row", "column", "value")
 def _problem_document(response: httpx.Response) -> dict[str, Any]:
     if "json" not in response.headers.get("Content-Type", ""):
         return {}
-    document = response.json()
+    try:
+        document = response.json()
+    except ValueError:
+        return {}
     return document if isinstance(document, dict) else {}

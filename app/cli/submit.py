@@ -68,8 +68,8 @@ def submit(
 ) -> None:
     """Submit result files to a benchmark; a folder is sent as a zip of its files.
 
-    Exit codes: 0 published, 1 not admitted (so ends a power or debug run, which is stored and never ranked),
-    2 refused, 3 the server cannot be reached.
+    Exit codes: 0 published (with --no-wait: received), 1 not admitted (so ends a power or debug run, which is stored
+    and never ranked), 2 refused, 3 the server cannot be reached.
     """
     fields = {"prereg_sha256": prereg_sha256, "entrant": entrant, "metadata": metadata, "claims": claims}
     given = {name: text for name, text in fields.items() if text is not None}
@@ -81,7 +81,7 @@ def submit(
         if dry_run:
             raise typer.Exit(_say_dry_run(answer))
         note(f"Submission {answer['id']}: {remote.address}{answer['url']}")
-        raise typer.Exit(PUBLISHED if no_wait else _follow(remote, answer))
+        raise typer.Exit(EXIT_CODES.get(answer["status"], PUBLISHED) if no_wait else _follow(remote, answer))
 
 
 def upload(remote: Server, package: Package) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def upload(remote: Server, package: Package) -> dict[str, Any]:
             form=package.fields,
             files=parts,
         )
-        answer: dict[str, Any] = remote.send(request).json()
+        answer: dict[str, Any] = remote.send_for_json(request)
     return answer
 
 
@@ -171,5 +171,8 @@ def _say_dry_run(answer: Mapping[str, Any]) -> int:
 
 def _follow(remote: Server, answer: Mapping[str, Any]) -> int:
     verdict = wait_for_verdict(remote, int(answer["id"]))
+    if verdict["checks"] != answer["checks"]:
+        note("The evaluation changed the checks:")
+        show(check_table(verdict["checks"]))
     say(f"Submission {answer['id']} is {verdict['status'].replace('_', ' ')}: {verdict['reason']}")
     return EXIT_CODES[verdict["status"]]
