@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
+from starlette.responses import Response
 
 from app.config import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
@@ -24,6 +25,7 @@ from app.web import (
     tokens,
 )
 from app.web.cache import PublishedPages, watch
+from app.web.description import DescribedApi
 from app.web.limits import RateLimit
 from app.web.state import State
 
@@ -44,10 +46,12 @@ def create_app(settings: Settings, database_url: str) -> PublishedPages:
             await watcher
         engine.dispose()
 
-    app = FastAPI(
+    app = DescribedApi(
         title="plumbline",
         version=release(),
         lifespan=lifespan,
+        default_response_class=Response,
+        docs_url=None,
         redoc_url=None,
         max_body_size=SMALL_BODY,
         telemetry={"tracing": False, "metrics": False},

@@ -289,12 +289,16 @@ def _build_board(
         return None
 
 
+# A path has several keys, and the message that follows must stay in sight.
+MAX_KEY = 200
+
+
 def problems_from(error: ValidationError, prefix: str = "") -> list[Problem]:
     """Turn pydantic's findings into problems whose column is the dotted path of the key."""
     return [
         Problem(
             e["msg"].removeprefix("Value error, "),
-            column=prefix + ".".join(str(step) for step in e["loc"]) or None,
+            column=prefix + ".".join(clip_for_message(str(step), MAX_KEY) for step in e["loc"]) or None,
             value=None if e["type"] == "missing" else _shown(e.get("input")),
         )
         for e in error.errors()

@@ -22,6 +22,7 @@ from app.jobs.publish import publish
 from app.jobs.queue import QueuedJobs
 from app.main import create_app
 from app.store import benchmarks, submissions, tokens
+from tests.described import Description
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -98,7 +99,9 @@ def open_site(database_url: str, settings: Settings) -> Iterator[Site]:
     roles = {"alice": "submitter", "bob": "submitter", "steward": "steward", "admin": "admin"}
     with sessions.begin() as session:
         texts = {name: tokens.create_token(session, name, role)[1] for name, role in roles.items()}
-    with TestClient(create_app(settings, database_url), raise_server_exceptions=False) as http:
+    app = create_app(settings, database_url)
+    with TestClient(app, raise_server_exceptions=False) as http:
+        http.event_hooks = {"response": [Description(http.get("/openapi.json").json()).check]}
         yield Site(http, sessions, texts)
     engine.dispose()
 

@@ -11,6 +11,7 @@ from app.db.models import Snapshot, Submission
 from app.errors import Problem
 from app.manifest import Manifest
 from app.manifest_kinds import LabelSource
+from app.render.api_page import Operation
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import Drawings
 from app.render.glossary_entry import Entry
@@ -223,6 +224,14 @@ class GlossaryPage(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ApiPage(Page):
+    """Every operation of the API, by its tag."""
+
+    template = "api.html"
+    operations: Mapping[str, Sequence[Operation]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ErrorPage(Page):
     """A problem document as a page: `title` and `detail`, and of `n_problems` problems the first ones."""
 
@@ -240,5 +249,6 @@ PAGES: tuple[type[Page], ...] = (
     PreregPage,
     SnapshotsPage,
     GlossaryPage,
+    ApiPage,
     ErrorPage,
 )

@@ -19,7 +19,7 @@ from app.store import benchmarks, snapshots
 from app.table import Table
 from app.web.answers import TableView, page, split_format, table_answer
 from app.web.documents import TableDocument
-from app.web.problems import TABLE, described
+from app.web.problems import table_routes
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber, published
 
@@ -27,7 +27,6 @@ router = APIRouter(tags=["leaderboards"])
 
 EntrantName = Annotated[str, Query(max_length=200)]
 ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/against"
-ANSWERS = described(404, 422, answer=TableDocument, also=TABLE)
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,7 @@ class Compared:
         return replace(shown, title=title, notes=(*self.sentences, *shown.notes))
 
 
-@router.get(ADDRESS, summary="A against B", responses=ANSWERS)
-@router.get(f"{ADDRESS}.csv", summary="A against B", responses=ANSWERS)
-@router.get(f"{ADDRESS}.json", summary="A against B", responses=ANSWERS)
+@table_routes(router, ADDRESS, "A against B", 404, 422, answer=TableDocument)
 def show_against(
     slug: str,
     board: str,

@@ -15,7 +15,7 @@ from app.render.reading_guide import guide_of
 from app.render.submit_example import submit_example
 from app.store import benchmarks, snapshots, submissions
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.bodies import yaml_body
+from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents import BenchmarkDocument, ChangesDocument, ListedBenchmark, MadeDocument, SnapshotDocument
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward
@@ -65,7 +65,8 @@ def list_benchmarks_json(session: SessionDep) -> Response:
     "/benchmarks",
     status_code=201,
     summary="Make a benchmark",
-    responses=described(401, 403, 409, 413, 422, answer=MadeDocument, status=201),
+    responses=described(403, 409, 415, answer=MadeDocument, status=201),
+    openapi_extra=YAML_REQUEST,
 )
 async def create_benchmark(request: Request, state: StateDep, caller: Steward) -> Response:
     """Make a benchmark from its manifest (YAML)."""
@@ -85,7 +86,8 @@ async def create_benchmark(request: Request, state: StateDep, caller: Steward) -
 @router.put(
     "/benchmarks/{slug}",
     summary="Add a version of the manifest",
-    responses=described(401, 403, 404, 409, 422, answer=MadeDocument),
+    responses=described(403, 404, 409, 415, answer=MadeDocument),
+    openapi_extra=YAML_REQUEST,
 )
 async def update_benchmark(slug: str, request: Request, state: StateDep, caller: Steward) -> Response:
     """Add a version of a benchmark's manifest (YAML); the boards are computed anew."""

@@ -1,17 +1,14 @@
-"""Reading a request's body within a limit: as YAML bytes, or as uploaded files copied to disk; free text in it."""
+"""Reading a request's body within a limit: as YAML bytes, or as uploaded files copied to disk."""
 
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 from fastapi import UploadFile
-from pydantic import AfterValidator, StringConstraints
 from starlette.requests import Request
 
 from app.errors import TooLarge, UnsupportedMediaType
 from app.evidence.uploads import Upload
-from app.names import TEXT_RULE, is_plain_text
 
 YAML_TYPES = (
     "application/yaml",
@@ -23,16 +20,9 @@ YAML_TYPES = (
 )
 # What curl sends when nobody says what the body is.
 UNSAID = ("", "application/x-www-form-urlencoded")
-
-
-def _plain(text: str) -> str:
-    if not is_plain_text(text):
-        raise ValueError(f"expected {TEXT_RULE}")
-    return text
-
-
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000), AfterValidator(_plain)]
-"""Why somebody did something, for everyone to read: never blank, and shown as it is stored."""
+YAML_REQUEST = {
+    "requestBody": {"required": True, "content": {YAML_TYPES[0]: {"schema": {"type": "string"}}}},
+}
 
 
 async def yaml_body(request: Request, max_bytes: int, what: str) -> bytes:

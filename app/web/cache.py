@@ -100,9 +100,13 @@ class PublishedPages:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # HEAD is answered like GET, without the body; no endpoint need know of it.
+        method = scope["method"]
+        if method == "HEAD":
+            method, send = "GET", _without_body(send)
         key = _key(scope)
         if key is None:
-            await self._app(scope, receive, _secured(send, scope["path"]))
+            await self._app({**scope, "method": method}, receive, _secured(send))
             return
         shelf = self._queried if scope["query_string"] else self._plain
         page = shelf.pages.get(key)
@@ -116,7 +120,7 @@ class PublishedPages:
         """Render a page and keep it; an answer that is not one to keep is passed on as it comes, and None returned."""
         generation = self._generation
         messages: list[Message] = []
-        passed_on = _secured(send, scope["path"])
+        passed_on = _secured(send)
 
         async def collect(message: Message) -> None:
             if not messages or _is_kept(messages[0]):
@@ -182,13 +186,18 @@ async def _send(page: Page, scope: Scope, send: Send) -> None:
             await send(page.head)
             return
     await send(page.start)
-    await send(page.head if scope["method"] == "HEAD" else page.body)
+    await send(page.body)
 
 
-def _secured(send: Send, path: str) -> Send:
-    # The interactive description of the API loads its own scripts; every other page runs none.
-    extra = SECURITY[1:] if path.startswith("/docs") else SECURITY
+def _without_body(send: Send) -> Send:
+    async def bodiless(message: Message) -> None:
+        is_body = message["type"] == "http.response.body"
+        await send({**message, "body": b""} if is_body else message)
 
+    return bodiless
+
+
+def _secured(send: Send) -> Send:
     refused = False
 
     async def secured(message: Message) -> None:
@@ -197,7 +206,7 @@ def _secured(send: Send, path: str) -> Send:
             # The framework's own refusal of a large body is plain text; ours are problem documents.
             refused = message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and not _is_problem(message)
             headers = too_large()[0] if refused else message.get("headers", [])
-            message = {**message, "headers": [*headers, *extra]}
+            message = {**message, "headers": [*headers, *SECURITY]}
         elif refused:
             message = {**message, "body": b"" if message.get("more_body") else too_large()[1]}
         await send(message)

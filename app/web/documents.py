@@ -26,19 +26,25 @@ class ColumnDocument(Document):
     digits: int | None
 
 
-class GlossaryDocument(Document):
-    """The glossary as a table: every explained term with its formula and source."""
+class PlainTableDocument(Document):
+    """A table with its rows as objects by column name."""
 
     name: str
     title: str
     notes: list[str]
     meta: dict[str, Any]
     columns: list[ColumnDocument]
-    rows: list[dict[str, str | None]]
+    rows: list[dict[str, str | int | float | bool | None]]
 
 
-class TableDocument(Document):
-    """A table with its rows as objects by column name, and the snapshot it belongs to."""
+class SubmissionTableDocument(PlainTableDocument):
+    """One of a submission's own tables."""
+
+    submission: int
+
+
+class TableDocument(PlainTableDocument):
+    """A published table, and the snapshot it belongs to."""
 
     benchmark: str
     snapshot: int | None
@@ -47,12 +53,6 @@ class TableDocument(Document):
     manifest_digest: str | None = None
     input_digest: str | None = None
     code_version: str | None = None
-    name: str
-    title: str
-    notes: list[str]
-    meta: dict[str, Any]
-    columns: list[ColumnDocument]
-    rows: list[dict[str, str | int | float | bool | None]]
 
 
 class CheckDocument(Document):

@@ -34,7 +34,10 @@ def make_router(settings: Settings) -> APIRouter:
         methods=["PUT"],
         status_code=201,
         summary="Put the labels, once",
-        responses=described(401, 403, 404, 409, 413, 422, 429, answer=LabelsDocument, status=201),
+        responses={
+            **described(403, 404, 409, answer=LabelsDocument, status=201),
+            **described(answer=LabelsDocument),
+        },
         max_body_size=settings.max_body_mib * MIB,
     )
     router.add_api_route(
@@ -42,7 +45,7 @@ def make_router(settings: Settings) -> APIRouter:
         show_labels,
         methods=["GET"],
         summary="Which tasks have labels (stewards only; never the labels)",
-        responses=described(401, 403, 404, 409, answer=LabelsDocument),
+        responses=described(403, 404, 409, answer=LabelsDocument),
     )
     return router
 

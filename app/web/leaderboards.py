@@ -12,7 +12,7 @@ from app.store import benchmarks, snapshots
 from app.web import against
 from app.web.answers import TableView, split_format, table_answer
 from app.web.documents import TableDocument
-from app.web.problems import TABLE, described
+from app.web.problems import TABLE, described, table_routes
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of
 
@@ -79,21 +79,7 @@ def show_board_table(
     return table_answer(request, _beside(session, view, board, name), fmt)
 
 
-@router.get(
-    "/benchmarks/{slug}/claims",
-    summary="The registered claims",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
-@router.get(
-    "/benchmarks/{slug}/claims.csv",
-    summary="The registered claims",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
-@router.get(
-    "/benchmarks/{slug}/claims.json",
-    summary="The registered claims",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
+@table_routes(router, "/benchmarks/{slug}/claims", "The registered claims", 404, answer=TableDocument)
 def show_claims(slug: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """Show every preregistered claim with its verdict (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
@@ -109,21 +95,12 @@ def show_claims(slug: str, request: Request, session: SessionDep, snapshot: Snap
     return table_answer(request, view, split_format(request.url.path)[1])
 
 
-@router.get(
-    "/benchmarks/{slug}/profiles",
-    summary="Performance profiles",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
-@router.get(
-    "/benchmarks/{slug}/profiles.csv",
-    summary="Performance profiles",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
-@router.get(
-    "/benchmarks/{slug}/profiles.json",
-    summary="Performance profiles",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
+PROFILES = "/benchmarks/{slug}/profiles"
+
+
+@router.get(PROFILES, summary="Leads to performance profiles", status_code=307, responses=described(404))
+@router.get(f"{PROFILES}.csv", summary="Leads to performance profiles", status_code=307, responses=described(404))
+@router.get(f"{PROFILES}.json", summary="Leads to performance profiles", status_code=307, responses=described(404))
 def show_profiles(slug: str, session: SessionDep, request: Request, snapshot: SnapshotNumber = None) -> Response:
     """Lead to the profiles of the first board that has them, in the snapshot and with the query that was asked for."""
     declared = benchmarks.find_declared(session, slug)

@@ -1,17 +1,18 @@
 """Operations: health, readiness, metrics, the glossary and the stylesheet."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from sqlalchemy import text
 from starlette.responses import PlainTextResponse, Response
 
 from app.render import html
+from app.render.api_page import list_operations
 from app.render.exports import table_to_json
 from app.render.glossary import ENTRIES
 from app.render.page_tables import glossary_table
 from app.store import benchmarks
 from app.version import code_version
 from app.web.answers import csv_answer, json_answer, page
-from app.web.documents import GlossaryDocument, HealthDocument, ReadyDocument
+from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
 from app.web.problems import described
 from app.web.state import SessionDep
 
@@ -54,10 +55,16 @@ def glossary_csv() -> Response:
     return csv_answer(glossary_table(ENTRIES))
 
 
-@router.get("/glossary.json", summary="The glossary as JSON", responses=described(answer=GlossaryDocument))
+@router.get("/glossary.json", summary="The glossary as JSON", responses=described(answer=PlainTableDocument))
 def glossary_json() -> Response:
     """Explain every number, interval and rule, as JSON."""
     return Response(table_to_json(glossary_table(ENTRIES), {}), media_type="application/json")
+
+
+@router.get("/docs", include_in_schema=False)
+def docs(request: Request) -> Response:
+    """Show every operation of the API; without scripts, so that it is there in a closed network too."""
+    return page("api.html", title="API", operations=list_operations(request.app.openapi()))
 
 
 @router.get("/static/{name}", include_in_schema=False)

@@ -20,8 +20,9 @@ from app.store import benchmarks, preregs, snapshots, submissions
 from app.store.tokens import get_token
 from app.table import Table
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.bodies import yaml_body
+from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
+from app.web.fields import Text
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward, Submitter
 
@@ -34,7 +35,11 @@ BenchmarkName = Annotated[str | None, Query(max_length=63)]
     "",
     status_code=201,
     summary="Register",
-    responses=described(401, 403, 404, 413, 415, 422, answer=RegistrationDocument, status=201),
+    responses={
+        **described(404, 409, 415, answer=RegistrationDocument, status=201),
+        **described(answer=RegistrationDocument),
+    },
+    openapi_extra=YAML_REQUEST,
 )
 async def register(request: Request, state: StateDep, caller: Submitter, benchmark: BenchmarkName = None) -> Response:
     """Register a preregistration (YAML bytes); known bytes answer 200 with their first registration.
@@ -153,14 +158,14 @@ class Attestation(BaseModel):
     """A steward's word that a preregistration existed before the server saw it."""
 
     registered_at: AwareDatetime
-    evidence: str = Field(min_length=1, max_length=2000)
+    evidence: Text = Field(min_length=1, max_length=2000)
 
 
 @router.post(
     "/{sha256}/attestations",
     status_code=201,
     summary="Attest",
-    responses=described(401, 403, 404, 422, answer=AttestedDocument, status=201),
+    responses=described(403, 404, answer=AttestedDocument, status=201),
 )
 def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: Steward) -> Response:
     """Record an earlier registration time with its evidence (a signed tag, a DOI, an archive address)."""

@@ -1,17 +1,18 @@
 """Errors as answers: one table from domain error to HTTP status, and problem documents (RFC 9457)."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, TypeAdapter
 from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
 
 from app import errors
 from app.db.transactions import is_broken_off
@@ -19,6 +20,8 @@ from app.errors import PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
 from app.render.exports import to_json
 from app.render.html import render
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Response])
 
 logger = logging.getLogger(__name__)
 
@@ -66,25 +69,42 @@ TEXTS = {
     "text": "text/plain",
 }
 TABLE = ("html", "csv")
+REFERENCE = "#/components/schemas/{model}"
 
 
 def described(
     *statuses: int, answer: Any = None, also: Sequence[str] = (), status: int = 200
 ) -> dict[int | str, dict[str, Any]]:
-    """Return every answer of an endpoint for the description of the API: its problems, and what it gives.
+    """Return the answers of an endpoint for the description of the API: its own problems, and what it gives.
 
-    `answer` is the type of the JSON document, `also` the other formats of the same address.
+    `answer` is the type of the JSON document, `also` the other formats of the same address. What an error looks like,
+    and which every address may have, `app.web.description` adds.
     """
-    content = {PROBLEM_JSON: {"schema": ProblemDocument.model_json_schema()}}
-    found: dict[int | str, dict[str, Any]] = {
-        failed: {"description": HTTPStatus(failed).phrase, "content": content} for failed in (*statuses, 503)
-    }
+    found: dict[int | str, dict[str, Any]] = {failed: {"description": HTTPStatus(failed).phrase} for failed in statuses}
     given: dict[str, Any] = {TEXTS[name]: {"schema": {"type": "string"}} for name in also}
     if answer is not None:
-        given["application/json"] = {"schema": TypeAdapter(answer).json_schema()}
+        given["application/json"] = {"schema": TypeAdapter(answer).json_schema(ref_template=REFERENCE)}
     if given:
         found[status] = {"description": HTTPStatus(status).phrase, "content": given}
     return found
+
+
+def table_routes(
+    router: APIRouter, path: str, summary: str, *statuses: int, answer: Any
+) -> Callable[[Endpoint], Endpoint]:
+    """Decorate the endpoint of a table that is a page at `path` and data at the same address with .csv and .json."""
+    formats: dict[str, dict[str, Any]] = {
+        "": {"also": ("html",)},
+        ".csv": {"also": ("csv",)},
+        ".json": {"answer": answer},
+    }
+
+    def decorate(endpoint: Endpoint) -> Endpoint:
+        for ending, given in formats.items():
+            router.add_api_route(path + ending, endpoint, summary=summary, responses=described(*statuses, **given))
+        return endpoint
+
+    return decorate
 
 
 def install(app: FastAPI) -> None:
@@ -112,7 +132,23 @@ def _domain_error(request: Request, error: Exception) -> Response:
 def _http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
-    return answer(request, error.status_code, str(error.detail), headers=dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        # The framework names the methods of the first route alone that has the path.
+        headers["Allow"] = ", ".join(_methods(request))
+    return answer(request, error.status_code, str(error.detail), headers=headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Return every method that the path of a request has."""
+    routes: Sequence[BaseRoute] = request.app.routes
+    asked = (("GET", ("GET", "HEAD")), ("POST", ("POST",)), ("PUT", ("PUT",)), ("DELETE", ("DELETE",)))
+    return [
+        name
+        for method, names in asked
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+        for name in names
+    ]
 
 
 def _validation_error(request: Request, error: Exception) -> Response:
@@ -140,7 +176,7 @@ def _database_error(request: Request, error: Exception) -> Response:
     if isinstance(error, DataError) and request.method in ("GET", "HEAD"):
         return answer(request, 404, "Nothing can have this address: it holds a character that is never stored.")
     if isinstance(error, DataError):
-        return answer(request, 422, "A text of the request holds a character that cannot be stored, such as zero.")
+        return answer(request, 422, "The request holds a text or a number that the database cannot store.")
     return _fault(request, error)
 
 
@@ -170,7 +206,7 @@ def answer(
     title = HTTPStatus(status).phrase
     kept = {"Cache-Control": "no-store", **(headers or {})}
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-        page = render("error.html", title=title, detail=detail)
+        page = render("error.html", title=title, detail=detail, problems=problems, n_problems=n_problems)
         return Response(page, status, kept, media_type="text/html; charset=utf-8")
     document: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     if problems:

@@ -9,28 +9,14 @@ from app.store import benchmarks
 from app.store.registrations import count_unbound, list_registrations, registrations_table, submitters_table
 from app.web.answers import split_format, table_answer
 from app.web.documents import TableDocument
-from app.web.problems import TABLE, described
+from app.web.problems import table_routes
 from app.web.state import SessionDep
 from app.web.views import around, name_links, view_of
 
 router = APIRouter(tags=["preregistrations"])
 
 
-@router.get(
-    "/benchmarks/{slug}/registrations",
-    summary="Every registration",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
-@router.get(
-    "/benchmarks/{slug}/registrations.csv",
-    summary="Every registration",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
-@router.get(
-    "/benchmarks/{slug}/registrations.json",
-    summary="Every registration",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
+@table_routes(router, "/benchmarks/{slug}/registrations", "Every registration", 404, answer=TableDocument)
 def show_registrations(slug: str, request: Request, session: SessionDep) -> Response:
     """List every registration of a benchmark with what became of it (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
@@ -42,21 +28,7 @@ def show_registrations(slug: str, request: Request, session: SessionDep) -> Resp
     return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
 
 
-@router.get(
-    "/benchmarks/{slug}/submitters",
-    summary="Registered and reported",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
-@router.get(
-    "/benchmarks/{slug}/submitters.csv",
-    summary="Registered and reported",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
-@router.get(
-    "/benchmarks/{slug}/submitters.json",
-    summary="Registered and reported",
-    responses=described(404, answer=TableDocument, also=TABLE),
-)
+@table_routes(router, "/benchmarks/{slug}/submitters", "Registered and reported", 404, answer=TableDocument)
 def show_submitters(slug: str, request: Request, session: SessionDep) -> Response:
     """Show how many runs each submitter registered, and how many of them were reported (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)

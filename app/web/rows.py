@@ -16,9 +16,9 @@ from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
 from app.table import Table
 from app.web.answers import json_answer, split_format, table_answer
-from app.web.bodies import Reason
 from app.web.documents import OwnerDocument, TableDocument
-from app.web.problems import TABLE, described
+from app.web.fields import Reason
+from app.web.problems import TABLE, described, table_routes
 from app.web.state import SessionDep, Steward
 from app.web.tokens import TokenNumber
 from app.web.views import SnapshotNumber, around, name_links, view_of
@@ -26,13 +26,7 @@ from app.web.views import SnapshotNumber, around, name_links, view_of
 router = APIRouter(tags=["rows"])
 
 
-@router.get("/benchmarks/{slug}/tasks", summary="The tasks", responses=described(404, answer=TableDocument, also=TABLE))
-@router.get(
-    "/benchmarks/{slug}/tasks.csv", summary="The tasks", responses=described(404, answer=TableDocument, also=TABLE)
-)
-@router.get(
-    "/benchmarks/{slug}/tasks.json", summary="The tasks", responses=described(404, answer=TableDocument, also=TABLE)
-)
+@table_routes(router, "/benchmarks/{slug}/tasks", "The tasks", 404, answer=TableDocument)
 def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """List the tasks with how many entrants have a result (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
@@ -132,7 +126,7 @@ class Transfer(BaseModel):
 @router.put(
     "/benchmarks/{slug}/entrants/{entrant}/owner",
     summary="Move ownership",
-    responses=described(401, 403, 404, 409, 422, answer=OwnerDocument),
+    responses=described(403, 404, 409, answer=OwnerDocument),
 )
 def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, caller: Steward) -> Response:
     """Make another token the owner of an entrant; the reason is kept and shown. Its own owner changes nothing."""

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
@@ -65,13 +66,17 @@ class Caller:
     role: str
 
 
-def get_caller(request: Request, state: StateDep) -> Caller:
+bearer = HTTPBearer(auto_error=False, scheme_name="token", description="a token of this server; reading needs none")
+Presented = Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
+
+
+def get_caller(presented: Presented, state: StateDep) -> Caller:
     """Return who sent the request. Raises Unauthenticated, or TooManyRequests."""
-    scheme, _, text = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not text.strip():
+    text = "" if presented is None else presented.credentials.strip()
+    if not text:
         raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>.")
     with state.sessions() as session:
-        token = tokens.find_token(session, text.strip())
+        token = tokens.find_token(session, text)
     if token is None:
         raise Unauthenticated("This token is not known here, or it was revoked.")
     wait_s = state.limit.take(token.id)

@@ -36,14 +36,15 @@ from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 from app.web import reports
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.bodies import Reason, spool
-from app.web.documents import DryRunDocument, SubmissionDocument
+from app.web.bodies import spool
+from app.web.documents import DryRunDocument, SubmissionDocument, SubmissionTableDocument
+from app.web.fields import Finite, Flag, Line, Reason, Text
 from app.web.problems import described
 from app.web.reports import is_report, report_links
 from app.web.state import RANK, Caller, SessionDep, State, StateDep, Submitter
 from app.web.views import WantedDep
 
-Claims = dict[str, dict[str, float]]
+Claims = dict[Line, dict[Line, Finite]]
 
 
 class Metadata(BaseModel):
@@ -51,13 +52,13 @@ class Metadata(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    version: str | None = Field(None, max_length=200)
-    organization: str | None = Field(None, max_length=200)
-    url: str | None = Field(None, max_length=500, pattern=r"^https?://")
-    code_commit: str | None = Field(None, max_length=64, pattern=r"^[0-9a-fA-F]{7,64}$")
-    dirty: bool | None = None
+    version: Line | None = Field(None, max_length=200)
+    organization: Line | None = Field(None, max_length=200)
+    url: Line | None = Field(None, max_length=500, pattern=r"^https?://")
+    code_commit: Line | None = Field(None, max_length=64, pattern=r"^[0-9a-fA-F]{7,64}$")
+    dirty: Flag | None = None
     started_at: AwareDatetime | None = None
-    notes: str | None = Field(None, max_length=5000)
+    notes: Text | None = Field(None, max_length=5000)
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def make_router(settings: Settings) -> APIRouter:
         status_code=202,
         summary="Submit results",
         responses={
-            **described(401, 403, 404, 409, 413, 422, 429, answer=SubmissionDocument, status=202),
+            **described(403, 404, 409, answer=SubmissionDocument, status=202),
             **described(answer=DryRunDocument),
         },
         max_body_size=settings.max_body_mib * 1024 * 1024,
@@ -101,7 +102,7 @@ def make_router(settings: Settings) -> APIRouter:
         "/submissions/{submission}/tables/{name:path}",
         show_table,
         summary="One of its tables",
-        responses=described(404, 422, also=("csv",)),
+        responses=described(404, answer=SubmissionTableDocument, also=("csv",)),
     )
     router.include_router(reports.router)
     router.add_api_route(
@@ -109,7 +110,7 @@ def make_router(settings: Settings) -> APIRouter:
         withdraw,
         methods=["POST"],
         summary="Withdraw",
-        responses=described(401, 403, 404, 409, 422, answer=SubmissionDocument),
+        responses=described(403, 404, 409, answer=SubmissionDocument),
     )
     return router
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from app.store import tokens
 from app.web.answers import json_answer
 from app.web.documents import ListedToken, RevokedDocument, TokenDocument
+from app.web.fields import Line
 from app.web.problems import described
 from app.web.state import Admin, SessionDep, Steward
 
@@ -21,20 +22,18 @@ TokenNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 class NewToken(BaseModel):
     """Whom a token is for, and what it may do."""
 
-    name: str
-    role: str
+    name: Line
+    role: Line
 
 
-@router.post(
-    "", status_code=201, summary="Make a token", responses=described(401, 403, 422, answer=TokenDocument, status=201)
-)
+@router.post("", status_code=201, summary="Make a token", responses=described(403, answer=TokenDocument, status=201))
 def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
     """Make a token; its text is in this answer and nowhere else."""
     token, text = tokens.create_token(session, wanted.name, wanted.role)
     return json_answer({"id": token.id, "name": token.name, "role": token.role, "token": text}, 201)
 
 
-@router.get("", summary="The tokens", responses=described(401, 403, answer=list[ListedToken]))
+@router.get("", summary="The tokens", responses=described(403, answer=list[ListedToken]))
 def list_all(session: SessionDep, caller: Steward) -> Response:
     """List every token without its text, the oldest first: to whom a steward can move an entrant."""
     listed = [
@@ -50,9 +49,7 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
     return json_answer(listed, headers={"Cache-Control": "no-store"})
 
 
-@router.delete(
-    "/{token_id}", summary="Revoke a token", responses=described(401, 403, 404, 409, 422, answer=RevokedDocument)
-)
+@router.delete("/{token_id}", summary="Revoke a token", responses=described(403, 404, 409, answer=RevokedDocument))
 def revoke(token_id: TokenNumber, session: SessionDep, caller: Admin) -> Response:
     """Make a token useless from now on."""
     token = tokens.revoke_token(session, token_id)

@@ -1,0 +1,36 @@
+"""The types of what a request says in JSON: texts and numbers that can be stored, and nothing that only looks like one.
+
+Used by the bodies and form fields of `app.web`. A refusal names the field, before anything is read or stored.
+"""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from app.names import TEXT_RULE, is_plain_text
+
+LINE_BREAKS = re.compile(r"[\n\r\t]")
+
+
+def refuse_unshown(text: str) -> str:
+    """Return a text whose every character is shown where it stands. Raises ValueError."""
+    if not is_plain_text(text):
+        raise ValueError(f"expected {TEXT_RULE}")
+    return text
+
+
+def refuse_unshown_in_lines(text: str) -> str:
+    """Return a text of one or more such lines. Raises ValueError."""
+    for line in LINE_BREAKS.split(text):
+        refuse_unshown(line)
+    return text
+
+
+Line = Annotated[str, Field(strict=True), AfterValidator(refuse_unshown)]
+Text = Annotated[str, Field(strict=True), AfterValidator(refuse_unshown_in_lines)]
+# JSON has neither NaN nor infinity, but readers of it take both, and 1e999 is one of them.
+Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Flag = Annotated[bool, Field(strict=True)]
+Reason = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+"""Why somebody did something, for everyone to read: never blank, and shown as it is stored."""
