@@ -15,6 +15,8 @@ from app.errors import SettingsError
 
 PREFIX = "PLUMBLINE_"
 MIB = 1024 * 1024
+# Their values are never shown: what is almost a token stands in no log.
+SECRETS = ("admin_token", "database_url")
 
 
 def default_data_dir() -> Path:
@@ -62,7 +64,7 @@ class Settings(BaseModel):
         try:
             settings = cls.model_validate({key: values[key] for key in values if key in cls.model_fields})
         except ValidationError as error:
-            complaints += [f"{PREFIX}{str(e['loc'][0]).upper()}={e['input']!r}: {e['msg']}" for e in error.errors()]
+            complaints += [_complaint(str(e["loc"][0]), e["input"], e["msg"]) for e in error.errors()]
         if complaints:
             raise SettingsError("; ".join(complaints))
         return settings
@@ -75,6 +77,11 @@ FOREIGN_NAMES = frozenset({"PLUMBLINE_TEST_DATABASE_URL", "PLUMBLINE_TOKEN", "PL
 def variable_names() -> frozenset[str]:
     """Return every PLUMBLINE_* name that means something to one of our commands."""
     return frozenset(PREFIX + name.upper() for name in Settings.model_fields) | FOREIGN_NAMES
+
+
+def _complaint(field: str, value: object, message: str) -> str:
+    shown = "" if field in SECRETS else f"={value!r}"
+    return f"{PREFIX}{field.upper()}{shown}: {message}"
 
 
 def _unknown(name: str) -> str:

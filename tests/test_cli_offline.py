@@ -116,3 +116,33 @@ def test_a_database_that_does_not_answer_is_told_without_its_password() -> None:
     assert "does not answer" in done.stderr
     assert "secret" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_readme_lists_every_setting() -> None:
+    """One table has them all; the limits as the settings themselves describe them."""
+    readme = (EXAMPLES.parent / "README.md").read_text()
+    limits = {name: field for name, field in Settings.model_fields.items() if name.startswith("max_")}
+    rows = [f"| `PLUMBLINE_{name.upper()}` | {field.default} | {field.description} |" for name, field in limits.items()]
+
+    assert [name for name in Settings.model_fields if f"| `PLUMBLINE_{name.upper()}` |" not in readme] == []
+    assert [row for row in rows if row not in readme] == []
+
+
+def test_a_refused_secret_is_not_shown() -> None:
+    """What is almost a token, or holds a password, stands in no log."""
+    done = plumbline("serve", PLUMBLINE_ADMIN_TOKEN="nearly-a-secret", PLUMBLINE_PORT="many")
+
+    assert done.returncode == 2
+    assert "PLUMBLINE_ADMIN_TOKEN: " in done.stderr
+    assert "PLUMBLINE_PORT='many'" in done.stderr
+    assert "nearly-a-secret" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", [["token", "list"], ["token", "create", "me"], ["db", "check"], ["db", "url"]])
+def test_a_folder_without_a_database_is_told_and_left_alone(tmp_path: Path, command: list[str]) -> None:
+    """A misspelt folder does not become a new server that nobody asked for."""
+    done = plumbline(*command, PLUMBLINE_DATA_DIR=str(tmp_path / "misspelt"))
+
+    assert done.returncode == 2
+    assert f"There is no database in {tmp_path / 'misspelt'}" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -114,3 +114,20 @@ def test_the_history_is_a_row_a_change(published: Site) -> None:
     assert rows(published, f"{TINY}/snapshots.csv?from=1&to=2") == [
         row for row in rows(published, f"{TINY}/snapshots.csv") if row["snapshot"] == "2"
     ]
+
+
+def test_an_empty_board_has_the_header_that_every_board_begins_with(site: Site) -> None:
+    """A program that reads it finds the columns of who stands where, and no rows."""
+    declare(site)
+    before = site.http.get(f"{TINY}/leaderboards/skill.csv").text
+    send(site, GOOD)
+    site.work()
+
+    assert before == site.http.get(f"{TINY}/leaderboards/skill.csv").text == "rank,entrant\n"
+    assert site.http.get(f"{TINY}/leaderboards/skill/pairwise.csv").text == "entrant_a,entrant_b\n"
+
+
+@pytest.mark.parametrize(("order", "status"), [("asc", 200), ("desc", 200), ("", 200), ("down", 422)])
+def test_an_unknown_order_is_refused_like_an_unknown_column(published: Site, order: str, status: int) -> None:
+    """What is not understood is not silently something else."""
+    assert published.http.get(f"{TINY}/tasks?sort=task&order={order}").status_code == status

@@ -3,9 +3,12 @@
 import asyncio
 from typing import Any
 
+import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from app.web.cache import PublishedPages
+from tests.conftest import Site
+from tests.test_walkthrough import declare
 
 BODY = b"x" * 900
 
@@ -109,3 +112,32 @@ def test_an_answer_not_to_be_kept_is_passed_on_as_it_comes() -> None:
     asyncio.run(PublishedPages(download, 100_000)(scope_of("/benchmarks/a"), receive, send))
 
     assert told == ["start", "made", "body", "made", "body"]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding"),
+    [
+        ("gzip", "gzip"),
+        ("br;q=1.0, gzip;q=0.8, *;q=0.1", "gzip"),
+        ("*", "gzip"),
+        ("gzip;q=0", None),
+        ("gzip; q=0.000, *", None),
+        ("*;q=0", None),
+        ("identity", None),
+    ],
+)
+def test_a_page_is_compressed_for_those_who_take_it(site: Site, accepted: str, encoding: str | None) -> None:
+    """A quality of zero refuses."""
+    declare(site)
+    answer = site.http.get("/benchmarks/tiny", headers={"Accept-Encoding": accepted})
+
+    assert answer.headers.get("content-encoding") == encoding
+
+
+def test_a_file_of_the_pages_has_one_address(site: Site) -> None:
+    """The stylesheet is where the pages say; another name is not found and not kept."""
+    address = next(part for part in site.http.get("/").text.split('"') if part.startswith("/static/"))
+    wrong = site.http.get("/static/plumbline.css")
+
+    assert site.http.get(address).headers["content-type"].startswith("text/css")
+    assert (wrong.status_code, wrong.headers["cache-control"]) == (404, "no-store")

@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 from app.cli.output import note, say
 from app.config import Settings
 from app.db.embedded import running_server
+from app.db.embedded_place import has_cluster
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
 from app.errors import PlumblineError, SettingsError
@@ -25,8 +26,16 @@ class DatabaseUnavailable(PlumblineError):
 
 
 @contextmanager
-def open_database(settings: Settings) -> Iterator[str]:
-    """Yield the address of the database of the settings; an embedded one runs for as long as it is needed."""
+def open_database(settings: Settings, *, may_create: bool = False) -> Iterator[str]:
+    """Yield the address of the database of the settings; an embedded one runs for as long as it is needed.
+
+    Raises DatabaseUnavailable where there is none yet, unless it may be made: a misspelt folder is no new server.
+    """
+    if settings.database_url is None and not may_create and not has_cluster(settings.data_dir):
+        raise DatabaseUnavailable(
+            f"There is no database in {settings.data_dir}: set PLUMBLINE_DATA_DIR to the folder of a server, or make "
+            "one there with plumbline serve or plumbline db upgrade."
+        )
     with running_server(settings.data_dir) if settings.database_url is None else _given(settings) as database_url:
         try:
             yield database_url
@@ -58,8 +67,8 @@ def register(app: typer.Typer) -> None:
 
 
 def upgrade_database() -> None:
-    """Bring the database to the newest schema. Safe to repeat."""
-    with open_database(Settings.from_env()) as database_url:
+    """Bring the database to the newest schema; an embedded one that is not there is made. Safe to repeat."""
+    with open_database(Settings.from_env(), may_create=True) as database_url:
         upgrade(database_url)
     note("The database has the newest schema.")
 

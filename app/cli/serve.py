@@ -76,7 +76,7 @@ def listen(settings: Settings) -> socket.socket:
 def _serve(settings: Settings, listener: socket.socket, started_at: float) -> None:
     if settings.database_url is None:
         note(f"Starting the embedded database in {settings.data_dir}")
-    with open_database(settings) as database_url:
+    with open_database(settings, may_create=True) as database_url:
         upgrade(database_url)
         _show_new_admin_token(database_url, settings.admin_token)
         with supervised(programs(settings, database_url, listener)) as children:

@@ -78,6 +78,14 @@ def make_place(data_dir: Path) -> Place:
     return place
 
 
+def has_cluster(data_dir: Path) -> bool:
+    """Say whether a data folder holds a database; one that cannot be looked into may."""
+    try:
+        return Place(data_dir.resolve()).cluster.exists()
+    except PermissionError:
+        return True
+
+
 def _check_name(place: Place) -> None:
     n_bytes = len(os.fsencode(place.cluster))
     if n_bytes > MAX_PATH_BYTES:

@@ -7,7 +7,7 @@ from typing import Any
 import jinja2
 
 from app.render import plot
-from app.render.assets import asset_url, assets
+from app.render.assets import asset_url
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import MAX_DRAWN
 from app.render.matrix import entrant_numbers
@@ -16,7 +16,7 @@ from app.render.prediction_pages import PREDICTION_PAGES
 from app.render.text import markdown, moment, plain_words
 from app.render.whisker import WIDTH
 
-__all__ = ["ShownColumn", "render", "render_page", "shown_columns", "stylesheet"]
+__all__ = ["ShownColumn", "render", "render_page", "shown_columns"]
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 
@@ -54,8 +54,3 @@ def _environment() -> jinja2.Environment:
     environment.globals |= {"stylesheet": asset_url("plumbline.css"), "whisker_width": WIDTH}
     environment.globals |= {"plot_width": plot.WIDTH, "plot_height": plot.HEIGHT, "max_drawn": MAX_DRAWN}
     return environment
-
-
-def stylesheet() -> bytes:
-    """Return the one stylesheet."""
-    return assets()[asset_url("plumbline.css")][0]

@@ -11,6 +11,8 @@ from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
 from app.table import Cell, Column, Table
 
+ORDERS = ("asc", "desc")
+
 
 def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
     """Return the table sorted by a column, nulls last. Raises FieldRejected for an unknown column."""
@@ -25,6 +27,14 @@ def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
     unknown = [row for row in table.rows if row[at] is None]
     ordered = sorted(known_rows, key=lambda row: _sort_key(row[at]), reverse=descending)
     return replace(table, rows=(*ordered, *unknown))
+
+
+def is_descending(order: str | None) -> bool:
+    """Say whether the largest comes first. Raises FieldRejected for an order that is neither."""
+    if order and order not in ORDERS:
+        problem = Problem(f"expected {' or '.join(ORDERS)}", column="order", value=clip_for_message(order))
+        raise FieldRejected("The table cannot be sorted in that order.", [problem])
+    return order == "desc"
 
 
 def sort_address(query: Sequence[tuple[str, str]], column: Column) -> str:

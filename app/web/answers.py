@@ -1,7 +1,7 @@
 """Answers that several resources give: pages, and one table as HTML, CSV or JSON."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,9 +16,10 @@ from app.render.drawings import build_drawings
 from app.render.exports import table_to_csv, table_to_json, to_json
 from app.render.narrow import COLUMNS, Choice
 from app.render.reading_guide import guide_of
-from app.render.view import sort_address, sort_table
-from app.table import Table
+from app.render.view import is_descending, sort_address, sort_table
+from app.table import Column, Table
 
+BEGINNINGS = {"leaderboard": ("rank", "entrant"), "pairwise": ("entrant_a", "entrant_b")}
 FORMATS = ("csv", "json", "yaml")
 KEPT = ("snapshot", *COLUMNS)
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
@@ -77,10 +78,16 @@ def table_answer(request: Request, view: TableView, fmt: str) -> Response:
     """Return the table in the format that was asked for. Raises NotFound, or FieldRejected for a bad sort."""
     refuse_other_formats(fmt, "csv", "json")
     if fmt == "csv":
-        return csv_answer(view.table)
+        return csv_answer(_headed(view.table))
     if fmt == "json":
         return Response(table_to_json(view.table, _about(view)), media_type="application/json")
     return _table_page(request, view)
+
+
+def _headed(table: Table) -> Table:
+    """Return a table that could not be computed with the columns by which all of its kind begin."""
+    known = BEGINNINGS.get(table.name.partition("/")[0], ())
+    return table if table.columns else replace(table, columns=tuple(Column(name, name) for name in known))
 
 
 def _about(view: TableView) -> dict[str, Any]:
@@ -101,7 +108,7 @@ def _about(view: TableView) -> dict[str, Any]:
 def _table_page(request: Request, view: TableView) -> Response:
     asked = request.query_params.multi_items()
     query = dict(asked)
-    descending = query.get("order") == "desc"
+    descending = is_descending(query.get("order"))
     table = sort_table(view.table, query.get("sort"), descending=descending)
     kept = [(name, value) for name, value in asked if name in KEPT and value]
     columns = {column.name: column for column in view.table.columns}

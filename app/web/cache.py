@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
 
 import psycopg
@@ -148,11 +149,22 @@ def _key(scope: Scope) -> Key | None:
     accepts_gzip = wants_html = False
     for name, value in scope["headers"]:
         if name == b"accept-encoding":
-            accepts_gzip = b"gzip" in value
+            accepts_gzip = _accepts_gzip(value)
         elif name == b"accept":
             wants_html = b"text/html" in value
     host = next((value for name, value in scope["headers"] if name == b"host"), b"")
     return (scope["raw_path"] + b"?" + scope["query_string"], host, accepts_gzip, wants_html)
+
+
+@lru_cache(maxsize=256)
+def _accepts_gzip(value: bytes) -> bool:
+    """Say whether an Accept-Encoding takes gzip: named, or covered by a star, and not with a quality of zero."""
+    qualities = {}
+    for each in value.lower().split(b","):
+        name, _, quality = each.replace(b" ", b"").partition(b";q=")
+        qualities[name] = quality
+    asked = qualities.get(b"gzip", qualities.get(b"*", b"0"))
+    return asked.strip(b"0.") != b"" or asked == b""
 
 
 def _make_page(headers: Iterable[tuple[bytes, bytes]], body: bytes, *, compress: bool) -> Page:

@@ -4,8 +4,10 @@ from fastapi import APIRouter, Request
 from sqlalchemy import text
 from starlette.responses import PlainTextResponse, Response
 
-from app.render import html
+from app.errors import NotFound
+from app.names import clip_for_message
 from app.render.api_page import list_operations
+from app.render.assets import assets
 from app.render.exports import table_to_json
 from app.render.glossary import ENTRIES
 from app.render.page_tables import glossary_table
@@ -69,6 +71,9 @@ def docs(request: Request) -> Response:
 
 @router.get("/static/{name}", include_in_schema=False)
 def static(name: str) -> Response:
-    """Return the stylesheet; its address changes with its content, so it may be kept for ever."""
+    """Return a file of the pages; its address changes with its content, so it may be kept for ever."""
+    found = assets().get(f"/static/{name}")
+    if found is None:
+        raise NotFound(f"There is no file {clip_for_message(name)} here, or no longer.")
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
-    return Response(html.stylesheet(), media_type="text/css; charset=utf-8", headers=headers)
+    return Response(found[0], media_type=found[1], headers=headers)
