@@ -76,7 +76,7 @@ def _standing_changes(old: PublishedState, new: PublishedState) -> list[dict[str
 
 def _rank_moves(old: PublishedState, new: PublishedState) -> list[dict[str, Any]]:
     moves: list[dict[str, Any]] = []
-    for board, after in new.ranks.items():
+    for board, after in sorted(new.ranks.items()):
         before = old.ranks.get(board, {})
         moved = sorted(entrant for entrant in before.keys() & after.keys() if before[entrant] != after[entrant])
         moves += [{"kind": "rank", "board": board, "entrant": e, "from": before[e], "to": after[e]} for e in moved]

@@ -36,7 +36,7 @@ BenchmarkName = Annotated[str | None, Query(max_length=63)]
     status_code=201,
     summary="Register",
     responses={
-        **described(404, 409, 415, answer=RegistrationDocument, status=201),
+        **described(403, 404, 409, 415, answer=RegistrationDocument, status=201),
         **described(answer=RegistrationDocument),
     },
     openapi_extra=YAML_REQUEST,
