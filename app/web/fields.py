@@ -32,5 +32,7 @@ Text = Annotated[str, Field(strict=True), AfterValidator(refuse_unshown_in_lines
 # JSON has neither NaN nor infinity, but readers of it take both, and 1e999 is one of them.
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
-Reason = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+Reason = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000), AfterValidator(refuse_unshown)
+]
 """Why somebody did something, for everyone to read: never blank, and shown as it is stored."""
