@@ -1,7 +1,7 @@
 """Where evidence stands: what a submission supersedes, and what a withdrawal takes off the boards.
 
-Called by `app.jobs.evaluate` and `app.web.submissions`. Evidence supersedes what an entrant stood on before: all of it,
-or, where a board is composed of tasks that are each a run of their own, the tasks that it has.
+Called by `app.jobs.evaluate` and `app.web.submission_views`. Evidence supersedes what an entrant stood on before: all
+of it, or, where a board is composed of tasks that are each a run of their own, the tasks that it has.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""/submissions: receive an upload, check it, store it whole or not at all; show where it stands."""
+"""POST /benchmarks/{slug}/submissions: receive an upload, check it, store it whole or not at all."""
 
 import hashlib
 import json
@@ -19,30 +19,23 @@ from app.admission_check import Check, Registered, TokenHolder
 from app.admission_deviations import deviations_table, predicted_metrics
 from app.admission_records import StandingRecord
 from app.config import Settings
-from app.db.models import Submission
-from app.errors import FieldRejected, Forbidden, NotFound, Problem
+from app.errors import FieldRejected, NotFound, Problem
 from app.evidence.reader import Evidence, read_evidence
 from app.evidence.uploads import Limits, Upload
 from app.jobs.claimed import check_own_claims
 from app.manifest import problems_from
 from app.prereg import parse_prereg, sha256_hex
-from app.render.exports import table_to_json
-from app.render.narrow import narrow_table
-from app.render.page_tables import checks_table
-from app.render.pages import ShownTable
-from app.render.reading_guide import guide_of
-from app.store import benchmarks, entrants, labels, preregs, series, standing, submissions, tables
+from app.store import benchmarks, entrants, labels, preregs, series, submissions
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
-from app.web import reports
-from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
+from app.web import reports, submission_views
+from app.web.answers import json_answer
 from app.web.bodies import spool
-from app.web.documents import DryRunDocument, SubmissionDocument, SubmissionTableDocument
-from app.web.fields import Finite, Flag, Line, Reason, Text
+from app.web.documents import DryRunDocument, SubmissionDocument
+from app.web.fields import Finite, Flag, Line, Text
 from app.web.problems import described
-from app.web.reports import is_report, report_links
-from app.web.state import RANK, Caller, SessionDep, State, StateDep, Submitter
-from app.web.views import WantedDep
+from app.web.state import Caller, State, StateDep, Submitter
+from app.web.submission_views import check_document, describe
 
 Claims = dict[Line, dict[Line, Finite]]
 
@@ -89,29 +82,8 @@ def make_router(settings: Settings) -> APIRouter:
         },
         max_body_size=settings.max_body_mib * 1024 * 1024,
     )
-    router.add_api_route(
-        "/submissions/{submission}",
-        show,
-        summary="A submission (.csv: its checks; .json)",
-        responses=described(404, answer=SubmissionDocument, also=("html", "csv")),
-    )
-    router.add_api_route(
-        "/submissions/{submission}/scores.csv", scores, summary="Its rows", responses=described(404, also=("csv",))
-    )
-    router.add_api_route(
-        "/submissions/{submission}/tables/{name:path}",
-        show_table,
-        summary="One of its tables",
-        responses=described(404, answer=SubmissionTableDocument, also=("csv",)),
-    )
+    router.include_router(submission_views.router)
     router.include_router(reports.router)
-    router.add_api_route(
-        "/submissions/{submission}/withdraw",
-        withdraw,
-        methods=["POST"],
-        summary="Withdraw",
-        responses=described(403, 404, 409, answer=SubmissionDocument),
-    )
     return router
 
 
@@ -309,124 +281,9 @@ def _dry_run(
         {
             "dry_run": True,
             "admitted": is_admitted(checks),
-            "checks": [_check(check) for check in checks],
+            "checks": [check_document(check) for check in checks],
             "n_rows": len(evidence.scores),
             "entrants": list(names),
             "warnings": [problem.as_dict() for problem in evidence.warnings],
         }
     )
-
-
-def _check(check: Any) -> dict[str, str]:
-    return {"rule": check.rule, "outcome": check.outcome, "reason": check.reason}
-
-
-def describe(session: Session, submission: Submission) -> dict[str, Any]:
-    """Return everything that is shown of a submission."""
-    events = submissions.list_events(session, submission.id)
-    return {
-        "id": submission.id,
-        "url": f"/submissions/{submission.id}",
-        "benchmark": submissions.slug_of(session, submission),
-        "status": submission.status,
-        "reason": events[-1].reason,
-        "admitted": all(event.status != "not_admitted" for event in events),
-        "waiting_for": {"received": "evaluation", "evaluated": "publication"}.get(submission.status),
-        "run_purpose": submission.run_purpose,
-        "prereg_sha256": submission.prereg_sha256,
-        "received_at": submission.received_at.isoformat(),
-        "n_rows": submission.n_rows,
-        "metadata": submission.description,
-        "claims": submission.claims,
-        "checks": [_check(check) for check in submissions.list_checks(session, submission.id)],
-        "entrants": [
-            {
-                "name": e.name,
-                "n_rows": entry.n_rows,
-                "state": entry.state,
-                "tasks": standing.tasks_of(session, entry),
-                "superseded_by": entry.superseded_by,
-            }
-            for e, entry in submissions.list_entries(session, submission.id)
-        ],
-        "files": [
-            {"name": f.name, "sha256": f.sha256, "n_bytes": f.n_bytes, "n_rows": f.n_rows}
-            for f in submissions.list_files(session, submission.id)
-        ],
-        "history": [{"status": e.status, "at": e.at.isoformat(), "reason": e.reason} for e in events],
-    }
-
-
-def show(submission: str, session: SessionDep) -> Response:
-    """Show a submission: status, checks, history, files, its own averages."""
-    name, fmt = split_format(submission)
-    refuse_other_formats(fmt, "csv", "json")
-    stored = submissions.find_submission(session, _number(name))
-    if fmt == "json":
-        return json_answer(describe(session, stored), headers={"Cache-Control": "no-store"})
-    if fmt == "csv":
-        answer = csv_answer(checks_table(describe(session, stored)))
-        answer.headers["Cache-Control"] = "no-store"
-        return answer
-    kept = submissions.read_tables(session, stored.id)
-    return page(
-        "submission.html",
-        title=f"Submission {stored.id}",
-        s=describe(session, stored),
-        waiting=stored.status in ("received", "evaluated"),
-        tables=[ShownTable(table) for table in kept if not is_report(table)],
-        reports=report_links(stored.id, kept),
-        guide=guide_of(benchmarks.find_declared(session, submissions.slug_of(session, stored)).manifest.mode),
-    )
-
-
-def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDep) -> Response:
-    """Return one of a submission's own tables (.csv, .json): all of it, or some of its rows."""
-    stored = submissions.find_submission(session, submission)
-    stem, fmt = split_format(name)
-    table = submissions.read_table(session, stored.id, stem)
-    if table is None:
-        raise NotFound(f"Submission {stored.id} has no table {stem[:40]}.")
-    table = narrow_table(table, wanted)
-    if fmt == "json":
-        return Response(table_to_json(table, {"submission": stored.id}), media_type="application/json")
-    if fmt != "csv":
-        raise NotFound("This table has no page of its own; there are .csv and .json.")
-    return csv_answer(table)
-
-
-def scores(submission: int, session: SessionDep) -> Response:
-    """Return every row of a submission as it was stored, as CSV."""
-    stored = submissions.find_submission(session, submission)
-    return csv_answer(tables.scores_table(session, stored))
-
-
-class Withdrawal(BaseModel):
-    """Why a submission is withdrawn; shown for ever."""
-
-    reason: Reason
-
-
-def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submitter) -> Response:
-    """Take a submission off the boards (its submitter, or a steward)."""
-
-    def take_off(session: Session) -> dict[str, Any]:
-        stored = submissions.lock_submission(session, submission)
-        if stored.token_id != caller.id and RANK[caller.role] < RANK["steward"]:
-            raise Forbidden("Only its submitter or a steward may withdraw a submission.")
-        standing.withdraw(session, stored, order.reason)
-        described_now = describe(session, stored)
-        if standing.has_stood(session, stored.id):
-            benchmarks.mark_data_changed(session, stored.benchmark_id)
-            state.jobs.defer_publish(session, stored.benchmark_id)
-        else:
-            benchmarks.mark_pages_changed(session, stored.benchmark_id)
-        return described_now
-
-    return json_answer(state.transact(take_off))
-
-
-def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise NotFound(f"There is no submission {text[:40]}.")
-    return int(text)
