@@ -91,6 +91,16 @@ class Site:
             publish(self.sessions, jobs, benchmark_id)
 
 
+DESCRIPTIONS: list[Description] = []
+"""The description of the API, the same for every settings, made once: it takes longer than most tests."""
+
+
+def _description(http: TestClient) -> Description:
+    if not DESCRIPTIONS:
+        DESCRIPTIONS.append(Description(http.get("/openapi.json").json()))
+    return DESCRIPTIONS[0]
+
+
 @contextmanager
 def open_site(database_url: str, settings: Settings) -> Iterator[Site]:
     """The app on a database of its own, with the tokens of alice, bob, a steward and an admin."""
@@ -101,7 +111,7 @@ def open_site(database_url: str, settings: Settings) -> Iterator[Site]:
         texts = {name: tokens.create_token(session, name, role)[1] for name, role in roles.items()}
     app = create_app(settings, database_url)
     with TestClient(app, raise_server_exceptions=False) as http:
-        http.event_hooks = {"response": [Description(http.get("/openapi.json").json()).check]}
+        http.event_hooks = {"response": [_description(http).check]}
         yield Site(http, sessions, texts)
     engine.dispose()
 
