@@ -46,11 +46,11 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @contextmanager
-def new_database(postgres_url: str) -> Iterator[str]:
-    """Make an empty database and drop it afterwards."""
+def new_database(postgres_url: str, template: str = "template1") -> Iterator[str]:
+    """Make a database, empty or a copy of a template, and drop it afterwards."""
     name = f"test_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     try:
         yield make_url(postgres_url).set(database=name).render_as_string(hide_password=False)
     finally:
@@ -58,11 +58,18 @@ def new_database(postgres_url: str) -> Iterator[str]:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-@pytest.fixture
-def database_url(postgres_url: str) -> Iterator[str]:
-    """A migrated database of the test's own."""
+@pytest.fixture(scope="session")
+def migrated(postgres_url: str) -> Iterator[str]:
+    """The name of a migrated database to copy: migrating takes longer than most tests."""
     with new_database(postgres_url) as url:
         upgrade(url)
+        yield str(make_url(url).database)
+
+
+@pytest.fixture
+def database_url(postgres_url: str, migrated: str) -> Iterator[str]:
+    """A migrated database of the test's own."""
+    with new_database(postgres_url, migrated) as url:
         yield url
 
 
