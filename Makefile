@@ -22,11 +22,14 @@ help:
 run: $(VENV)/.runtime
 	@PLUMBLINE_DEMO="$${PLUMBLINE_DEMO-1}" exec $(BIN)/plumbline serve
 
+# A file's tests stay together: several share a server. Each process has a Postgres of its own, so not too many.
+PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
+
 test: $(VENV)/.development
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
 
 test-slow: $(VENV)/.development
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(PYTEST) -m slow $(ARGS)
 
 test-all: test test-slow
 
