@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import make_url, text
 
 from app.db.embedded import running_server
+from app.db.embedded_server import make_server
 from app.db.engine import make_engine
 from tests.embedded_user import (
     cluster_with_a_row,
@@ -249,3 +250,17 @@ def test_what_a_killed_first_start_left_is_removed() -> None:
             left = [path.name for path in folder.glob("*.partial")]
 
     assert left == []
+
+
+def test_a_server_that_has_not_noted_its_socket_is_waited_for(data_dir: Path) -> None:
+    """Postgres writes its pid file before it listens, with an empty line where the socket's folder will stand."""
+    server = make_server(data_dir)
+    note = server.place.cluster / "postmaster.pid"
+    note.write_text(f"1\n{server.place.cluster}\n1700000000\n5432\n\n")
+    try:
+        with pytest.raises(LookupError):
+            server.noted_socket_folder()
+        note.write_text(f"1\n{server.place.cluster}\n1700000000\n5432\n/run/it\n*\n")
+        assert server.noted_socket_folder() == Path("/run/it")
+    finally:
+        note.unlink()

@@ -35,6 +35,7 @@ PATIENCE_S = 30
 LINGERS_S = 3
 LOOKS_EVERY_S = 0.05
 MAX_LOG_BYTES = 4 * 1024 * 1024
+NOTED_SOCKET_LINE = 4  # of postmaster.pid, counted from 0
 NOT_YET = "the database system is"  # starting up, in recovery mode, not yet accepting connections, shutting down
 
 
@@ -58,7 +59,9 @@ class Server:
         """Return where its socket is. Raises LookupError while it has noted none."""
         with suppress(FileNotFoundError):
             lines = (self.place.cluster / "postmaster.pid").read_text("utf-8", "surrogateescape").splitlines()
-            return Path(lines[4])
+            # Postgres writes the file with this line empty, and again when it listens.
+            if len(lines) > NOTED_SOCKET_LINE and lines[NOTED_SOCKET_LINE]:
+                return Path(lines[NOTED_SOCKET_LINE])
         raise LookupError("the server has not yet noted its socket")
 
 
