@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import event
+import pytest
+from sqlalchemy import event, select, update
 
+from app.db.models import SubmissionTable
 from app.prereg import sha256_hex
 from tests.chamber import MANIFEST, PREREG, bundle, episode, zipped
 from tests.conftest import Site
@@ -187,3 +189,25 @@ def test_a_publication_reads_no_rows_of_pairs_that_did_not_change(site: Site) ->
     assert third in read
     # The wider registration asks the same question again, in its own name: once.
     assert sorted(read[number] for number in numbers) == [1, 1]
+
+
+def test_a_publication_that_fails_says_so_until_one_succeeds(site: Site) -> None:
+    """A stored table that cannot be read: the boards stay as they are, and their benchmark's page says why."""
+    register(site, GAP, PREREG)
+    send_bundle(site, PREREG)
+    renamed = GAP.replace(b"title:", b"title: New", 1)
+    site.http.put("/benchmarks/arm", content=renamed, headers=site.auth("steward") | YAML)
+    is_claims = SubmissionTable.name == "claims"
+    with site.sessions.begin() as session:
+        (whole,) = session.scalars(select(SubmissionTable.content).where(is_claims))
+        session.execute(update(SubmissionTable).where(is_claims).values(content={"name": "claims"}))
+    with pytest.raises(KeyError):
+        site.work()
+    failed = site.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text
+    with site.sessions.begin() as session:
+        session.execute(update(SubmissionTable).where(is_claims).values(content=whole))
+    site.work()
+
+    assert "The latest publication failed:</strong> KeyError" in failed
+    assert "The boards show snapshot 1." in failed
+    assert "publication failed" not in site.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text

@@ -6,6 +6,7 @@ Called by the queue's `publish` job. Killed at any moment it leaves the old snap
 from functools import cache, partial
 from typing import Any
 
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory
@@ -29,7 +30,7 @@ from app.version import code_version
 def publish(sessions: SessionFactory, queue: Queue, benchmark_id: int) -> None:
     """Bring a benchmark's boards up to its evidence, and ask again when more arrived meanwhile."""
     _wait_for_writers(sessions, benchmark_id)
-    publication = _compute(sessions, benchmark_id)
+    publication = _compute_or_say_why(sessions, benchmark_id)
 
     def store(session: Session) -> None:
         snapshots.store_publication(session, publication)
@@ -48,6 +49,19 @@ def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
     """
     with sessions.begin() as session:
         benchmarks.lock_benchmark(session, benchmark_id)
+
+
+def _compute_or_say_why(sessions: SessionFactory, benchmark_id: int) -> Publication:
+    """Return what `_compute` does. A fault is noted for the page of the benchmark, whose boards stay as they are."""
+    try:
+        return _compute(sessions, benchmark_id)
+    except DBAPIError:
+        # The database is away or broke it off; the sweep asks again, and nothing could be noted now.
+        raise
+    except Exception as error:
+        with sessions.begin() as session:
+            snapshots.note_publish_error(session, benchmark_id, f"{type(error).__name__} (see the worker's log).")
+        raise
 
 
 def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:

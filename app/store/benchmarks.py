@@ -135,12 +135,6 @@ def find_declared(session: Session, slug: str) -> Declared:
     return load_declared(session, find_benchmark(session, slug))
 
 
-def list_versions(session: Session, benchmark_id: int) -> Sequence[ManifestVersion]:
-    """Return every version of a manifest, the newest first."""
-    query = select(ManifestVersion).where(ManifestVersion.benchmark_id == benchmark_id)
-    return session.scalars(query.order_by(ManifestVersion.version.desc())).all()
-
-
 def list_benchmarks(session: Session) -> list[BenchmarkSummary]:
     """Return what the front page shows, in the order of the slugs."""
     entrants = select(func.count(distinct(Entry.entrant_id))).where(

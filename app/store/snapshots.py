@@ -256,7 +256,7 @@ def _mark_published(session: Session, publication: Publication, snapshot: Snapsh
         session.execute(insert(SubmissionEvent).values(events))
 
 
-def note_publish_error(session: Session, benchmark_id: int, error: str | None) -> None:
+def note_publish_error(session: Session, benchmark_id: int, error: str) -> None:
     """Remember why the boards could not be computed, for the pages to say."""
     session.execute(update(Benchmark).where(Benchmark.id == benchmark_id).values(publish_error=error))
     benchmarks.mark_pages_changed(session, benchmark_id)
