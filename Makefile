@@ -22,8 +22,9 @@ help:
 run: $(VENV)/.runtime
 	@PLUMBLINE_DEMO="$${PLUMBLINE_DEMO-1}" exec $(BIN)/plumbline serve
 
-# A file's tests stay together: several share a server. Each process has a Postgres of its own, so not too many.
-PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
+# A file's tests stay together: several share a server. In the order of the files, the longest do not come last. Each
+# process has a Postgres of its own, so not too many.
+PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test: $(VENV)/.development
 	$(PYTEST) -m "not slow" $(ARGS)
