@@ -142,11 +142,11 @@ def _pooled(task: TaskPredictions, n_called: IntArray) -> list[list[int]]:
     The totals of the true classes are known, so blank cells could be computed again. The pool takes in the next
     rarer classes until it is large enough.
     """
-    rarest = np.argsort(n_called, kind="stable").tolist()
+    rarest = [at for at in np.argsort(n_called, kind="stable").tolist() if n_called[at] > 0]
     n_pooled = sum(_is_few(n_called[at], task) for at in rarest)
-    pool = [at for at in rarest if n_called[at] > 0][:n_pooled]
-    while pool and _is_few(int(n_called[pool].sum()), task) and len(pool) < len(n_called[n_called > 0]):
-        pool = [at for at in rarest if n_called[at] > 0][: len(pool) + 1]
+    while 0 < n_pooled < len(rarest) and _is_few(int(n_called[rarest[:n_pooled]].sum()), task):
+        n_pooled += 1
+    pool = rarest[:n_pooled]
     alone = [[at] for at in range(len(n_called)) if at not in pool]
     return [*alone, sorted(pool)] if pool else alone
 
