@@ -5,11 +5,12 @@ An unknown PLUMBLINE_* name is refused with the nearest known one: a misspelt li
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from app.errors import SettingsError
 
@@ -17,6 +18,22 @@ PREFIX = "PLUMBLINE_"
 MIB = 1024 * 1024
 # Their values are never shown: what is almost a token stands in no log.
 SECRETS = ("admin_token", "database_url")
+
+
+HARD_TO_GUESS = (
+    "expected at least 32 characters, drawn at random: letters, digits and signs without spaces, at least 8 different "
+    "ones, none of them more than half of the text, and no repeated piece; openssl rand -hex 32 makes one"
+)
+
+
+def is_plausible_secret(text: str) -> bool:
+    """Say whether a text may hold 128 random bits, as 32 hexadecimal digits do; what is only long does not.
+
+    Of 32 random digits fewer than eight are different once in 20 million times.
+    """
+    is_sendable = re.fullmatch(r"[!-~]{32,}", text) is not None
+    is_repeated = text in (text + text)[1:-1]
+    return is_sendable and not is_repeated and len(set(text)) >= 8 and max(map(text.count, text)) <= len(text) / 2
 
 
 def default_data_dir() -> Path:
@@ -38,11 +55,22 @@ class Settings(BaseModel):
     database_url: str | None = Field(
         None, description="postgresql://… of your own Postgres 15 or newer; unset: embedded"
     )
-    admin_token: str | None = Field(None, min_length=20, description="first admin token; unset: made and printed once")
+    admin_token: str | None = Field(
+        None, description="first admin token, at least 32 random characters; unset: made and printed once"
+    )
     base_url: str | None = Field(None, description="public address, when a proxy stands in front")
     demo: bool = Field(False, description="load the examples into an empty database at start")
     workers: int | None = Field(
         None, ge=0, le=64, description="worker processes beside `serve`; 1 embedded, 0 otherwise"
+    )
+    web_patience_s: int = Field(
+        15, ge=2, description="a web process that gives no sign of life for so long is replaced, seconds"
+    )
+    worker_patience_s: int = Field(
+        60, ge=2, description="a worker process that gives no sign of life for so long is replaced, seconds"
+    )
+    stop_grace_s: int = Field(
+        20, ge=0, description="how long requests and jobs in hand may take at a stop before they are cut, seconds"
     )
     max_body_mib: int = Field(512, ge=1, description="largest request body, MiB")
     max_unpacked_mib: int = Field(1024, ge=1, description="largest total size of an upload after unpacking, MiB")
@@ -53,6 +81,13 @@ class Settings(BaseModel):
     max_yaml_kib: int = Field(64, ge=1, le=64, description="largest preregistration, KiB")
     max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
     max_cache_mib: int = Field(128, ge=1, description="memory for published pages, MiB")
+
+    @field_validator("admin_token")
+    @classmethod
+    def _is_hard_to_guess(cls, text: str | None) -> str | None:
+        if text is not None and not is_plausible_secret(text):
+            raise ValueError(HARD_TO_GUESS)
+        return text
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:

@@ -11,16 +11,16 @@ from pathlib import Path
 import psutil
 import pytest
 
+from app.cli.restarts import LONGEST_DELAY_S, restart_delay_s
 from app.cli.supervisor import (
-    LONGEST_DELAY_S,
     Program,
     StopRequested,
     describe_end,
-    restart_delay_s,
     stop_on_signals,
     supervised,
 )
 
+PATIENCE_S = 3.0
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
 STUBBORN = (
     sys.executable,
@@ -28,11 +28,11 @@ STUBBORN = (
     "import pathlib, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     "pathlib.Path(sys.argv[1]).touch(); time.sleep(600)",
 )
-CHILD = "import time; from app.cli.supervisor import stop_with_supervisor; stop_with_supervisor(); time.sleep(600)"
+CHILD = "import time; from app.cli.signs_of_life import stop_with_supervisor; stop_with_supervisor(5); time.sleep(600)"
 SUPERVISOR = """
 import os, pathlib, sys, time
 from app.cli.supervisor import Program, supervised
-with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.environ)]) as [child]:
+with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.environ, 15)], grace_s=5) as [child]:
     path = pathlib.Path(sys.argv[2])
     path.with_suffix(".new").write_text(str(child.pid))
     path.with_suffix(".new").rename(path)
@@ -42,7 +42,7 @@ with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.envi
 
 def program(command: tuple[str, ...] = SLEEPER) -> Program:
     """Return a program that runs until it is stopped."""
-    return Program("sleeper", command, os.environ)
+    return Program("sleeper", command, os.environ, patience_s=PATIENCE_S)
 
 
 def eventually(condition: Callable[[], bool], within_s: float = 20.0) -> bool:
@@ -57,7 +57,7 @@ def eventually(condition: Callable[[], bool], within_s: float = 20.0) -> bool:
 
 def test_a_process_that_was_killed_is_started_again() -> None:
     """Another process runs soon after the first was killed."""
-    with supervised([program()]) as [child]:
+    with supervised([program()], grace_s=5) as [child]:
         first = child.pid
         os.kill(first or 0, signal.SIGKILL)
 
@@ -70,18 +70,18 @@ def test_a_process_that_was_killed_is_started_again() -> None:
 
 def test_failures_in_a_row_are_counted() -> None:
     """Whoever waits for a program can see that it never comes up."""
-    with supervised([program((sys.executable, "-c", "raise SystemExit(7)"))]) as [child]:
+    with supervised([program((sys.executable, "-c", "raise SystemExit(7)"))], grace_s=5) as [child]:
 
         def failed_twice() -> bool:
             child.tend()
-            return child.n_failures == 2
+            return child.n_failed_starts == 2
 
         assert eventually(failed_twice)
 
 
 def test_a_process_is_stopped_on_the_way_out() -> None:
     """Leaving the block ends what was started in it."""
-    with supervised([program()]) as [child]:
+    with supervised([program()], grace_s=5) as [child]:
         pid = child.pid or 0
 
     assert not psutil.pid_exists(pid)
@@ -99,7 +99,7 @@ def test_a_process_that_does_not_stop_is_killed(tmp_path: Path) -> None:
 
 def test_a_process_is_out_of_reach_of_the_terminal() -> None:
     """Ctrl-C in the terminal must reach the supervisor alone, so a process is in a session of its own."""
-    with supervised([program()]) as [child]:
+    with supervised([program()], grace_s=5) as [child]:
         pid = child.pid or 0
 
         assert os.getsid(pid) == pid

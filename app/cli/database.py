@@ -15,7 +15,7 @@ from app.config import Settings
 from app.db.embedded import running_server
 from app.db.embedded_place import has_cluster
 from app.db.engine import make_engine
-from app.db.migrate import upgrade
+from app.db.migrate import check_schema, upgrade
 from app.errors import PlumblineError, SettingsError
 
 SCHEMES = ("postgresql", "postgres")
@@ -42,6 +42,17 @@ def open_database(settings: Settings, *, may_create: bool = False) -> Iterator[s
         except OperationalError as error:
             shown = make_url(database_url).render_as_string(hide_password=True)
             raise DatabaseUnavailable(f"The database {shown} does not answer: {error.orig}") from error
+
+
+@contextmanager
+def open_migrated(settings: Settings) -> Iterator[str]:
+    """Yield the address of the database of the settings, which has this program's own schema.
+
+    Raises SchemaMismatch where it has an older one, or one that a newer plumbline has made.
+    """
+    with open_database(settings) as database_url:
+        check_schema(database_url)
+        yield database_url
 
 
 def _given(settings: Settings) -> AbstractContextManager[str]:
@@ -74,13 +85,13 @@ def upgrade_database() -> None:
 
 
 def check() -> None:
-    """Say whether the database answers; the exit code is 0 when it does."""
-    with open_database(Settings.from_env()) as database_url:
+    """Say whether the database answers and has the newest schema; the exit code is 0 when it does."""
+    with open_migrated(Settings.from_env()) as database_url:
         engine = make_engine(database_url, pool_size=1)
         with engine.connect() as connection:
             version = connection.scalar(text("SELECT current_setting('server_version')"))
         engine.dispose()
-    say(f"Postgres {version} answers.")
+    say(f"Postgres {version} answers and has the newest schema.")
 
 
 def show_url(

@@ -1,13 +1,15 @@
 """The processes of a server: `plumbline worker`, and `web`, which only `plumbline serve` starts."""
 
+import asyncio
 import socket
 from typing import Annotated
 
 import typer
 import uvicorn
 
-from app.cli.database import open_database
-from app.cli.supervisor import stop_with_supervisor
+from app.cli.database import open_migrated
+from app.cli.signs_of_life import send_beats, stop_with_supervisor
+from app.cli.supervisor import STOP_MARGIN_S
 from app.config import Settings
 from app.jobs.queue import run_worker
 from app.main import create_app
@@ -27,18 +29,34 @@ def worker(
     supervised: Supervised = False,
 ) -> None:
     """Work on the background jobs of a database until stopped; as many workers as you like may share one."""
+    settings = Settings.from_env()
     if supervised:
-        stop_with_supervisor()
-    with open_database(Settings.from_env()) as database_url:
-        run_worker(database_url, concurrency=concurrency)
+        stop_with_supervisor(settings.stop_grace_s + STOP_MARGIN_S)
+    with open_migrated(settings) as database_url:
+        run_worker(
+            database_url,
+            concurrency=concurrency,
+            grace_s=settings.stop_grace_s,
+            beside=send_beats if supervised else None,
+        )
+
+
+class SupervisedServer(uvicorn.Server):
+    """A server whose event loop tells the supervisor that it turns, from when it listens."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and begin to give signs of life."""
+        await super().startup(sockets)
+        if self.started:
+            self._beats = asyncio.create_task(send_beats())
 
 
 def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -> None:
     """Answer requests on a listening socket that was inherited."""
-    if supervised:
-        stop_with_supervisor()
     settings = Settings.from_env()
-    with open_database(settings) as database_url:
+    if supervised:
+        stop_with_supervisor(settings.stop_grace_s + STOP_MARGIN_S)
+    with open_migrated(settings) as database_url:
         config = uvicorn.Config(
             create_app(settings, database_url),
             loop="uvloop",
@@ -47,6 +65,7 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
             access_log=False,
             log_level="warning",
             server_header=False,
-            timeout_graceful_shutdown=3,
+            timeout_graceful_shutdown=settings.stop_grace_s,
         )
-        uvicorn.Server(config).run(sockets=[socket.socket(fileno=fd)])
+        server = SupervisedServer(config) if supervised else uvicorn.Server(config)
+        server.run(sockets=[socket.socket(fileno=fd)])

@@ -1,11 +1,11 @@
 """Waits until a server that was just started answers; used by `plumbline serve`."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import httpx
 
-from app.cli.supervisor import Child
+from app.cli.supervisor import Child, Tended
 from app.errors import PlumblineError
 
 READY_WITHIN_S = 120.0
@@ -17,14 +17,20 @@ class NeverReady(PlumblineError):
     """The web process does not come up; what it printed says why."""
 
 
-def wait_until_ready(address: str, children: Sequence[Child]) -> None:
-    """Return when the server says that it is ready. Raises NeverReady when it fails or takes too long."""
+def wait_until_ready(address: str, children: Sequence[Child], tended: Iterable[Tended]) -> None:
+    """Return when the server says that it is ready; all that is `tended` is looked at meanwhile.
+
+    Raises NeverReady when a child fails again and again, or when it takes too long.
+    """
     deadline = time.monotonic() + READY_WITHIN_S
     while not is_ready(address):
+        for each in tended:
+            each.tend()
         for child in children:
-            child.tend()
-            if child.n_failures >= MAX_FAILED_STARTS:
-                raise NeverReady(f"{child.program.name} failed {child.n_failures} times; what it printed is above.")
+            if child.n_failed_starts >= MAX_FAILED_STARTS:
+                raise NeverReady(
+                    f"{child.program.name} failed {child.n_failed_starts} times; what it printed is above."
+                )
         if time.monotonic() > deadline:
             raise NeverReady(f"{address}/readyz did not answer within {READY_WITHIN_S:.0f} s.")
         time.sleep(PAUSE_S)

@@ -5,23 +5,25 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import typer
 from sqlalchemy.orm import Session
 
 from app.cli.database import open_database
+from app.cli.database_watch import watched_database
 from app.cli.demo import load_examples
 from app.cli.examples import find_examples
 from app.cli.output import note, say, show_error
 from app.cli.readiness import wait_until_ready
-from app.cli.supervisor import Child, Program, StopRequested, stop_on_signals, supervised, tend_all
+from app.cli.supervisor import STOP_MARGIN_S, Program, StopRequested, Tended, stop_on_signals, supervised
 from app.config import PREFIX, Settings
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
 from app.errors import PlumblineError, SettingsError
-from app.store.tokens import ensure_admin_token
+from app.store.tokens import ensure_admin_token, useless_as_admin
 
 WATCH_EVERY_S = 0.25
 BACKLOG = 2048
@@ -76,24 +78,31 @@ def listen(settings: Settings) -> socket.socket:
 def _serve(settings: Settings, listener: socket.socket, started_at: float) -> None:
     if settings.database_url is None:
         note(f"Starting the embedded database in {settings.data_dir}")
-    with open_database(settings, may_create=True) as database_url:
+    with ExitStack() as stack:
+        database_url = stack.enter_context(open_database(settings, may_create=True))
         upgrade(database_url)
-        _show_new_admin_token(database_url, settings.admin_token)
-        with supervised(programs(settings, database_url, listener)) as children:
-            address = f"http://{local_host(listener)}:{listener.getsockname()[1]}"
-            wait_until_ready(address, children)
-            say(f"plumbline is at {settings.base_url or address} (started in {time.monotonic() - started_at:.1f} s)")
-            note("Press Ctrl-C to stop.")
-            if settings.demo:
-                _load_examples(address, database_url, children)
-            _watch(children)
+        _ensure_admin(database_url, settings.admin_token)
+        grace_s = settings.stop_grace_s + STOP_MARGIN_S
+        children = stack.enter_context(supervised(programs(settings, database_url, listener), grace_s=grace_s))
+        # At a stop nobody takes new connections any more: better refused at once than accepted and never answered.
+        stack.callback(listener.close)
+        tended: list[Tended] = [*children]
+        if settings.database_url is None:
+            tended.append(stack.enter_context(watched_database(settings.data_dir)))
+        address = f"http://{local_host(listener)}:{listener.getsockname()[1]}"
+        wait_until_ready(address, children, tended)
+        say(f"plumbline is at {settings.base_url or address} (started in {time.monotonic() - started_at:.1f} s)")
+        note("Press Ctrl-C to stop.")
+        if settings.demo:
+            _load_examples(address, database_url, tended)
+        _watch(tended)
 
 
-def _load_examples(address: str, database_url: str, children: Sequence[Child]) -> None:
+def _load_examples(address: str, database_url: str, tended: Iterable[Tended]) -> None:
     """Load the examples; what goes wrong with them is told, and the server stays."""
     started_at = time.monotonic()
     try:
-        loaded = load_examples(address, database_url, find_examples(EXAMPLES), lambda: tend_all(children))
+        loaded = load_examples(address, database_url, find_examples(EXAMPLES), lambda: _tend_all(tended))
     except PlumblineError as error:
         show_error(error)
         return
@@ -106,9 +115,15 @@ def programs(settings: Settings, database_url: str, listener: socket.socket) -> 
     # By the environment and not by arguments: every user of a machine can read the arguments of a process.
     environ = os.environ | {f"{PREFIX}DATABASE_URL": database_url}
     fd = listener.fileno()
-    web = Program("the web process", (*_plumbline("web"), f"--fd={fd}"), environ, pass_fds=(fd,))
-    workers = [Program(f"worker {n}", _plumbline("worker"), environ) for n in range(1, n_workers(settings) + 1)]
-    return [web, *workers]
+    command = (*_plumbline("web"), f"--fd={fd}")
+    web = Program("the web process", command, environ, settings.web_patience_s, pass_fds=(fd,))
+    return [
+        web,
+        *(
+            Program(f"worker {n}", _plumbline("worker"), environ, settings.worker_patience_s)
+            for n in range(1, n_workers(settings) + 1)
+        ),
+    ]
 
 
 def n_workers(settings: Settings) -> int:
@@ -130,18 +145,27 @@ def local_host(listener: socket.socket) -> str:
     return "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - compared, not bound
 
 
-def _show_new_admin_token(database_url: str, given: str | None) -> None:
+def _ensure_admin(database_url: str, given: str | None) -> None:
+    """Make sure that an admin can sign in; show a token that was made, and say when the given one is of no use."""
     engine = make_engine(database_url, pool_size=1)
     with Session(engine) as session, session.begin():
+        complaint = None if given is None else useless_as_admin(session, given)
         token = ensure_admin_token(session, given)
     engine.dispose()
+    if complaint is not None:
+        note(f"PLUMBLINE_ADMIN_TOKEN is {complaint}. Unset it, or set a new one.", style="red")
     if token is not None:
         say(f"Admin token (shown only this once): {token}")
 
 
-def _watch(children: Sequence[Child]) -> None:
+def _tend_all(tended: Iterable[Tended]) -> None:
+    for each in tended:
+        each.tend()
+
+
+def _watch(tended: Iterable[Tended]) -> None:
     while True:
-        tend_all(children)
+        _tend_all(tended)
         time.sleep(WATCH_EVERY_S)
 
 

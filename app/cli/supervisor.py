@@ -1,26 +1,30 @@
 """Keeps a server's own processes running, and stops them; used by `plumbline serve`.
 
-Each process is the leader of its own session, so Ctrl-C in a terminal reaches the supervisor alone. Its
-standard input is a pipe from the supervisor that never carries anything: when the supervisor ends, however it
-ends, the pipe closes and the process stops by itself (`stop_with_supervisor`).
+Each process is the leader of its own session, so Ctrl-C in a terminal reaches the supervisor alone. Its standard input
+is a socket (`signs_of_life`), over which it says each second that it lives: one that falls silent is killed, and one
+that ended is started again.
 """
 
 import logging
 import os
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
+from typing import Protocol
+
+from app.cli.restarts import Restarts
+from app.cli.signs_of_life import Beats
 
 logger = logging.getLogger(__name__)
 
-STOP_GRACE_S = 6.0
-STEADY_AFTER_S = 60.0
-FIRST_DELAY_S, LONGEST_DELAY_S = 0.5, 30.0
+# Until its first sign of life a process is only starting: on a busy machine, or a cold disk, that takes long.
+STARTS_WITHIN_S = 120.0
+# Beyond the grace that what is in hand has: closing connections and ending the interpreter take a moment, too.
+STOP_MARGIN_S = 3.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -57,47 +61,70 @@ def _already_stopping(number: int, frame: FrameType | None) -> None:
 
 @dataclass(frozen=True)
 class Program:
-    """What a process runs. `environ` is its whole environment, `pass_fds` what it inherits besides."""
+    """What a process runs, and for how many seconds it may be silent once it has given a sign of life.
+
+    `environ` is its whole environment, `pass_fds` what it inherits besides.
+    """
 
     name: str
     command: Sequence[str]
     environ: Mapping[str, str]
+    patience_s: float
     pass_fds: tuple[int, ...] = ()
 
 
+class Tended(Protocol):
+    """What a server consists of and must be looked at again and again."""
+
+    def tend(self) -> None:
+        """Do what is due now; never waits."""
+
+
 class Child:
-    """One program that is kept running: a new process is started when the old one has ended."""
+    """One program that is kept running: a new process is started when the old one has ended or fallen silent."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._n_failures = 0
+        self._restarts = Restarts()
         self._start_after = 0.0
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start the program's process."""
-        self._started_at = time.monotonic()
+        self._beats = Beats()
         self._process = subprocess.Popen(  # noqa: S603 - the command is our own
             self.program.command,
             env=dict(self.program.environ),
-            stdin=subprocess.PIPE,
+            stdin=self._beats.theirs.fileno(),
             pass_fds=self.program.pass_fds,
             start_new_session=True,
         )
+        self._beats.theirs.close()
 
     def tend(self) -> None:
-        """Notice that the process has ended, and start another one when its delay is over."""
-        if self._process is not None and self._process.poll() is not None:
-            self._note_end(self._process.returncode)
+        """Kill a process that hangs, notice that one has ended, and start another one when its delay is over."""
+        if self._process is not None:
+            self._beats.listen()
+            if self._process.poll() is not None:
+                self._note_end(self._process.returncode)
+            elif self._beats.silent_s > self._patience_s():
+                self._kill_silent(self._process)
         if self._process is None and time.monotonic() >= self._start_after:
             self.start()
 
+    def _patience_s(self) -> float:
+        return self.program.patience_s if self._beats.heard else max(STARTS_WITHIN_S, self.program.patience_s)
+
+    def _kill_silent(self, process: subprocess.Popen[bytes]) -> None:
+        logger.warning("%s has given no sign of life for %.0f s; killing it", self.program.name, self._beats.silent_s)
+        self._beats.silent_s = 0.0
+        _kill_group(process)
+
     def _note_end(self, status: int) -> None:
+        now = time.monotonic()
+        delay_s = self._restarts.delay_after_end_s(now, had_come_up=self._beats.heard)
+        self._start_after = now + delay_s
         self._release()
-        steady = time.monotonic() - self._started_at >= STEADY_AFTER_S
-        self._n_failures = 1 if steady else self._n_failures + 1
-        delay_s = restart_delay_s(self._n_failures)
-        self._start_after = time.monotonic() + delay_s
         logger.warning("%s %s; starting it again in %.1f s", self.program.name, describe_end(status), delay_s)
 
     @property
@@ -106,9 +133,9 @@ class Child:
         return None if self._process is None else self._process.pid
 
     @property
-    def n_failures(self) -> int:
-        """How often in a row the process ended soon after its start."""
-        return self._n_failures
+    def n_failed_starts(self) -> int:
+        """How often in a row the process ended before it had come up."""
+        return self._restarts.n_failed_starts
 
     def ask_to_stop(self) -> None:
         """Send SIGTERM to the process."""
@@ -123,20 +150,23 @@ class Child:
             self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             logger.warning("%s does not stop; killing it", self.program.name)
-            # Not waited for yet, so the number still belongs to our process and to its group.
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            _kill_group(self._process)
             self._process.wait()
         self._release()
 
     def _release(self) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
+        self._beats.close()
         self._process = None
 
 
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    # Not waited for yet, so the number still belongs to our process and to its group.
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 @contextmanager
-def supervised(programs: Sequence[Program], *, grace_s: float = STOP_GRACE_S) -> Iterator[Sequence[Child]]:
+def supervised(programs: Sequence[Program], *, grace_s: float) -> Iterator[Sequence[Child]]:
     """Start the programs; on the way out stop all of them, at the same time, and kill what is left after `grace_s`."""
     children = [Child(program) for program in programs]
     try:
@@ -151,33 +181,8 @@ def supervised(programs: Sequence[Program], *, grace_s: float = STOP_GRACE_S) ->
             child.wait_or_kill(deadline)
 
 
-def tend_all(children: Sequence[Child]) -> None:
-    """Start again what has ended."""
-    for child in children:
-        child.tend()
-
-
-def restart_delay_s(n_failures: int) -> float:
-    """Return how long to wait before a program that failed n times in a row is started again."""
-    return float(min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (n_failures - 1)))
-
-
 def describe_end(status: int) -> str:
     """Say in words how a process ended, from its return code."""
     if status >= 0:
         return f"ended with exit code {status}"
     return f"was ended by {signal.Signals(-status).name}"
-
-
-def stop_with_supervisor() -> None:
-    """Stop this process when its supervisor ends, be it by kill -9: then standard input closes."""
-    threading.Thread(target=_wait_for_end_of_input, name="supervisor-watch", daemon=True).start()
-
-
-def _wait_for_end_of_input() -> None:
-    # Not through sys.stdin: its lock would be held for ever, and hinder the end of the interpreter.
-    while os.read(0, 1024):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(STOP_GRACE_S)
-    os.kill(os.getpid(), signal.SIGKILL)

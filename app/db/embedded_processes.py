@@ -64,10 +64,11 @@ def end_all(processes: Sequence[psutil.Process], within_s: float) -> None:
         give_up_at = time.monotonic() + within_s
         while alive and time.monotonic() < give_up_at:
             time.sleep(LOOKS_EVERY_S)
-            alive = [process for process in alive if _is_alive(process)]
+            alive = [process for process in alive if is_alive(process)]
 
 
-def _is_alive(process: psutil.Process) -> bool:
+def is_alive(process: psutil.Process) -> bool:
+    """Say whether a process runs: one that ended and was not yet waited for does not."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -1,23 +1,81 @@
-"""Bring a database to the newest schema; called by `plumbline db upgrade`, `plumbline serve` and the tests."""
+"""Bring a database to the newest schema, or see that it has it.
+
+Called by `plumbline db`, `plumbline serve`, the other commands that need a database, and the tests.
+"""
 
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
 
 from app.db.engine import make_engine
+from app.errors import PlumblineError
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 
 
+class SchemaMismatch(PlumblineError):
+    """The database has another schema than this program was written for."""
+
+
 def upgrade(database_url: str) -> None:
-    """Apply every missing revision in one transaction. Safe to call from several processes at once."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    """Apply every missing revision in one transaction. Safe to call from several processes at once.
+
+    Raises SchemaMismatch for a database that a newer plumbline has upgraded.
+    """
+    config = _config()
     engine = make_engine(database_url, pool_size=1)
     try:
         with engine.connect() as connection:
+            _refuse_newer(config, _revisions(connection))
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
     finally:
         engine.dispose()
+
+
+def check_schema(database_url: str) -> None:
+    """Return when a database has exactly the schema of this program. Raises SchemaMismatch."""
+    config = _config()
+    engine = make_engine(database_url, pool_size=1)
+    try:
+        with engine.connect() as connection:
+            found = _revisions(connection)
+    finally:
+        engine.dispose()
+    _refuse_newer(config, found)
+    newest = ScriptDirectory.from_config(config).get_heads()
+    if set(found) != set(newest):
+        raise SchemaMismatch(
+            f"The database has {_named(found)}, and this plumbline needs {_named(newest)}: run plumbline db upgrade."
+        )
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    return config
+
+
+def _revisions(connection: Connection) -> tuple[str, ...]:
+    found = MigrationContext.configure(connection).get_current_heads()
+    connection.rollback()
+    return found
+
+
+def _refuse_newer(config: Config, found: tuple[str, ...]) -> None:
+    script = ScriptDirectory.from_config(config)
+    known = {each.revision for each in script.walk_revisions()}
+    if not known.issuperset(found):
+        raise SchemaMismatch(
+            f"The database has {_named(found)}, which this plumbline does not know (its newest is "
+            f"{', '.join(script.get_heads())}): a newer version upgraded it. Run that version or a later one, or "
+            "restore a copy of the database from before."
+        )
+
+
+def _named(revisions: tuple[str, ...] | list[str]) -> str:
+    return f"the schema {', '.join(revisions)}" if revisions else "no schema of plumbline"

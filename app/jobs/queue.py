@@ -6,7 +6,9 @@ looks up what there is to do and the sweep asks again for what was not done.
 
 import asyncio
 import logging
+from collections.abc import Callable, Coroutine
 from functools import cache
+from typing import Any
 
 from procrastinate import App, PsycopgConnector, SyncPsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
@@ -98,13 +100,21 @@ async def _drop_lost(app: App) -> None:
         await app.job_manager.finish_job(job, status=Status.FAILED, delete_job=True)
 
 
-def run_worker(database_url: str, *, concurrency: int = 2) -> None:
-    """Work until told to stop by SIGINT or SIGTERM; a job in hand is finished first."""
+Beside = Callable[[], Coroutine[Any, Any, None]]
+
+
+def run_worker(database_url: str, *, concurrency: int = 2, grace_s: float = 5, beside: Beside | None = None) -> None:
+    """Work until told to stop by SIGINT or SIGTERM; a job in hand has `grace_s` to end.
+
+    `beside` runs on the worker's event loop from when it can work, and must end only when that ends it.
+    """
     app = make_app(database_url)
 
     async def work() -> None:
         async with app.open_async():
             await _drop_lost(app)
+            # Held by a name: the loop itself keeps no task alive.
+            beats = None if beside is None else asyncio.create_task(beside())  # noqa: F841
             await app.run_worker_async(
                 concurrency=concurrency,
                 wait=True,
@@ -112,7 +122,7 @@ def run_worker(database_url: str, *, concurrency: int = 2) -> None:
                 fetch_job_polling_interval=1.0,
                 update_heartbeat_interval=HEARTBEAT_S,
                 stalled_worker_timeout=STALLED_AFTER_S,
-                shutdown_graceful_timeout=5,
+                shutdown_graceful_timeout=grace_s,
             )
 
     asyncio.run(work())

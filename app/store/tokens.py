@@ -67,6 +67,16 @@ def ensure_admin_token(session: Session, given: str | None) -> str | None:
     return create_token(session, "admin", "admin")[1]
 
 
+def useless_as_admin(session: Session, given: str) -> str | None:
+    """Say what a text is if it is a token by which no admin signs in; None for any other text."""
+    token = session.scalar(select(Token).where(Token.hash == _hash(given)))
+    if token is None or (token.revoked_at is None and token.role == "admin"):
+        return None
+    if token.revoked_at is None:
+        return f"token {token.id} ({token.name}), whose role is {token.role}, not admin"
+    return f"token {token.id} ({token.name}), which was revoked on {token.revoked_at:%Y-%m-%d} and stays so"
+
+
 def _store_token(session: Session, name: str, role: str, text: str) -> Token:
     token = Token(name=name, role=role, hash=_hash(text))
     session.add(token)

@@ -1,0 +1,86 @@
+"""What binds a supervised process to its supervisor: a socket, which is the process's standard input.
+
+The process sends a byte each second from its event loop, so that the supervisor notices a loop that hangs; when the
+supervisor ends, however it ends, the socket closes and the process stops by itself. `app.cli.processes` calls the
+process's side (`send_beats`, `stop_with_supervisor`), `app.cli.supervisor` the other one (`Beats`).
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+import time
+from contextlib import suppress
+
+BEAT_EVERY_S = 1.0
+# A supervisor that slept itself, or a machine that did, has observed nothing of the time in between.
+LONGEST_STEP_S = 1.0
+STANDARD_INPUT = 0
+
+
+class Beats:
+    """What the supervisor hears of one process; `theirs` becomes the process's standard input."""
+
+    def __init__(self) -> None:
+        self._ours, self.theirs = socket.socketpair()
+        self._ours.setblocking(False)
+        self._listened_at = time.monotonic()
+        self.heard = False
+        self.silent_s = 0.0
+
+    def listen(self) -> None:
+        """Take in what was sent, or count the silence as far as it was observed."""
+        now = time.monotonic()
+        step_s = min(now - self._listened_at, LONGEST_STEP_S)
+        self._listened_at = now
+        if self._receive():
+            self.heard = True
+            self.silent_s = 0.0
+        else:
+            self.silent_s += step_s
+
+    def _receive(self) -> bool:
+        received = False
+        with suppress(BlockingIOError, ConnectionError):
+            while self._ours.recv(4096):
+                received = True
+        return received
+
+    def close(self) -> None:
+        """Let go of the process: it stops when it still runs."""
+        self._ours.close()
+        self.theirs.close()
+
+
+async def send_beats() -> None:
+    """Send a sign of life each second, for as long as the event loop turns and the supervisor lives."""
+    with socket.socket(fileno=os.dup(STANDARD_INPUT)) as supervisor:
+        while _beat(supervisor):
+            await asyncio.sleep(BEAT_EVERY_S)
+
+
+def _beat(supervisor: socket.socket) -> bool:
+    # Not setblocking: the thread that waits for the supervisor's end reads the same socket, and must wait.
+    try:
+        supervisor.send(b".", socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        pass  # a supervisor that was stopped for long has more than enough beats to read
+    except OSError:
+        return False
+    return True
+
+
+def stop_with_supervisor(grace_s: float) -> None:
+    """Stop this process when its supervisor ends, be it by kill -9; what is in hand has `grace_s` to end."""
+    threading.Thread(target=_wait_for_end_of_input, args=(grace_s,), name="supervisor-watch", daemon=True).start()
+
+
+def _wait_for_end_of_input(grace_s: float) -> None:
+    # Not through sys.stdin: its lock would be held for ever, and hinder the end of the interpreter.
+    with suppress(ConnectionError):
+        while os.read(STANDARD_INPUT, 1024):
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(grace_s)
+    os.kill(os.getpid(), signal.SIGKILL)
