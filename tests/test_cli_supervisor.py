@@ -11,7 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.cli.restarts import LONGEST_DELAY_S, restart_delay_s
+from app.cli.restarts import AT_ONCE_S, LONGEST_DELAY_S, MANY, PAUSE_S, Restarts
+from app.cli.signs_of_life import LONGEST_STEP_S, Beats
 from app.cli.supervisor import (
     Program,
     StopRequested,
@@ -22,6 +23,8 @@ from app.cli.supervisor import (
 
 PATIENCE_S = 3.0
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
+ONE_BEAT = "import os, time; os.write(0, b'.'); time.sleep(600)"
+BEATS = "import asyncio; from app.cli.signs_of_life import send_beats; asyncio.run(send_beats())"
 STUBBORN = (
     sys.executable,
     "-c",
@@ -145,11 +148,69 @@ def test_a_signal_that_was_ignored_stays_ignored() -> None:
     assert handler is signal.SIG_IGN
 
 
-def test_each_failure_doubles_the_delay() -> None:
+def test_each_failed_start_doubles_the_delay() -> None:
     """A program that cannot start does not keep the machine busy."""
-    delays = [restart_delay_s(n) for n in (1, 2, 3, 4, 50)]
+    restarts = Restarts()
+    delays = [restarts.delay_after_end_s(at, had_come_up=False) for at in range(8)]
 
-    assert delays == [0.5, 1.0, 2.0, 4.0, LONGEST_DELAY_S]
+    assert delays == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, LONGEST_DELAY_S, LONGEST_DELAY_S]
+
+
+def test_a_program_that_served_a_moment_ago_is_started_again_at_once() -> None:
+    """Six ends in half a minute cost its users no growing pauses, also when some came before it was up again."""
+    restarts = Restarts()
+    restarts.note_up(0.0)
+    delays = [restarts.delay_after_end_s(5.0 * n, had_come_up=n % 2 == 0) for n in range(6)]
+
+    assert delays == [AT_ONCE_S] * 6
+
+
+def test_a_program_that_ends_again_and_again_though_it_comes_up_gets_a_pause() -> None:
+    """The rest of the machine goes on, and the pause stays short."""
+    restarts = Restarts()
+    delays = []
+    for at in range(2 * MANY):
+        restarts.note_up(float(at))
+        delays.append(restarts.delay_after_end_s(float(at), had_come_up=True))
+
+    assert delays == [AT_ONCE_S] * MANY + [PAUSE_S] * MANY
+
+
+def test_a_process_that_falls_silent_is_killed_and_started_again() -> None:
+    """One that does not end by itself and says nothing more is of no use to anybody."""
+    with supervised([program((sys.executable, "-c", ONE_BEAT))], grace_s=5) as [child]:
+        first = child.pid
+
+        def is_replaced() -> bool:
+            child.tend()
+            return child.pid not in (None, first)
+
+        assert eventually(is_replaced)
+        assert not psutil.pid_exists(first or 0)
+
+
+def test_a_process_that_keeps_saying_that_it_lives_is_left_alone() -> None:
+    """Beyond its patience, which counts from its last sign of life."""
+    with supervised([program((sys.executable, "-c", BEATS))], grace_s=5) as [child]:
+        first, began_at = child.pid, time.monotonic()
+
+        def has_lived_on() -> bool:
+            child.tend()
+            return time.monotonic() - began_at > 2 * PATIENCE_S
+
+        assert eventually(has_lived_on)
+        assert child.pid == first
+
+
+def test_silence_counts_only_as_far_as_it_was_observed() -> None:
+    """A supervisor that was stopped itself cannot know what went on meanwhile."""
+    beats = Beats()
+    signal.sigtimedwait([], 2 * LONGEST_STEP_S)
+    beats.listen()
+    silent_s = beats.silent_s
+    beats.close()
+
+    assert silent_s == LONGEST_STEP_S
 
 
 def test_the_end_of_a_process_is_told_in_words() -> None:

@@ -29,16 +29,15 @@ class Beats:
         self.heard = False
         self.silent_s = 0.0
 
-    def listen(self) -> None:
-        """Take in what was sent, or count the silence as far as it was observed."""
+    def listen(self) -> bool:
+        """Say whether a sign of life has come since the last call; if not, count the silence as far as observed."""
         now = time.monotonic()
         step_s = min(now - self._listened_at, LONGEST_STEP_S)
         self._listened_at = now
-        if self._receive():
-            self.heard = True
-            self.silent_s = 0.0
-        else:
-            self.silent_s += step_s
+        received = self._receive()
+        self.heard = self.heard or received
+        self.silent_s = 0.0 if received else self.silent_s + step_s
+        return received
 
     def _receive(self) -> bool:
         received = False

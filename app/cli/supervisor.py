@@ -104,7 +104,8 @@ class Child:
     def tend(self) -> None:
         """Kill a process that hangs, notice that one has ended, and start another one when its delay is over."""
         if self._process is not None:
-            self._beats.listen()
+            if self._beats.listen():
+                self._restarts.note_up(time.monotonic())
             if self._process.poll() is not None:
                 self._note_end(self._process.returncode)
             elif self._beats.silent_s > self._patience_s():
