@@ -1,7 +1,5 @@
 """A database whose schema is not this program's is refused in one sentence, by every command."""
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
 
@@ -11,11 +9,11 @@ from tests.test_cli_offline import plumbline
 
 
 @pytest.fixture
-def newer(database_url: str) -> Iterator[str]:
+def newer(database_url: str) -> str:
     """A database that a newer plumbline has upgraded."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    yield database_url
+    return database_url
 
 
 @pytest.mark.parametrize(

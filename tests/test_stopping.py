@@ -19,7 +19,8 @@ from tests.test_packaging import ROOT
 from tests.test_processes import admin
 from tests.test_walkthrough import MANIFEST
 
-HALF = len(MANIFEST) // 2
+CONTENT = MANIFEST.encode()
+HALF = len(CONTENT) // 2
 # Longer than what an upload had before there was a setting.
 SLOW_S = 7
 
@@ -29,10 +30,10 @@ def half_sent(server: RunningServer) -> Iterator[http.client.HTTPConnection]:
     """Begin to send a manifest and yield the connection with half of it to go."""
     with closing(http.client.HTTPConnection(str(urlsplit(server.address).netloc), timeout=30)) as connection:
         connection.putrequest("POST", "/benchmarks")
-        headers = {**admin(server), "Content-Type": "application/yaml", "Content-Length": str(len(MANIFEST))}
+        headers = {**admin(server), "Content-Type": "application/yaml", "Content-Length": str(len(CONTENT))}
         for name, value in headers.items():
             connection.putheader(name, value)
-        connection.endheaders(MANIFEST[:HALF])
+        connection.endheaders(CONTENT[:HALF])
         # Whoever else is answered shows that the server has read so far.
         httpx.get(f"{server.address}/healthz").raise_for_status()
         yield connection
@@ -55,7 +56,7 @@ def test_an_upload_in_hand_is_finished_at_a_stop() -> None:
         server.process.send_signal(signal.SIGTERM)
         refused = eventually(lambda: refuses(server))
         signal.sigtimedwait([], SLOW_S)
-        connection.send(MANIFEST[HALF:])
+        connection.send(CONTENT[HALF:])
         status = connection.getresponse().status
         code = server.process.wait(20)
 
@@ -65,10 +66,10 @@ def test_an_upload_in_hand_is_finished_at_a_stop() -> None:
 
 def test_an_upload_beyond_the_grace_is_cut() -> None:
     """Nobody holds up a stop for longer than the setting says."""
-    with fresh_data_dir() as data_dir, running_server(data_dir, PLUMBLINE_STOP_GRACE_S="1") as server:
-        with half_sent(server):
-            began_at = time.monotonic()
-            code = server.stop(signal.SIGTERM)
+    grace = {"PLUMBLINE_STOP_GRACE_S": "1"}
+    with fresh_data_dir() as data_dir, running_server(data_dir, **grace) as server, half_sent(server):
+        began_at = time.monotonic()
+        code = server.stop(signal.SIGTERM)
 
     assert code == 0
     assert time.monotonic() - began_at < 15
