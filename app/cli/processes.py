@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 import uvicorn
 
-from app.cli.database import open_migrated
+from app.cli.database import open_database, open_migrated
 from app.cli.signs_of_life import send_beats, stop_with_supervisor
 from app.cli.supervisor import STOP_MARGIN_S
 from app.config import Settings
@@ -56,7 +56,8 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
     settings = Settings.from_env()
     if supervised:
         stop_with_supervisor(settings.stop_grace_s + STOP_MARGIN_S)
-    with open_migrated(settings) as database_url:
+    # Not held up by a database that is away: the process says so itself, and serves when it is back.
+    with open_database(settings) as database_url:
         config = uvicorn.Config(
             create_app(settings, database_url),
             loop="uvloop",
