@@ -67,10 +67,10 @@ class Settings(BaseModel):
         15, ge=2, description="a web process that gives no sign of life for so long is replaced, seconds"
     )
     worker_patience_s: int = Field(
-        60, ge=2, description="a worker process that gives no sign of life for so long is replaced, seconds"
+        120, ge=2, description="a worker process that gives no sign of life for so long is replaced, seconds"
     )
     stop_grace_s: int = Field(
-        20, ge=0, description="how long requests and jobs in hand may take at a stop before they are cut, seconds"
+        20, ge=0, description="how long requests in hand may take at a stop before they are cut, seconds"
     )
     max_body_mib: int = Field(512, ge=1, description="largest request body, MiB")
     max_unpacked_mib: int = Field(1024, ge=1, description="largest total size of an upload after unpacking, MiB")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-STOPS_WITHIN_S = 20
+STOPS_WITHIN_S = 40
 
 
 @dataclass

@@ -35,7 +35,7 @@ CHILD = "import time; from app.cli.signs_of_life import stop_with_supervisor; st
 SUPERVISOR = """
 import os, pathlib, sys, time
 from app.cli.supervisor import Program, supervised
-with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.environ, 15)], grace_s=5) as [child]:
+with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.environ, 15, 5)]) as [child]:
     path = pathlib.Path(sys.argv[2])
     path.with_suffix(".new").write_text(str(child.pid))
     path.with_suffix(".new").rename(path)
@@ -43,9 +43,9 @@ with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.envi
 """
 
 
-def program(command: tuple[str, ...] = SLEEPER) -> Program:
+def program(command: tuple[str, ...] = SLEEPER, *, grace_s: float = 5) -> Program:
     """Return a program that runs until it is stopped."""
-    return Program("sleeper", command, os.environ, patience_s=PATIENCE_S)
+    return Program("sleeper", command, os.environ, patience_s=PATIENCE_S, grace_s=grace_s)
 
 
 def eventually(condition: Callable[[], bool], within_s: float = 20.0) -> bool:
@@ -60,7 +60,7 @@ def eventually(condition: Callable[[], bool], within_s: float = 20.0) -> bool:
 
 def test_a_process_that_was_killed_is_started_again() -> None:
     """Another process runs soon after the first was killed."""
-    with supervised([program()], grace_s=5) as [child]:
+    with supervised([program()]) as [child]:
         first = child.pid
         os.kill(first or 0, signal.SIGKILL)
 
@@ -73,7 +73,7 @@ def test_a_process_that_was_killed_is_started_again() -> None:
 
 def test_failures_in_a_row_are_counted() -> None:
     """Whoever waits for a program can see that it never comes up."""
-    with supervised([program((sys.executable, "-c", "raise SystemExit(7)"))], grace_s=5) as [child]:
+    with supervised([program((sys.executable, "-c", "raise SystemExit(7)"))]) as [child]:
 
         def failed_twice() -> bool:
             child.tend()
@@ -84,7 +84,7 @@ def test_failures_in_a_row_are_counted() -> None:
 
 def test_a_process_is_stopped_on_the_way_out() -> None:
     """Leaving the block ends what was started in it."""
-    with supervised([program()], grace_s=5) as [child]:
+    with supervised([program()]) as [child]:
         pid = child.pid or 0
 
     assert not psutil.pid_exists(pid)
@@ -93,7 +93,7 @@ def test_a_process_is_stopped_on_the_way_out() -> None:
 def test_a_process_that_does_not_stop_is_killed(tmp_path: Path) -> None:
     """After the grace period no process is left, though it ignores SIGTERM."""
     ready = tmp_path / "ready"
-    with supervised([program((*STUBBORN, str(ready)))], grace_s=0.2) as [child]:
+    with supervised([program((*STUBBORN, str(ready)), grace_s=0.2)]) as [child]:
         pid = child.pid or 0
         eventually(ready.exists)
 
@@ -102,7 +102,7 @@ def test_a_process_that_does_not_stop_is_killed(tmp_path: Path) -> None:
 
 def test_a_process_is_out_of_reach_of_the_terminal() -> None:
     """Ctrl-C in the terminal must reach the supervisor alone, so a process is in a session of its own."""
-    with supervised([program()], grace_s=5) as [child]:
+    with supervised([program()]) as [child]:
         pid = child.pid or 0
 
         assert os.getsid(pid) == pid
@@ -178,7 +178,7 @@ def test_a_program_that_ends_again_and_again_though_it_comes_up_gets_a_pause() -
 
 def test_a_process_that_falls_silent_is_killed_and_started_again() -> None:
     """One that does not end by itself and says nothing more is of no use to anybody."""
-    with supervised([program((sys.executable, "-c", ONE_BEAT))], grace_s=5) as [child]:
+    with supervised([program((sys.executable, "-c", ONE_BEAT))]) as [child]:
         first = child.pid
 
         def is_replaced() -> bool:
@@ -191,7 +191,7 @@ def test_a_process_that_falls_silent_is_killed_and_started_again() -> None:
 
 def test_a_process_that_keeps_saying_that_it_lives_is_left_alone() -> None:
     """Beyond its patience, which counts from its last sign of life."""
-    with supervised([program((sys.executable, "-c", BEATS))], grace_s=5) as [child]:
+    with supervised([program((sys.executable, "-c", BEATS))]) as [child]:
         first, began_at = child.pid, time.monotonic()
 
         def has_lived_on() -> bool:

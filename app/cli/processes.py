@@ -9,7 +9,7 @@ import uvicorn
 
 from app.cli.database import open_database, open_migrated
 from app.cli.signs_of_life import send_beats, stop_with_supervisor
-from app.cli.supervisor import STOP_MARGIN_S
+from app.cli.supervisor import STOP_MARGIN_S, job_grace_s
 from app.config import Settings
 from app.jobs.queue import run_worker
 from app.main import create_app
@@ -31,12 +31,12 @@ def worker(
     """Work on the background jobs of a database until stopped; as many workers as you like may share one."""
     settings = Settings.from_env()
     if supervised:
-        stop_with_supervisor(settings.stop_grace_s + STOP_MARGIN_S)
+        stop_with_supervisor(job_grace_s(settings) + STOP_MARGIN_S)
     with open_migrated(settings) as database_url:
         run_worker(
             database_url,
             concurrency=concurrency,
-            grace_s=settings.stop_grace_s,
+            grace_s=job_grace_s(settings),
             beside=send_beats if supervised else None,
         )
 

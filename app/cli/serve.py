@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from app.cli.demo import load_examples
 from app.cli.examples import find_examples
 from app.cli.output import note, say, show_error
 from app.cli.readiness import wait_until_ready
-from app.cli.supervisor import STOP_MARGIN_S, Program, StopRequested, Tended, stop_on_signals, supervised
+from app.cli.supervisor import STOP_MARGIN_S, Program, StopRequested, Tended, job_grace_s, stop_on_signals, supervised
 from app.config import PREFIX, Settings
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
@@ -82,8 +82,7 @@ def _serve(settings: Settings, listener: socket.socket, started_at: float) -> No
         database_url = stack.enter_context(open_database(settings, may_create=True))
         upgrade(database_url)
         _ensure_admin(database_url, settings.admin_token)
-        grace_s = settings.stop_grace_s + STOP_MARGIN_S
-        children = stack.enter_context(supervised(programs(settings, database_url, listener), grace_s=grace_s))
+        children = stack.enter_context(supervised(programs(settings, database_url, listener)))
         # At a stop nobody takes new connections any more: better refused at once than accepted and never answered.
         stack.callback(listener.close)
         tended: list[Tended] = [*children]
@@ -115,15 +114,27 @@ def programs(settings: Settings, database_url: str, listener: socket.socket) -> 
     # By the environment and not by arguments: every user of a machine can read the arguments of a process.
     environ = os.environ | {f"{PREFIX}DATABASE_URL": database_url}
     fd = listener.fileno()
-    command = (*_plumbline("web"), f"--fd={fd}")
-    web = Program("the web process", command, environ, settings.web_patience_s, pass_fds=(fd,))
     return [
-        web,
-        *(
-            Program(f"worker {n}", _plumbline("worker"), environ, settings.worker_patience_s)
-            for n in range(1, n_workers(settings) + 1)
+        Program(
+            "the web process",
+            (*_plumbline("web"), f"--fd={fd}"),
+            environ,
+            patience_s=settings.web_patience_s,
+            grace_s=settings.stop_grace_s + STOP_MARGIN_S,
+            pass_fds=(fd,),
         ),
+        *(_worker(n, settings, environ) for n in range(1, n_workers(settings) + 1)),
     ]
+
+
+def _worker(number: int, settings: Settings, environ: Mapping[str, str]) -> Program:
+    return Program(
+        f"worker {number}",
+        _plumbline("worker"),
+        environ,
+        patience_s=settings.worker_patience_s,
+        grace_s=job_grace_s(settings) + STOP_MARGIN_S,
+    )
 
 
 def n_workers(settings: Settings) -> int:

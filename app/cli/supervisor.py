@@ -18,11 +18,14 @@ from typing import Protocol
 
 from app.cli.restarts import Restarts
 from app.cli.signs_of_life import Beats
+from app.config import Settings
 
 logger = logging.getLogger(__name__)
 
 # Until its first sign of life a process is only starting: on a busy machine, or a cold disk, that takes long.
 STARTS_WITHIN_S = 120.0
+# A job that is cut is done again, so it gets less time than an upload, which would have to be sent again.
+JOB_GRACE_S = 5.0
 # Beyond the grace that what is in hand has: closing connections and ending the interpreter take a moment, too.
 STOP_MARGIN_S = 3.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -61,7 +64,7 @@ def _already_stopping(number: int, frame: FrameType | None) -> None:
 
 @dataclass(frozen=True)
 class Program:
-    """What a process runs, and for how many seconds it may be silent once it has given a sign of life.
+    """What a process runs, how long it may be silent once it has given a sign of life, and how long a stop may take.
 
     `environ` is its whole environment, `pass_fds` what it inherits besides.
     """
@@ -70,6 +73,7 @@ class Program:
     command: Sequence[str]
     environ: Mapping[str, str]
     patience_s: float
+    grace_s: float
     pass_fds: tuple[int, ...] = ()
 
 
@@ -167,8 +171,8 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def supervised(programs: Sequence[Program], *, grace_s: float) -> Iterator[Sequence[Child]]:
-    """Start the programs; on the way out stop all of them, at the same time, and kill what is left after `grace_s`."""
+def supervised(programs: Sequence[Program]) -> Iterator[Sequence[Child]]:
+    """Start the programs; on the way out stop all of them, at the same time, and kill what outlives its grace."""
     children = [Child(program) for program in programs]
     try:
         for child in children:
@@ -177,9 +181,14 @@ def supervised(programs: Sequence[Program], *, grace_s: float) -> Iterator[Seque
     finally:
         for child in children:
             child.ask_to_stop()
-        deadline = time.monotonic() + grace_s
+        asked_at = time.monotonic()
         for child in children:
-            child.wait_or_kill(deadline)
+            child.wait_or_kill(asked_at + child.program.grace_s)
+
+
+def job_grace_s(settings: Settings) -> float:
+    """Return how long a job in hand may take at a stop."""
+    return min(JOB_GRACE_S, settings.stop_grace_s)
 
 
 def describe_end(status: int) -> str:
