@@ -20,7 +20,9 @@ from app.web import (
     preregs,
     problems,
     registrations,
+    reservations,
     rows,
+    stewards,
     submissions,
     tokens,
 )
@@ -64,9 +66,11 @@ def create_app(settings: Settings, database_url: str) -> PublishedPages:
         benchmarks.router,
         leaderboards.router,
         rows.router,
+        stewards.router,
         exports.router,
         preregs.router,
         registrations.router,
+        reservations.router,
         tokens.router,
         ops.router,
     ):

@@ -52,6 +52,27 @@ def test_the_benchmark_of_a_registration_becomes_a_binding(postgres_url: str) ->
     assert found == [("a", "arm", registered_at, 1)]
 
 
+def test_tokens_of_one_name_are_told_apart_and_makers_become_stewards(postgres_url: str) -> None:
+    """The oldest keeps the name; a number that is a name already is passed over. Nobody loses a benchmark they made."""
+    with new_database(postgres_url) as url:
+        engine = make_engine(url)
+        _upgrade_to(url, "0006")
+        with engine.begin() as connection:
+            named = ["dup", "Dup (3)", "DUP", "other", "dup"]
+            for number, name in enumerate(named):
+                order = text("INSERT INTO token (name, role, hash) VALUES (:name, 'steward', :hash)")
+                connection.execute(order, {"name": name, "hash": bytes([number])})
+            connection.execute(text("INSERT INTO benchmark (slug, created_by) VALUES ('arm', 4)"))
+        upgrade(url)
+        with engine.connect() as connection:
+            names = connection.scalars(text("SELECT name FROM token ORDER BY id")).all()
+            grants = connection.execute(text("SELECT benchmark_id, token_id, granted FROM steward_grant")).all()
+        engine.dispose()
+
+    assert names == ["dup", "Dup (3)", "DUP (4)", "other", "dup (5)"]
+    assert grants == [(1, 4, True)]
+
+
 def _upgrade_to(url: str, revision: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))

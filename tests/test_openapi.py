@@ -151,7 +151,7 @@ REFUSED = [
     ("POST", "/benchmarks/tiny/submissions", {}, b"", 422),
     ("POST", "/benchmarks", {"Content-Type": "text/html"}, b"<p>", 415),
     ("PUT", "/benchmarks/tiny", {"Content-Type": "text/html"}, b"<p>", 415),
-    ("PUT", "/benchmarks/none", YAML, b"slug: none", 422),
+    ("PUT", "/benchmarks/none", YAML, b"slug: none", 404),
     ("POST", "/benchmarks", YAML, b"x" * (1024 * 1024 + 1), 413),
     ("PUT", "/benchmarks/tiny", YAML, b"x" * (1024 * 1024 + 1), 413),
     ("POST", "/preregs", YAML, b"x" * (64 * 1024 + 1), 413),

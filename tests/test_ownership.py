@@ -165,7 +165,7 @@ def test_a_token_of_an_impossible_number_is_refused_in_true_words(site: Site) ->
 
 
 def test_the_command_moves_an_entrant_by_the_number_or_the_name_of_a_token(capsys: pytest.CaptureFixture[str]) -> None:
-    """A name must be that of one working token."""
+    """A name is that of one token: the second one of it was refused."""
     with fresh_data_dir() as data_dir, running_server(data_dir) as server:
         headers = admin(server)
         httpx.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
@@ -174,14 +174,14 @@ def test_the_command_moves_an_entrant_by_the_number_or_the_name_of_a_token(capsy
             httpx.post(f"{server.address}/tokens", json={"name": name, "role": "submitter"}, headers=headers)
         send_rows(server, "My Good (1)", headers)
 
-        codes = [_move(server, headers, owner) for owner in ("ann", "4", "ben", "nobody")]
+        codes = [_move(server, headers, owner) for owner in ("ann", "3", "ben", "nobody")]
         found = httpx.get(f"{server.address}/benchmarks/tiny/entrants/My%20Good%20(1).json").json()
 
-    assert codes == [0, 0, 2, 2]
+    assert codes == [0, 0, 0, 2]
     assert [t["to"]["name"] for t in found["meta"]["transfers"]] == ["ann", "ben"]
     printed = capsys.readouterr()
     assert "My Good (1) now belongs to ann (token 2)." in printed.out
-    assert "Tokens 3, 4 have the name ben" in printed.err
+    assert "There is no working token of the name nobody" in printed.err
 
 
 def _move(server: RunningServer, headers: dict[str, str], owner: str) -> int:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from app.cli import stewards
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.leaderboards.registry import parse_manifest
@@ -25,6 +26,7 @@ def register(app: typer.Typer) -> None:
     group.command("labels")(put_labels)
     group.command("import-fev")(import_fev)
     group.command("import-lrdbench")(import_lrdbench)
+    stewards.register(group)
     app.add_typer(group, name="benchmark")
 
 

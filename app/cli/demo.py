@@ -1,7 +1,8 @@
 """Loads the examples into an empty server through its HTTP API, as any submitter would; used by `serve`.
 
 The loader has a token of its own, which is revoked at the end. A loader's token that is still valid at a
-start therefore means that an earlier loading was broken off, and it is taken up again.
+start therefore means that an earlier loading was broken off: it is taken up again by the same token, whose
+benchmarks and names those are, under a new text.
 """
 
 import sys
@@ -18,9 +19,10 @@ from app.cli.output import make_console, note, show_error
 from app.cli.remote import Refused, Request, Server
 from app.cli.waiting import UNDER_WAY, get_submission
 from app.db.engine import make_engine
+from app.db.models import Token
 from app.prereg import sha256_hex
 from app.store.benchmarks import count_benchmarks
-from app.store.tokens import create_token, list_tokens, revoke_token
+from app.store.tokens import create_token, free_name, list_tokens, renew_token, revoke_token
 
 LOADER = "Example loader"
 PAUSE_S = 0.2
@@ -47,21 +49,27 @@ def loader_token(database_url: str) -> Iterator[str | None]:
     engine = make_engine(database_url, pool_size=1)
     try:
         with Session(engine) as session, session.begin():
-            text = create_token(session, LOADER, "steward")[1] if _wants_examples(session) else None
+            text = _loader_text(session)
         yield text
         with Session(engine) as session, session.begin():
-            for number in _loader_tokens(session):
-                revoke_token(session, number)
+            for token in _loader_tokens(session):
+                revoke_token(session, token.id)
     finally:
         engine.dispose()
 
 
-def _wants_examples(session: Session) -> bool:
-    return bool(_loader_tokens(session)) or count_benchmarks(session) == 0
+def _loader_text(session: Session) -> str | None:
+    """Return the text of the token that loads, or None when there is nothing to load."""
+    earlier = _loader_tokens(session)
+    if earlier:
+        return renew_token(session, earlier[0])
+    if count_benchmarks(session):
+        return None
+    return create_token(session, free_name(session, LOADER), "steward")[1]
 
 
-def _loader_tokens(session: Session) -> Sequence[int]:
-    return [each.id for each in list_tokens(session) if each.name == LOADER and each.revoked_at is None]
+def _loader_tokens(session: Session) -> list[Token]:
+    return [each for each in list_tokens(session) if each.name.startswith(LOADER) and each.revoked_at is None]
 
 
 def _progress() -> Progress:

@@ -1,4 +1,4 @@
-"""`plumbline entrant`: a steward moves an entrant from one owner to another."""
+"""`plumbline entrant`: a steward moves an entrant from one owner to another, or releases a reserved name."""
 
 from typing import Annotated
 from urllib.parse import quote
@@ -7,19 +7,15 @@ import typer
 
 from app.cli.output import say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
-from app.errors import Conflict, NotFound
+from app.errors import NotFound
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    group = typer.Typer(no_args_is_help=True, help="Move entrants between those who submit for them.")
-    group.callback()(_group)
+    group = typer.Typer(no_args_is_help=True, help="Move entrants between submitters, and release reserved names.")
     group.command("move")(move)
+    group.command("release")(release)
     app.add_typer(group, name="entrant")
-
-
-def _group() -> None:
-    """Move entrants between those who submit for them."""
 
 
 def move(
@@ -31,7 +27,7 @@ def move(
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:
-    """Make another token the owner of an entrant. Needs a steward's token."""
+    """Make another token the owner of an entrant or of a reserved name. Needs a token of the benchmark's steward."""
     path = f"/benchmarks/{quote(benchmark, safe='')}/entrants/{quote(entrant, safe='')}/owner"
     with Server(server, token) as remote:
         order = {"token_id": _number(remote, owner), "reason": reason}
@@ -39,14 +35,26 @@ def move(
         say(f"{answer['entrant']} now belongs to {answer['owner_name']} (token {answer['owner']}).")
 
 
+def release(
+    benchmark: Annotated[str, typer.Argument(help="The benchmark's slug.")],
+    entrant: Annotated[str, typer.Argument(help="The reserved name.")],
+    *,
+    reason: Annotated[str, typer.Option(help="Why; shown on the registration's page.")],
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Give a name free that a registration reserved. Needs the registrant's token, or a steward's of the benchmark."""
+    path = f"/benchmarks/{quote(benchmark, safe='')}/reservations/{quote(entrant, safe='')}/release"
+    with Server(server, token) as remote:
+        answer = remote.send_for_json(Request("POST", path, json={"reason": reason}, repeatable=False))
+        say(f"{answer['entrant']} in {answer['benchmark']} is no longer reserved for {answer['reserved_for']}.")
+
+
 def _number(remote: Server, owner: str) -> int:
-    """Return the number of a token. Raises NotFound, or Conflict when several have the name."""
+    """Return the number of a token. Raises NotFound."""
     if owner.isascii() and owner.isdigit():
         return int(owner)
     found = [each["id"] for each in remote.get_json("/tokens") if each["name"] == owner and not each["revoked_at"]]
     if not found:
         raise NotFound(f"There is no working token of the name {owner}; give its number.")
-    if len(found) > 1:
-        numbers = ", ".join(str(number) for number in found)
-        raise Conflict(f"Tokens {numbers} have the name {owner}; give the number of one of them.")
     return int(found[0])

@@ -69,6 +69,11 @@ def register_file(
     note(f"Registered at {answer['registered_at']}: {remote.address}{answer['url']}")
     if not answer["benchmarks"]:
         note("It is for no benchmark, and is listed by none: give --benchmark.")
+    for each in answer["reservations"]:
+        if each["state"] == "open":
+            note(f"{each['entrant']} is reserved for you in {each['benchmark']} until {each['until'][:10]}.")
+    for each in answer["not_reserved"]:
+        note(f"{each['entrant']} is not reserved for you in {each['benchmark']}: {each['reason']}")
     say(answer["sha256"])
 
 

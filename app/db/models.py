@@ -57,7 +57,10 @@ def _one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
 
 
 class Token(Base):
-    """A bearer token: only its SHA-256 is kept. It is also the identity that owns entrants."""
+    """A bearer token: only its SHA-256 is kept. It is also the identity that owns entrants.
+
+    No two ever have the same name, so that what is shown of a token names one of them.
+    """
 
     __tablename__ = "token"
     __table_args__ = (_one_of("role", ROLES),)
@@ -68,6 +71,9 @@ class Token(Base):
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     revoked_at: Mapped[datetime | None]
+
+
+Index("uq_token_lower_name", func.lower(Token.name), unique=True)
 
 
 class Benchmark(Base):
@@ -107,6 +113,20 @@ class ManifestVersion(Base):
     created_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
 
 
+class StewardGrant(Base):
+    """A token became steward of a benchmark, or ceased to be; the newest of the two is what holds."""
+
+    __tablename__ = "steward_grant"
+    __table_args__ = (Index("ix_steward_grant_benchmark_id", "benchmark_id", "token_id"),)
+
+    id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
+    benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
+    token_id: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    granted: Mapped[bool]
+    by_id: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+
+
 class Prereg(Base):
     """A preregistration, addressed by the SHA-256 of its bytes."""
 
@@ -133,7 +153,10 @@ class PreregBinding(Base):
 
 
 class PreregAttestation(Base):
-    """A steward's word that a prereg existed before the server saw it, with the evidence for it."""
+    """A steward's word that a prereg existed before the server saw it, with the evidence for it.
+
+    It counts for one benchmark; null: for all of them, as an admin's word does.
+    """
 
     __tablename__ = "prereg_attestation"
 
@@ -143,6 +166,7 @@ class PreregAttestation(Base):
     evidence: Mapped[str]
     attested_at: Mapped[datetime] = mapped_column(server_default=func.now())
     attested_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    benchmark: Mapped[str | None]
 
 
 class Entrant(Base):
@@ -172,6 +196,40 @@ class EntrantTransfer(Base):
     by_id: Mapped[int] = mapped_column(ForeignKey("token.id"))
     reason: Mapped[str]
     at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class EntrantReservation(Base):
+    """A registration named an entrant that nobody owned: nobody else may take it until then, once for each token."""
+
+    __tablename__ = "entrant_reservation"
+
+    id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
+    benchmark: Mapped[str]
+    name: Mapped[str]
+    token_id: Mapped[int] = mapped_column(ForeignKey("token.id"), index=True)
+    prereg_sha256: Mapped[str] = mapped_column(ForeignKey("prereg.sha256"), index=True)
+    reserved_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    until: Mapped[datetime]
+
+
+Index(
+    "uq_entrant_reservation_name",
+    EntrantReservation.benchmark,
+    func.lower(EntrantReservation.name),
+    EntrantReservation.token_id,
+    unique=True,
+)
+
+
+class EntrantRelease(Base):
+    """A steward, or the registrant, gave a reserved name free, and why."""
+
+    __tablename__ = "entrant_release"
+
+    reservation_id: Mapped[int] = mapped_column(ForeignKey("entrant_reservation.id"), primary_key=True)
+    by_id: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    reason: Mapped[str]
+    at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
 
 
 class Task(Base):

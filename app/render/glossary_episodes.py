@@ -123,6 +123,15 @@ CLAIMS = (
         "passed twice. All registrations are public, so nobody can register ten and report the best one unseen.",
     ),
     Entry(
+        "reserved",
+        "Reserved names",
+        "The entrants that a registration for a benchmark lists, as far as nobody owns them, are kept for its "
+        "registrant for 90 days: nobody else can submit under them. At most 20 names that are not used yet are kept "
+        "for one submitter, each once: neither a further registration nor the same one again prolongs it. The "
+        "registrant, or a steward of the benchmark, can release a name; the first admitted submission turns it into an "
+        "owned one.",
+    ),
+    Entry(
         "attested", "Attested", "A steward vouches for an earlier time of registration, with evidence; not witnessed."
     ),
     Entry(

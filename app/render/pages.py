@@ -46,7 +46,8 @@ class BenchmarkPage(Page):
     """One benchmark: boards, rules, how to submit, the latest submissions.
 
     `version` is the manifest's; `publish_error` says why the last publication failed; `base` is the address
-    of this server as the reader reached it; `example` is a small upload that the benchmark takes.
+    of this server as the reader reached it; `example` is a small upload that the benchmark takes; `stewards` are
+    names.
     """
 
     template = "benchmark.html"
@@ -54,6 +55,7 @@ class BenchmarkPage(Page):
     version: int
     snapshot: Snapshot | None
     publish_error: str | None
+    stewards: Sequence[str]
     base: str
     guide: str | None
     example: SubmitExample

@@ -8,7 +8,7 @@ from sqlalchemy import distinct, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Entry, LabelSet, ManifestVersion, Snapshot, Submission, Task
+from app.db.models import Benchmark, Entry, LabelSet, ManifestVersion, Snapshot, StewardGrant, Submission, Task
 from app.errors import Conflict, NotFound
 from app.leaderboards.registry import parse_manifest
 from app.manifest import Manifest, manifest_digest
@@ -41,7 +41,7 @@ class BenchmarkSummary:
 
 
 def create_benchmark(session: Session, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:
-    """Store a new benchmark. Raises Conflict when the slug is taken."""
+    """Store a new benchmark, whose steward is who makes it. Raises Conflict when the slug is taken."""
     made = session.scalar(
         insert(Benchmark)
         .values(slug=manifest.slug, created_by=token_id)
@@ -50,6 +50,7 @@ def create_benchmark(session: Session, manifest: Manifest, yaml: bytes, token_id
     )
     if made is None:
         raise Conflict(f"There is a benchmark {manifest.slug} already; PUT adds a version of its manifest.")
+    session.add(StewardGrant(benchmark_id=made.id, token_id=token_id, granted=True, by_id=token_id))
     return _add_version(session, made, manifest, yaml, token_id)
 
 

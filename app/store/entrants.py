@@ -8,8 +8,9 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Entrant, EntrantTransfer, Entry, Token
+from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, Token
 from app.errors import Conflict, NotFound
+from app.store import reservations
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,13 @@ def refuse_foreign(entrants: Iterable[Entrant], token_id: int) -> None:
             f"Owned by another submitter: {names}. Only the owner of an entrant may submit for it; "
             "a steward can move ownership."
         )
+
+
+def refuse_taken(session: Session, benchmark: Benchmark, names: Iterable[str], token_id: int) -> None:
+    """Raise Conflict naming every entrant that belongs to another submitter, or is reserved for one."""
+    wanted = sorted(names)
+    refuse_foreign(known_entrants(session, benchmark.id, wanted), token_id)
+    reservations.refuse_reserved(session, benchmark, wanted, token_id)
 
 
 def known_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Entrant]:

@@ -32,6 +32,16 @@ class Registration:
     benchmarks: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Word:
+    """What a steward says of a registration, and in which benchmark it counts; None: in all of them."""
+
+    registered_at: datetime
+    evidence: str
+    by_id: int
+    benchmark: str | None
+
+
 def register_prereg(session: Session, yaml: bytes, parsed: ParsedPrereg, token_id: int) -> tuple[Prereg, bool]:
     """Store a preregistration and say whether it is new; known bytes keep their first registration."""
     sha256 = sha256_hex(yaml)
@@ -87,10 +97,11 @@ def find_prereg(session: Session, sha256: str) -> Prereg:
     return prereg
 
 
-def load_registration(session: Session, sha256: str) -> Registration:
-    """Return a preregistration with the time that counts for it. Raises NotFound."""
+def load_registration(session: Session, sha256: str, slug: str | None = None) -> Registration:
+    """Return a preregistration with the time that counts for it, in a benchmark or anywhere. Raises NotFound."""
     stored = find_prereg(session, sha256)
-    attested = [attestation.registered_at for attestation in list_attestations(session, sha256)]
+    counting = [each for each in list_attestations(session, sha256) if each.benchmark in (None, slug)]
+    attested = [attestation.registered_at for attestation in counting]
     earliest = min([stored.registered_at, *attested])
     return Registration(
         sha256=sha256,
@@ -104,13 +115,14 @@ def load_registration(session: Session, sha256: str) -> Registration:
     )
 
 
-def attest(session: Session, sha256: str, registered_at: datetime, evidence: str, token_id: int) -> PreregAttestation:
+def attest(session: Session, sha256: str, word: Word) -> PreregAttestation:
     """Record a steward's word for an earlier registration. Raises NotFound."""
     attestation = PreregAttestation(
         prereg_sha256=find_prereg(session, sha256).sha256,
-        registered_at=registered_at,
-        evidence=evidence,
-        attested_by=token_id,
+        registered_at=word.registered_at,
+        evidence=word.evidence,
+        attested_by=word.by_id,
+        benchmark=word.benchmark,
     )
     session.add(attestation)
     session.flush()

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import ScalarSelect, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Prereg, PreregAttestation, PreregBinding, Submission, Token
+from app.db.models import EntrantReservation, Prereg, PreregAttestation, PreregBinding, Submission, Token
+from app.store import reservations
 from app.store.benchmarks import Declared
 from app.table import Cell, Column, Table
 
@@ -30,6 +31,8 @@ COLUMNS = (
     Column("n_submissions", "Submissions", "integer"),
     Column("submission", "Latest submission", "integer"),
     Column("submitted_by", "Submitted by", "text"),
+    Column("reserved", "Reserved names", "text", glossary="reserved"),
+    Column("reserved_until", "Reserved until", "time", glossary="reserved"),
 )
 BY_SUBMITTER = (
     Column("registered_by", "Registered by", "text"),
@@ -48,7 +51,7 @@ BY_SUBMITTER = (
 class Registered:
     """One registration of a benchmark, the submissions that cite it, and when its report is due.
 
-    `submitters` names who made each of the submissions.
+    `submitters` names who made each of the submissions, `reserved` are the names that it keeps now.
     """
 
     prereg: Prereg
@@ -57,6 +60,7 @@ class Registered:
     submissions: Sequence[Submission]
     submitters: Sequence[str]
     due_at: datetime | None
+    reserved: Sequence[EntrantReservation] = ()
 
     def outcome(self, now: datetime) -> str:
         """Return what became of it: a report counts however it ended later, silence counts as silence.
@@ -86,13 +90,14 @@ def list_registrations(session: Session, declared: Declared) -> list[Registered]
     bound = select(PreregBinding.prereg_sha256).where(PreregBinding.benchmark == benchmark.slug)
     cited = select(Submission.prereg_sha256).where(Submission.benchmark_id == benchmark.id)
     query = (
-        select(Prereg, Token.name, _attested())
+        select(Prereg, Token.name, _attested(benchmark.slug))
         .join(Token, Token.id == Prereg.registered_by)
         .where(or_(Prereg.sha256.in_(bound), Prereg.sha256.in_(cited)))
         .order_by(Prereg.registered_at.desc(), Prereg.sha256)
     )
     days = declared.manifest.admission.report_within_days
     citing = _by_prereg(session, benchmark.id)
+    reserved = reservations.open_names(session, benchmark.slug)
     return [
         Registered(
             prereg=prereg,
@@ -101,6 +106,7 @@ def list_registrations(session: Session, declared: Declared) -> list[Registered]
             submissions=[submission for submission, _ in citing.get(prereg.sha256, ())],
             submitters=[submitter for _, submitter in citing.get(prereg.sha256, ())],
             due_at=None if days is None else prereg.registered_at + timedelta(days=days),
+            reserved=reserved.get(prereg.sha256, ()),
         )
         for prereg, name, attested_at in session.execute(query)
     ]
@@ -156,13 +162,16 @@ def _row(registered: Registered, now: datetime) -> tuple[Cell, ...]:
         len(registered.submissions),
         latest,
         ", ".join(dict.fromkeys(registered.submitters)) or None,
+        ", ".join(kept.name for kept in registered.reserved) or None,
+        min(kept.until for kept in registered.reserved).isoformat() if registered.reserved else None,
     )
 
 
-def _attested() -> ScalarSelect[datetime]:
+def _attested(slug: str) -> ScalarSelect[datetime]:
+    counts = or_(PreregAttestation.benchmark.is_(None), PreregAttestation.benchmark == slug)
     return (
         select(func.min(PreregAttestation.registered_at))
-        .where(PreregAttestation.prereg_sha256 == Prereg.sha256)
+        .where(PreregAttestation.prereg_sha256 == Prereg.sha256, counts)
         .scalar_subquery()
     )
 

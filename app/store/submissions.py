@@ -76,14 +76,14 @@ def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
 def write_submission(session: Session, arrival: Arrival) -> Submission:
     """Store an upload whole: submission, files, checks, entries and every row, in the caller's transaction.
 
-    Raises Conflict when an entrant belongs to another submitter.
+    Raises Conflict when an entrant belongs to another submitter, or is reserved for one.
     """
     table = arrival.evidence.scores
     benchmark_id = arrival.declared.benchmark.id
     locked = entrants.lock_entrants(session, benchmark_id, table.entrant.words)
     diagnostics = series.diagnostic_names(table)
     named = {name: entrant for name, entrant in locked.items() if name not in diagnostics}
-    entrants.refuse_foreign(named.values(), arrival.token_id)
+    entrants.refuse_taken(session, arrival.declared.benchmark, named, arrival.token_id)
     if arrival.admitted:
         entrants.claim(named.values(), arrival.token_id)
     submission = _add_submission(session, arrival)

@@ -5,20 +5,43 @@ import secrets
 from collections.abc import Sequence
 
 from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import ROLES, Token
 from app.errors import Conflict, FieldRejected, NotFound, Problem
 from app.names import NAME_RULE, clip_for_message, is_name
+from app.store import stewards
 
 PREFIX = "plb_"
+# A longer number is no token's, and does not fit into the column.
+MAX_DIGITS = 10
 
 
 def create_token(session: Session, name: str, role: str) -> tuple[Token, str]:
-    """Make a token and return it with its text, which is not kept. Raises FieldRejected."""
+    """Make a token and return it with its text, which is not kept.
+
+    Raises FieldRejected, or Conflict when a token has the name, in whatever case: pages show names only, and what a
+    revoked token did stays its own.
+    """
     _check_name_and_role(name, role)
-    text = PREFIX + secrets.token_urlsafe(32)
+    text = _new_text()
     return _store_token(session, name, role, text), text
+
+
+def renew_token(session: Session, token: Token) -> str:
+    """Give a token another text, which is not kept, in the place of the one that it had, and return it."""
+    text = _new_text()
+    token.hash = _hash(text)
+    session.flush()
+    return text
+
+
+def free_name(session: Session, wanted: str) -> str:
+    """Return a name that no token has: the wanted one, else with a number behind it."""
+    taken = {token.name.lower() for token in list_tokens(session)}
+    names = (wanted if n == 1 else f"{wanted} {n}" for n in range(1, len(taken) + 2))
+    return next(name for name in names if name.lower() not in taken)
 
 
 def find_token(session: Session, text: str) -> Token | None:
@@ -39,6 +62,16 @@ def get_token(session: Session, token_id: int) -> Token:
     return token
 
 
+def find_named(session: Session, asked: str) -> Token:
+    """Return the token of a number or of a name, in whatever case. Raises NotFound."""
+    if asked.isascii() and asked.isdigit() and len(asked) < MAX_DIGITS:
+        return get_token(session, int(asked))
+    token = session.scalar(select(Token).where(func.lower(Token.name) == asked.lower()))
+    if token is None:
+        raise NotFound(f"There is no token {clip_for_message(asked)}.")
+    return token
+
+
 def revoke_token(session: Session, token_id: int) -> Token:
     """Make a token useless from now on. Raises NotFound, or Conflict for the last working admin token."""
     session.execute(select(Token.id).where(Token.role == "admin").order_by(Token.id).with_for_update(key_share=True))
@@ -48,6 +81,7 @@ def revoke_token(session: Session, token_id: int) -> Token:
         if admins == [token.id]:
             raise Conflict(f"Token {token_id} is the last admin token; make another one first.")
         token.revoked_at = session.scalar(select(func.now()))
+        stewards.mark_pages_changed(session, token.id)
     return token
 
 
@@ -60,11 +94,11 @@ def ensure_admin_token(session: Session, given: str | None) -> str | None:
     session.execute(select(func.pg_advisory_xact_lock(func.hashtext("plumbline.ensure_admin_token"))))
     if given is not None:
         if session.scalar(select(Token).where(Token.hash == _hash(given))) is None:
-            _store_token(session, "admin", "admin", given)
+            _store_token(session, free_name(session, "admin"), "admin", given)
         return None
     if session.scalar(select(Token.id).where(Token.role == "admin", Token.revoked_at.is_(None)).limit(1)):
         return None
-    return create_token(session, "admin", "admin")[1]
+    return create_token(session, free_name(session, "admin"), "admin")[1]
 
 
 def useless_as_admin(session: Session, given: str) -> str | None:
@@ -78,10 +112,15 @@ def useless_as_admin(session: Session, given: str) -> str | None:
 
 
 def _store_token(session: Session, name: str, role: str, text: str) -> Token:
-    token = Token(name=name, role=role, hash=_hash(text))
-    session.add(token)
-    session.flush()
+    values = {"name": name, "role": role, "hash": _hash(text)}
+    token: Token | None = session.scalar(insert(Token).values(values).on_conflict_do_nothing().returning(Token))
+    if token is None:
+        raise Conflict(f"There is a token of the name {name} already, or there was one; each name is given once.")
     return token
+
+
+def _new_text() -> str:
+    return PREFIX + secrets.token_urlsafe(32)
 
 
 def _hash(text: str) -> bytes:

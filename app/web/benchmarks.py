@@ -13,12 +13,12 @@ from app.leaderboards.registry import manifest_json_schema, parse_manifest
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.reading_guide import guide_of
 from app.render.submit_example import submit_example
-from app.store import benchmarks, snapshots, submissions
+from app.store import benchmarks, snapshots, stewards, submissions
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents import BenchmarkDocument, ChangesDocument, ListedBenchmark, MadeDocument, SnapshotDocument
 from app.web.problems import described
-from app.web.state import SessionDep, StateDep, Steward
+from app.web.state import SessionDep, StateDep, Steward, StewardHere
 from app.web.views import SnapshotNumber
 
 router = APIRouter(tags=["benchmarks"])
@@ -69,7 +69,7 @@ def list_benchmarks_json(session: SessionDep) -> Response:
     openapi_extra=YAML_REQUEST,
 )
 async def create_benchmark(request: Request, state: StateDep, caller: Steward) -> Response:
-    """Make a benchmark from its manifest (YAML)."""
+    """Make a benchmark from its manifest (YAML). Who makes it is its first steward."""
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
 
     def create(session: Session) -> Response:
@@ -89,7 +89,7 @@ async def create_benchmark(request: Request, state: StateDep, caller: Steward) -
     responses=described(403, 404, 409, 415, answer=MadeDocument),
     openapi_extra=YAML_REQUEST,
 )
-async def update_benchmark(slug: str, request: Request, state: StateDep, caller: Steward) -> Response:
+async def update_benchmark(slug: str, request: Request, state: StateDep, caller: StewardHere) -> Response:
     """Add a version of a benchmark's manifest (YAML); the boards are computed anew."""
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
 
@@ -123,6 +123,7 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
     if fmt == "csv":
         return csv_answer(boards_table(declared.manifest))
     snapshot = snapshots.find_snapshot(session, declared.benchmark)
+    stewarding = [token.name for token in stewards.list_stewards(session, declared.benchmark.id)]
     if fmt == "json":
         about = {
             "slug": name,
@@ -130,6 +131,7 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
             "sha256": declared.version.sha256,
             "snapshot": snapshot.number if snapshot else None,
             "stale": declared.benchmark.data_version > declared.benchmark.published_version,
+            "stewards": stewarding,
             "manifest": declared.manifest.model_dump(mode="json", by_alias=True),
         }
         return json_answer(about)
@@ -140,6 +142,7 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
         version=declared.version.version,
         snapshot=snapshot,
         publish_error=declared.benchmark.publish_error,
+        stewards=stewarding,
         base=(state.settings.base_url or str(request.base_url)).rstrip("/"),
         guide=guide_of(declared.manifest.mode),
         example=submit_example(declared.manifest),

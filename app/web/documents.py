@@ -146,13 +146,14 @@ class MadeDocument(Document):
 
 
 class BenchmarkDocument(Document):
-    """A benchmark as its newest manifest declares it; `stale` says that a publication is under way."""
+    """A benchmark as its newest manifest declares it, and its stewards; `stale`: a publication is under way."""
 
     slug: str
     version: int
     sha256: str
     snapshot: int | None
     stale: bool
+    stewards: list[str]
     manifest: dict[str, Any]
 
 
@@ -203,8 +204,51 @@ class BindingDocument(Document):
     since: str
 
 
+class ReservationDocument(Document):
+    """An entrant that a registration reserved, until when, and its state: open, used, released or lapsed.
+
+    The last three fields say who released it, when and why.
+    """
+
+    benchmark: str
+    entrant: str
+    until: str
+    state: str
+    released_at: str | None
+    released_by: str | None
+    reason: str | None
+
+
+class NotReservedDocument(Document):
+    """An entrant that a registration lists and that is not reserved, and why."""
+
+    benchmark: str
+    entrant: str
+    reason: str
+
+
+class ReleasedDocument(Document):
+    """A name that is anybody's again, and for whom it was reserved."""
+
+    benchmark: str
+    entrant: str
+    reserved_for: str
+
+
+class AttestationDocument(Document):
+    """What a steward attests; it counts in one benchmark, or (null) in all of them."""
+
+    registered_at: str
+    evidence: str
+    attested_at: str
+    benchmark: str | None
+
+
 class RegistrationDocument(Document):
-    """A preregistration: its addresses, when and by whom it was registered, as what, and for which benchmarks."""
+    """A preregistration: its addresses, when and by whom it was registered, as what, and for which benchmarks.
+
+    `not_reserved` are the entrants it lists that this request could not reserve.
+    """
 
     sha256: str
     git_blob_sha1: str
@@ -213,6 +257,8 @@ class RegistrationDocument(Document):
     form: str
     run_purpose: str
     benchmarks: list[BindingDocument]
+    reservations: list[ReservationDocument]
+    not_reserved: list[NotReservedDocument]
     url: str
 
 
@@ -239,7 +285,8 @@ class PreregDocument(Document):
     form: str
     run_purpose: str
     benchmarks: list[BindingDocument]
-    attestations: list[dict[str, str]]
+    reservations: list[ReservationDocument]
+    attestations: list[AttestationDocument]
     submissions: list[dict[str, int | str]]
     outcomes: list[OutcomeDocument]
     claims: dict[str, list[dict[str, Any]]]
@@ -247,10 +294,11 @@ class PreregDocument(Document):
 
 
 class AttestedDocument(Document):
-    """What a steward attested."""
+    """What a steward attested, and the benchmarks in which it counts; null: all of them."""
 
     sha256: str
     registered_at: str
+    benchmarks: list[str] | None
 
 
 class OwnerDocument(Document):
@@ -259,6 +307,31 @@ class OwnerDocument(Document):
     entrant: str
     owner: int
     owner_name: str
+
+
+class StewardDocument(Document):
+    """A steward of a benchmark, by the number and the name of the token."""
+
+    token: int
+    name: str
+
+
+class GrantDocument(Document):
+    """A token was given a benchmark (granted) or lost it (revoked): when and by whom."""
+
+    at: str
+    token: int
+    name: str
+    change: str
+    by: str
+
+
+class StewardsDocument(Document):
+    """The stewards of a benchmark whose tokens work, and how they came to be, the oldest change first."""
+
+    benchmark: str
+    stewards: list[StewardDocument]
+    history: list[GrantDocument]
 
 
 class LabelledTaskDocument(Document):

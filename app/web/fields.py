@@ -6,7 +6,7 @@ Used by the bodies and form fields of `app.web`. A refusal names the field, befo
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from app.names import TEXT_RULE, is_plain_text
 
@@ -36,3 +36,9 @@ Reason = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000), AfterValidator(refuse_unshown)
 ]
 """Why somebody did something, for everyone to read: never blank, and shown as it is stored."""
+
+
+class Body(BaseModel):
+    """Base of every JSON body: a field that it does not know is refused by name, not passed over."""
+
+    model_config = ConfigDict(extra="forbid")

@@ -19,7 +19,7 @@ from app.web.answers import json_answer
 from app.web.bodies import spool
 from app.web.documents import LabelsDocument
 from app.web.problems import described
-from app.web.state import SessionDep, StateDep, Steward
+from app.web.state import SessionDep, StateDep, StewardHere
 
 # Kept by no cache, ours included: nothing about labels is for everyone.
 PRIVATE = {"Cache-Control": "no-store"}
@@ -53,7 +53,7 @@ def make_router(settings: Settings) -> APIRouter:
 def put_labels(
     slug: str,
     state: StateDep,
-    caller: Steward,
+    caller: StewardHere,
     file: Annotated[UploadFile, File(description="columns item, label, weight?, group?, task?; as for results")],
 ) -> Response:
     """Put the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
@@ -70,7 +70,7 @@ def put_labels(
     return json_answer({**_describe(slug, known), "warnings": warnings}, 201 if is_new else 200, PRIVATE)
 
 
-def show_labels(slug: str, session: SessionDep, caller: Steward) -> Response:
+def show_labels(slug: str, session: SessionDep, caller: StewardHere) -> Response:
     """Say which tasks have labels, of how many items, since when."""
     del caller  # the dependency has refused everyone else
     declared = benchmarks.find_declared(session, slug)

@@ -6,25 +6,27 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import Prereg, Submission
-from app.errors import FieldRejected, Problem
+from app.errors import FieldRejected, Forbidden, Problem
 from app.leaderboards.claims import source_of
 from app.prereg import parse_prereg
 from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
-from app.store import benchmarks, preregs, snapshots, submissions
+from app.store import benchmarks, preregs, reservations, snapshots, stewards, submissions
+from app.store.preregs import Word
 from app.store.tokens import get_token
 from app.table import Table
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
-from app.web.fields import Text
+from app.web.fields import Body, Text
 from app.web.problems import described
-from app.web.state import SessionDep, StateDep, Steward, Submitter
+from app.web.reservations import describe, reserve_names
+from app.web.state import Caller, SessionDep, StateDep, Steward, Submitter
 
 router = APIRouter(prefix="/preregs", tags=["preregistrations"])
 BESIDE = ("claims", "deviations")
@@ -45,7 +47,8 @@ async def register(request: Request, state: StateDep, caller: Submitter, benchma
     """Register a preregistration (YAML bytes); known bytes answer 200 with their first registration.
 
     `benchmark` says what it is registered for, where the form itself cannot: it counts there from then on. A known one
-    can be registered for a further benchmark by whoever registered it.
+    can be registered for a further benchmark by whoever registered it. The entrants that it lists are reserved there
+    for its registrant: see `reservations` and `not_reserved`.
     """
     yaml = await yaml_body(request, state.settings.max_yaml_kib * 1024, "preregistration")
     return await state.run(_register, yaml, caller.id, benchmark)
@@ -53,6 +56,9 @@ async def register(request: Request, state: StateDep, caller: Submitter, benchma
 
 def _register(session: Session, yaml: bytes, token_id: int, benchmark: str | None) -> Response:
     parsed = parse_prereg(yaml)
+    slug = benchmark or parsed.benchmark
+    if slug is not None:
+        reservations.take_turns_at(session, slug, token_id)
     if benchmark is not None:
         benchmarks.find_benchmark(session, benchmark)
         _refuse_another(parsed.benchmark, benchmark)
@@ -60,7 +66,9 @@ def _register(session: Session, yaml: bytes, token_id: int, benchmark: str | Non
     if benchmark is not None and preregs.bind_prereg(session, stored, benchmark, token_id):
         benchmarks.mark_pages_changed(session, benchmarks.find_benchmark(session, benchmark).id)
     address = f"/preregs/{stored.sha256}"
-    return json_answer({**_about(session, stored), "url": address}, 201 if is_new else 200, {"Location": address})
+    not_reserved = reserve_names(session, stored, parsed, slug, token_id)
+    about = {**_about(session, stored), "not_reserved": not_reserved, "url": address}
+    return json_answer(about, 201 if is_new else 200, {"Location": address})
 
 
 @router.get(
@@ -83,6 +91,7 @@ def show(sha256: str, session: SessionDep) -> Response:
                 "registered_at": a.registered_at.isoformat(),
                 "evidence": a.evidence,
                 "attested_at": a.attested_at.isoformat(),
+                "benchmark": a.benchmark,
             }
             for a in preregs.list_attestations(session, name)
         ],
@@ -154,7 +163,7 @@ def _refuse_another(named: str | None, asked: str) -> None:
         raise FieldRejected("The preregistration is for another benchmark.", [problem])
 
 
-class Attestation(BaseModel):
+class Attestation(Body):
     """A steward's word that a preregistration existed before the server saw it."""
 
     registered_at: AwareDatetime
@@ -168,13 +177,29 @@ class Attestation(BaseModel):
     responses=described(403, 404, answer=AttestedDocument, status=201),
 )
 def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: Steward) -> Response:
-    """Record an earlier registration time with its evidence (a signed tag, a DOI, an archive address)."""
+    """Record an earlier registration time with its evidence (a signed tag, a DOI, an archive address).
+
+    A steward's word counts in the benchmarks of theirs that it was registered for, an admin's everywhere.
+    """
     at = attestation.registered_at.astimezone(UTC)
     if at > datetime.now(UTC):
         problem = Problem("expected a time in the past", column="registered_at", value=at.isoformat())
         raise FieldRejected("The attestation cannot be recorded.", [problem])
-    preregs.attest(session, sha256, at, attestation.evidence, caller.id)
-    return json_answer({"sha256": sha256, "registered_at": at.isoformat()}, 201)
+    slugs = None if caller.role == "admin" else _stewarded(session, sha256, caller)
+    for slug in [None] if slugs is None else slugs:
+        preregs.attest(session, sha256, Word(at, attestation.evidence, caller.id, slug))
+    return json_answer({"sha256": sha256, "registered_at": at.isoformat(), "benchmarks": slugs}, 201)
+
+
+def _stewarded(session: Session, sha256: str, caller: Caller) -> list[str]:
+    """Return the benchmarks of a steward that a registration is for. Raises Forbidden when there are none."""
+    bound = [
+        binding.benchmark for binding in preregs.list_bindings(session, preregs.find_prereg(session, sha256).sha256)
+    ]
+    slugs = stewards.stewarded(session, caller.id, bound)
+    if not slugs:
+        raise Forbidden("Only a steward of a benchmark that it was registered for, or an admin, may attest of it.")
+    return slugs
 
 
 def _about(session: Session, stored: Prereg) -> dict[str, Any]:
@@ -187,4 +212,5 @@ def _about(session: Session, stored: Prereg) -> dict[str, Any]:
         "form": stored.form,
         "run_purpose": stored.run_purpose,
         "benchmarks": [{"benchmark": b.benchmark, "since": b.bound_at.isoformat()} for b in bindings],
+        "reservations": describe(session, stored.sha256),
     }

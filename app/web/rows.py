@@ -6,20 +6,19 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import Snapshot, Token
-from app.store import benchmarks, entrants, snapshots, tables, tokens
+from app.store import benchmarks, entrants, reservations, snapshots, tables, tokens
 from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
 from app.table import Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.documents import OwnerDocument, TableDocument
-from app.web.fields import Reason
+from app.web.fields import Body, Reason
 from app.web.problems import TABLE, described, table_routes
-from app.web.state import SessionDep, Steward
+from app.web.state import SessionDep, StewardHere
 from app.web.tokens import TokenNumber
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
@@ -116,7 +115,7 @@ def _published_part(
     return None
 
 
-class Transfer(BaseModel):
+class Transfer(Body):
     """A steward's order to move an entrant to another owner."""
 
     token_id: TokenNumber
@@ -128,9 +127,15 @@ class Transfer(BaseModel):
     summary="Move ownership",
     responses=described(403, 404, 409, answer=OwnerDocument),
 )
-def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, caller: Steward) -> Response:
-    """Make another token the owner of an entrant; the reason is kept and shown. Its own owner changes nothing."""
+def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, caller: StewardHere) -> Response:
+    """Make another token the owner of an entrant, or of a name that is reserved; the reason is kept and shown.
+
+    Its own owner changes nothing.
+    """
     benchmark = benchmarks.find_benchmark(session, slug)
+    reserved = reservations.find_open(session, slug, entrant)
+    if reserved is not None and reserved.reservation.name == entrant:
+        entrants.lock_entrants(session, benchmark.id, [entrant])
     found = entrants.lock_entrant(session, benchmark.id, entrant)
     to, by = tokens.get_token(session, order.token_id), tokens.get_token(session, caller.id)
     entrants.transfer(session, found, to, by, order.reason)

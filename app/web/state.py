@@ -14,7 +14,7 @@ from app.db.engine import SessionFactory
 from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, TooManyRequests, Unauthenticated
 from app.jobs.queue import QueuedJobs
-from app.store import tokens
+from app.store import benchmarks, stewards, tokens
 from app.web.limits import RateLimit
 
 T = TypeVar("T")
@@ -105,4 +105,23 @@ def _require(caller: Caller, role: str) -> Caller:
 
 
 Steward = Annotated[Caller, Depends(get_steward)]
+
+
+def is_steward_of(session: Session, caller: Caller, benchmark_id: int) -> bool:
+    """Say whether the caller may decide about a benchmark: its steward, or any admin."""
+    if RANK[caller.role] < RANK["steward"]:
+        return False
+    return caller.role == "admin" or stewards.is_steward(session, benchmark_id, caller.id)
+
+
+def get_steward_here(slug: str, caller: Steward, state: StateDep) -> Caller:
+    """Return the caller if it is steward of the benchmark of the address. Raises Forbidden and NotFound."""
+    with state.sessions() as session:
+        benchmark = benchmarks.find_benchmark(session, slug)
+        if not is_steward_of(session, caller, benchmark.id):
+            raise Forbidden(f"Only a steward of {slug} may do this, and you are none; an admin can make you one.")
+    return caller
+
+
+StewardHere = Annotated[Caller, Depends(get_steward_here)]
 Admin = Annotated[Caller, Depends(get_admin)]

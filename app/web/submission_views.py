@@ -3,7 +3,6 @@
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -17,10 +16,10 @@ from app.render.reading_guide import guide_of
 from app.store import benchmarks, standing, submissions, tables
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.documents import SubmissionDocument, SubmissionTableDocument
-from app.web.fields import Reason
+from app.web.fields import Body, Reason
 from app.web.problems import described
 from app.web.reports import is_report, report_links
-from app.web.state import RANK, SessionDep, StateDep, Submitter
+from app.web.state import SessionDep, StateDep, Submitter, is_steward_of
 from app.web.views import WantedDep
 
 router = APIRouter(tags=["submissions"])
@@ -122,7 +121,7 @@ def scores(submission: int, session: SessionDep) -> Response:
     return csv_answer(tables.scores_table(session, stored))
 
 
-class Withdrawal(BaseModel):
+class Withdrawal(Body):
     """Why a submission is withdrawn; shown for ever."""
 
     reason: Reason
@@ -134,12 +133,12 @@ class Withdrawal(BaseModel):
     responses=described(403, 404, 409, answer=SubmissionDocument),
 )
 def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submitter) -> Response:
-    """Take a submission off the boards (its submitter, or a steward)."""
+    """Take a submission off the boards (its submitter, or a steward of its benchmark)."""
 
     def take_off(session: Session) -> dict[str, Any]:
         stored = submissions.lock_submission(session, submission)
-        if stored.token_id != caller.id and RANK[caller.role] < RANK["steward"]:
-            raise Forbidden("Only its submitter or a steward may withdraw a submission.")
+        if stored.token_id != caller.id and not is_steward_of(session, caller, stored.benchmark_id):
+            raise Forbidden("Only its submitter or a steward of its benchmark may withdraw a submission.")
         standing.withdraw(session, stored, order.reason)
         described_now = describe(session, stored)
         if standing.has_stood(session, stored.id):

@@ -143,7 +143,7 @@ def _receive(
 
     def check_and_store(session: Session) -> Response:
         evidence = read
-        registered = _registered(session, package)
+        registered = _registered(session, package, slug)
         if registered is not None:
             deviations = deviations_table(
                 registered, evidence.scores, evidence.facts.bundles, predicted_metrics(declared.manifest)
@@ -173,7 +173,7 @@ def _store(session: Session, state: State, arrival: Arrival) -> dict[str, Any]:
     return {**described_now, "warnings": [problem.as_dict() for problem in arrival.evidence.warnings]}
 
 
-def _registered(session: Session, package: Package) -> Registered | None:
+def _registered(session: Session, package: Package, slug: str) -> Registered | None:
     """Return the cited preregistration. Raises FieldRejected when it is not registered, or cited twice over."""
     if package.prereg is not None:
         parse_prereg(package.prereg)
@@ -185,7 +185,7 @@ def _registered(session: Session, package: Package) -> Registered | None:
     if sha256 is None:
         return None
     try:
-        known = preregs.load_registration(session, sha256)
+        known = preregs.load_registration(session, sha256, slug)
     except NotFound:
         message = "no preregistration with these bytes is registered; POST it to /preregs before the run"
         raise FieldRejected(
@@ -276,7 +276,7 @@ def _dry_run(
     session: Session, declared: Declared, evidence: Evidence, checks: Sequence[Check], token_id: int
 ) -> Response:
     names = evidence.scores.entrant.words
-    entrants.refuse_foreign(entrants.known_entrants(session, declared.benchmark.id, names), token_id)
+    entrants.refuse_taken(session, declared.benchmark, names, token_id)
     return json_answer(
         {
             "dry_run": True,

@@ -3,13 +3,13 @@
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from app.store import tokens
 from app.web.answers import json_answer
 from app.web.documents import ListedToken, RevokedDocument, TokenDocument
-from app.web.fields import Line
+from app.web.fields import Body, Line
 from app.web.problems import described
 from app.web.state import Admin, SessionDep, Steward
 
@@ -19,16 +19,18 @@ router = APIRouter(prefix="/tokens", tags=["tokens"])
 TokenNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
-class NewToken(BaseModel):
+class NewToken(Body):
     """Whom a token is for, and what it may do."""
 
     name: Line
     role: Line
 
 
-@router.post("", status_code=201, summary="Make a token", responses=described(403, answer=TokenDocument, status=201))
+@router.post(
+    "", status_code=201, summary="Make a token", responses=described(403, 409, answer=TokenDocument, status=201)
+)
 def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
-    """Make a token; its text is in this answer and nowhere else."""
+    """Make a token; its text is in this answer and nowhere else. Each name is given once, also after a revocation."""
     token, text = tokens.create_token(session, wanted.name, wanted.role)
     return json_answer({"id": token.id, "name": token.name, "role": token.role, "token": text}, 201)
 

@@ -1,0 +1,212 @@
+"""Names that a registration keeps for its registrant until they are used, given free, or their time is over.
+
+Called where one registers and where evidence arrives. A name is reserved once for each token and benchmark: neither
+another registration nor the same one again prolongs it, so nobody holds a name for ever without sending evidence.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, Row, Select, func, select
+from sqlalchemy.orm import Session, aliased
+
+from app.db.models import Benchmark, Entrant, EntrantRelease, EntrantReservation, Token
+from app.errors import Conflict, NotFound
+from app.store.locks import take_turns
+
+RESERVED_FOR = timedelta(days=90)
+MAX_OPEN = 20
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """A reserved name, whose it is, and what came of it: open, used, released or lapsed."""
+
+    reservation: EntrantReservation
+    holder: Token
+    state: str
+    release: EntrantRelease | None
+    released_by: Token | None
+
+
+def take_turns_at(session: Session, slug: str, token_id: int) -> None:
+    """Wait until nobody else reserves in a benchmark or for a token; to be called first in a transaction."""
+    take_turns(session, f"reservations in {slug}", f"reservations of {token_id}")
+
+
+def reserve(session: Session, slug: str, sha256: str, names: Iterable[str], token_id: int) -> dict[str, str]:
+    """Reserve the names that are free for a registrant; return why each of the others is not.
+
+    What is the registrant's already, owned or reserved, is left as it is.
+    """
+    refused: dict[str, str] = {}
+    free = MAX_OPEN - _count_open(session, token_id)
+    for name in names:
+        reason = _hindrance(session, slug, name, token_id)
+        if reason is None and free <= 0:
+            reason = f"You have {MAX_OPEN} reserved names that are not used yet."
+        if reason is None:
+            _add(session, slug, sha256, name, token_id)
+            free -= 1
+        elif reason:
+            refused[name] = reason
+    return refused
+
+
+def refuse_reserved(session: Session, benchmark: Benchmark, names: Iterable[str], token_id: int) -> None:
+    """Raise Conflict naming every entrant that nobody owns and that is reserved for somebody else."""
+    lowered = {name.lower() for name in names}
+    query = _select().where(EntrantReservation.benchmark == benchmark.slug, EntrantReservation.token_id != token_id)
+    query = query.where(func.lower(EntrantReservation.name).in_(lowered), _is_open())
+    taken = [_reserved(row) for row in session.execute(query.order_by(EntrantReservation.name))]
+    if taken:
+        names_shown = "; ".join(_in_words(each) for each in taken[:SHOWN])
+        more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
+        raise Conflict(
+            f"Reserved by a registration for another submitter: {names_shown}{more}. "
+            "Its registrant, or a steward of the benchmark, can release a name."
+        )
+
+
+def find_open(session: Session, slug: str, name: str) -> Reserved | None:
+    """Return by whom a name is reserved in a benchmark, if nobody owns it yet."""
+    query = _select().where(EntrantReservation.benchmark == slug, _is_open())
+    row = session.execute(query.where(func.lower(EntrantReservation.name) == name.lower())).first()
+    return None if row is None else _reserved(row)
+
+
+def find_open_or_raise(session: Session, slug: str, name: str) -> Reserved:
+    """Return by whom a name is reserved in a benchmark. Raises NotFound."""
+    found = find_open(session, slug, name)
+    if found is None:
+        raise NotFound(f"No entrant {name} is reserved in {slug}.")
+    return found
+
+
+def release(session: Session, reserved: Reserved, by_id: int, reason: str) -> None:
+    """Give a reserved name free, and keep who did it and why."""
+    session.add(EntrantRelease(reservation_id=reserved.reservation.id, by_id=by_id, reason=reason))
+    session.flush()
+
+
+def list_of_prereg(session: Session, sha256: str) -> list[Reserved]:
+    """Return the names that a registration reserved, the oldest first."""
+    query = _select().where(EntrantReservation.prereg_sha256 == sha256).order_by(EntrantReservation.id)
+    return [_reserved(row) for row in session.execute(query)]
+
+
+def open_names(session: Session, slug: str) -> dict[str, list[EntrantReservation]]:
+    """Return the names that are reserved in a benchmark, by the registration that reserved them."""
+    query = select(EntrantReservation).where(EntrantReservation.benchmark == slug, _is_open())
+    found: dict[str, list[EntrantReservation]] = {}
+    for reservation in session.scalars(query.order_by(EntrantReservation.id)):
+        found.setdefault(reservation.prereg_sha256, []).append(reservation)
+    return found
+
+
+def _hindrance(session: Session, slug: str, name: str, token_id: int) -> str | None:
+    """Return why a name cannot be reserved; nothing to say of one that is the registrant's, None for a free one."""
+    owner = _owner(session, slug, name)
+    if owner is not None:
+        return "" if owner.id == token_id else f"It belongs to {owner.name}."
+    standing = find_open(session, slug, name)
+    if standing is not None:
+        return "" if standing.holder.id == token_id else f"It is {_until(standing)}."
+    earlier = _earlier(session, slug, name, token_id)
+    if earlier is None:
+        return None
+    return f"It was reserved for you once, until {earlier.until:%Y-%m-%d}, and is not reserved again."
+
+
+def _owner(session: Session, slug: str, name: str) -> Token | None:
+    query = (
+        select(Token).join(Entrant, Entrant.owner_id == Token.id).join(Benchmark, Benchmark.id == Entrant.benchmark_id)
+    )
+    return session.scalar(query.where(Benchmark.slug == slug, func.lower(Entrant.name) == name.lower()))
+
+
+def _earlier(session: Session, slug: str, name: str, token_id: int) -> EntrantReservation | None:
+    query = select(EntrantReservation).where(
+        EntrantReservation.benchmark == slug, EntrantReservation.token_id == token_id
+    )
+    return session.scalar(query.where(func.lower(EntrantReservation.name) == name.lower()))
+
+
+def _add(session: Session, slug: str, sha256: str, name: str, token_id: int) -> None:
+    now: datetime = session.scalars(select(func.now())).one()
+    reservation = EntrantReservation(
+        benchmark=slug, name=name, token_id=token_id, prereg_sha256=sha256, until=now + RESERVED_FOR
+    )
+    session.add(reservation)
+    session.flush()
+
+
+def _count_open(session: Session, token_id: int) -> int:
+    query = select(func.count()).select_from(EntrantReservation)
+    return session.scalars(query.where(EntrantReservation.token_id == token_id, _is_open())).one()
+
+
+def _is_open() -> ColumnElement[bool]:
+    """Say whether a name is kept: in time, not given free, owned by nobody, for a token that works."""
+    released = select(EntrantRelease.reservation_id).where(EntrantRelease.reservation_id == EntrantReservation.id)
+    working = select(Token.id).where(Token.id == EntrantReservation.token_id, Token.revoked_at.is_(None))
+    kept = ~_exists(released) & ~_is_owned() & _exists(working)
+    return (EntrantReservation.until > func.now()) & kept
+
+
+def _exists(found: Select[int]) -> ColumnElement[bool]:
+    # The queries that ask may join the same tables; only the reservation is theirs.
+    return found.correlate(EntrantReservation).exists()
+
+
+def _is_owned() -> ColumnElement[bool]:
+    """Say whether somebody owns the name: an owner decides about it, and no reservation."""
+    owned = (
+        select(Entrant.id)
+        .join(Benchmark, Benchmark.id == Entrant.benchmark_id)
+        .where(
+            Benchmark.slug == EntrantReservation.benchmark,
+            func.lower(Entrant.name) == func.lower(EntrantReservation.name),
+            Entrant.owner_id.is_not(None),
+        )
+    )
+    return _exists(owned)
+
+
+def _select() -> Select[EntrantReservation, Token, EntrantRelease, Token, bool, bool]:
+    released_by = aliased(Token)
+    return (
+        select(
+            EntrantReservation,
+            Token,
+            EntrantRelease,
+            released_by,
+            _is_owned().label("is_owned"),
+            (EntrantReservation.until > func.now()).label("is_in_time"),
+        )
+        .join(Token, Token.id == EntrantReservation.token_id)
+        .outerjoin(EntrantRelease, EntrantRelease.reservation_id == EntrantReservation.id)
+        .outerjoin(released_by, released_by.id == EntrantRelease.by_id)
+    )
+
+
+def _reserved(row: Row[EntrantReservation, Token, EntrantRelease, Token, bool, bool]) -> Reserved:
+    reservation, holder, released, by, is_owned, is_in_time = row
+    if released is not None:
+        state = "released"
+    elif is_owned:
+        state = "used"
+    else:
+        state = "open" if is_in_time and holder.revoked_at is None else "lapsed"
+    return Reserved(reservation, holder, state, released, by)
+
+
+def _in_words(reserved: Reserved) -> str:
+    return f"{reserved.reservation.name} ({_until(reserved)})"
+
+
+def _until(reserved: Reserved) -> str:
+    kept = reserved.reservation
+    return f"reserved for {reserved.holder.name} until {kept.until:%Y-%m-%d} by registration {kept.prereg_sha256[:12]}"

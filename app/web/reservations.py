@@ -1,0 +1,83 @@
+"""Names that registrations reserve: what a registration's answers say of them, and giving one free.
+
+`describe` and `reserve_names` are called by `app.web.preregs`.
+"""
+
+from typing import Any
+
+from fastapi import APIRouter
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.db.models import Prereg
+from app.errors import Forbidden, NotFound
+from app.prereg import Prereg as ParsedPrereg
+from app.store import benchmarks, reservations
+from app.store.reservations import Reserved
+from app.web.answers import json_answer
+from app.web.documents import ReleasedDocument
+from app.web.fields import Body, Reason
+from app.web.problems import described
+from app.web.state import Caller, SessionDep, Submitter, is_steward_of
+
+router = APIRouter(tags=["preregistrations"])
+
+
+def reserve_names(
+    session: Session, stored: Prereg, parsed: ParsedPrereg, slug: str | None, token_id: int
+) -> list[dict[str, str]]:
+    """Reserve the entrants that a registration lists for its registrant; return which are not reserved, and why.
+
+    Power and debug runs are never ranked, so they need no names.
+    """
+    if slug is None or stored.registered_by != token_id or parsed.run_purpose != "leaderboard":
+        return []
+    refused = reservations.reserve(session, slug, stored.sha256, parsed.entrants or (), token_id)
+    return [{"benchmark": slug, "entrant": name, "reason": reason} for name, reason in refused.items()]
+
+
+def describe(session: Session, sha256: str) -> list[dict[str, Any]]:
+    """Return the names that a registration reserved, until when, and what came of each."""
+    return [_about(reserved) for reserved in reservations.list_of_prereg(session, sha256)]
+
+
+def _about(reserved: Reserved) -> dict[str, Any]:
+    given_free = reserved.release
+    return {
+        "benchmark": reserved.reservation.benchmark,
+        "entrant": reserved.reservation.name,
+        "until": reserved.reservation.until.isoformat(),
+        "state": reserved.state,
+        "released_at": None if given_free is None else given_free.at.isoformat(),
+        "released_by": None if reserved.released_by is None else reserved.released_by.name,
+        "reason": None if given_free is None else given_free.reason,
+    }
+
+
+class Release(Body):
+    """An order to give a reserved name free, and why; shown with the registration."""
+
+    reason: Reason
+
+
+@router.post(
+    "/benchmarks/{slug}/reservations/{entrant}/release",
+    summary="Release a reserved name",
+    responses=described(403, 404, answer=ReleasedDocument),
+)
+def release(slug: str, entrant: str, order: Release, session: SessionDep, caller: Submitter) -> Response:
+    """Give a reserved name free (a steward of the benchmark, or its registrant); the reason is kept and shown."""
+    found = reservations.find_open_or_raise(session, slug, entrant)
+    if found.holder.id != caller.id and not _is_steward(session, slug, caller):
+        raise Forbidden(f"Only {found.holder.name}, or a steward of {slug}, may release {found.reservation.name}.")
+    reservations.release(session, found, caller.id, order.reason)
+    return json_answer({"benchmark": slug, "entrant": found.reservation.name, "reserved_for": found.holder.name})
+
+
+def _is_steward(session: Session, slug: str, caller: Caller) -> bool:
+    try:
+        benchmark = benchmarks.find_benchmark(session, slug)
+    except NotFound:
+        # A name can be reserved in a benchmark that is yet to be made.
+        return caller.role == "admin"
+    return is_steward_of(session, caller, benchmark.id)
