@@ -54,6 +54,7 @@ class BenchmarkPage(Page):
     version: int
     snapshot: Snapshot | None
     publish_error: str | None
+    publish_tries: int
     base: str
     guide: str | None
     example: SubmitExample

@@ -130,6 +130,8 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
             "sha256": declared.version.sha256,
             "snapshot": snapshot.number if snapshot else None,
             "stale": declared.benchmark.data_version > declared.benchmark.published_version,
+            "publish_error": declared.benchmark.publish_error,
+            "publish_tries": declared.benchmark.publish_tries,
             "manifest": declared.manifest.model_dump(mode="json", by_alias=True),
         }
         return json_answer(about)
@@ -140,6 +142,7 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
         version=declared.version.version,
         snapshot=snapshot,
         publish_error=declared.benchmark.publish_error,
+        publish_tries=declared.benchmark.publish_tries,
         base=(state.settings.base_url or str(request.base_url)).rstrip("/"),
         guide=guide_of(declared.manifest.mode),
         example=submit_example(declared.manifest),

@@ -146,13 +146,18 @@ class MadeDocument(Document):
 
 
 class BenchmarkDocument(Document):
-    """A benchmark as its newest manifest declares it; `stale` says that a publication is under way."""
+    """A benchmark as its newest manifest declares it; `stale` says that a publication is under way.
+
+    `publish_error` says why the latest one failed, `publish_tries` how often it did since the last that did not.
+    """
 
     slug: str
     version: int
     sha256: str
     snapshot: int | None
     stale: bool
+    publish_error: str | None
+    publish_tries: int
     manifest: dict[str, Any]
 
 
