@@ -28,7 +28,7 @@ settings.register_profile(
     suppress_health_check=FIXTURE,
 )
 settings.register_profile(
-    "fuzz", max_examples=1_000, deadline=None, phases=PHASES, suppress_health_check=FIXTURE, print_blob=True
+    "fuzz", max_examples=400, deadline=None, phases=PHASES, suppress_health_check=FIXTURE, print_blob=True
 )
 FUZZ_S = float(os.environ.get("FUZZ_S", "600"))
 """How long `make fuzz` looks for something, the same share of it in each test."""
