@@ -7,12 +7,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.8
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow test-all lint format bench lock clean
+.PHONY: help run test test-slow test-all fuzz lint format bench lock clean
 
 help:
 	@echo "make run       start plumbline on http://127.0.0.1:8000 with its examples; PLUMBLINE_* settings apply"
 	@echo "make test      run the tests; PLUMBLINE_TEST_DATABASE_URL chooses a Postgres other than the embedded one"
 	@echo "make test-all  the tests, then the slow simulations"
+	@echo "make fuzz      ten minutes of made-up submissions; FUZZ_S says how many seconds"
 	@echo "make lint      check formatting, lint and types; make format mends what it can"
 	@echo "make bench     measure speed against the peers"
 	@echo "make lock      compile the lock files anew; UPGRADE=--upgrade takes the newest versions"
@@ -33,6 +34,10 @@ test-slow: $(VENV)/.development
 	$(PYTEST) -m slow $(ARGS)
 
 test-all: test test-slow
+
+# Ten minutes of made-up submissions of every kind, FUZZ_S in all.
+fuzz: $(VENV)/.development
+	HYPOTHESIS_PROFILE=fuzz FUZZ_S=$${FUZZ_S-600} $(BIN)/python -m pytest tests/test_property_publication.py $(ARGS)
 
 lint: $(VENV)/.development
 	$(BIN)/ruff format --check .

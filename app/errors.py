@@ -6,6 +6,7 @@ Lowest room of the house: imports nothing of ours.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 MAX_PROBLEMS = 1000
@@ -101,8 +102,37 @@ class TooManyRequests(PlumblineError):
         self.retry_after_s = retry_after_s
 
 
+class Unavailable(StrEnum):
+    """Why a board has no numbers: what the manifest asks for and the evidence lacks. docs/statistics.md explains each.
+
+    FAULT alone is the server's: a computation failed, and nobody's submission could be found to be the cause.
+    """
+
+    NO_SUBMISSION = "no_submission"
+    NO_ROWS = "no_rows"
+    BASELINE_ABSENT = "baseline_absent"
+    BASELINE_INCOMPLETE = "baseline_incomplete"
+    BASELINE_ZERO = "baseline_zero"
+    LEAKAGE_MODEL_ABSENT = "leakage_model_absent"
+    INCOMPLETE = "incomplete"
+    NO_COMMON_TASK = "no_common_task"
+    FAULT = "fault"
+
+
 class BoardUnavailable(PlumblineError):
-    """A leaderboard cannot be computed from the admitted evidence; the reason is shown in its place."""
+    """A leaderboard cannot be computed from the admitted evidence; the reason is shown in its place.
+
+    `entrants` are those whose own gaps are the reason: without them the board may be computed.
+    """
+
+    def __init__(self, reason: Unavailable, detail: str, entrants: Sequence[str] = ()) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.entrants = tuple(entrants)
+
+
+class TableRejected(PlumblineError):
+    """A table holds what no table may: a number that is not finite, a row of another length, a column twice."""
 
 
 class EmbeddedDatabaseError(PlumblineError):

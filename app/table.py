@@ -4,9 +4,12 @@ Made by `leaderboards` and `store`, kept in snapshots by `jobs`, shown by `rende
 formats come from the same value they cannot disagree.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
+
+from app.errors import TableRejected
 
 Kind = Literal["text", "integer", "number", "flag", "time"]
 Cell = str | int | float | bool | None
@@ -50,6 +53,21 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = self.column_names()
+        if len(set(names)) < len(names):
+            repeated = next(name for at, name in enumerate(names) if name in names[:at])
+            raise TableRejected(f"{self.name} has two columns {repeated}")
+        for at, row in enumerate(self.rows):
+            if len(row) != len(names):
+                raise TableRejected(f"row {at + 1} of {self.name} has {len(row)} cells for {len(names)} columns")
+            for cell in row:
+                if isinstance(cell, float) and not math.isfinite(cell):
+                    column = names[next(place for place, found in enumerate(row) if found is cell)]
+                    raise TableRejected(f"row {at + 1} of {self.name} has {cell} in column {column}")
+        if not _is_finite(self.meta):
+            raise TableRejected(f"what {self.name} says of how it was made holds a number that is not finite")
 
     def column_names(self) -> tuple[str, ...]:
         """Return the CSV header."""
@@ -106,6 +124,19 @@ class Table:
             notes=tuple(stored["notes"]),
             meta=dict(stored["meta"]),
         )
+
+
+def finite(number: float) -> float | None:
+    """Return a number as a cell: what is not finite has no place in a table, and is null there."""
+    return number if math.isfinite(number) else None
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, list | tuple) or all(map(_is_finite, value))
 
 
 def rows_from_columns(columns: Sequence[Sequence[Cell]]) -> tuple[tuple[Cell, ...], ...]:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import make_url, update
 from starlette.testclient import TestClient
 
 from app.config import Settings
 from app.db.embedded import running_server as embedded_server
 from app.db.engine import SessionFactory, make_engine, make_session_factory
 from app.db.migrate import upgrade
+from app.db.models import Benchmark, Submission
 from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
 from app.jobs.queue import QueuedJobs
@@ -96,6 +97,13 @@ class Site:
             stale = [benchmark.id for benchmark in benchmarks.stale_benchmarks(session)]
         for benchmark_id in stale:
             publish(self.sessions, jobs, benchmark_id)
+
+    def try_again(self) -> None:
+        """Do what failed before once more, as a worker would when its wait is over."""
+        with self.sessions.begin() as session:
+            session.execute(update(Benchmark).values(publish_retry_at=None))
+            session.execute(update(Submission).values(evaluation_retry_at=None))
+        self.work()
 
 
 DESCRIPTIONS: list[Description] = []

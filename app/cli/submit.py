@@ -20,7 +20,13 @@ from app.errors import FieldRejected, Problem
 
 PUBLISHED, NOT_ADMITTED = 0, 1
 # Superseded: it was published, and something newer stands on the board already.
-EXIT_CODES = {"published": PUBLISHED, "superseded": PUBLISHED, "not_admitted": NOT_ADMITTED, "withdrawn": NOT_ADMITTED}
+EXIT_CODES = {
+    "published": PUBLISHED,
+    "superseded": PUBLISHED,
+    "not_admitted": NOT_ADMITTED,
+    "set_aside": NOT_ADMITTED,
+    "withdrawn": NOT_ADMITTED,
+}
 
 ResultFile = typer.Argument(exists=True, readable=True, help="Result files: csv, json, jsonl, zip; or folders of them.")
 PreregFile = typer.Option(exists=True, dir_okay=False, readable=True, help="The prereg, a YAML file.")

@@ -26,9 +26,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-STATUSES = ("received", "evaluated", "published", "not_admitted", "withdrawn", "superseded")
+STATUSES = ("received", "evaluated", "published", "not_admitted", "withdrawn", "superseded", "set_aside")
 ROLES = ("submitter", "steward", "admin")
-ENTRY_STATES = ("pending", "current", "superseded", "withdrawn", "not_admitted")
+ENTRY_STATES = ("pending", "current", "superseded", "withdrawn", "not_admitted", "set_aside")
 
 
 class Base(DeclarativeBase):
@@ -81,6 +81,8 @@ class Benchmark(Base):
 
     `data_version` grows with everything that can change a board; `published_version` is the data_version
     that the current snapshot shows. `change_version` grows with everything that any page shows.
+    `publish_tries` counts the publications that failed since the last one that did not, `publish_error` says why the
+    latest did, and `publish_retry_at` is when the sweep tries again.
     """
 
     __tablename__ = "benchmark"
@@ -96,6 +98,8 @@ class Benchmark(Base):
         ForeignKey("snapshot.id", use_alter=True, name="fk_benchmark_snapshot_id")
     )
     publish_error: Mapped[str | None]
+    publish_tries: Mapped[int] = mapped_column(Integer, server_default="0")
+    publish_retry_at: Mapped[datetime | None]
 
 
 class ManifestVersion(Base):
@@ -245,7 +249,10 @@ class Task(Base):
 
 
 class Submission(Base):
-    """One upload. `digest` is over its files and fields: the same bytes are the same one, until it is withdrawn."""
+    """One upload. `digest` is over its files and fields: the same bytes are one, until it is withdrawn or set aside.
+
+    `evaluation_tries` counts the tries that failed, `evaluation_retry_at` is when the next one is due.
+    """
 
     __tablename__ = "submission"
     __table_args__ = (
@@ -256,7 +263,7 @@ class Submission(Base):
             "token_id",
             "digest",
             unique=True,
-            postgresql_where="status <> 'withdrawn'",
+            postgresql_where="status NOT IN ('withdrawn', 'set_aside')",
         ),
         UniqueConstraint("token_id", "idempotency_key", name="uq_submission_idempotency_key"),
         Index("ix_submission_benchmark_id_status", "benchmark_id", "status"),
@@ -277,6 +284,8 @@ class Submission(Base):
     claims: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     facts: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
     received_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    evaluation_tries: Mapped[int] = mapped_column(Integer, server_default="0")
+    evaluation_retry_at: Mapped[datetime | None]
 
 
 class SubmissionEvent(Base):

@@ -6,7 +6,8 @@ Called by `app.web` and `app.jobs` around everything that writes.
 from collections.abc import Callable
 from typing import TypeVar
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory
@@ -21,6 +22,21 @@ BROKEN_OFF = frozenset({"40001", "40P01"})
 def is_broken_off(error: BaseException) -> bool:
     """Say whether the database ended a transaction so that another one could go on: doing it again is the remedy."""
     return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in BROKEN_OFF
+
+
+# Classes of errors that are no fault of what is asked: away or closing, broken off, out of room, busy.
+TRANSIENT = frozenset({"08", "25", "40", "53", "55", "57", "58"})
+
+
+def is_transient(error: BaseException) -> bool:
+    """Say whether the database could not answer now: later the same may succeed, and nobody's evidence is at fault."""
+    if isinstance(error, PoolTimeout):
+        return True
+    if not isinstance(error, DBAPIError):
+        return False
+    state = getattr(error.orig, "sqlstate", None)
+    lost = error.connection_invalidated or (state is None and isinstance(error, OperationalError | InterfaceError))
+    return lost or (state is not None and state[:2] in TRANSIENT)
 
 
 def run_in_transaction(sessions: SessionFactory, work: Callable[[Session], T]) -> T:

@@ -14,6 +14,7 @@ import numpy as np
 
 from app.errors import Problem
 from app.evidence.findings import Findings
+from app.magnitude import BEYOND, is_storable
 from app.manifest import Manifest, Metric
 from app.manifest_kinds import Episodes
 from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
@@ -218,6 +219,9 @@ class _Cells:
             return math.nan
         if not math.isfinite(value):
             self.refuse("a score must be finite; leave the cell empty when there is none", column, cell)
+            return math.nan
+        if not is_storable(value):
+            self.refuse(BEYOND, column, cell)
             return math.nan
         if metric.above is not None:
             return float(value > metric.above)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.evidence.blocks import Texts
+from app.magnitude import BEYOND, LARGEST
 from app.scores import BoolArray, FloatArray
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:nan|inf|infinity)", re.ASCII)
@@ -55,7 +56,7 @@ def _read_one_by_one(texts: Texts, empty: BoolArray) -> Numbers:
 def wrong_cells(numbers: Numbers, bounds: Bounds) -> BoolArray:
     """Say which cells hold something that the bounds do not allow; an empty cell is never wrong."""
     values = numbers.values
-    wrong = numbers.is_text | np.isinf(values)
+    wrong = numbers.is_text | (np.abs(values) > LARGEST)
     if not bounds.nan_is_empty:
         wrong |= np.isnan(values) & ~numbers.empty
     if bounds.low is not None:
@@ -73,7 +74,9 @@ def describe_wrong(value: float, text: str, bounds: Bounds) -> str:
     if np.isnan(value):
         return "NaN is not a score; leave the cell empty when there is none"
     if np.isinf(value):
-        return "the number is infinite or too large for a 64-bit float"
+        return f"the number is infinite or too large for a 64-bit float; at most {LARGEST:g} in size is allowed"
+    if abs(value) > LARGEST:
+        return BEYOND
     if bounds.low is not None and value < bounds.low:
         return "negative; it must be at least 0" if bounds.low == 0 else f"below {bounds.low:g}, the least allowed"
     return f"above {bounds.high:g}, the most allowed"

@@ -21,8 +21,6 @@ from app.names import clip_for_message
 from app.predictions import ITEM_PATTERN, ITEM_RULE
 from app.scores import BoolArray, FloatArray, IntArray
 
-LARGEST = 1e50
-"""Beyond it no prediction, label or weight means anything, and sums of fourth powers would not be finite."""
 _DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 
 

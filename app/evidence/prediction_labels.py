@@ -16,11 +16,12 @@ from app.errors import EvidenceRejected, Problem, TooLarge
 from app.evidence.blocks import Texts
 from app.evidence.findings import Findings
 from app.evidence.parquet_tables import Wanted
-from app.evidence.prediction_cells import LARGEST, NumberRule, RowCells
+from app.evidence.prediction_cells import NumberRule, RowCells
 from app.evidence.prediction_files import SUFFIXES, OpenedFiles
 from app.evidence.prediction_names import ITEM, TASK, TaskNames
 from app.evidence.uploads import Limits, ReceivedFile, Unpacking, Upload
 from app.evidence.vocabulary import local_codes
+from app.magnitude import LARGEST
 from app.manifest import Manifest
 from app.manifest_kinds import Predictions
 from app.predictions import Labels

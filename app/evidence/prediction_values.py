@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from app.errors import Problem
 from app.evidence.blocks import Texts
-from app.evidence.prediction_cells import LARGEST, NumberRule, RowCells, breaks, to_numbers
+from app.evidence.prediction_cells import NumberRule, RowCells, breaks, to_numbers
+from app.magnitude import LARGEST
 from app.manifest_kinds import Predictions
 from app.names import clip_for_message
 from app.scores import BoolArray, FloatArray

@@ -16,6 +16,7 @@ import pyarrow as pa
 from app.evidence.blocks import Texts
 from app.evidence.json_records import first_repeated
 from app.evidence.vocabulary import local_codes
+from app.magnitude import BEYOND, LARGEST
 from app.scores import IntArray
 
 MAX_TEXT = 20_000
@@ -126,6 +127,8 @@ def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise NotAnObject(f"{text} is too large for a 64-bit float")
+    if abs(number) > LARGEST:
+        raise NotAnObject(f"{text} is {BEYOND}")
     return number
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.errors import Problem
+from app.magnitude import BEYOND, is_storable
 from app.names import clip_for_message
 
 MAX_TEXT = 200
@@ -60,10 +61,15 @@ def problems_of_numbers(value: Any, file: str, column: str) -> Iterator[Problem]
     for name, entry in value.items():
         if not _is_number_or_null(entry):
             inner = f"{column}.{clip_for_message(name, MAX_KEY)}"
-            yield Problem("expected a finite number or null", file, column=inner, value=clip_for_message(str(entry)))
+            message = BEYOND if _is_number(entry) else "expected a finite number or null"
+            yield Problem(message, file, column=inner, value=clip_for_message(str(entry)))
 
 
 def _is_number_or_null(value: Any) -> bool:
     if value is None:
         return True
+    return _is_number(value) and is_storable(value)
+
+
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,69 +1,153 @@
 """Every board of a benchmark from its admitted rows: tables, or the reason why a board cannot be computed.
 
-Called by `app.jobs.publish`.
+Called by `app.jobs.publish`. No submission decides for the others: where a board can be computed without one and not
+with it, that one is set aside there, and the board says so.
 """
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
-from app.errors import BoardUnavailable
+from app.errors import BoardUnavailable, Unavailable
+from app.jobs.culprits import Outcome, find_culprits
+from app.jobs.faults import describe_fault
 from app.leaderboards.measured import Measurement
 from app.leaderboards.registry import compute_board, measured_method
 from app.leaderboards.series_contract_board import contract_leaderboard
 from app.leaderboards.series_tables import series_tables
-from app.leaderboards.tables import BoardTables
+from app.leaderboards.tables import sentences
 from app.manifest import Leaderboard, Manifest
 from app.scores import ScoreTable
+from app.store.measured import Pair
+from app.store.snapshots import Standing, pack_table
 from app.table import Table
 
 logger = logging.getLogger(__name__)
 
 QUANTITIES = ("training_time_s", "inference_time_s", "n_forecasts")
+MOST_ROUNDS = 3
+
+LeftOut = frozenset[Pair]
+EVERYTHING: LeftOut = frozenset()
 
 
 @dataclass(frozen=True)
 class BoardInputs:
-    """What boards are computed from. Both are asked for only by boards that need them: rows are many."""
+    """What boards are computed from, without what is left out; asked for only by boards that need it: rows are many."""
 
-    scores: Callable[[], ScoreTable]
-    measurements: Callable[[Leaderboard], Sequence[Measurement]]
+    standings: Sequence[Standing]
+    scores: Callable[[LeftOut], ScoreTable]
+    measurements: Callable[[Leaderboard, LeftOut], Sequence[Measurement]]
+
+    def of_submissions(self, numbers: frozenset[int]) -> LeftOut:
+        """Return what some submissions brought."""
+        return frozenset(s.piece.pair for s in self.standings if s.submission_id in numbers)
+
+    def of_entrants(self, names: Sequence[str]) -> LeftOut:
+        """Return what some entrants stand on."""
+        return frozenset(s.piece.pair for s in self.standings if s.entrant in names)
+
+    def newest_first(self) -> list[int]:
+        """Return the submissions that stand on the boards."""
+        return sorted({s.submission_id for s in self.standings}, reverse=True)
 
 
 def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
-    """Compute every board; one that cannot be computed says so and the others stand."""
-    boards = [table for spec in manifest.leaderboards for table in _tables(manifest, spec, inputs)]
-    if manifest.evidence == "series_metrics" and len(inputs.scores()):
+    """Compute every board; one that cannot be computed, or stored, says so and the others stand."""
+    boards = [table for spec in manifest.leaderboards for table in _Board(manifest, spec, inputs).tables()]
+    if manifest.evidence == "series_metrics" and len(inputs.scores(EVERYTHING)):
         ranked = [table for table in boards if table.name.startswith("leaderboard/") and table.rows]
-        boards += series_tables(manifest, inputs.scores())
+        boards += series_tables(manifest, inputs.scores(EVERYTHING))
         boards += [contract_leaderboard(ranked)] if ranked else []
     return boards
 
 
-def _tables(manifest: Manifest, spec: Leaderboard, inputs: BoardInputs) -> list[Table]:
-    try:
-        made = _compute(manifest, spec, inputs)
-    except BoardUnavailable as error:
-        return [_unavailable(spec, str(error))]
-    except DBAPIError:
-        raise
-    except Exception as error:
-        # One method's fault must not keep the other boards, or the submissions behind them, waiting.
-        logger.exception("board %s of %s could not be computed", spec.name, manifest.slug)
-        return [_unavailable(spec, f"The computation failed on this server ({type(error).__name__}: {error}).")]
-    pairwise = () if made.pairwise is None else (made.pairwise,)
-    return [made.leaderboard, *pairwise, *made.extra]
+@dataclass(frozen=True)
+class _Board:
+    """One board on its way to be published."""
+
+    manifest: Manifest
+    spec: Leaderboard
+    inputs: BoardInputs
+
+    def tables(self) -> list[Table]:
+        """Return the board's tables, or one that says why there are none."""
+        try:
+            return self._without_gaps()
+        except BoardUnavailable as error:
+            return [_unavailable(self.spec, error.reason, str(error))]
+        except DBAPIError:
+            raise
+        except Exception as error:
+            logger.exception("board %s of %s could not be computed", self.spec.name, self.manifest.slug)
+            return self._without_culprits(describe_fault(error))
+
+    def _make(self, left_out: LeftOut) -> list[Table]:
+        """Compute the tables, and see that they can be stored."""
+        method = measured_method(self.spec)
+        if method is None:
+            made = compute_board(self.manifest, self.spec, self.inputs.scores(left_out))
+        else:
+            made = method.assemble(self.manifest, self.spec, self.inputs.measurements(self.spec, left_out))
+        tables = [made.leaderboard, *([] if made.pairwise is None else [made.pairwise]), *made.extra]
+        for table in tables:
+            pack_table(table)
+        return tables
+
+    def _without_gaps(self) -> list[Table]:
+        """Compute the board, setting aside the few entrants whose gaps would keep everybody else off it."""
+        aside: list[str] = []
+        reasons: list[str] = []
+        for _ in range(MOST_ROUNDS):
+            try:
+                made = self._make(self.inputs.of_entrants(aside))
+            except BoardUnavailable as error:
+                aside += error.entrants
+                if not error.entrants or not self._are_few(aside):
+                    raise
+                reasons.append(str(error))
+            else:
+                return self._noting(made, self.inputs.of_entrants(aside), " ".join(reasons))
+        return self._noting(self._make(self.inputs.of_entrants(aside)), self.inputs.of_entrants(aside), reasons[-1])
+
+    def _are_few(self, entrants: Sequence[str]) -> bool:
+        return 2 * len(set(entrants)) <= len({s.entrant for s in self.inputs.standings})
+
+    def _without_culprits(self, fault: str) -> list[Table]:
+        found = find_culprits(self.inputs.newest_first(), self._attempt)
+        if not found:
+            return [_unavailable(self.spec, Unavailable.FAULT, f"The computation failed on this server ({fault}).")]
+        left_out = self.inputs.of_submissions(found)
+        reason = f"With it the board cannot be computed ({fault}), without it it can."
+        return self._noting(self._make(left_out), left_out, reason)
+
+    def _attempt(self, numbers: frozenset[int]) -> Outcome:
+        try:
+            self._make(self.inputs.of_submissions(numbers))
+        except BoardUnavailable:
+            return Outcome.NOTHING
+        except DBAPIError:
+            raise
+        except Exception:
+            return Outcome.FAILED
+        return Outcome.MADE
+
+    def _noting(self, tables: Sequence[Table], left_out: LeftOut, reason: str) -> list[Table]:
+        aside = [s for s in self.inputs.standings if s.piece.pair in left_out]
+        if not aside:
+            return list(tables)
+        named = sentences([f"{s.entrant} (submission {s.submission_id})" for s in aside])
+        facts = [{"entrant": s.entrant, "submission": s.submission_id, "reason": reason} for s in aside]
+        return [_with_note(table, f"Set aside on this board: {named}. {reason}", facts) for table in tables]
 
 
-def _compute(manifest: Manifest, spec: Leaderboard, inputs: BoardInputs) -> BoardTables:
-    method = measured_method(spec)
-    if method is None:
-        return compute_board(manifest, spec, inputs.scores())
-    return method.assemble(manifest, spec, inputs.measurements(spec))
+def _with_note(table: Table, note: str, facts: Sequence[dict[str, Any]]) -> Table:
+    return replace(table, notes=(*table.notes, note), meta={**table.meta, "set_aside": list(facts)})
 
 
-def _unavailable(spec: Leaderboard, reason: str) -> Table:
-    meta = {"method": spec.method, "unavailable": reason}
-    return Table(f"leaderboard/{spec.name}", spec.title or spec.name, (), (), (reason,), meta)
+def _unavailable(spec: Leaderboard, reason: Unavailable, detail: str) -> Table:
+    meta = {"method": spec.method, "unavailable": detail, "unavailable_reason": reason.value}
+    return Table(f"leaderboard/{spec.name}", spec.title or spec.name, (), (), (detail,), meta)

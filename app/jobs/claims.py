@@ -25,7 +25,7 @@ from app.manifest import Manifest
 from app.prereg import Prereg
 from app.scores import ScoreTable
 from app.store import preregs, snapshots, submissions
-from app.store.claims import CURRENT, Decided, best, list_decided, worst
+from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
 from app.store.scores import read_scores
 from app.store.snapshots import Inputs, Standing
 from app.table import Cell, Table
@@ -64,7 +64,7 @@ def _waits_for_others(contrast: Contrast, prereg: Prereg | None) -> bool:
 
 def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
     """Return every claim of every submission ever admitted, those between entrants included; None without any."""
-    decided = list_decided(session, inputs.declared.benchmark.id)
+    decided = list_decided(session, inputs.declared.benchmark.id, inputs.left_out)
     own = [(one, claim) for one in decided for claim in one.claims if claim["entrant"] is not None]
     asked = _asked(session, inputs.declared.manifest, decided)
     standing_keys = {_key(claim, CONTRAST) for one, claim in own if one.status_of(claim) == CURRENT}
@@ -138,7 +138,8 @@ def _former(claims: Iterable[Claim], decided: Sequence[Decided]) -> list[Row]:
     for one in decided:
         states |= {(one.submission_id, name): state for name, state in one.states.items()}
     sides = (("submission", "first"), ("second_submission", "second"))
-    return [past_claim(claim, worst(states[_key(claim, side)] for side in sides)) for claim in claims]
+    # What was set aside has no state here: its verdicts are as good as withdrawn.
+    return [past_claim(claim, worst(states.get(_key(claim, side), GONE) for side in sides)) for claim in claims]
 
 
 def _undelivered(inputs: Inputs, asked: Mapping[Contrast, str], names: set[Cell], keys: set[Key]) -> list[Row]:

@@ -7,17 +7,18 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.orm import Session
 
 from app.admission import is_admitted, reason_not_admitted
 from app.admission_check import Check
 from app.db.engine import SessionFactory
 from app.db.models import Submission
-from app.db.transactions import run_in_transaction
+from app.db.transactions import is_transient, run_in_transaction
 from app.facts import RunFacts
 from app.jobs.claimed import check_own_claims
 from app.jobs.claims import write_claims
+from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
 from app.jobs.summaries import check_measured_claims, summarise, summary_board
 from app.leaderboards.episode_summary import summarise_episodes
@@ -36,6 +37,8 @@ from app.store.series import read_series
 
 logger = logging.getLogger(__name__)
 
+TRIES = 3
+
 Summarise = Callable[[Session, Manifest, Submission, ScoreTable], list[Check]]
 
 
@@ -52,17 +55,28 @@ class Queue(Protocol):
 def evaluate(sessions: SessionFactory, queue: Queue, submission_id: int) -> None:
     """Evaluate a received submission; one that is past that state is left alone.
 
-    A fault of the computation itself ends the submission as not admitted with that reason; a fault of the
-    database is raised, and the sweep asks again.
+    A fault of the computation itself, or numbers that the database cannot hold, end the submission as not admitted
+    with that reason; so does any other fault of the database that comes again and again. Where the database is away
+    the fault is raised, and the sweep asks again.
     """
     try:
         run_in_transaction(sessions, lambda session: _evaluate(session, queue, submission_id))
-    except DBAPIError:
-        raise
     except Exception as error:
+        if is_transient(error):
+            raise
         logger.exception("submission %s could not be evaluated", submission_id)
-        reason = f"The evaluation failed on this server ({type(error).__name__}: {error}); nothing was computed."
+        if not _is_of_the_computation(error) and _count_failure(sessions, submission_id) < TRIES:
+            return
+        reason = f"The evaluation failed on this server ({describe_fault(error)}); nothing was computed."
         run_in_transaction(sessions, lambda session: _refuse(session, submission_id, reason))
+
+
+def _is_of_the_computation(error: Exception) -> bool:
+    return isinstance(error, DataError) or not isinstance(error, DBAPIError)
+
+
+def _count_failure(sessions: SessionFactory, submission_id: int) -> int:
+    return run_in_transaction(sessions, lambda session: submissions.note_evaluation_failure(session, submission_id))
 
 
 def _evaluate(session: Session, queue: Queue, submission_id: int) -> None:

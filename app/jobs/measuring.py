@@ -5,7 +5,7 @@ Called by `app.jobs.evaluate` for the entrants of one submission and by `app.job
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from sqlalchemy.orm import Session
 
@@ -14,7 +14,7 @@ from app.leaderboards.registry import measured_method
 from app.manifest import Leaderboard, Manifest
 from app.store.benchmarks import Declared
 from app.store.entrant_evidence import read_entrant
-from app.store.measured import Piece, Place, keep_measurements, load_measurements, place_of
+from app.store.measured import Pair, Piece, Place, keep_measurements, load_measurements, place_of
 from app.version import code_version
 
 SHOWN_ONLY = {"leaderboards", "title", "description", "admission", "claims"}
@@ -29,14 +29,20 @@ class Measuring:
         self._entrants = dict(sorted(entrants.items()))
         self._made: dict[Place, Measurement] = {}
 
-    def measure(self, spec: Leaderboard) -> list[Measurement]:
-        """Return one measurement for each entrant, in the order of their names; rows are read only for new ones."""
+    def measure(self, spec: Leaderboard, left_out: Set[Pair] = frozenset()) -> list[Measurement]:
+        """Return one measurement for each entrant, in the order of their names; rows are read only for new ones.
+
+        What is left out counts for nobody.
+        """
         key = measurement_key(self._declared.manifest, spec)
-        places = {entrant: place_of(pieces, key) for entrant, pieces in self._entrants.items()}
+        stood = {entrant: [p for p in all_of if p.pair not in left_out] for entrant, all_of in self._entrants.items()}
+        pieces = {entrant: left for entrant, left in stood.items() if left}
+        places = {entrant: place_of(left, key) for entrant, left in pieces.items()}
         known = load_measurements(self._session, places.values())
-        made = {place: self._measure(spec, entrant) for entrant, place in places.items() if place not in known}
-        self._made.update(made)
-        return [(known | made)[place] for place in places.values()]
+        for entrant, place in places.items():
+            if place not in known and place not in self._made:
+                self._made[place] = self._measure(spec, entrant, pieces[entrant])
+        return [known[place] if place in known else self._made[place] for place in places.values()]
 
     def measure_every_board(self) -> None:
         """Measure the entrants for every board whose method measures them apart."""
@@ -48,11 +54,11 @@ class Measuring:
         """Keep what is new."""
         keep_measurements(session, self._made)
 
-    def _measure(self, spec: Leaderboard, entrant: str) -> Measurement:
+    def _measure(self, spec: Leaderboard, entrant: str, pieces: Sequence[Piece]) -> Measurement:
         method = measured_method(spec)
         if method is None:
             raise TypeError(f"{spec.method} does not measure entrants apart")
-        pairs = [piece.pair for piece in self._entrants[entrant]]
+        pairs = [piece.pair for piece in pieces]
         evidence = read_entrant(self._session, self._declared, pairs, entrant)
         return method.measure(self._declared.manifest, spec, evidence)
 

@@ -3,42 +3,58 @@
 Called by the queue's `publish` job. Killed at any moment it leaves the old snapshot served.
 """
 
-from functools import cache, partial
+import logging
+from functools import lru_cache, partial
 from typing import Any
 
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory
-from app.db.transactions import run_in_transaction
-from app.jobs.boards import QUANTITIES, BoardInputs, compute_tables
+from app.db.transactions import is_transient, run_in_transaction
+from app.jobs.boards import QUANTITIES, BoardInputs, LeftOut, compute_tables
 from app.jobs.changes import PublishedState, list_changes, load_state, ranks_by_board
 from app.jobs.claims import decide_benchmark
+from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.evaluate import Queue
+from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
 from app.leaderboards.estimator_metadata import metadata_table, note_estimands
 from app.scores import ScoreTable
-from app.store import benchmarks, snapshots, submissions
-from app.store.measured import Pair
+from app.store import benchmarks, snapshots, standing, submissions
 from app.store.scores import read_scores
 from app.store.series import read_series
 from app.store.snapshots import Inputs, Publication
 from app.table import Table
 from app.version import code_version
 
+logger = logging.getLogger(__name__)
+
+TRIES = 3
+
 
 def publish(sessions: SessionFactory, queue: Queue, benchmark_id: int) -> None:
-    """Bring a benchmark's boards up to its evidence, and ask again when more arrived meanwhile."""
+    """Bring a benchmark's boards up to its evidence, and ask again when more arrived meanwhile.
+
+    A fault is noted for the page of the benchmark, whose boards stay as they are, and the sweep tries again, later each
+    time. After some tries the submission without which it would succeed is set aside.
+    """
     _wait_for_writers(sessions, benchmark_id)
-    publication = _compute_or_say_why(sessions, benchmark_id)
+    try:
+        publication = _compute(sessions, benchmark_id)
+        run_in_transaction(sessions, lambda session: _store(session, queue, publication))
+    except Exception as error:
+        if is_transient(error):
+            # The database is away or busy: nothing is wrong with what it holds, and nothing could be noted now.
+            raise
+        logger.exception("benchmark %s could not be published", benchmark_id)
+        _note_failure(sessions, queue, benchmark_id, error)
 
-    def store(session: Session) -> None:
-        snapshots.store_publication(session, publication)
-        benchmark = benchmarks.lock_benchmark(session, benchmark_id)
-        if benchmark.data_version > benchmark.published_version:
-            queue.defer_publish(session, benchmark_id)
 
-    run_in_transaction(sessions, store)
+def _store(session: Session, queue: Queue, publication: Publication) -> None:
+    snapshots.store_publication(session, publication)
+    benchmark = benchmarks.lock_benchmark(session, publication.inputs.declared.benchmark.id)
+    if benchmark.data_version > benchmark.published_version:
+        queue.defer_publish(session, benchmark.id)
 
 
 def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
@@ -51,27 +67,58 @@ def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
         benchmarks.lock_benchmark(session, benchmark_id)
 
 
-def _compute_or_say_why(sessions: SessionFactory, benchmark_id: int) -> Publication:
-    """Return what `_compute` does. A fault is noted for the page of the benchmark, whose boards stay as they are."""
+def _note_failure(sessions: SessionFactory, queue: Queue, benchmark_id: int, error: Exception) -> None:
+    cause = describe_fault(error)
+    n_tries = run_in_transaction(sessions, lambda s: benchmarks.note_publish_failure(s, benchmark_id, cause))
+    if n_tries < TRIES:
+        return
+    culprits = find_culprits(_standing(sessions, benchmark_id), partial(_attempt, sessions, benchmark_id))
+    if culprits:
+        run_in_transaction(sessions, lambda session: _set_aside(session, queue, benchmark_id, culprits, cause))
+
+
+def _standing(sessions: SessionFactory, benchmark_id: int) -> list[int]:
+    """Return the submissions that stand on the benchmark's boards, the newest first."""
+    with sessions() as session:
+        inputs = snapshots.read_inputs(session, benchmark_id)
+    return sorted({s.submission_id for s in inputs.standings}, reverse=True)
+
+
+def _attempt(sessions: SessionFactory, benchmark_id: int, without: frozenset[int]) -> Outcome:
+    """Say whether a publication without some submissions would succeed: it is stored, and rolled back."""
     try:
-        return _compute(sessions, benchmark_id)
-    except DBAPIError:
-        # The database is away or broke it off; the sweep asks again, and nothing could be noted now.
-        raise
+        publication = _compute(sessions, benchmark_id, without)
+        with sessions() as session:
+            snapshots.store_publication(session, publication)
+            session.rollback()
     except Exception as error:
-        with sessions.begin() as session:
-            snapshots.note_publish_error(session, benchmark_id, f"{type(error).__name__} (see the worker's log).")
-        raise
+        if is_transient(error):
+            raise
+        return Outcome.FAILED
+    return Outcome.MADE if publication.inputs.standings else Outcome.NOTHING
 
 
-def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
+def _set_aside(session: Session, queue: Queue, benchmark_id: int, culprits: frozenset[int], cause: str) -> None:
+    reason = (
+        f"Set aside: with it the boards could not be published in {TRIES} tries ({cause}), without it they can. "
+        "It may be submitted again, also unchanged."
+    )
+    for number in sorted(culprits):
+        standing.set_aside(session, submissions.lock_submission(session, number), reason)
+    benchmarks.forget_failures(benchmarks.lock_benchmark(session, benchmark_id))
+    benchmarks.mark_data_changed(session, benchmark_id)
+    queue.defer_publish(session, benchmark_id)
+
+
+def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int] = frozenset()) -> Publication:
     with sessions() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        inputs = snapshots.read_inputs(session, benchmark_id)
+        inputs = snapshots.read_inputs(session, benchmark_id).without(without)
         pieces = {name: [s.piece for s in stood] for name, stood in inputs.by_entrant().items()}
         measuring = Measuring(session, inputs.declared, pieces)
-        scores = cache(partial(_read_rows, session, inputs, [s.piece.pair for s in inputs.standings]))
-        tables = compute_tables(inputs.declared.manifest, BoardInputs(scores, measuring.measure))
+        scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
+        asked = BoardInputs(inputs.standings, scores, measuring.measure)
+        tables = compute_tables(inputs.declared.manifest, asked)
         tables = [*_describe(session, inputs, tables), *_claims(session, inputs)]
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         changes = _changes(inputs, tables, None if before is None else load_state(session, before))
@@ -79,7 +126,8 @@ def _compute(sessions: SessionFactory, benchmark_id: int) -> Publication:
     return Publication(inputs, tables, code_version(), changes, None if before is None else before.number)
 
 
-def _read_rows(session: Session, inputs: Inputs, pairs: list[Pair]) -> ScoreTable:
+def _read_rows(session: Session, inputs: Inputs, left_out: LeftOut) -> ScoreTable:
+    pairs = [s.piece.pair for s in inputs.standings if s.piece.pair not in left_out]
     if inputs.declared.manifest.evidence == "series_metrics":
         return read_series(session, pairs)
     return read_scores(session, pairs, [*inputs.declared.manifest.metrics, *QUANTITIES])
@@ -87,11 +135,11 @@ def _read_rows(session: Session, inputs: Inputs, pairs: list[Pair]) -> ScoreTabl
 
 def _describe(session: Session, inputs: Inputs, tables: list[Table]) -> list[Table]:
     """Add what the estimators of a series benchmark are, and say on its boards when they estimate different things."""
-    standing = {s.entrant: s.submission_id for s in inputs.standings}
-    facts = {number: submissions.find_submission(session, number).facts for number in set(standing.values())}
+    stood_on = {s.entrant: s.submission_id for s in inputs.standings}
+    facts = {number: submissions.find_submission(session, number).facts for number in set(stood_on.values())}
     described = {
         name: about
-        for name, number in standing.items()
+        for name, number in stood_on.items()
         if (about := facts[number].get("described", {}).get(name)) is not None
     }
     return [*note_estimands(tables, described), metadata_table(described)] if described else tables

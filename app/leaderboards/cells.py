@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import BoardUnavailable
+from app.errors import BoardUnavailable, Unavailable
 from app.leaderboards.fev_order import fev_order
 from app.manifest import Leaderboard, Manifest
 from app.scores import ScoreTable
@@ -30,6 +30,30 @@ class CellMatrix:
     leaked: BoolArray
     present: BoolArray
 
+    def out_of_step(self) -> list[str]:
+        """Return the entrants whose gaps, or rows on tasks that the others do not have, are not those of the most.
+
+        The most are the largest set of entrants with results on the same tasks, of two as large that with more results.
+        """
+        kept: dict[bytes, list[int]] = {}
+        failed = np.isnan(self.values)
+        for at in range(len(self.entrants)):
+            kept.setdefault(failed[:, at].tobytes() + self.present[:, at].tobytes(), []).append(at)
+        most = max(kept.values(), key=lambda group: (len(group), int((~failed[:, group[0]]).sum())))
+        return [name for at, name in enumerate(self.entrants) if at not in most]
+
+    def without_common_task(self) -> list[str]:
+        """Return the entrants with the most gaps, those that must go for the others to have a task in common.
+
+        None when nobody has a result.
+        """
+        failed = np.isnan(self.values)
+        worst_first = np.argsort(-failed.sum(axis=0), kind="stable")
+        for n_gone in range(1, len(self.entrants)):
+            if (~failed[:, worst_first[n_gone:]].any(axis=1)).any():
+                return [self.entrants[at] for at in worst_first[:n_gone]]
+        return []
+
     def column(self, entrant: str) -> int:
         """Return the position of an entrant. Raises KeyError when it is not on the board."""
         if entrant not in self.entrants:
@@ -42,9 +66,9 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     entrants = tuple(sorted(set(scores.entrant.words)))
     tasks = _task_order(manifest, spec, scores)
     if not len(scores) or not entrants:
-        raise BoardUnavailable("No submission has been admitted yet.")
+        raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     if not tasks:
-        raise BoardUnavailable("None of the board's tasks has a row yet.")
+        raise BoardUnavailable(Unavailable.NO_ROWS, "None of the board's tasks has a row yet.")
     shape = (len(tasks), len(entrants))
     at = _positions(scores, tasks, entrants)
     present = _pivot(np.ones(len(scores), dtype=bool), at, np.zeros(shape, dtype=bool))

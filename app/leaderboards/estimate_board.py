@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import BoardUnavailable
+from app.errors import BoardUnavailable, Unavailable
 from app.leaderboards.estimate_pairs import pairwise
 from app.leaderboards.estimate_spec import EstimateBoard, drawn_meta
 from app.leaderboards.estimate_tables import further_tables
@@ -43,7 +43,7 @@ class Ranked:
 def assemble_board(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> BoardTables:
     """Rank measured entrants. Raises BoardUnavailable when there are none."""
     if not measurements:
-        raise BoardUnavailable("No submission has been admitted yet.")
+        raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     ranked = rank(manifest, spec, measurements)
     board = Table(
         name=f"leaderboard/{spec.name}",

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import BoardUnavailable
+from app.errors import BoardUnavailable, Unavailable
 from app.leaderboards.cells import CellMatrix, build_cells
 from app.leaderboards.estimate_pairs import MAX_ENTRANTS
 from app.leaderboards.standing import (
@@ -53,9 +53,11 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     kept: NDArray[np.bool_] = ~np.asarray(failed.any(axis=1))
     if spec.missing == "error" and not kept.all():
         lacking = [cells.entrants[e] for e in np.flatnonzero(failed.any(axis=0))]
-        raise BoardUnavailable(f"The board requires every result; results are missing of {sentences(lacking)}.")
+        reason = f"The board requires every result; results are missing of {sentences(lacking)}."
+        raise BoardUnavailable(Unavailable.INCOMPLETE, reason, cells.out_of_step())
     if not kept.any():
-        raise BoardUnavailable("No task has a result of every entrant, and the board drops tasks with gaps.")
+        reason = "No task has a result of every entrant, and the board drops tasks with gaps."
+        raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason, cells.without_common_task())
     values = cells.values[kept]
     sign = 1.0 if manifest.metrics[spec.metric].direction == "maximize" else -1.0
     resamples = draw_tasks(spec, len(values))

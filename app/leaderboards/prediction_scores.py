@@ -261,7 +261,10 @@ def _mean_of_defined(values: FloatArray) -> FloatArray:
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     shape = np.broadcast_shapes(part.shape, whole.shape)
-    shares: FloatArray = np.divide(part, whole, out=np.full(shape, np.nan), where=whole > 0)
+    with np.errstate(over="ignore"):
+        shares: FloatArray = np.divide(part, whole, out=np.full(shape, np.nan), where=whole > 0)
+    # A whole so small that its share cannot be written down leaves the metric undefined.
+    shares[np.isinf(shares)] = np.nan
     return shares
 
 

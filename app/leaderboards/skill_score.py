@@ -3,6 +3,7 @@
 Found by `app.leaderboards.registry`. STATISTICS: fev 0.10's `leaderboard` and `pairwise_comparison`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from app.errors import BoardUnavailable
+from app.errors import BoardUnavailable, Unavailable
 from app.leaderboards.cells import CellMatrix, build_cells, quantity
 from app.leaderboards.estimate_pairs import MAX_ENTRANTS
 from app.leaderboards.standing import (
@@ -27,11 +28,12 @@ from app.manifest import Leaderboard, Manifest, Metric
 from app.manifest_base import MetricName, Name
 from app.scores import ScoreTable
 from app.stats.interval import percentile_interval, probability_beats
-from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
+from app.stats.relative import average_ranks, compare_pairs, ratios, skill, win_shares
 from app.stats.resample import Resamples
 from app.table import Cell, Column, Table, rows_from_columns
 
 FloatArray = NDArray[np.float64]
+FEWEST_FORECASTS = 1.0
 
 
 class SkillScore(Leaderboard):
@@ -89,33 +91,48 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
 
 def _require(cells: CellMatrix, spec: SkillScore) -> None:
     if spec.baseline not in cells.entrants:
-        raise BoardUnavailable(f"The baseline {spec.baseline} has not been submitted yet.")
+        reason = f"The baseline {spec.baseline} has not been submitted yet."
+        raise BoardUnavailable(Unavailable.BASELINE_ABSENT, reason)
     if spec.leakage_model is not None and cells.leaked.any() and spec.leakage_model not in cells.entrants:
         raise BoardUnavailable(
+            Unavailable.LEAKAGE_MODEL_ABSENT,
             f"Entrants have seen data of some tasks, and the leakage model {spec.leakage_model}, whose errors "
-            "replace theirs there, has not been submitted yet."
+            "replace theirs there, has not been submitted yet.",
         )
     baseline = cells.values[:, cells.column(spec.baseline)]
     gaps = [cells.tasks[task] for task in np.flatnonzero(np.isnan(baseline))]
     if gaps:
-        raise BoardUnavailable(f"The baseline {spec.baseline} has no result for {sentences(gaps)}.")
+        reason = f"The baseline {spec.baseline} has no result for {sentences(gaps)}."
+        raise BoardUnavailable(Unavailable.BASELINE_INCOMPLETE, reason, _beyond_the_baseline(cells, spec))
     if (baseline == 0).any():
         zero = [cells.tasks[task] for task in np.flatnonzero(baseline == 0)]
-        raise BoardUnavailable(f"The baseline {spec.baseline} has an error of 0, so no ratio, on {sentences(zero)}.")
+        reason = f"The baseline {spec.baseline} has an error of 0, so no ratio, on {sentences(zero)}."
+        raise BoardUnavailable(Unavailable.BASELINE_ZERO, reason)
+
+
+def _beyond_the_baseline(cells: CellMatrix, spec: SkillScore) -> list[str]:
+    """Return who brought the tasks that the baseline has no row of; none where the baseline's own row is empty."""
+    at = cells.column(spec.baseline)
+    gaps = np.isnan(cells.values[:, at])
+    if (gaps & cells.present[:, at]).any():
+        return []
+    return [cells.entrants[entrant] for entrant in np.flatnonzero(cells.present[gaps].any(axis=0))]
 
 
 def relative_errors(cells: CellMatrix, spec: SkillScore) -> Relative:
     """Divide by the baseline, replace leaked cells, clip, count failures, then treat what is missing."""
-    errors = cells.values / cells.values[:, [cells.column(spec.baseline)]]
+    errors = ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]])
     errors = np.clip(_without_leaks(cells, errors, spec), spec.clip[0], spec.clip[1])
     failed = np.isnan(errors)
     kept = np.ones(len(cells.tasks), dtype=bool)
     if spec.missing == "drop":
         kept = ~np.asarray(failed.any(axis=1))
     elif spec.missing == "error" and failed.any():
-        raise BoardUnavailable(_gaps(cells, failed))
+        lacking = [cells.entrants[entrant] for entrant in np.flatnonzero(failed.any(axis=0))]
+        raise BoardUnavailable(Unavailable.INCOMPLETE, _gaps(cells, failed), lacking)
     if not kept.any():
-        raise BoardUnavailable("No task has a result of every entrant, and the board drops tasks with gaps.")
+        reason = "No task has a result of every entrant, and the board drops tasks with gaps."
+        raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason, cells.without_common_task())
     imputed = failed.sum(axis=0) if spec.missing == "impute" else np.zeros(len(cells.entrants), dtype=np.int64)
     return Relative(cells, np.where(failed, 1.0, errors)[kept], kept, failed.sum(axis=0), imputed)
 
@@ -161,7 +178,7 @@ def _board(spec: SkillScore, scores: ScoreTable, relative: Relative, resamples: 
     columns += [plain(v, n_entrants) for v in (standing.rank_low, standing.rank_high, standing.p_best)]
     rows = rows_from_columns(columns)
     ordered = tuple(rows[position] for position in standing.order(cells.entrants))
-    return _Board(_table(spec, relative, ordered), drawn.get(rank_by))
+    return _Board(_table(spec, relative, ordered, _uncounted(spec, scores, relative)), drawn.get(rank_by))
 
 
 def _times(spec: SkillScore, scores: ScoreTable, relative: Relative) -> list[FloatArray]:
@@ -175,9 +192,17 @@ def _times(spec: SkillScore, scores: ScoreTable, relative: Relative) -> list[Flo
 
 def _n_forecasts(cells: CellMatrix, scores: ScoreTable) -> FloatArray:
     """Return forecasts per task, [n_tasks, 1]: a property of the task, so any entrant's count will do."""
-    counted = quantity(cells, scores, "n_forecasts")
-    known = np.where(np.isnan(counted), -np.inf, counted).max(axis=1, keepdims=True)
-    return np.where(np.isinf(known), np.nan, known)
+    known = np.nan_to_num(quantity(cells, scores, "n_forecasts")).max(axis=1, keepdims=True)
+    return np.where(known < FEWEST_FORECASTS, np.nan, known)
+
+
+def _uncounted(spec: SkillScore, scores: ScoreTable, relative: Relative) -> list[str]:
+    """Return the tasks of which every count that was sent is of no forecast at all, so that no time is per forecast."""
+    if spec.normalize_time_per_n_forecasts is None:
+        return []
+    sent = ~np.isnan(quantity(relative.cells, scores, "n_forecasts")).all(axis=1)
+    nothing = np.isnan(_n_forecasts(relative.cells, scores)[:, 0])
+    return [relative.cells.tasks[at] for at in np.flatnonzero(sent & nothing & relative.kept)]
 
 
 def _median(times: FloatArray) -> FloatArray:
@@ -195,14 +220,20 @@ def _counts(relative: Relative) -> list[NDArray[np.generic]]:
     return [overlap, relative.n_failures, attempted, n_included, relative.n_imputed, n_leaked]
 
 
-def _table(spec: SkillScore, relative: Relative, rows: tuple[tuple[Cell, ...], ...]) -> Table:
+def _notes_on_times(uncounted: Sequence[str]) -> tuple[str, ...]:
+    if not uncounted:
+        return ()
+    return (f"No time per forecast on {sentences(uncounted)}: every count sent there is of less than one forecast.",)
+
+
+def _table(spec: SkillScore, relative: Relative, rows: tuple[tuple[Cell, ...], ...], uncounted: Sequence[str]) -> Table:
     n_tasks = int(relative.kept.sum())
     return Table(
         name=f"leaderboard/{spec.name}",
         title=spec.title or spec.name,
         columns=_columns(spec),
         rows=rows,
-        notes=_notes(spec, relative),
+        notes=(*_notes(spec, relative), *_notes_on_times(uncounted)),
         meta={
             "method": spec.method,
             "metric": spec.metric,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.manifest import Leaderboard
 from app.stats.interval import competition_ranks, probability_best, rank_interval
 from app.stats.resample import Resamples, board_generator
-from app.table import Cell, Column
+from app.table import Cell, Column, finite
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -85,7 +85,7 @@ def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
 
 
 def plain(values: NDArray[Any] | None, n_rows: int) -> list[Cell]:
-    """Return plain Python values; None for NaN, and for every row when there is no array."""
+    """Return plain Python values; None for what is not finite, and for every row when there is no array."""
     if values is None:
         return [None] * n_rows
-    return [None if value != value else value for value in values.tolist()]
+    return [finite(value) for value in values.tolist()]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from app.manifest import Leaderboard
 from app.stats.pairs import PairStatistics
-from app.table import Cell, Column, Table
+from app.table import Cell, Column, Table, finite
 
 SHOWN = 6
 
@@ -53,7 +53,7 @@ def pairwise_table(
     rows: list[tuple[Cell, ...]] = []
     for a, name_a in enumerate(names):
         for b, name_b in enumerate(names):
-            cells: list[Cell] = [table[a][b] for table in lists]
+            cells: list[Cell] = [finite(table[a][b]) for table in lists]
             if beats is None:
                 cells[1:3] = cells[4:6] = (None, None)
             low, high = pairs.skill_low[a, b], pairs.skill_high[a, b]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import BoardUnavailable
+from app.errors import BoardUnavailable, Unavailable
 from app.leaderboards.series_groups import balanced, enrolled_estimators, series_groups, stratum_aggregates
 from app.leaderboards.series_records import held_records, on_records
 from app.leaderboards.series_resampling import resample_components
@@ -33,7 +33,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     """
     names = enrolled_estimators(scores, manifest.estimators)
     if not names:
-        raise BoardUnavailable("No submission has been admitted yet.")
+        raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     held = held_records(scores, names)
     partial = held.lacking()
     complete = [name for name in names if name not in partial]

@@ -56,6 +56,7 @@ class BenchmarkPage(Page):
     snapshot: Snapshot | None
     publish_error: str | None
     stewards: Sequence[str]
+    publish_tries: int
     base: str
     guide: str | None
     example: SubmitExample

@@ -41,7 +41,8 @@ def conditional_mean(
     last bin also hold what lies beyond.
     """
     low, high = _ends(by, n_extreme)
-    place = np.clip(((by - low) / (high - low) * n_bins).astype(np.int64), 0, n_bins - 1)
+    with np.errstate(over="ignore"):
+        place = np.clip((by - low) / (high - low) * n_bins, 0, n_bins - 1).astype(np.int64)
     weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
     sums = np.bincount(place, weights * values, minlength=n_bins)
     mean = np.divide(sums, weight, out=np.full(n_bins, np.nan), where=weight > 0)

@@ -49,5 +49,13 @@ def compare_pairs(
 ) -> PairStatistics:
     """Compare every ordered pair of entrants: ratios are clipped for the skill and not for the win rate."""
     symmetric = bool(np.isclose(clip[0] * clip[1], 1.0, rtol=1e-15))
-    contrast = Contrast(lambda a, b: np.log(np.clip(a / b, *clip)), skill, is_antisymmetric=symmetric)
+    contrast = Contrast(lambda a, b: np.log(np.clip(ratios(a, b), *clip)), skill, is_antisymmetric=symmetric)
     return compare(errors, contrast, resamples, level, block_cells=block_cells)
+
+
+def ratios(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return a / b, to be clipped: equal errors have the ratio 1, also two of 0, and any other over 0 is infinite."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # Adding 0 turns the zero that a tiny negative number was read as into the positive one.
+        found: FloatArray = np.where(a == b, 1.0, a / (b + 0.0))
+    return found

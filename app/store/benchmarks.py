@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import distinct, func, select, text, update
+from sqlalchemy import distinct, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -12,6 +12,7 @@ from app.db.models import Benchmark, Entry, LabelSet, ManifestVersion, Snapshot,
 from app.errors import Conflict, NotFound
 from app.leaderboards.registry import parse_manifest
 from app.manifest import Manifest, manifest_digest
+from app.store.retries import retry_time
 
 MAX_NAMED = 10
 CHANGED_CHANNEL = "plumbline_changed"
@@ -183,9 +184,29 @@ def mark_pages_changed(session: Session, benchmark_id: int) -> None:
     _notify(session)
 
 
+def note_publish_failure(session: Session, benchmark_id: int, cause: str) -> int:
+    """Remember why the boards could not be published, for the pages to say, and return how often that happened.
+
+    The sweep waits twice as long before each further try.
+    """
+    benchmark = lock_benchmark(session, benchmark_id)
+    benchmark.publish_error = cause
+    benchmark.publish_tries += 1
+    benchmark.publish_retry_at = retry_time(benchmark.publish_tries)
+    session.flush()
+    mark_pages_changed(session, benchmark_id)
+    return benchmark.publish_tries
+
+
+def forget_failures(benchmark: Benchmark) -> None:
+    """Say of a locked benchmark that nothing keeps it from being published."""
+    benchmark.publish_error, benchmark.publish_tries, benchmark.publish_retry_at = None, 0, None
+
+
 def stale_benchmarks(session: Session) -> Sequence[Benchmark]:
-    """Return the benchmarks whose boards are behind their evidence."""
-    query = select(Benchmark).where(Benchmark.data_version > Benchmark.published_version)
+    """Return the benchmarks whose boards are behind their evidence, but for those that failed and wait a while."""
+    due = or_(Benchmark.publish_retry_at.is_(None), Benchmark.publish_retry_at <= func.clock_timestamp())
+    query = select(Benchmark).where(Benchmark.data_version > Benchmark.published_version, due)
     return session.scalars(query.order_by(Benchmark.id)).all()
 
 

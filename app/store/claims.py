@@ -3,7 +3,7 @@
 Called by `app.jobs.claims`. Reads tables that `app.jobs.evaluate` stored, never rows of evidence.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from app.db.models import Entrant, Entry, Submission, SubmissionEvent, Submissio
 from app.table import Cell, Table
 
 STATUSES = ("current", "superseded", "withdrawn")
-CURRENT = STATUSES[0]
+CURRENT, GONE = STATUSES[0], STATUSES[-1]
 
 
 @dataclass(frozen=True)
@@ -47,15 +47,18 @@ def worst(states: Iterable[str]) -> str:
     return max(states, key=STATUSES.index)
 
 
-def list_decided(session: Session, benchmark_id: int) -> list[Decided]:
-    """Return every submission that was admitted to a benchmark, also those that stand no more, the oldest first."""
+def list_decided(session: Session, benchmark_id: int, left_out: Set[int] = frozenset()) -> list[Decided]:
+    """Return every submission that was admitted to a benchmark, also those that stand no more, the oldest first.
+
+    Those that were set aside, or are to be left out, are not among them.
+    """
     admitted = select(SubmissionEvent.submission_id).where(SubmissionEvent.status == "evaluated")
     query = (
         select(Submission.id, Submission.prereg_sha256, SubmissionTable.content)
         .outerjoin(
             SubmissionTable, (SubmissionTable.submission_id == Submission.id) & (SubmissionTable.name == "claims")
         )
-        .where(Submission.benchmark_id == benchmark_id, Submission.id.in_(admitted))
+        .where(Submission.benchmark_id == benchmark_id, Submission.id.in_(admitted), Submission.id.not_in(left_out))
         .order_by(Submission.id)
     )
     states = _states(session, benchmark_id)

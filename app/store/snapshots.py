@@ -4,9 +4,9 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -70,6 +70,7 @@ class Inputs:
     standings: tuple[Standing, ...]
     withdrawals: tuple[Withdrawal, ...]
     superseded: tuple[int, ...]
+    left_out: frozenset[int] = frozenset()
 
     def by_entrant(self) -> dict[str, list[Standing]]:
         """Return what each entrant stands on, the oldest first."""
@@ -77,6 +78,11 @@ class Inputs:
         for standing in self.standings:
             stood.setdefault(standing.entrant, []).append(standing)
         return stood
+
+    def without(self, numbers: frozenset[int]) -> Self:
+        """Return the same without some submissions: what would be published if they were not there."""
+        kept = tuple(s for s in self.standings if s.submission_id not in numbers)
+        return replace(self, standings=kept, left_out=numbers)
 
     def digest(self) -> str:
         """Return the SHA-256 of the admitted submissions, the superseded and the withdrawn ones."""
@@ -168,7 +174,7 @@ def store_publication(session: Session, publication: Publication) -> Snapshot | 
     snapshot = _find_same(session, publication) or _add_snapshot(session, publication)
     benchmark.snapshot_id = snapshot.id
     benchmark.published_version = inputs.data_version
-    benchmark.publish_error = None
+    benchmarks.forget_failures(benchmark)
     session.flush()
     _mark_published(session, publication, snapshot)
     benchmarks.mark_pages_changed(session, benchmark.id)
@@ -231,7 +237,8 @@ def _add_tables(session: Session, snapshot_id: int, publication: Publication) ->
         for s in publication.inputs.standings
     )
     session.add_all(
-        SnapshotTable(snapshot_id=snapshot_id, name=table.name, content=_pack(table)) for table in publication.tables
+        SnapshotTable(snapshot_id=snapshot_id, name=table.name, content=pack_table(table))
+        for table in publication.tables
     )
     session.flush()
 
@@ -254,12 +261,6 @@ def _mark_published(session: Session, publication: Publication, snapshot: Snapsh
         reason = f"On the boards since snapshot {snapshot.number}."
         events = [{"submission_id": number, "status": "published", "reason": reason} for number in sorted(moved)]
         session.execute(insert(SubmissionEvent).values(events))
-
-
-def note_publish_error(session: Session, benchmark_id: int, error: str) -> None:
-    """Remember why the boards could not be computed, for the pages to say."""
-    session.execute(update(Benchmark).where(Benchmark.id == benchmark_id).values(publish_error=error))
-    benchmarks.mark_pages_changed(session, benchmark_id)
 
 
 def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = None) -> Snapshot | None:
@@ -320,7 +321,8 @@ def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
     return list(session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id)).all())
 
 
-def _pack(table: Table) -> bytes:
+def pack_table(table: Table) -> bytes:
+    """Return a table as it is stored. Raises ValueError or TypeError when something in it cannot be."""
     return zlib.compress(json.dumps(table.to_json(), separators=(",", ":"), allow_nan=False).encode(), 6)
 
 

@@ -54,6 +54,32 @@ def withdraw(session: Session, submission: Submission, reason: str) -> None:
         _release_names(session, submission)
 
 
+def set_aside(session: Session, submission: Submission, reason: str) -> None:
+    """Take a locked submission off the boards that cannot be published with it; the fault may be the server's.
+
+    What its entrants stood on before stands again, so that nobody loses a place by it, and the same bytes may come
+    again. Tasks that were taken over one by one do not come back.
+    """
+    returning: set[int] = set()
+    for entry in _entries(session, submission.id):
+        if entry.state == "current":
+            entry.state = "set_aside"
+            returning |= _bring_back(session, entry)
+    set_status(session, submission, "set_aside", reason)
+    for number in sorted(returning):
+        older = lock_row(session, number)
+        if older.status == "superseded":
+            set_status(session, older, "evaluated", f"Stands again: submission {submission.id} was set aside.")
+
+
+def _bring_back(session: Session, entry: Entry) -> set[int]:
+    """Make what an entry superseded current again and return its submissions."""
+    older = [other for other in _superseded_by(session, entry.submission_id) if other.entrant_id == entry.entrant_id]
+    for other in older:
+        other.state, other.superseded_by = "current", None
+    return {other.submission_id for other in older}
+
+
 def has_stood(session: Session, submission_id: int) -> bool:
     """Say whether a submission was ever evidence for a board, whatever became of it."""
     return any(event.status == "evaluated" for event in list_events(session, submission_id))

@@ -25,6 +25,7 @@ from app.leaderboards.estimate_spec import is_composed_of_tasks
 from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
 from app.store.locks import take_turns
+from app.store.retries import retry_time
 from app.table import Table
 
 
@@ -49,9 +50,9 @@ class Arrival:
 def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
     """Return the submission that these bytes, or this Idempotency-Key, made before.
 
-    Bytes that were withdrawn may come again, as a new submission; a key stays with the submission that it made, so
-    that a repeated request never undoes a withdrawal. Whoever sends the same at the same instant waits here until
-    this transaction ends. Raises Conflict when the key was used for other bytes.
+    Bytes that were withdrawn or set aside may come again, as a new submission; a key stays with the submission that
+    it made, so that a repeated request never undoes a withdrawal. Whoever sends the same at the same instant waits
+    here until this transaction ends. Raises Conflict when the key was used for other bytes.
     """
     benchmark_id, token_id, digest = arrival.declared.benchmark.id, arrival.token_id, arrival.digest
     key = arrival.idempotency_key
@@ -68,7 +69,7 @@ def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
             Submission.benchmark_id == benchmark_id,
             Submission.token_id == token_id,
             Submission.digest == digest,
-            Submission.status != "withdrawn",
+            Submission.status.not_in(("withdrawn", "set_aside")),
         )
     )
 
@@ -251,6 +252,15 @@ def slug_of(session: Session, submission: Submission) -> str:
     return session.scalars(select(Benchmark.slug).where(Benchmark.id == submission.benchmark_id)).one()
 
 
+def note_evaluation_failure(session: Session, submission_id: int) -> int:
+    """Count a try to evaluate a submission that failed, and return how many did; the sweep tries again, later."""
+    submission = lock_submission(session, submission_id)
+    submission.evaluation_tries += 1
+    submission.evaluation_retry_at = retry_time(submission.evaluation_tries)
+    session.flush()
+    return submission.evaluation_tries
+
+
 def unevaluated(session: Session, older_than_s: float) -> Sequence[int]:
     """Return the submissions that have waited too long to be evaluated, power and debug runs among them."""
     age = func.extract("epoch", func.clock_timestamp() - Submission.received_at)
@@ -261,7 +271,8 @@ def unevaluated(session: Session, older_than_s: float) -> Sequence[int]:
         Submission.status == "not_admitted", Submission.run_purpose != "leaderboard", ~has_summary.exists()
     )
     waiting = or_(Submission.status == "received", shown_only)
-    query = select(Submission.id).where(waiting, age > older_than_s)
+    due = or_(Submission.evaluation_retry_at.is_(None), Submission.evaluation_retry_at <= func.clock_timestamp())
+    query = select(Submission.id).where(waiting, age > older_than_s, due)
     return session.scalars(query.order_by(Submission.id)).all()
 
 

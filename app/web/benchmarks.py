@@ -132,6 +132,8 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
             "snapshot": snapshot.number if snapshot else None,
             "stale": declared.benchmark.data_version > declared.benchmark.published_version,
             "stewards": stewarding,
+            "publish_error": declared.benchmark.publish_error,
+            "publish_tries": declared.benchmark.publish_tries,
             "manifest": declared.manifest.model_dump(mode="json", by_alias=True),
         }
         return json_answer(about)
@@ -143,6 +145,7 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
         snapshot=snapshot,
         publish_error=declared.benchmark.publish_error,
         stewards=stewarding,
+        publish_tries=declared.benchmark.publish_tries,
         base=(state.settings.base_url or str(request.base_url)).rstrip("/"),
         guide=guide_of(declared.manifest.mode),
         example=submit_example(declared.manifest),

@@ -146,7 +146,10 @@ class MadeDocument(Document):
 
 
 class BenchmarkDocument(Document):
-    """A benchmark as its newest manifest declares it, and its stewards; `stale`: a publication is under way."""
+    """A benchmark as its newest manifest declares it, and its stewards; `stale`: a publication is under way.
+
+    `publish_error` says why the latest one failed, `publish_tries` how often it did since the last that did not.
+    """
 
     slug: str
     version: int
@@ -154,6 +157,8 @@ class BenchmarkDocument(Document):
     snapshot: int | None
     stale: bool
     stewards: list[str]
+    publish_error: str | None
+    publish_tries: int
     manifest: dict[str, Any]
 
 

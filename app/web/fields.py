@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from app.magnitude import BEYOND, is_storable
 from app.names import TEXT_RULE, is_plain_text
 
 LINE_BREAKS = re.compile(r"[\n\r\t]")
@@ -27,10 +28,17 @@ def refuse_unshown_in_lines(text: str) -> str:
     return text
 
 
+def refuse_beyond(number: float) -> float:
+    """Return a number that is no larger than any may be. Raises ValueError."""
+    if not is_storable(number):
+        raise ValueError(BEYOND)
+    return number
+
+
 Line = Annotated[str, Field(strict=True), AfterValidator(refuse_unshown)]
 Text = Annotated[str, Field(strict=True), AfterValidator(refuse_unshown_in_lines)]
 # JSON has neither NaN nor infinity, but readers of it take both, and 1e999 is one of them.
-Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Finite = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(refuse_beyond)]
 Flag = Annotated[bool, Field(strict=True)]
 Reason = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000), AfterValidator(refuse_unshown)

@@ -1,0 +1,51 @@
+"""Which submissions keep something from being computed: found by computing without them, in few computations.
+
+Called by `app.jobs.boards` for one board and by `app.jobs.publish` for a whole publication; pure.
+"""
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+
+MOST_ALONE = 5
+MOST_CULPRITS = 8
+
+
+class Outcome(Enum):
+    """What came of a computation without some submissions; NOTHING: it did not fail, and left nothing to show."""
+
+    MADE = "made"
+    NOTHING = "nothing"
+    FAILED = "failed"
+
+
+Attempt = Callable[[frozenset[int]], Outcome]
+
+
+def find_culprits(newest_first: Sequence[int], attempt: Attempt) -> frozenset[int]:
+    """Return submissions without which `attempt` succeeds; none when there are no such.
+
+    The newest are tried alone first: what arrived last is nearly always what fails. Otherwise a binary search finds the
+    shortest run of newest ones to leave out; its oldest is a culprit, and the search begins anew without it.
+    """
+    for number in newest_first[:MOST_ALONE]:
+        if attempt(frozenset({number})) is Outcome.MADE:
+            return frozenset({number})
+    found: frozenset[int] = frozenset()
+    while len(found) < min(MOST_CULPRITS, len(newest_first)):
+        found |= {_next_culprit(found, [n for n in newest_first if n not in found], attempt)}
+        outcome = attempt(found)
+        if outcome is not Outcome.FAILED:
+            return found if outcome is Outcome.MADE else frozenset()
+    return frozenset()
+
+
+def _next_culprit(found: frozenset[int], rest: Sequence[int], attempt: Attempt) -> int:
+    """Return the oldest of the shortest run of newest submissions without which it does not fail."""
+    low, high = 1, len(rest)
+    while low < high:
+        middle = (low + high) // 2
+        if attempt(found | set(rest[:middle])) is Outcome.FAILED:
+            low = middle + 1
+        else:
+            high = middle
+    return rest[low - 1]
