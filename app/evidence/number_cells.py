@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.evidence.blocks import Texts
-from app.scores import BoolArray, FloatArray
+from app.stats.arrays import BoolArray, FloatArray
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:nan|inf|infinity)", re.ASCII)
 _NAN = float("nan")

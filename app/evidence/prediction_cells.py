@@ -19,7 +19,7 @@ from app.evidence.findings import Findings
 from app.evidence.number_cells import Numbers, read_numbers
 from app.names import clip_for_message
 from app.predictions import ITEM_PATTERN, ITEM_RULE
-from app.scores import BoolArray, FloatArray, IntArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 LARGEST = 1e50
 """Beyond it no prediction, label or weight means anything, and sums of fourth powers would not be finite."""

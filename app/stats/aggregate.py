@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.stats.arrays import FloatArray
 from app.stats.cluster import MIN_CLUSTERS, Sample
 from app.stats.interval import percentile_interval
 
-FloatArray = NDArray[np.float64]
 Aggregate = Callable[[FloatArray, FloatArray], FloatArray]
 
 TOO_FEW_CLUSTERS = "too_few_clusters"

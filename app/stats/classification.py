@@ -7,10 +7,9 @@ count examples. Undefined is None. Source of the rules where several are in use:
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import BoolArray, FloatArray, IntArray, share
+
 BINARY = 2
 # Probabilities of zero would make the loss infinite; YDF clips them at single precision's epsilon.
 SMALLEST = float(np.finfo(np.float32).eps)
@@ -60,7 +59,7 @@ def class_scores(confusion: FloatArray) -> ClassScores:
     """Return the scores of each class against the rest. F1 is 2TP / (2TP + FP + FN)."""
     right = np.diag(confusion)
     called, there = confusion.sum(axis=0), confusion.sum(axis=1)
-    return ClassScores(_share(right, called), _share(right, there), _share(2 * right, called + there))
+    return ClassScores(share(right, called), share(right, there), share(2 * right, called + there))
 
 
 def brier_score(probabilities: FloatArray, labels: IntArray, weights: FloatArray) -> float | None:
@@ -96,9 +95,7 @@ class Reliability:
         return float((self.weight * np.abs(self.predicted - self.observed)).sum()) / total if total > 0 else None
 
 
-def reliability(
-    scores: FloatArray, is_positive: NDArray[np.bool_], weights: FloatArray, n_bins: int = 10
-) -> Reliability:
+def reliability(scores: FloatArray, is_positive: BoolArray, weights: FloatArray, n_bins: int = 10) -> Reliability:
     """Return the calibration of scores in [0, 1] in bins of equal width, the last one closed.
 
     Source: Naeini, Cooper & Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian binning.
@@ -112,8 +109,3 @@ def reliability(
     n_examples = np.bincount(place, counted, minlength=n_bins)[there]
     plain = np.bincount(place, counted * scores, minlength=n_bins)[there] / n_examples
     return Reliability(predicted, observed, weight[there], n_examples.astype(np.int64), plain)
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    shares: FloatArray = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
-    return shares

@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import FloatArray, IntArray
 
 MIN_CLUSTERS = 2
 FEW_DISTINCT = 8

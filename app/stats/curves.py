@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from app.stats.arrays import BoolArray, FloatArray, share
 
 
 @dataclass(frozen=True)
@@ -27,30 +26,30 @@ class ThresholdCurve:
     @property
     def recall(self) -> FloatArray:
         """Return the share of positives found; NaN when there is none."""
-        return _share(self.true_positive, self.true_positive + self.false_negative)
+        return share(self.true_positive, self.true_positive + self.false_negative)
 
     @property
     def false_positive_rate(self) -> FloatArray:
         """Return the share of negatives called positive; NaN when there is none."""
-        return _share(self.false_positive, self.false_positive + self.true_negative)
+        return share(self.false_positive, self.false_positive + self.true_negative)
 
     @property
     def precision(self) -> FloatArray:
         """Return the share of called positives that are; 1 where nothing is called."""
         called = self.true_positive + self.false_positive
-        return np.where(called > 0, _share(self.true_positive, called), 1.0)
+        return np.where(called > 0, share(self.true_positive, called), 1.0)
 
     @property
     def volume(self) -> FloatArray:
         """Return the share of examples that are called positive."""
         called = self.true_positive + self.false_positive
-        return _share(called, called + self.true_negative + self.false_negative)
+        return share(called, called + self.true_negative + self.false_negative)
 
     @property
     def accuracy(self) -> FloatArray:
         """Return the share of examples that are called right."""
         right = self.true_positive + self.true_negative
-        return _share(right, right + self.false_positive + self.false_negative)
+        return share(right, right + self.false_positive + self.false_negative)
 
     @property
     def has_both(self) -> bool:
@@ -108,8 +107,3 @@ def average_precision(curve: ThresholdCurve) -> float | None:
         return None
     gained = -np.diff(curve.recall)
     return float(np.sum(gained * curve.precision[1:]))
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    shares: FloatArray = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
-    return shares

@@ -4,12 +4,10 @@ Called by `app.leaderboards.mean`; pure.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.stats.arrays import FloatArray
 from app.stats.pairs import BLOCK_CELLS, Contrast, PairStatistics, compare
 from app.stats.resample import Resamples
-
-FloatArray = NDArray[np.float64]
 
 
 def compare_means(

@@ -13,10 +13,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.arrays import BoolArray, Counts, FloatArray
 from app.stats.compiled import compiled
 
-Counts = NDArray[np.uint8]
-FloatArray = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Result = TypeVar("Result")
 
@@ -109,7 +108,7 @@ def _fill(
     table: Counts,
     upto: FloatArray,
     rest: Words,
-    is_done: NDArray[np.bool_],
+    is_done: BoolArray,
 ) -> None:
     """Turn codes into Poisson counts and top them up; rows with too many, or that need more numbers, are not done."""
     n_examples = counts.shape[1]

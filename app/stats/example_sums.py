@@ -1,13 +1,10 @@
 """Sums over examples under many weightings at once. Called by `app.leaderboards`; pure."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.stats.arrays import BoolArray, Counts, FloatArray, IntArray, Weights
 from app.stats.compiled import compiled
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-Weights = NDArray[np.uint8] | FloatArray
 NEAR = 4096
 """Examples that are gone through at once: their values stay near the processor while every weighting is applied."""
 
@@ -37,7 +34,7 @@ def weighted_sums(weights: Weights, values: FloatArray) -> FloatArray:
     return sums
 
 
-def _count_flagged(counts: NDArray[np.uint8], flags: NDArray[np.uint8], counted: NDArray[np.int64]) -> None:
+def _count_flagged(counts: Counts, flags: Counts, counted: IntArray) -> None:
     for row in range(counts.shape[0]):
         for flag in range(flags.shape[0]):
             total = 0
@@ -46,7 +43,7 @@ def _count_flagged(counts: NDArray[np.uint8], flags: NDArray[np.uint8], counted:
             counted[row, flag] = total
 
 
-def _add_weighted(counts: NDArray[np.uint8], values: FloatArray, sums: FloatArray) -> None:
+def _add_weighted(counts: Counts, values: FloatArray, sums: FloatArray) -> None:
     for start in range(0, counts.shape[1], NEAR):
         for row in range(counts.shape[0]):
             near_counts = counts[row, start : start + NEAR]

@@ -4,10 +4,9 @@ Called by the ranking methods in `app.leaderboards`; pure.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import FloatArray, IntArray
+
 TIE = 1e-12
 """Replicate scores nearer than this are a tie: they differ by the rounding of sums only."""
 

@@ -8,12 +8,10 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.stats.aggregate import Interval
+from app.stats.arrays import FloatArray, IntArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Verdict = Literal["supported", "not supported", "inconclusive"]
 POWER = 0.8
 

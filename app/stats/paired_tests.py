@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom, t
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import FloatArray, IntArray, share
+
 BLOCK_UNITS = 100_000
 ROUNDING = 1e-13
 
@@ -60,5 +59,5 @@ def paired_t_pairs(scores: FloatArray) -> PairTests:
     squares = own - 2 * products - n_units * mean**2
     # What is left of two equal columns is rounding, not a spread.
     deviation = np.sqrt(np.where(squares > ROUNDING * own, squares, 0.0) / max(n_units - 1, 1))
-    ratio = np.divide(mean * np.sqrt(n_units), deviation, out=np.full(mean.shape, np.nan), where=deviation > 0)
+    ratio = share(mean * np.sqrt(n_units), deviation)
     return PairTests(mean, deviation, t.sf(ratio, n_units - 1), None)

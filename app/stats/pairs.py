@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.arrays import FloatArray, IntArray
 from app.stats.interval import percentile_interval
 from app.stats.resample import Resamples
 
-FloatArray = NDArray[np.float64]
 AnyFloatArray = NDArray[np.floating[Any]]
-IntArray = NDArray[np.int64]
 BLOCK_CELLS = 4_000_000
 EXACT_TASKS = 1 << 23
 """Sums of half-integers below it are exact in single precision."""

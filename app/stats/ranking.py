@@ -7,11 +7,9 @@ scores zero and stays in the mean. Source of the rules where several are in use:
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from app.stats.arrays import BoolArray, FloatArray, IntArray, share
+
 MAX_COMBINED = 2**62
 
 
@@ -49,8 +47,8 @@ class RankedGroups:
         average = np.add.reduceat(self.best, self.starts) / self.sizes
         hits = self.is_relevant & (self.rank < truncation)
         return GroupScores(
-            ndcg=_share(np.add.reduceat(self.gain * discount, self.starts), ideal),
-            default_ndcg=_share(average * np.add.reduceat(discount, self.starts), ideal),
+            ndcg=_share_or_zero(np.add.reduceat(self.gain * discount, self.starts), ideal),
+            default_ndcg=_share_or_zero(average * np.add.reduceat(discount, self.starts), ideal),
             mrr=1.0 / np.minimum.reduceat(np.where(hits, self.rank + 1.0, np.inf), self.starts),
             average_precision=self._average_precisions(hits),
             precision_at_1=self.is_first_best.astype(np.float64),
@@ -64,14 +62,14 @@ class RankedGroups:
         for found, gains in zip(sums, (self.gain, self.best), strict=True):
             found[at] = gains[there] / np.log2(self.rank[there] + 2.0)
         reached, ideal = np.cumsum(sums, axis=2)
-        return _share(reached, ideal)
+        return _share_or_zero(reached, ideal)
 
     def _average_precisions(self, hits: BoolArray) -> FloatArray:
         upto = np.cumsum(hits)
         within: IntArray = upto - np.repeat(upto[self.starts] - hits[self.starts], self.sizes)
         precision = np.where(hits, within / (self.rank + 1.0), 0.0)
         n_hits = np.add.reduceat(hits, self.starts, dtype=np.float64)
-        return _share(np.add.reduceat(precision, self.starts), n_hits)
+        return _share_or_zero(np.add.reduceat(precision, self.starts), n_hits)
 
 
 def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> RankedGroups:
@@ -141,7 +139,6 @@ def _first_largest(values: FloatArray, starts: IntArray, sizes: IntArray) -> Int
     return first
 
 
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return part / whole, and zero where the whole is: nothing to gain, and no hit, score nothing."""
-    shares: FloatArray = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
-    return shares
+def _share_or_zero(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return part / whole, zero where the whole is: a group with nothing to gain, or without a hit, scores nothing."""
+    return np.where(whole > 0, share(part, whole), 0.0)

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import FloatArray, IntArray, share
 
 
 def root_mean_squared_error(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
@@ -43,8 +41,8 @@ def conditional_mean(
     low, high = _ends(by, n_extreme)
     place = np.clip(((by - low) / (high - low) * n_bins).astype(np.int64), 0, n_bins - 1)
     weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
-    sums = np.bincount(place, weights * values, minlength=n_bins)
-    mean = np.divide(sums, weight, out=np.full(n_bins, np.nan), where=weight > 0)
+    sums = np.bincount(place, weights * values, minlength=n_bins).astype(np.float64)
+    mean = share(sums, weight)
     n_examples = np.bincount(place, weights > 0, minlength=n_bins).astype(np.int64)
     return Bins(low + (np.arange(n_bins) + 0.5) * (high - low) / n_bins, weight, mean, n_examples)
 

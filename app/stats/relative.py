@@ -5,13 +5,11 @@ Called by `app.leaderboards.skill_score`; pure. Errors are positive numbers, sma
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from app.stats.arrays import FloatArray
 from app.stats.pairs import BLOCK_CELLS, Contrast, PairStatistics, compare
 from app.stats.resample import Resamples
-
-FloatArray = NDArray[np.float64]
 
 
 def skill(mean_log_ratios: FloatArray) -> FloatArray:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from app.stats.arrays import FloatArray
+
 BATCH_CELLS = 4_000_000
 """How many cells of a count matrix are drawn at once, about 100 MiB with what drawing them takes."""
 KEEP_CELLS = 256_000_000

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.arrays import BoolArray, FloatArray, Weights, share
 from app.stats.compiled import compiled
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
-Weights = NDArray[np.uint8] | FloatArray
+Int32Array = NDArray[np.int32]
 NOTHING_CALLED = 1.0
 """The precision of calling nothing positive."""
 
@@ -31,14 +29,14 @@ class SortedScores:
     that score, and are the same array when no negative shares a score with a positive.
     """
 
-    positive: IntArray
-    negative: IntArray
-    starts: IntArray | None
-    below: IntArray
-    upto: IntArray
+    positive: Int32Array
+    negative: Int32Array
+    starts: Int32Array | None
+    below: Int32Array
+    upto: Int32Array
 
 
-def sort_scores(scores: FloatArray, is_positive: BoolArray, example: IntArray | None = None) -> SortedScores:
+def sort_scores(scores: FloatArray, is_positive: BoolArray, example: Int32Array | None = None) -> SortedScores:
     """Sort scores [n_scores] once for every weighting; `example` says whose each score is, by default its own."""
     order = np.argsort(scores)
     positives, negatives = order[is_positive[order]], order[~is_positive[order]]
@@ -77,7 +75,7 @@ class Calls:
     @cached_property
     def precision(self) -> FloatArray:
         """Return the precision from each score on; NaN where nothing is called."""
-        return _share(self.found, self.found + self.false)
+        return share(self.found, self.found + self.false)
 
     def defined(self, values: FloatArray) -> FloatArray:
         """Return values [n_weightings] with NaN where there is one class only."""
@@ -125,11 +123,11 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
 
 def _add_areas(
     weights: Weights,
-    positive: IntArray,
-    levels: IntArray,
-    negative: IntArray,
-    below: IntArray,
-    upto: IntArray,
+    positive: Int32Array,
+    levels: Int32Array,
+    negative: Int32Array,
+    below: Int32Array,
+    upto: Int32Array,
     false: NDArray[Any],
     areas: FloatArray,
 ) -> None:
@@ -165,8 +163,8 @@ def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
         return reached * (NOTHING_CALLED if metric == "precision" else 0.0)
     if not calls.found.shape[1]:
         return reached * np.nan
-    last = np.maximum((_share(calls.found, calls.positives) >= at).sum(axis=1) - 1, 0)
-    values = calls.precision if metric == "precision" else _share(calls.false, calls.negatives)
+    last = np.maximum((share(calls.found, calls.positives) >= at).sum(axis=1) - 1, 0)
+    values = calls.precision if metric == "precision" else share(calls.false, calls.negatives)
     there: FloatArray = reached * values[np.arange(len(values)), last]
     return there
 
@@ -174,17 +172,17 @@ def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
 def recall_at(calls: Calls, given: str, at: float) -> FloatArray:
     """Return the highest recall with a precision of at least `at`, or an fpr of at most `at`; calling nothing has 0."""
     with np.errstate(invalid="ignore"):
-        meets = calls.precision >= at if given == "precision" else _share(calls.false, calls.negatives) <= at
+        meets = calls.precision >= at if given == "precision" else share(calls.false, calls.negatives) <= at
     found = np.max(np.where(meets, calls.found, 0.0), axis=1, initial=0.0)
-    return calls.defined(_share(found, calls.positives[:, 0]))
+    return calls.defined(share(found, calls.positives[:, 0]))
 
 
 @dataclass(frozen=True)
 class SortedVolume:
     """All examples by ascending score: their numbers, where each distinct score begins, and which are positive."""
 
-    example: IntArray
-    starts: IntArray
+    example: Int32Array
+    starts: Int32Array
     is_positive: BoolArray
 
 
@@ -200,12 +198,12 @@ def precision_at_volume(scores: SortedVolume, weights: Weights, at: float) -> Fl
     each = np.take(weights, scores.example, axis=1).astype(np.float64)
     called = _from_each_on(np.add.reduceat(each, scores.starts, axis=1), np.float64)
     found = _from_each_on(np.add.reduceat(each * scores.is_positive, scores.starts, axis=1), np.float64)
-    last = np.maximum((_share(called, called[:, :1]) >= at).sum(axis=1) - 1, 0)
+    last = np.maximum((share(called, called[:, :1]) >= at).sum(axis=1) - 1, 0)
     rows = np.arange(len(called))
     has_both = (found[:, 0] > 0) & (found[:, 0] < called[:, 0])
     if at <= 0.0:
         return np.where(has_both, NOTHING_CALLED, np.nan)
-    return np.where(has_both, _share(found[rows, last], called[rows, last]), np.nan)
+    return np.where(has_both, share(found[rows, last], called[rows, last]), np.nan)
 
 
 def _from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -> NDArray[Any]:
@@ -213,9 +211,3 @@ def _from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -> ND
     found = np.zeros((values.shape[0], values.shape[1] + 1), dtype=sums)
     np.cumsum(values[:, ::-1], axis=1, dtype=sums, out=found[:, -2::-1])
     return found
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    shape = np.broadcast_shapes(part.shape, whole.shape)
-    shares: FloatArray = np.divide(part, whole, out=np.full(shape, np.nan), where=whole > 0)
-    return shares

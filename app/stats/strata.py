@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.interval import percentile_interval
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Rule = Literal["mean", "root_mean_square", "ratio"]
 Generator = Callable[[str, str, str], np.random.Generator]
 
@@ -39,9 +37,9 @@ class Group:
     denominators: FloatArray | None = None
 
     @property
-    def included(self) -> NDArray[np.bool_]:
+    def included(self) -> BoolArray:
         """Say which rows count: the finite ones."""
-        finite: NDArray[np.bool_] = np.isfinite(self.values)
+        finite: BoolArray = np.isfinite(self.values)
         return finite if self.denominators is None else finite & np.isfinite(self.denominators)
 
 

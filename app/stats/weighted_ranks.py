@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from app.stats.arrays import FloatArray
 
 
 def average_ranks(values: FloatArray, n_enrolled: int) -> FloatArray:
