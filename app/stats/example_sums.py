@@ -1,8 +1,13 @@
-"""Sums over examples under many weightings at once. Called by `app.leaderboards`; pure."""
+"""Sums over examples under many weightings at once.
+
+Called by `app.leaderboards`; pure. Values and flags are looked at as they are, for each weighting anew: whether a value
+may be NaN is its maker's to say, and a sum over one is NaN. Negative weights are refused where weights come in.
+"""
 
 import numpy as np
 
 from app.stats.arrays import BoolArray, Counts, FloatArray, IntArray, Weights
+from app.stats.checks import require_shape
 from app.stats.compiled import compiled
 
 NEAR = 4096
@@ -12,8 +17,15 @@ NEAR = 4096
 def flag_sums(weights: Weights, flags: BoolArray) -> FloatArray:
     """Return the weight of the examples of each flag, [n_weightings, n_flags], from flags [n_flags, n_examples].
 
-    Counts of a bootstrap are added as integers, which needs no copy of them.
+    `weights` are [n_weightings, n_examples]. Counts of a bootstrap are added as integers, which needs no copy of them.
+    Raises InvalidArgument for flags of another number of examples.
+    Source: by definition.
+
+    >>> flag_sums(np.array([[1.0, 2.0], [0.0, 0.5]]), np.array([[True, True], [False, True]])).tolist()
+    [[3.0, 2.0], [0.5, 0.5]]
     """
+    require_shape("weights", weights, "n_weightings", "n_examples")
+    require_shape("flags", flags, "n_flags", weights.shape[1])
     if weights.dtype != np.uint8:
         return weights.astype(np.float64, copy=False) @ flags.T.astype(np.float64)
     counted = np.empty((len(weights), len(flags)), dtype=np.int64)
@@ -24,8 +36,16 @@ def flag_sums(weights: Weights, flags: BoolArray) -> FloatArray:
 def weighted_sums(weights: Weights, values: FloatArray) -> FloatArray:
     """Return Σ weight × value, [n_weightings, n_values], from values [n_values, n_examples].
 
-    Counts of a bootstrap are read as they are: a matrix product would need eight times their memory.
+    `weights` are [n_weightings, n_examples]. Counts of a bootstrap are read as they are: a matrix product would need
+    eight times their memory. A NaN makes the sums of its row of values NaN.
+    Raises InvalidArgument for values of another number of examples.
+    Source: by definition.
+
+    >>> weighted_sums(np.array([[1.0, 2.0], [0.0, 0.5]]), np.array([[10.0, 100.0]])).tolist()
+    [[210.0], [50.0]]
     """
+    require_shape("weights", weights, "n_weightings", "n_examples")
+    require_shape("values", values, "n_values", weights.shape[1])
     if weights.dtype != np.uint8:
         found: FloatArray = weights.astype(np.float64, copy=False) @ values.T
         return found
