@@ -41,7 +41,7 @@ def test_a_public_function_says_its_source(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, found in FUNCTIONS.items() if "Array" in str(inspect.signature(found)) and GUARDS not in name],
+    [name for name, found in FUNCTIONS.items() if "ndarray" in str(inspect.signature(found)) and GUARDS not in name],
 )
 def test_a_function_of_arrays_says_their_shapes(name: str) -> None:
     """In brackets, by the names of the axes; for a whole module it may stand in the module's own docstring."""

@@ -38,7 +38,8 @@ def mean(distinct: FloatArray, counts: FloatArray) -> FloatArray:
     >>> mean(np.array([0.0, 1.0]), np.array([[1.0, 3.0], [4.0, 0.0]])).tolist()
     [0.75, 0.0]
     """
-    averages: FloatArray = (counts @ distinct) / _n_items(distinct, counts)[:, 0]
+    n_items = _n_items(distinct, counts)[:, 0]
+    averages: FloatArray = (counts @ distinct) / n_items
     return averages
 
 
