@@ -27,7 +27,9 @@ run: $(VENV)/.runtime
 # process has a Postgres of its own, so not too many.
 PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+# The examples in the docstrings of the statistics come first: they need no database and take seconds.
 test: $(VENV)/.development
+	$(BIN)/python -m pytest --quiet --doctest-modules app/stats
 	$(PYTEST) -m "not slow" $(ARGS)
 
 test-slow: $(VENV)/.development

@@ -7,12 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.scores import Coded, ScoreTable
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from app.stats.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from app.admission_check import Registered, listed
 from app.facts import BundleFacts
 from app.manifest import Manifest
 from app.prereg import Prereg
-from app.scores import NONE, BoolArray, ScoreTable
+from app.scores import NONE, ScoreTable
+from app.stats.arrays import BoolArray
 from app.table import Column, Table
 
 COLUMNS = (

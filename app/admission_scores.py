@@ -6,13 +6,13 @@ Called by `app.admission`.
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.admission_check import Check, some
 from app.leaderboards.missing_scores import missing_rankings
 from app.manifest import Manifest
 from app.prereg import Prereg
 from app.scores import ScoreTable
+from app.stats.arrays import BoolArray
 
 RULE = "scores_present"
 
@@ -52,7 +52,7 @@ def _judge(manifest: Manifest, prereg: Prereg | None, metrics: list[str], gaps: 
     return Check(RULE, "warned", reason)
 
 
-def _by_entrant(scores: ScoreTable, metric: str, rows: NDArray[np.bool_]) -> Iterator[str]:
+def _by_entrant(scores: ScoreTable, metric: str, rows: BoolArray) -> Iterator[str]:
     for code, entrant in enumerate(scores.entrant.words):
         mine = scores.entrant.codes == code
         if n_missing := int((rows & mine).sum()):

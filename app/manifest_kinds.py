@@ -55,7 +55,7 @@ class SeriesUncertainty(Part):
     """
 
     n_resamples: int = Field(200, ge=100, le=100_000)
-    levels: list[float] = Field(default=[0.95], min_length=1, max_length=10)
+    levels: list[Annotated[float, Field(gt=0.0, lt=1.0)]] = Field(default=[0.95], min_length=1, max_length=10)
     rng_seed: int = Field(0, ge=0, lt=2**63)
     metrics: list[MetricName] | None = None
     paired: bool = False

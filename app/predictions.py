@@ -7,11 +7,7 @@ nothing here is shown, and no message quotes a label.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import FloatArray, IntArray
 
 # As for names, the first character is no formula's; `/` and `#` stand in the file names that items often are.
 ITEM_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9_.:/@#+() -]{0,198}[A-Za-z0-9_.:/@#+()-])?"

@@ -8,12 +8,7 @@ below thinks in arrays.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 NONE = -1
 """Code of "no condition" and "no item"."""

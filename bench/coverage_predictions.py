@@ -10,7 +10,6 @@ from functools import partial
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.leaderboards.estimate_predictions import measure_predictions
 from app.leaderboards.measured import EntrantEvidence
@@ -18,8 +17,8 @@ from app.leaderboards.registry import parse_manifest
 from app.manifest import Manifest
 from app.predictions import Labels, PredictionBlock
 from app.scores import Coded, ScoreTable
+from app.stats.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 Held = dict[tuple[str, str], float]
 N_DATASETS, N_RESAMPLES, N_PARTS = 2_000, 1_000, 20
 NORMAL = NormalDist()

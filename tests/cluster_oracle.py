@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import trim_mean
 
-FloatArray = NDArray[np.float64]
+from app.stats.arrays import FloatArray
 
 
 def double_loop(

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import binomtest, ttest_rel
 from sklearn.metrics import (
     accuracy_score,
@@ -33,10 +32,10 @@ from app.leaderboards.tables import BoardTables
 from app.manifest import Manifest
 from app.predictions import Labels, PredictionBlock
 from app.scores import Coded, ScoreTable
+from app.stats.arrays import FloatArray
 from app.stats.comparison import holm
 from app.table import Table
 
-FloatArray = NDArray[np.float64]
 BINARY = "kind: classification, classes: ['no', 'yes']"
 COLOURS = "kind: classification, classes: [red, green, blue]"
 ERRORS = ("logloss", "brier", "rmse", "mae")

@@ -234,3 +234,12 @@ leaderboards: [{name: mean, method: mean, metric: use}]
     )
 
     assert list(found.metrics) == ["catalog", "use"]
+
+
+@pytest.mark.parametrize("level", ["0", "1", "95"])
+def test_a_level_is_inside_zero_and_one(level: str) -> None:
+    """A level of 95 is refused by the manifest, before any interval is drawn at it."""
+    with pytest.raises(ManifestRejected) as refused:
+        benchmark(rest=f"uncertainty: {{levels: [{level}]}}")
+
+    assert any("levels" in (problem.column or "") for problem in refused.value.problems)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import trim_mean
 
 from app.stats.aggregate import (
@@ -27,7 +26,6 @@ from app.stats.paired import decide, match_pairs, minimum_detectable_difference
 from tests.cluster_oracle import double_loop
 
 AGGREGATES = {"mean": mean, "iqm": interquartile_mean}
-FloatArray = NDArray[np.float64]
 
 
 def sample_of(by_seed: dict[int, list[float]]) -> Sample:

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, chisquare
 
+from app.stats.arrays import BoolArray, FloatArray
 from app.stats.curves import (
     average_precision,
     precision_recall_area,
@@ -25,8 +26,6 @@ from app.stats.resampled_curves import (
     sort_volume,
 )
 from tests.curve_oracle import metric_at
-
-FloatArray = NDArray[np.float64]
 
 
 def drawn(n_examples: int, n_resamples: int, **options: Any) -> NDArray[np.uint8]:
@@ -77,7 +76,7 @@ def test_a_resample_drawn_in_full_is_right_too() -> None:
 AREAS = {"roc": roc_area, "precision_recall": precision_recall_area, "average_precision": average_precision}
 
 
-def sample(seed: int) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.uint8] | FloatArray]:
+def sample(seed: int) -> tuple[FloatArray, BoolArray, NDArray[np.uint8] | FloatArray]:
     """Return scores with ties, classes and five weightings: counts for odd seeds, real weights for even ones."""
     rng = np.random.default_rng(seed)
     n_examples = int(rng.integers(3, 40))

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import binomtest, ttest_1samp
 
 from app.stats import ranking
+from app.stats.arrays import FloatArray, IntArray
 from app.stats.classification import (
     brier_score,
     class_scores,
@@ -32,8 +32,6 @@ from app.stats.regression import (
 
 CASES = Path(__file__).parent / "data" / "ydf"
 CLASSIFICATION = sorted(path.stem for path in CASES.glob("*.json") if path.stem.startswith(("binary", "multiclass")))
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def case(name: str) -> Any:
@@ -41,7 +39,7 @@ def case(name: str) -> Any:
     return json.loads((CASES / f"{name}.json").read_text())
 
 
-def examples(name: str) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
+def examples(name: str) -> tuple[FloatArray, IntArray, FloatArray]:
     """Return probabilities, class numbers and weights of a case of classification."""
     given = case(name)["input"]
     probabilities = np.array(given["predictions"])

@@ -31,7 +31,7 @@ def table(n_rows: int, *, with_texts: bool) -> ScoreTable:
 
 @pytest.mark.parametrize("with_texts", [True, False])
 def test_rows_come_back_as_they_went_in(site: Site, with_texts: bool) -> None:
-    """Numbers to the last bit, nulls as nulls, negative seeds, flags and reasons."""
+    """Numbers to the last bit, nulls, negative seeds, flags and reasons; by task, then as they were sent."""
     declare(site)
     submission = send(site, BASE)["id"]
     scores = table(20, with_texts=with_texts)
@@ -44,10 +44,12 @@ def test_rows_come_back_as_they_went_in(site: Site, with_texts: bool) -> None:
         tasks = benchmarks.ensure_tasks(session, benchmark.id, scores.task.words)
         copy_scores(session, scores, RowKeys(submission, {"Base": entrant.id}, tasks))
         back = read_scores(session, [(submission, entrant.id)], ["MASE", "SQL"])
+    in_order = [*range(2, 22, 2), *range(3, 22, 2)]
     order = np.argsort(back.row)
     assert back.seed is not None
     assert scores.seed is not None
 
+    assert back.row.tolist() == in_order
     assert np.array_equal(back.values[order], scores.values, equal_nan=True)
     assert (back.seed[order] == scores.seed).all()
     assert (back.leaked[order] == scores.leaked).all()

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.arrays import FloatArray
+
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"
 NULL = -1
@@ -16,7 +18,7 @@ FLOAT8_OID = 701
 _FLOAT8 = 8
 
 
-def encode_rows(columns: list[tuple[NDArray[Any] | None, str]], values: NDArray[np.float64], at: int) -> bytes:
+def encode_rows(columns: list[tuple[NDArray[Any] | None, str]], values: FloatArray, at: int) -> bytes:
     """Return rows as COPY reads them: `columns` are arrays with their big-endian dtype, None for a column of nulls.
 
     `values` is [n_rows, n_values] without NaN and becomes a float8[] in place `at` among the columns.
@@ -45,7 +47,7 @@ def _array_fields(n_values: int) -> list[Any]:
     return [*fields, ("elements", element, (n_values,))]
 
 
-def _fill_array(rows: NDArray[Any], values: NDArray[np.float64]) -> None:
+def _fill_array(rows: NDArray[Any], values: FloatArray) -> None:
     n_values = values.shape[1]
     rows["array_length"] = 5 * 4 + n_values * (4 + _FLOAT8)
     rows["n_dimensions"], rows["has_null"], rows["oid"] = 1, 0, FLOAT8_OID

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from app.scores import IntArray
+from app.stats.arrays import IntArray
 
 MAX_COLUMNS = 2000
 

@@ -19,7 +19,7 @@ from app.evidence.findings import Findings
 from app.evidence.text_files import BOM
 from app.evidence.uploads import ReceivedFile
 from app.names import clip_for_message
-from app.scores import BoolArray, IntArray
+from app.stats.arrays import BoolArray, IntArray
 
 MAX_HEADER_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20

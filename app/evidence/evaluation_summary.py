@@ -17,7 +17,8 @@ from app.evidence.table_files import open_table
 from app.evidence.uploads import ReceivedFile
 from app.evidence.vocabulary import Vocabulary, coded
 from app.manifest import Manifest
-from app.scores import NONE, Coded, IntArray, ScoreTable
+from app.scores import NONE, Coded, ScoreTable
+from app.stats.arrays import IntArray
 
 
 def read_evaluation_summary(request: Request) -> Reading | None:

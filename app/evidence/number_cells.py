@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from app.evidence.blocks import Texts
 from app.magnitude import BEYOND, LARGEST
-from app.scores import BoolArray, FloatArray
+from app.stats.arrays import BoolArray, FloatArray
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:nan|inf|infinity)", re.ASCII)
 _NAN = float("nan")

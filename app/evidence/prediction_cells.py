@@ -19,7 +19,7 @@ from app.evidence.findings import Findings
 from app.evidence.number_cells import Numbers, read_numbers
 from app.names import clip_for_message
 from app.predictions import ITEM_PATTERN, ITEM_RULE
-from app.scores import BoolArray, FloatArray, IntArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 _DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 

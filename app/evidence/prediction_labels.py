@@ -25,7 +25,8 @@ from app.magnitude import LARGEST
 from app.manifest import Manifest
 from app.manifest_kinds import Predictions
 from app.predictions import Labels
-from app.scores import NONE, FloatArray, IntArray
+from app.scores import NONE
+from app.stats.arrays import FloatArray, IntArray
 
 LABEL, WEIGHT, GROUP = "label", "weight", "group"
 WEIGHT_RULE = NumberRule("a weight", 0.0, LARGEST)

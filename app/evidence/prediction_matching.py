@@ -19,7 +19,8 @@ from app.evidence.prediction_names import ITEM, TASK
 from app.evidence.vocabulary import local_codes
 from app.names import clip_for_message
 from app.predictions import Labels, PredictionBlock
-from app.scores import NONE, FloatArray, IntArray
+from app.scores import NONE
+from app.stats.arrays import FloatArray, IntArray
 
 MAX_VALUES = 20_000_000
 MAX_BLOCKS = 10_000

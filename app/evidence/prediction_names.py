@@ -11,7 +11,8 @@ from app.errors import Problem
 from app.evidence.prediction_cells import RowCells
 from app.evidence.vocabulary import Vocabulary
 from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
-from app.scores import NONE, IntArray
+from app.scores import NONE
+from app.stats.arrays import IntArray
 
 ITEM, TASK, ENTRANT = "item", "task", "entrant"
 _SHOWN = 20

@@ -16,7 +16,7 @@ from app.evidence.prediction_cells import NumberRule, RowCells, breaks, to_numbe
 from app.magnitude import LARGEST
 from app.manifest_kinds import Predictions
 from app.names import clip_for_message
-from app.scores import BoolArray, FloatArray
+from app.stats.arrays import BoolArray, FloatArray
 
 PREDICTION, CLASS_PREFIX = "prediction", "p_"
 PROBABILITY = NumberRule("a probability", 0.0, 1.0)

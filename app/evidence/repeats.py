@@ -9,7 +9,8 @@ import numpy as np
 
 from app.errors import Problem
 from app.evidence.findings import Findings
-from app.scores import NONE, IntArray, ScoreTable
+from app.scores import NONE, ScoreTable
+from app.stats.arrays import IntArray
 
 
 def refuse_repeats(scores: ScoreTable, file_names: Mapping[int, str], column: str, findings: Findings) -> None:

@@ -15,7 +15,8 @@ from app.lrdbench_catalog import CATALOG, split_identity
 from app.manifest import Manifest
 from app.manifest_series import ESTIMATOR_RULE, is_estimator_name, row_metrics
 from app.names import clip_for_message
-from app.scores import NONE, BoolArray, IntArray
+from app.scores import NONE
+from app.stats.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from app.evidence.summary_blocks import Cells
 from app.evidence.uploads import ReceivedFile
 from app.facts import ClaimedValue
 from app.names import clip_for_message
-from app.scores import FloatArray
+from app.stats.arrays import FloatArray
 
 ROW_COLUMNS = ("estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
 INTERVAL_COLUMNS = ("nominal", "ci_low", "ci_high")

@@ -20,7 +20,8 @@ from app.evidence.summary_blocks import FLAGS, Cells
 from app.evidence.uploads import ReceivedFile
 from app.evidence.vocabulary import Vocabulary, local_codes
 from app.names import clip_for_message
-from app.scores import NONE, BoolArray, Coded, IntArray, ScoreTable
+from app.scores import NONE, Coded, ScoreTable
+from app.stats.arrays import BoolArray, IntArray
 
 NUMBERS = ("point", "ci_low", "ci_high", "stderr", "runtime_seconds")
 TEXTS = ("failure_reason", "warnings")

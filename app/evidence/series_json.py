@@ -17,7 +17,7 @@ from app.evidence.blocks import Texts
 from app.evidence.json_records import first_repeated
 from app.evidence.vocabulary import local_codes
 from app.magnitude import BEYOND, LARGEST
-from app.scores import IntArray
+from app.stats.arrays import IntArray
 
 MAX_TEXT = 20_000
 MAX_DEPTH = 50

@@ -16,7 +16,8 @@ from app.evidence.series_rows import MetricRows, Words
 from app.evidence.series_strata import Stratum
 from app.evidence.vocabulary import coded
 from app.lrdbench_catalog import PAIRED_ERRORS, PAIRED_RATIO
-from app.scores import NONE, BoolArray, Coded, FloatArray, IntArray, ScoreTable
+from app.scores import NONE, Coded, ScoreTable
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 ESTIMATOR, DIAGNOSTIC = "estimator", "diagnostic"
 

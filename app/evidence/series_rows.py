@@ -26,7 +26,8 @@ from app.evidence.summary_blocks import Cells
 from app.evidence.uploads import ReceivedFile
 from app.evidence.vocabulary import Vocabulary
 from app.lrdbench_catalog import identity_of
-from app.scores import NONE, BoolArray, FloatArray, IntArray
+from app.scores import NONE
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 COLUMNS = ("scope", "record_id", "estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
 PER_SERIES, AGGREGATE, UNCERTAINTY = range(3)

@@ -19,7 +19,8 @@ from app.evidence.uploads import ReceivedFile
 from app.evidence.vocabulary import Vocabulary, local_codes
 from app.manifest import Manifest
 from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
-from app.scores import NONE, BoolArray, FloatArray, IntArray
+from app.scores import NONE
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 FLAGS = {
     "True": True,

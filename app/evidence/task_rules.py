@@ -16,7 +16,8 @@ from app.evidence.task_values import says, show
 from app.evidence.vocabulary import local_codes
 from app.manifest import Manifest, OpenTasks
 from app.names import clip_for_message
-from app.scores import NONE, BoolArray, IntArray
+from app.scores import NONE
+from app.stats.arrays import BoolArray, IntArray
 
 ROUNDED = "quantile_levels"
 _MOST_REMEMBERED = 50_000

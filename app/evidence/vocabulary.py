@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from app.evidence.blocks import Texts
-from app.scores import NONE, Coded, IntArray
+from app.scores import NONE, Coded
+from app.stats.arrays import IntArray
 
 
 def local_codes(texts: Texts) -> tuple[list[str], IntArray]:

@@ -14,9 +14,8 @@ from app.errors import BoardUnavailable, Unavailable
 from app.leaderboards.fev_order import fev_order
 from app.manifest import Leaderboard, Manifest
 from app.scores import ScoreTable
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 T = TypeVar("T", bound=np.generic)
 
 
@@ -91,9 +90,9 @@ def quantity(cells: CellMatrix, scores: ScoreTable, column: str) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Positions:
-    rows: NDArray[np.int64]
-    task: NDArray[np.int64]
-    entrant: NDArray[np.int64]
+    rows: IntArray
+    task: IntArray
+    entrant: IntArray
 
 
 def _positions(scores: ScoreTable, tasks: Sequence[str], entrants: Sequence[str]) -> _Positions:

@@ -9,20 +9,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.manifest import Manifest
 from app.prereg import Prereg
 from app.scores import NONE, ScoreTable
 from app.stats.aggregate import Interval, estimate, interquartile_mean, mean
+from app.stats.arrays import BoolArray, IntArray
 from app.stats.cluster import draw_clusters, group_sample
 from app.stats.paired import Pairs, decide, match_pairs, minimum_detectable_difference
 from app.stats.resample import board_generator
 from app.table import Cell, Column, Table
 
 N_RESAMPLES, LEVEL = 2000, 0.95
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 Side = Literal["greater", "less"]
 
 BY_MANIFEST = "manifest"

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.facts import BundleFacts
 from app.manifest import Manifest
 from app.prereg_values import BootstrapMethod
 from app.scores import ScoreTable
 from app.stats.aggregate import Interval, estimate, interquartile_mean, mean
+from app.stats.arrays import BoolArray
 from app.stats.cluster import chamber_generator, draw_chamber, draw_clusters, draw_iid, group_sample
 from app.stats.resample import board_generator
 from app.table import Cell, Column, Table
@@ -58,9 +58,7 @@ def summarise_episodes(manifest: Manifest, scores: ScoreTable, method: Bootstrap
     return Table("summary", "This submission's own numbers", COLUMNS, rows, (), meta)
 
 
-def _cells(
-    scores: ScoreTable, rows: NDArray[np.bool_], metric: str, method: BootstrapMethod, entrant: str
-) -> tuple[Cell, ...]:
+def _cells(scores: ScoreTable, rows: BoolArray, metric: str, method: BootstrapMethod, entrant: str) -> tuple[Cell, ...]:
     values, seeds = scores.value(metric), scores.seed
     at = np.flatnonzero(rows & ~np.isnan(values))
     if not len(at) or seeds is None:

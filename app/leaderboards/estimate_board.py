@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.errors import BoardUnavailable, Unavailable
 from app.leaderboards.estimate_pairs import pairwise
@@ -20,9 +19,9 @@ from app.leaderboards.standing import ENTRANT, RANK, STANDING_COLUMNS, BoardStan
 from app.leaderboards.tables import BoardTables, sentences
 from app.manifest import Manifest
 from app.prediction_metrics import glossary_key
+from app.stats.arrays import FloatArray
 from app.table import Cell, Column, Table
 
-FloatArray = NDArray[np.float64]
 NOTHING = Estimate(None, reason="nothing_to_aggregate")
 
 

@@ -26,13 +26,12 @@ from app.stats.aggregate import (
     profile_band,
     share_above,
 )
+from app.stats.arrays import BoolArray, FloatArray
 from app.stats.cluster import Sample, chamber_generator, draw_chamber, draw_clusters, group_sample
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator
 from app.table import Cell
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 LEADERBOARD_SUBSTREAM = "evaluation.leaderboard_bootstrap"
 GAP, AREA = "optimality_gap", "profile_area"
 AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}

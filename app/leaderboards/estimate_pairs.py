@@ -8,15 +8,14 @@ independent of each other, and so are their replicates.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.leaderboards.estimate_spec import EstimateBoard, drawn_meta
 from app.leaderboards.measured import Measurement
 from app.manifest import Manifest
+from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval, probability_beats
 from app.table import Cell, Column, Table
 
-FloatArray = NDArray[np.float64]
 MAX_ENTRANTS = 200
 """Above it the square of all pairs is larger than anyone reads; the best-ranked ones are compared."""
 

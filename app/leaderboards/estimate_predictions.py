@@ -9,21 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.leaderboards.estimate_spec import EstimateBoard
 from app.leaderboards.measured import EntrantEvidence, Estimate, Measurement
 from app.leaderboards.prediction_intervals import interval_rows
 from app.leaderboards.prediction_reports import report_metrics, report_rows
-from app.leaderboards.prediction_scores import Scorer, Weights, scorers, unit_losses, unit_weights
+from app.leaderboards.prediction_scores import Scorer, scorers, unit_losses, unit_weights
 from app.leaderboards.prediction_task import TaskPredictions, complete
 from app.manifest import Manifest
+from app.stats.arrays import Counts, FloatArray, Weights
 from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator
 from app.table import Cell
 
-FloatArray = NDArray[np.float64]
 MIN_UNITS = 2
 MAX_UNDEFINED = 0.05
 """Largest share of resamples in which a metric may be undefined; beyond it there is no interval."""
@@ -94,7 +93,7 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     names = (entrant,) if _has_own_labels(manifest) else ()
     rng = board_generator(spec.uncertainty.rng_seed, spec.name, "examples", task.task, *names)
 
-    def score(counts: NDArray[np.uint8]) -> dict[str, FloatArray]:
+    def score(counts: Counts) -> dict[str, FloatArray]:
         return _score(made, counts if task.weights is None else counts * weights)
 
     parts = list(map_resamples(score, len(weights), spec.uncertainty.n_resamples, rng))

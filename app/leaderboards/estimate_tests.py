@@ -7,17 +7,16 @@ same resampled examples, so their differences are paired; the tests need no resa
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.leaderboards.estimate_spec import EstimateBoard, drawn_meta
 from app.leaderboards.measured import Measurement
 from app.manifest import Manifest
+from app.stats.arrays import FloatArray
 from app.stats.comparison import examples_needed, holm
 from app.stats.interval import TIE, percentile_interval
 from app.stats.paired_tests import PairTests, mcnemar_pairs, paired_t_pairs
 from app.table import Cell, Column, Table
 
-FloatArray = NDArray[np.float64]
 MAX_ENTRANTS = 50
 """The best are compared: the square of all pairs, times metrics, is larger than anyone reads."""
 POWER = 0.8

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.errors import BoardUnavailable, Unavailable
 from app.leaderboards.cells import CellMatrix, build_cells
@@ -26,12 +25,11 @@ from app.leaderboards.tables import BoardTables, pairwise_notes, pairwise_table,
 from app.manifest import Leaderboard, Manifest
 from app.manifest_base import MetricName
 from app.scores import ScoreTable
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.difference import compare_means
 from app.stats.interval import percentile_interval, probability_beats
 from app.stats.resample import Resamples
 from app.table import Cell, Column, Table, rows_from_columns
-
-FloatArray = NDArray[np.float64]
 
 
 class Mean(Leaderboard):
@@ -50,7 +48,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it."""
     cells = build_cells(manifest, spec, scores, spec.metric)
     failed = np.isnan(cells.values)
-    kept: NDArray[np.bool_] = ~np.asarray(failed.any(axis=1))
+    kept: BoolArray = ~np.asarray(failed.any(axis=1))
     if spec.missing == "error" and not kept.all():
         lacking = [cells.entrants[e] for e in np.flatnonzero(failed.any(axis=0))]
         reason = f"The board requires every result; results are missing of {sentences(lacking)}."
@@ -73,7 +71,7 @@ class _Found:
     """Points [n_entrants] and replicates [n_resamples, n_entrants] of the averages over the kept tasks."""
 
     cells: CellMatrix
-    kept: NDArray[np.bool_]
+    kept: BoolArray
     points: FloatArray
     drawn: FloatArray | None
     standing: BoardStanding
@@ -108,7 +106,7 @@ def _table(manifest: Manifest, spec: Mean, found: _Found) -> Table:
     )
 
 
-def _notes(spec: Mean, found: _Found, failures: NDArray[np.int64]) -> tuple[str, ...]:
+def _notes(spec: Mean, found: _Found, failures: IntArray) -> tuple[str, ...]:
     n_tasks, n_kept = len(found.cells.tasks), int(found.kept.sum())
     notes = [f"{len(found.cells.entrants)} entrants on {n_tasks} tasks; {int(failures.sum())} failures."]
     if n_kept < n_tasks:

@@ -8,16 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from app.leaderboards.tables import BoardTables
 from app.manifest import Leaderboard, Manifest
 from app.predictions import Labels, PredictionBlock
 from app.scores import ScoreTable
+from app.stats.arrays import FloatArray
 from app.table import Cell
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.manifest import Leaderboard, Manifest
 from app.scores import ScoreTable
-
-BoolArray = NDArray[np.bool_]
+from app.stats.arrays import BoolArray
 
 
 def missing_rankings(manifest: Manifest, scores: ScoreTable) -> Mapping[str, BoolArray]:

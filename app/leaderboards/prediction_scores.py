@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.leaderboards.prediction_task import TaskPredictions
 from app.prediction_metrics import Constraint, averaged, read_constraint
+from app.stats.arrays import FloatArray, Weights, share
 from app.stats.classification import SMALLEST, predicted_classes
 from app.stats.example_sums import flag_sums, weighted_sums
 from app.stats.resampled_curves import (
@@ -28,8 +28,6 @@ from app.stats.resampled_curves import (
     sort_volume,
 )
 
-FloatArray = NDArray[np.float64]
-Weights = NDArray[np.uint8] | FloatArray
 Scorer = Callable[[Weights], Mapping[str, FloatArray]]
 AREAS: Mapping[str, Callable[[Areas], FloatArray]] = {
     "auc": lambda areas: areas.roc,
@@ -166,10 +164,10 @@ class _Sums:
     def __call__(self, weights: Weights) -> dict[str, FloatArray]:
         sums = flag_sums(weights, self._flags)
         total = sums[:, 0]
-        found = {"accuracy": _share(sums[:, 1], total)}
+        found = {"accuracy": share(sums[:, 1], total)}
         losses = [name for name in LOSSES if name in self._names]
         if losses:
-            means = _share(weighted_sums(weights, self._losses), total[:, None])
+            means = share(weighted_sums(weights, self._losses), total[:, None])
             found |= {name: means[:, at + 1] for at, name in enumerate(losses)}
         if sums.shape[1] > 2:
             found |= _class_scores(sums[:, 2:].reshape(len(sums), self._n_classes, 3), found["accuracy"])
@@ -186,7 +184,7 @@ def _class_scores(sums: FloatArray, accuracy: FloatArray) -> dict[str, FloatArra
     """Return precision, recall and F1 from the weight right, called and there of each class, [n_weightings, n, 3]."""
     right, called, there = sums[:, :, 0], sums[:, :, 1], sums[:, :, 2]
     by_class = {"precision": (right, called), "recall": (right, there), "f1": (2 * right, called + there)}
-    shares = {name: _share(part, whole) for name, (part, whole) in by_class.items()}
+    shares = {name: share(part, whole) for name, (part, whole) in by_class.items()}
     if sums.shape[1] == 2:
         return {name: values[:, 1] for name, values in shares.items()}
     macro = {f"{name}_macro": _mean_of_defined(values) for name, values in shares.items()}
@@ -213,9 +211,9 @@ def _regression(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scor
 
 def _score_residuals(values: FloatArray, weights: Weights) -> dict[str, FloatArray]:
     sums = weighted_sums(weights, values)
-    means = _share(sums, sums[:, :1])
+    means = share(sums, sums[:, :1])
     spread = means[:, 4] - means[:, 3] ** 2
-    return {"rmse": np.sqrt(means[:, 1]), "mae": means[:, 2], "r2": 1.0 - _share(means[:, 1], spread)}
+    return {"rmse": np.sqrt(means[:, 1]), "mae": means[:, 2], "r2": 1.0 - share(means[:, 1], spread)}
 
 
 def _ranking(task: TaskPredictions, metrics: frozenset[str]) -> Iterator[Scorer]:
@@ -249,23 +247,14 @@ def truncated_names(task: TaskPredictions) -> tuple[str, ...]:
 def _score_means(names: Sequence[str], values: FloatArray, weights: Weights) -> dict[str, FloatArray]:
     """Return weighted means; the first row of values is ones."""
     sums = weighted_sums(weights, values)
-    means = _share(sums, sums[:, :1])
+    means = share(sums, sums[:, :1])
     return {name: means[:, at + 1] for at, name in enumerate(names)}
 
 
 def _mean_of_defined(values: FloatArray) -> FloatArray:
     """Return the mean over the columns that are not NaN, NaN where all are."""
     known = ~np.isnan(values)
-    return _share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    shape = np.broadcast_shapes(part.shape, whole.shape)
-    with np.errstate(over="ignore"):
-        shares: FloatArray = np.divide(part, whole, out=np.full(shape, np.nan), where=whole > 0)
-    # A whole so small that its share cannot be written down leaves the metric undefined.
-    shares[np.isinf(shares)] = np.nan
-    return shares
+    return share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))
 
 
 def unit_losses(task: TaskPredictions) -> FloatArray:

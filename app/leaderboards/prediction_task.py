@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.manifest_kinds import Predictions
 from app.predictions import Labels, PredictionBlock
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.ranking import RankedGroups, rank_groups
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from app.leaderboards.measured import Estimate
 from app.leaderboards.prediction_scores import AREAS, area_of_class
 from app.leaderboards.prediction_task import TaskPredictions
+from app.stats.arrays import FloatArray, IntArray
 from app.stats.classification import brier_score, class_scores, confusion_matrix, predicted_classes, reliability
 from app.stats.closed_intervals import hanley_mcneil, logistic
 from app.stats.curves import ThresholdCurve, average_precision, precision_recall_area, roc_area, threshold_curve
 from app.table import Cell
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Rows = Sequence[tuple[Cell, ...]]
 MIN_CELL = 10
 """Fewest examples in a step of a curve, in a bin, and called one class, so that none shows a single private label."""

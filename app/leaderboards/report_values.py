@@ -6,7 +6,6 @@ Called by `app.leaderboards.prediction_reports`; pure.
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.leaderboards.measured import Estimate
 from app.leaderboards.prediction_scores import MAX_TRUNCATION
@@ -15,7 +14,6 @@ from app.leaderboards.report_classes import smallest_cell
 from app.stats.regression import conditional_mean, normal_quantiles
 from app.table import Cell
 
-FloatArray = NDArray[np.float64]
 Rows = Sequence[tuple[Cell, ...]]
 MAX_BINS, MAX_QUANTILES = 30, 200
 

@@ -6,13 +6,12 @@ Called by `app.leaderboards.weighted_rank` and `app.leaderboards.series_tables`.
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.lrdbench_catalog import CATALOG, PAIRED_ERRORS, PAIRED_RATIO, identity_of, split_identity
 from app.scores import Coded, ScoreTable
+from app.stats.arrays import IntArray
 from app.stats.strata import Aggregate, Group, Rule, aggregate_group, balance
 
-IntArray = NDArray[np.int64]
 COVERAGE, COVERAGE_ERROR = "coverage", "coverage_error"
 DIAGNOSTIC = "diagnostic"
 RULES: Mapping[str, Rule] = {"root_mean_square": "root_mean_square", "paired_ratio": "ratio"}

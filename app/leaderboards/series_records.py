@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.leaderboards.tables import sentences
-from app.scores import BoolArray, IntArray, ScoreTable
+from app.scores import ScoreTable
+from app.stats.arrays import BoolArray, IntArray
 from app.stats.strata import Group
 from app.table import Cell, Column, Table
 

@@ -7,15 +7,13 @@ or less leaves the draws of the others as they are.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.leaderboards.series_groups import COVERAGE, COVERAGE_ERROR
 from app.lrdbench_catalog import identity_of, split_identity
 from app.manifest import Uncertainty
+from app.stats.arrays import FloatArray, IntArray, share
 from app.stats.resample import board_generator, draw_counts
 from app.stats.strata import RATIO_EPSILON, Group
-
-FloatArray = NDArray[np.float64]
 
 
 def resample_components(
@@ -41,16 +39,16 @@ def resample_components(
         known = ~np.isnan(values)
         sums += np.where(known, values, 0.0)
         counts += known
-    return _divide(sums, counts)
+    return share(sums, counts)
 
 
-def _records(groups: Sequence[Group]) -> NDArray[np.int64]:
+def _records(groups: Sequence[Group]) -> IntArray:
     return np.unique(np.concatenate([group.records for group in groups]))
 
 
 def _stratum_values(
     groups: Sequence[Group],
-    records: NDArray[np.int64],
+    records: IntArray,
     weights: FloatArray,
     names: Sequence[str],
     metrics: Sequence[str],
@@ -72,21 +70,15 @@ def source_metric(metric: str) -> str:
     return identity_of(COVERAGE, level) if name == COVERAGE_ERROR else metric
 
 
-def _aggregate(group: Group, records: NDArray[np.int64], weights: FloatArray, metric: str) -> FloatArray:
+def _aggregate(group: Group, records: IntArray, weights: FloatArray, metric: str) -> FloatArray:
     kept = group.included
     mine = weights[:, np.searchsorted(records, group.records[kept])]
-    averages = _divide(mine @ group.values[kept], mine.sum(axis=1))
+    averages = share(mine @ group.values[kept], mine.sum(axis=1))
     if group.denominators is not None:
-        below = _divide(mine @ group.denominators[kept], mine.sum(axis=1))
-        return _divide(averages, np.where(below > RATIO_EPSILON, below, 0.0))
+        below = share(mine @ group.denominators[kept], mine.sum(axis=1))
+        return share(averages, np.where(below > RATIO_EPSILON, below, 0.0))
     if group.rule == "root_mean_square":
         roots: FloatArray = np.sqrt(averages)
         return roots
     name, level = split_identity(metric)
     return np.abs(averages - level) if name == COVERAGE_ERROR and level is not None else averages
-
-
-def _divide(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Divide, NaN where there is nothing to divide by."""
-    quotients: FloatArray = np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
-    return quotients

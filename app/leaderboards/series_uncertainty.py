@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.leaderboards.series_groups import by_metric
 from app.lrdbench_catalog import split_identity
 from app.manifest_kinds import SeriesUncertainty
+from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator
 from app.stats.strata import (
@@ -25,7 +25,6 @@ from app.stats.strata import (
     resample_ratio,
 )
 
-FloatArray = NDArray[np.float64]
 MIN_UNITS = 2
 BATCH_CELLS = 4_000_000
 

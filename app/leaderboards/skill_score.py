@@ -27,12 +27,12 @@ from app.leaderboards.tables import BoardTables, pairwise_notes, pairwise_table,
 from app.manifest import Leaderboard, Manifest, Metric
 from app.manifest_base import MetricName, Name
 from app.scores import ScoreTable
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.interval import percentile_interval, probability_beats
 from app.stats.relative import average_ranks, compare_pairs, ratios, skill, win_shares
 from app.stats.resample import Resamples
 from app.table import Cell, Column, Table, rows_from_columns
 
-FloatArray = NDArray[np.float64]
 FEWEST_FORECASTS = 1.0
 
 
@@ -72,9 +72,9 @@ class Relative:
 
     cells: CellMatrix
     errors: FloatArray
-    kept: NDArray[np.bool_]
-    n_failures: NDArray[np.int64]
-    n_imputed: NDArray[np.int64]
+    kept: BoolArray
+    n_failures: IntArray
+    n_imputed: IntArray
 
 
 def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pairs: bool = True) -> BoardTables:
@@ -143,7 +143,7 @@ def _without_leaks(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> F
     return np.where(cells.leaked, errors[:, [cells.column(spec.leakage_model)]], errors)
 
 
-def _gaps(cells: CellMatrix, failed: NDArray[np.bool_]) -> str:
+def _gaps(cells: CellMatrix, failed: BoolArray) -> str:
     lacking = [
         f"{cells.entrants[entrant]} lacks {int(failed[:, entrant].sum())} of {len(cells.tasks)} tasks"
         for entrant in np.flatnonzero(failed.any(axis=0))

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.manifest import Leaderboard
+from app.stats.arrays import FloatArray, IntArray
 from app.stats.interval import competition_ranks, probability_best, rank_interval
 from app.stats.resample import Resamples, board_generator
 from app.table import Cell, Column, finite
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 MIN_UNITS = 2
 
 RANK = Column("rank", "Rank", "integer", interval=("rank_low", "rank_high"), glossary="rank_interval")

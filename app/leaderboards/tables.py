@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from app.manifest import Leaderboard
+from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.table import Cell, Column, Table, finite
 
@@ -36,7 +34,7 @@ def pairwise_table(
     spec: Leaderboard,
     names: Sequence[str],
     pairs: PairStatistics,
-    beats: NDArray[np.float64] | None,
+    beats: FloatArray | None,
     *,
     notes: Sequence[str] = (),
     meta: Mapping[str, Any],

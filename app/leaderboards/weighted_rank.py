@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.errors import BoardUnavailable, Unavailable
 from app.leaderboards.series_groups import balanced, enrolled_estimators, series_groups, stratum_aggregates
@@ -20,10 +19,9 @@ from app.leaderboards.weighted_rank_tables import Components, Found, board_table
 from app.lrdbench_catalog import CATALOG, split_identity
 from app.manifest import Manifest
 from app.scores import ScoreTable
+from app.stats.arrays import FloatArray
 from app.stats.strata import Aggregate, Group
 from app.stats.weighted_ranks import average_ranks, exact_scores, ordinal_ranks
-
-FloatArray = NDArray[np.float64]
 
 
 def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> BoardTables:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.leaderboards.estimate_pairs import MAX_ENTRANTS
 from app.leaderboards.series_records import Attempts, HeldRecords, count_attempts, record_notes
@@ -17,12 +16,12 @@ from app.leaderboards.standing import ENTRANT, RANK, STANDING_COLUMNS, stand
 from app.leaderboards.tables import sentences
 from app.leaderboards.weighted_rank_spec import WeightedRank
 from app.manifest import Manifest
+from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval, probability_beats
 from app.stats.strata import Group
 from app.stats.weighted_ranks import decided_by_name
 from app.table import Cell, Column, Table
 
-FloatArray = NDArray[np.float64]
 VALIDITY = "validity_rate"
 ORDINAL_POINTS = "points_break_ties_by_name_and_resamples_do_not"
 

@@ -1,37 +1,60 @@
 """Aggregates of a sample as functions of its distinct values and of how often each occurs.
 
-Called by `app.leaderboards`; pure. `distinct` is ascending [n_distinct], `counts` [n_resamples, n_distinct] with at
-least one item in each row; every function returns [n_resamples], or one column for each threshold.
+Called by `app.leaderboards`; pure. `distinct` is ascending [n_distinct] in the metric's unit, `counts` [n_resamples,
+n_distinct] with at least one item in each row; every aggregate returns [n_resamples], or one column for each threshold,
+in the unit and the direction of the scores unless it says otherwise. None of them takes NaN: an item without a score is
+counted, and left out or given the worst value, before it comes here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.stats.arrays import FloatArray
+from app.stats.checks import (
+    InvalidArgument,
+    require_ascending,
+    require_count,
+    require_finite,
+    require_level,
+    require_number,
+    require_shape,
+)
 from app.stats.cluster import MIN_CLUSTERS, Sample
 from app.stats.interval import percentile_interval
 
-FloatArray = NDArray[np.float64]
 Aggregate = Callable[[FloatArray, FloatArray], FloatArray]
 
 TOO_FEW_CLUSTERS = "too_few_clusters"
 
 
 def mean(distinct: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return the arithmetic mean."""
-    averages: FloatArray = (counts @ distinct) / counts.sum(axis=1)
+    """Return the arithmetic mean, [n_resamples]; `distinct` may be in any order.
+
+    Raises InvalidArgument for shapes that differ, a value that is not finite, and a resample without an item.
+    Source: by definition.
+
+    >>> mean(np.array([0.0, 1.0]), np.array([[1.0, 3.0], [4.0, 0.0]])).tolist()
+    [0.75, 0.0]
+    """
+    n_items = _n_items(distinct, counts)[:, 0]
+    averages: FloatArray = (counts @ distinct) / n_items
     return averages
 
 
 def interquartile_mean(distinct: FloatArray, counts: FloatArray) -> FloatArray:
     """Return the mean of what is left when floor(n / 4) items are dropped from each end of the sorted sample.
 
-    It is `scipy.stats.trim_mean(x, 0.25)`. Source: Agarwal et al. 2021, Deep reinforcement learning at the edge of
-    the statistical precipice, section 4.3.
+    It is `scipy.stats.trim_mean(x, 0.25)` of each resample, [n_resamples].
+    Raises InvalidArgument as `mean` does, and for distinct values that do not ascend.
+    Source: Agarwal et al. 2021, Deep reinforcement learning at the edge of the statistical precipice, section 4.3.
+
+    >>> interquartile_mean(np.array([0.0, 1.0, 2.0, 100.0]), np.ones((1, 4))).tolist()
+    [1.5]
     """
-    n_items = counts.sum(axis=1, keepdims=True)
+    n_items = _n_items(distinct, counts)
+    require_ascending("distinct", distinct)
     dropped = np.floor(n_items / 4)
     upto = np.cumsum(counts, axis=1)
     kept = np.minimum(upto, n_items - dropped) - np.maximum(upto - counts, dropped)
@@ -40,7 +63,16 @@ def interquartile_mean(distinct: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def optimality_gap(threshold: float) -> Aggregate:
-    """Return the aggregate mean(max(threshold − x, 0)): how far scores stay below the threshold; lower is better."""
+    """Return the aggregate mean(max(threshold − x, 0)): how far scores stay below the threshold; lower is better.
+
+    It is in the unit of the scores, and zero when all reach the threshold.
+    Raises InvalidArgument for a threshold that is not finite; the aggregate raises as `mean` does.
+    Source: Agarwal et al. 2021, section 4.3.
+
+    >>> optimality_gap(1.0)(np.array([0.5, 2.0]), np.array([[1.0, 1.0]])).tolist()
+    [0.25]
+    """
+    require_number("threshold", threshold)
 
     def gap(distinct: FloatArray, counts: FloatArray) -> FloatArray:
         return mean(np.maximum(threshold - distinct, 0.0), counts)
@@ -49,24 +81,55 @@ def optimality_gap(threshold: float) -> Aggregate:
 
 
 def share_above(thresholds: FloatArray) -> Aggregate:
-    """Return the performance profile: the share strictly above each threshold, [n_resamples, n_thresholds]."""
+    """Return the performance profile: the share strictly above each threshold, [n_resamples, n_thresholds].
+
+    A higher profile is better where larger scores are.
+    Raises InvalidArgument for no threshold and for one that is not finite; the aggregate raises as `mean` does.
+    Source: Agarwal et al. 2021, section 4.2; Dolan & Moré 2002 for profiles.
+
+    >>> share_above(np.array([0.0, 1.0]))(np.array([0.0, 2.0]), np.array([[1.0, 1.0]])).tolist()
+    [[0.5, 0.5]]
+    """
+    require_shape("thresholds", thresholds, "[n_thresholds]")
+    require_finite("thresholds", thresholds)
 
     def shares(distinct: FloatArray, counts: FloatArray) -> FloatArray:
+        n_items = _n_items(distinct, counts)
         above = (distinct[:, None] > thresholds[None, :]).astype(np.float64)
-        above_each: FloatArray = (counts @ above) / counts.sum(axis=1, keepdims=True)
+        above_each: FloatArray = (counts @ above) / n_items
         return above_each
 
     return shares
 
 
 def profile_area(thresholds: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return the area under a profile over the grid's width, [n_resamples], by the trapezoidal rule."""
+    """Return the area under a profile over the grid's width, [n_resamples], by the trapezoidal rule.
+
+    `thresholds` is [n_thresholds], `shares` [n_resamples, n_thresholds]; the area is within [0, 1].
+    Raises InvalidArgument for fewer than two thresholds, for some that do not ascend, and for shares of other shape.
+    Source: Agarwal et al. 2021, section 4.2, of the profile; the rule by definition.
+
+    >>> profile_area(np.array([0.0, 1.0, 2.0]), np.array([[1.0, 0.5, 0.0]])).tolist()
+    [0.5]
+    """
+    require_shape("thresholds", thresholds, "n_thresholds")
+    require_count("the number of thresholds", len(thresholds), least=2)
+    require_finite("thresholds", thresholds)
+    require_ascending("thresholds", thresholds)
+    require_shape("shares", shares, "n_resamples", len(thresholds))
     area: FloatArray = np.trapezoid(shares, thresholds, axis=-1) / (thresholds[-1] - thresholds[0])
     return area
 
 
 def area_above(thresholds: FloatArray) -> Aggregate:
-    """Return the aggregate that is the area under the performance profile, in units of its full height."""
+    """Return the aggregate that is the area under the performance profile, in units of its full height.
+
+    Raises InvalidArgument as `share_above` does, and the aggregate as `profile_area` does.
+    Source: Agarwal et al. 2021, section 4.2.
+
+    >>> area_above(np.array([0.0, 1.0]))(np.array([0.0, 2.0]), np.array([[1.0, 1.0]])).tolist()
+    [0.5]
+    """
     shares = share_above(thresholds)
 
     def area(distinct: FloatArray, counts: FloatArray) -> FloatArray:
@@ -103,8 +166,18 @@ def estimate(
 
     `batches` are count matrices of one of the draws of `app.stats.cluster`; they are not drawn when the sample has
     fewer than `min_clusters`, because one cluster carries no spread: the interval is None then. CHAMBER itself goes
-    down to one, which only its own summaries are compared with.
+    down to one, which only its own summaries are compared with. Points and ends are in the aggregate's own unit.
+    Raises InvalidArgument for a level outside (0, 1), for `min_clusters` below 1, and for batches without a resample.
+    Source: Davison & Hinkley 1997, section 3.8, for the draws; Efron & Tibshirani 1993, section 13.3, for the ends.
+
+    >>> from app.stats.cluster import group_sample
+    >>> sample = group_sample(np.array([0.0, 1.0]), np.array([7, 8]))
+    >>> found = estimate(sample, {"mean": mean}, [np.array([[2.0, 0.0], [0.0, 2.0]])], level=0.5)["mean"]
+    >>> (found.point, found.low, found.high)
+    (0.5, 0.25, 0.75)
     """
+    require_level(level)
+    require_count("min_clusters", min_clusters)
     points = {name: float(of(sample.distinct, sample.counts)[0]) for name, of in aggregates.items()}
     if len(sample.sizes) < min_clusters:
         return {name: Interval(point, None, None, TOO_FEW_CLUSTERS, False, None) for name, point in points.items()}
@@ -112,6 +185,8 @@ def estimate(
     for counts in batches:
         for name, of in aggregates.items():
             parts[name].append(of(sample.distinct, counts))
+    if not all(parts.values()):
+        raise InvalidArgument("batches has no resample; expected one at least")
     return {name: _interval(points[name], np.concatenate(drawn), level) for name, drawn in parts.items()}
 
 
@@ -124,10 +199,34 @@ def _interval(point: float, replicates: FloatArray, level: float) -> Interval:
 def profile_band(
     sample: Sample, thresholds: FloatArray, batches: Iterable[FloatArray], *, level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return the profile's share, low and high at each threshold, pointwise; None with fewer than two clusters."""
+    """Return the profile's share, low and high, [n_thresholds] each, pointwise; None with fewer than two clusters.
+
+    Raises InvalidArgument for a level outside (0, 1), for batches without a resample, and as `share_above` does.
+    Source: Agarwal et al. 2021, section 4.2; the band is that of `percentile_interval` at each threshold by itself.
+
+    >>> from app.stats.cluster import group_sample
+    >>> sample = group_sample(np.array([0.0, 1.0]), np.array([7, 8]))
+    >>> band = profile_band(sample, np.array([0.5]), [np.array([[2.0, 0.0], [0.0, 2.0]])], level=0.5)
+    >>> [ends.tolist() for ends in band or ()]
+    [[0.5], [0.25], [0.75]]
+    """
+    require_level(level)
     if len(sample.sizes) < MIN_CLUSTERS:
         return None
     shares = share_above(thresholds)
-    drawn = np.concatenate([shares(sample.distinct, counts) for counts in batches])
-    low, high = percentile_interval(drawn, level)
+    drawn = [shares(sample.distinct, counts) for counts in batches]
+    if not drawn:
+        raise InvalidArgument("batches has no resample; expected one at least")
+    low, high = percentile_interval(np.concatenate(drawn), level)
     return shares(sample.distinct, sample.counts)[0], low, high
+
+
+def _n_items(distinct: FloatArray, counts: FloatArray) -> FloatArray:
+    """Return the number of items of each resample, [n_resamples, 1], after a look at what came through the door."""
+    require_shape("distinct", distinct, "[n_distinct]")
+    require_finite("distinct", distinct)
+    require_shape("counts", counts, "n_resamples", len(distinct))
+    n_items: FloatArray = counts.sum(axis=1, keepdims=True)
+    if not (n_items > 0).all():
+        raise InvalidArgument("counts has a resample without an item; expected one item at least in each")
+    return n_items

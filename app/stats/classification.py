@@ -1,23 +1,40 @@
 """Called classes, confusion, constant predictors and calibration of class probabilities; pure.
 
-`probabilities` are [n_examples, n_classes] with rows that sum to one, `labels` class numbers [n_examples], `weights`
-count examples. Undefined is None. Source of the rules where several are in use: YDF 0.16.
+`probabilities` are [n_examples, n_classes] with rows that sum to one, which the reader of an upload has checked;
+`labels` are class numbers [n_examples] from 0, `weights` [n_examples] count examples. Undefined is None, or NaN inside
+an array; NaN does not come in, as an item without a prediction was completed before. Source of the rules where several
+are in use: YDF 0.16.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import BoolArray, FloatArray, IntArray, share
+from app.stats.checks import (
+    require_count,
+    require_integers,
+    require_numbers,
+    require_shape,
+    require_weights,
+    require_within,
+)
+
 BINARY = 2
 # Probabilities of zero would make the loss infinite; YDF clips them at single precision's epsilon.
 SMALLEST = float(np.finfo(np.float32).eps)
 
 
 def predicted_classes(probabilities: FloatArray) -> IntArray:
-    """Return the most probable class, the lowest number on ties; of two classes the second from one half on."""
+    """Return the most probable class, [n_examples], the lowest number on ties; of two the second from one half on.
+
+    Raises InvalidArgument for NaN and for fewer than two classes.
+    Source: YDF 0.16, accuracy of a classification; by definition.
+
+    >>> predicted_classes(np.array([[0.5, 0.5], [0.6, 0.4]])).tolist()
+    [1, 0]
+    """
+    _require_probabilities(probabilities)
     if probabilities.shape[1] == BINARY:
         return (probabilities[:, 1] >= 0.5).astype(np.int64)
     classes: IntArray = np.argmax(probabilities, axis=1)
@@ -25,7 +42,16 @@ def predicted_classes(probabilities: FloatArray) -> IntArray:
 
 
 def confusion_matrix(labels: IntArray, predicted: IntArray, n_classes: int, weights: FloatArray) -> FloatArray:
-    """Return weighted counts [n_classes, n_classes]: rows are the truth, columns what was predicted."""
+    """Return weighted counts [n_classes, n_classes]: rows are the truth, columns what was predicted.
+
+    Raises InvalidArgument for arrays of other lengths, class numbers outside [0, n_classes), and a negative weight.
+    Source: by definition; `sklearn.metrics.confusion_matrix` with `sample_weight`.
+
+    >>> confusion_matrix(np.array([0, 1, 1]), np.array([0, 0, 1]), 2, np.ones(3)).tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+    _require_labels("labels", labels, n_classes, weights)
+    _require_labels("predicted", predicted, n_classes, weights)
     cells = np.bincount(labels * n_classes + predicted, weights, minlength=n_classes * n_classes)
     return cells.reshape(n_classes, n_classes).astype(np.float64)
 
@@ -39,7 +65,15 @@ class ConstantPredictor:
 
 
 def constant_predictor(labels: IntArray, n_classes: int, weights: FloatArray) -> ConstantPredictor | None:
-    """Return the default accuracy and log-loss; None without an example of positive weight."""
+    """Return the default accuracy and log-loss, in nats; None without an example of positive weight.
+
+    Raises InvalidArgument as `confusion_matrix` does.
+    Source: YDF 0.16, default metrics; the loss is the entropy of the classes' shares, by definition.
+
+    >>> constant_predictor(np.array([0, 1, 1, 1]), 2, np.ones(4))
+    ConstantPredictor(accuracy=0.75, log_loss=0.5623351446188083)
+    """
+    _require_labels("labels", labels, n_classes, weights)
     counts = np.bincount(labels, weights, minlength=n_classes)
     if not counts.sum() > 0:
         return None
@@ -57,17 +91,35 @@ class ClassScores:
 
 
 def class_scores(confusion: FloatArray) -> ClassScores:
-    """Return the scores of each class against the rest. F1 is 2TP / (2TP + FP + FN)."""
+    """Return the scores of each class against the rest, from counts [n_classes, n_classes]; larger is better.
+
+    F1 is 2TP / (2TP + FP + FN). NaN where the denominator is nothing.
+    Raises InvalidArgument for a matrix that is not square, or that holds a negative count.
+    Source: van Rijsbergen 1979, Information retrieval, chapter 7; by definition.
+
+    >>> class_scores(np.array([[1.0, 0.0], [1.0, 2.0]])).precision.tolist()
+    [0.5, 1.0]
+    """
+    require_shape("confusion", confusion, len(confusion), len(confusion))
+    require_weights("confusion", confusion)
     right = np.diag(confusion)
     called, there = confusion.sum(axis=0), confusion.sum(axis=1)
-    return ClassScores(_share(right, called), _share(right, there), _share(2 * right, called + there))
+    return ClassScores(share(right, called), share(right, there), share(2 * right, called + there))
 
 
 def brier_score(probabilities: FloatArray, labels: IntArray, weights: FloatArray) -> float | None:
     """Return the mean squared distance of the probabilities from the truth; of two classes for the second one alone.
 
-    Source: Brier 1950; for two classes the half of it that is in common use.
+    Smaller is better; None without an example of positive weight.
+    Raises InvalidArgument for NaN, arrays of other lengths, class numbers without a column, and a negative weight.
+    Source: Brier 1950, equation 2; for two classes the half of it that is in common use.
+
+    >>> brier_score(np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([1, 0]), np.ones(2))
+    0.40625
     """
+    _require_probabilities(probabilities)
+    require_shape("probabilities", probabilities, len(labels), "n_classes")
+    _require_labels("labels", labels, probabilities.shape[1], weights)
     if not weights.sum() > 0:
         return None
     truth = np.eye(probabilities.shape[1])[labels]
@@ -91,18 +143,31 @@ class Reliability:
 
     @property
     def expected_calibration_error(self) -> float | None:
-        """Return Σ weight × |predicted − observed| over the total weight."""
+        """Return Σ weight × |predicted − observed| over the total weight; None where there is none. Smaller is better.
+
+        Source: Naeini, Cooper & Hauskrecht 2015, the expected calibration error.
+        """
         total = float(self.weight.sum())
         return float((self.weight * np.abs(self.predicted - self.observed)).sum()) / total if total > 0 else None
 
 
-def reliability(
-    scores: FloatArray, is_positive: NDArray[np.bool_], weights: FloatArray, n_bins: int = 10
-) -> Reliability:
+def reliability(scores: FloatArray, is_positive: BoolArray, weights: FloatArray, n_bins: int = 10) -> Reliability:
     """Return the calibration of scores in [0, 1] in bins of equal width, the last one closed.
 
+    `scores` and `is_positive` are [n_examples].
+    Raises InvalidArgument for a score outside [0, 1], arrays of other lengths, a negative weight, and no bin.
     Source: Naeini, Cooper & Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian binning.
+
+    >>> bins = reliability(np.array([0.25, 0.75]), np.array([False, True]), np.ones(2), n_bins=2)
+    >>> (bins.predicted.tolist(), bins.observed.tolist(), bins.expected_calibration_error)
+    ([0.25, 0.75], [0.0, 1.0], 0.25)
     """
+    require_count("n_bins", n_bins)
+    require_shape("scores", scores, "n_examples")
+    require_within("scores", scores, 0.0, 1.0)
+    require_shape("is_positive", is_positive, len(scores))
+    require_shape("weights", weights, len(scores))
+    require_weights("weights", weights)
     place = np.minimum((scores * n_bins).astype(np.int64), n_bins - 1)
     weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
     there = weight > 0
@@ -114,6 +179,15 @@ def reliability(
     return Reliability(predicted, observed, weight[there], n_examples.astype(np.int64), plain)
 
 
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    shares: FloatArray = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
-    return shares
+def _require_probabilities(probabilities: FloatArray) -> None:
+    require_shape("probabilities", probabilities, "n_examples", "n_classes")
+    require_count("the number of classes", probabilities.shape[1], least=BINARY)
+    require_numbers("probabilities", probabilities)
+
+
+def _require_labels(name: str, labels: IntArray, n_classes: int, weights: FloatArray) -> None:
+    require_count("n_classes", n_classes)
+    require_shape(name, labels, "n_examples")
+    require_integers(name, labels, low=0, high=n_classes - 1)
+    require_shape("weights", weights, len(labels))
+    require_weights("weights", weights)

@@ -1,6 +1,7 @@
 """Intervals in closed form, tagged as the glossary tags them: Wilson [W], Hanley–McNeil [H], logistic [L], χ² [X2].
 
-Pure. Each returns (low, high), or None where it is not defined.
+Pure. Each returns (low, high) in the unit of its number, or None where it is not defined. Counts are weights of
+examples, which need not be whole; the level is inside (0, 1). NaN is refused: what is undefined has no interval.
 """
 
 import math
@@ -9,13 +10,24 @@ from statistics import NormalDist
 from scipy.special import expit
 from scipy.stats import beta, chi2
 
+from app.stats.checks import require_count, require_level, require_number
+
 Interval = tuple[float, float] | None
 ROUNDING = 1e-12
 YDF_LABEL = "Clopper–Pearson, 90% two-sided"
 
 
 def wilson(n_right: float, n_examples: float, level: float) -> Interval:
-    """Return the Wilson score interval [W] of a share. Source: Wilson 1927; Agresti & Coull 1998."""
+    """Return the Wilson score interval [W] of the share n_right / n_examples; None without an example.
+
+    Raises InvalidArgument for a level outside (0, 1), a negative count, and more right than there are examples.
+    Source: Wilson 1927; Agresti & Coull 1998, section 1.
+
+    >>> [round(end, 4) for end in wilson(8, 10, 0.95) or ()]
+    [0.4902, 0.9433]
+    """
+    require_level(level)
+    _require_counts(n_right, n_examples)
     if n_examples <= 0:
         return None
     z, share = _z(level), n_right / n_examples
@@ -25,7 +37,15 @@ def wilson(n_right: float, n_examples: float, level: float) -> Interval:
 
 
 def clopper_pearson_ydf(n_right: float, n_examples: float) -> Interval:
-    """Return what YDF prints as "[W]": Clopper–Pearson with 5 % in each tail, so a two-sided 90 % interval."""
+    """Return what YDF prints as "[W]": Clopper–Pearson with 5 % in each tail, so a two-sided 90 % interval.
+
+    None without an example. Raises InvalidArgument for a negative count, and more right than there are examples.
+    Source: Clopper & Pearson 1934; Agresti & Coull 1998, section 1, for the beta quantiles.
+
+    >>> [round(end, 4) for end in clopper_pearson_ydf(8, 10) or ()]
+    [0.4931, 0.9632]
+    """
+    _require_counts(n_right, n_examples)
     if n_examples <= 0:
         return None
     low = float(beta.ppf(0.05, n_right, n_examples - n_right + 1)) if n_right > 0 else 0.0
@@ -34,10 +54,18 @@ def clopper_pearson_ydf(n_right: float, n_examples: float) -> Interval:
 
 
 def hanley_mcneil(area: float, n_positive: float, n_negative: float, level: float) -> Interval:
-    """Return the interval [H] of an AUC; near one its upper end can pass one, as YDF's does.
+    """Return the interval [H] of an AUC; near one its upper end can pass one, as YDF's does. None with one class only.
 
+    Raises InvalidArgument for a level outside (0, 1), an area outside [0, 1] by more than rounding, a negative count.
     Source: Hanley & McNeil 1982, equations 1 and 2.
+
+    >>> [round(end, 4) for end in hanley_mcneil(0.8, 20, 30, 0.95) or ()]
+    [0.6678, 0.9322]
     """
+    require_level(level)
+    _require_area(area)
+    require_number("n_positive", n_positive, -ROUNDING)
+    require_number("n_negative", n_negative, -ROUNDING * max(1.0, n_positive))
     if n_positive <= 0 or n_negative <= 0:
         return None
     q1, q2 = area / (2 - area), 2 * area * area / (1 + area)
@@ -49,8 +77,16 @@ def hanley_mcneil(area: float, n_positive: float, n_negative: float, level: floa
 def logistic(area: float, n_positive: float, level: float) -> Interval:
     """Return the interval [L] of a PR-AUC on the logit scale; None at 0 and 1, up to rounding: there is no logit.
 
-    Source: Boyd, Eng & Page 2013, section 5.
+    None without a positive too. Raises InvalidArgument for a level outside (0, 1), an area outside [0, 1] by more than
+    rounding, and a negative count.
+    Source: Boyd, Eng & Page 2013, Area under the precision-recall curve: the logit interval.
+
+    >>> [round(end, 4) for end in logistic(0.8, 20, 0.95) or ()]
+    [0.5722, 0.9229]
     """
+    require_level(level)
+    _require_area(area)
+    require_number("n_positive", n_positive, -ROUNDING)
     if n_positive <= 0 or not ROUNDING < area < 1.0 - ROUNDING:
         return None
     middle = math.log(area / (1 - area))
@@ -59,7 +95,18 @@ def logistic(area: float, n_positive: float, level: float) -> Interval:
 
 
 def chi_squared(rmse: float, n_examples: int, level: float) -> Interval:
-    """Return the interval [X2] of a root mean squared error of normal residuals, with n degrees of freedom."""
+    """Return the interval [X2] of a root mean squared error of normal residuals, with n degrees of freedom.
+
+    In the unit of the error; None without an example.
+    Raises InvalidArgument for a level outside (0, 1), a negative error, and a number of examples that is not whole.
+    Source: Casella & Berger 2002, Statistical inference, section 9.2.2, the pivot n·RMSE²/σ² with a known mean of zero.
+
+    >>> [round(end, 4) for end in chi_squared(1.0, 100, 0.95) or ()]
+    [0.8785, 1.1607]
+    """
+    require_level(level)
+    require_number("rmse", rmse, 0.0)
+    require_count("n_examples", n_examples, least=0)
     if n_examples <= 0:
         return None
     tail = (1 - level) / 2
@@ -69,3 +116,12 @@ def chi_squared(rmse: float, n_examples: int, level: float) -> Interval:
 
 def _z(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _require_counts(n_right: float, n_examples: float) -> None:
+    require_number("n_examples", n_examples, 0.0)
+    require_number("n_right", n_right, 0.0, n_examples)
+
+
+def _require_area(area: float) -> None:
+    require_number("area", area, -ROUNDING, 1.0 + ROUNDING)

@@ -5,14 +5,20 @@ it, so replicates are count matrices [n_resamples, n_distinct] and never loops. 
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import FloatArray, IntArray
+from app.stats.checks import (
+    InvalidArgument,
+    require_ascending,
+    require_count,
+    require_finite,
+    require_integers,
+    require_shape,
+)
 
 MIN_CLUSTERS = 2
 FEW_DISTINCT = 8
@@ -24,12 +30,29 @@ BATCH_CELLS = 4_000_000
 class Sample:
     """Scores grouped by cluster: `distinct` values in ascending order, and each item's place among them.
 
-    `place` is [n_items] with the items of one cluster next to each other, `sizes` is [n_clusters] and sums to n_items.
+    `distinct` is [n_distinct] in the metric's unit. `place` is [n_items] with the items of one cluster next to each
+    other, `sizes` is [n_clusters] and sums to n_items.
+    Raises InvalidArgument for anything else, for a value that is not finite, and for an empty sample or cluster.
+    Source: by definition.
+
+    >>> Sample(np.array([0.0, 1.0]), np.array([0, 1, 1]), np.array([2, 1])).counts.tolist()
+    [[1.0, 2.0]]
     """
 
     distinct: FloatArray
     place: IntArray
     sizes: IntArray
+
+    def __post_init__(self) -> None:
+        require_shape("distinct", self.distinct, "[n_distinct]")
+        require_finite("distinct", self.distinct)
+        require_ascending("distinct", self.distinct)
+        require_shape("place", self.place, "[n_items]")
+        require_integers("place", self.place, low=0, high=len(self.distinct) - 1)
+        require_shape("sizes", self.sizes, "[n_clusters]")
+        require_integers("sizes", self.sizes, low=1)
+        if self.sizes.sum() != len(self.place):
+            raise InvalidArgument(f"sizes sum to {self.sizes.sum()}; expected {len(self.place)}, the number of items")
 
     @property
     def counts(self) -> FloatArray:
@@ -37,14 +60,21 @@ class Sample:
         return np.bincount(self.place, minlength=len(self.distinct))[None, :].astype(np.float64)
 
 
-Draw = Callable[[Sample, int], Iterator[FloatArray]]
-
-
 def group_sample(values: FloatArray, clusters: IntArray) -> Sample:
     """Return a sample whose clusters are in ascending order; within one the items keep the given order.
 
     `values` and `clusters` are [n_items]. Neither the order of the clusters nor their numbers then matter to a draw.
+    Raises InvalidArgument for no item, arrays of other lengths, a value that is not finite (an item without a score is
+    not of the sample), and clusters that are no whole numbers.
+    Source: by definition.
+
+    >>> group_sample(np.array([0.5, 1.0, 0.0]), np.array([8, 7, 8])).sizes.tolist()
+    [1, 2]
     """
+    require_shape("values", values, "[n_items]")
+    require_finite("values", values)
+    require_shape("clusters", clusters, len(values))
+    require_integers("clusters", clusters)
     order = np.argsort(clusters, kind="stable")
     _, sizes = np.unique(clusters, return_counts=True)
     distinct, place = np.unique(values[order], return_inverse=True)
@@ -59,8 +89,21 @@ def draw_clusters(
     Of a cluster that is drawn c times, its n items are drawn c × n times, so where the distinct values are few
     their counts are drawn at once from the multinomial distribution, which is the same bootstrap. Otherwise
     items are drawn one by one. The draws do not depend on the batch.
+    Raises InvalidArgument unless `n_resamples` and `batch_cells` are whole numbers of at least 1.
     Source: Davison & Hinkley 1997, section 3.8.
+
+    >>> sample = group_sample(np.array([0.0, 1.0, 1.0]), np.array([7, 8, 8]))
+    >>> np.concatenate(list(draw_clusters(sample, 4, np.random.default_rng(1)))).shape
+    (4, 2)
     """
+    require_count("n_resamples", n_resamples)
+    require_count("batch_cells", batch_cells)
+    return _draw_clusters(sample, n_resamples, rng, batch_cells)
+
+
+def _draw_clusters(
+    sample: Sample, n_resamples: int, rng: np.random.Generator, batch_cells: int
+) -> Iterator[FloatArray]:
     if len(sample.distinct) <= FEW_DISTINCT:
         yield _draw_multinomial(sample, n_resamples, rng)
     else:
@@ -90,13 +133,32 @@ def _draw_items(sample: Sample, n_resamples: int, rng: np.random.Generator, batc
 
 
 def draw_iid(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Yield the counts of the pooled bootstrap, which takes episodes of one seed for independent: never for ranks."""
+    """Yield the counts of the pooled bootstrap, which takes episodes of one seed for independent: never for ranks.
+
+    There is one batch, [n_resamples, n_distinct]; each row sums to n_items.
+    Raises InvalidArgument unless `n_resamples` is a whole number of at least 1.
+    Source: Efron & Tibshirani 1993, section 6.2; docs/statistics.md shows what it does to episodes within seeds.
+
+    >>> sample = group_sample(np.array([0.0, 1.0, 1.0]), np.array([7, 8, 8]))
+    >>> next(draw_iid(sample, 2, np.random.default_rng(1))).sum(axis=1).tolist()
+    [3.0, 3.0]
+    """
+    require_count("n_resamples", n_resamples)
     shares = sample.counts[0] / len(sample.place)
-    yield rng.multinomial(len(sample.place), shares, size=n_resamples).astype(np.float64)
+    return iter([rng.multinomial(len(sample.place), shares, size=n_resamples).astype(np.float64)])
 
 
 def chamber_generator(root_seed: int, name: str) -> np.random.Generator:
-    """Return CHAMBER's generator of a substream: the root seed, spawned by the two halves of a hash of the name."""
+    """Return CHAMBER's generator of a substream: the root seed, spawned by the two halves of a hash of the name.
+
+    The hash is BLAKE2b of 16 bytes, its halves are big-endian.
+    Raises InvalidArgument for a root seed that is no whole number from 0.
+    Source: CHAMBER's own substreams, by definition; numpy's SeedSequence.
+
+    >>> chamber_generator(0, "evaluation.bundle_bootstrap").integers(0, 100, size=3).tolist()
+    [13, 20, 62]
+    """
+    require_count("root_seed", root_seed, least=0)
     digest = hashlib.blake2b(name.encode(), digest_size=16).digest()
     halves = (int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big"))
     return np.random.default_rng(np.random.SeedSequence(entropy=root_seed, spawn_key=halves))
@@ -106,8 +168,20 @@ def draw_chamber(sample: Sample, n_resamples: int, rng: np.random.Generator) -> 
     """Yield the counts that CHAMBER's own loop would draw, in its order: the seeds, then each drawn seed's episodes.
 
     One call draws many resamples where all clusters have the same size, and one each where they differ; bounded
-    integers consume the generator's stream one after the other, however many are asked for.
+    integers consume the generator's stream one after the other, however many are asked for. Batches are [<= batch,
+    n_distinct], and each row sums to the sizes of its drawn seeds.
+    Raises InvalidArgument unless `n_resamples` is a whole number of at least 1.
+    Source: CHAMBER's own loop, by definition; Davison & Hinkley 1997, section 3.8.
+
+    >>> sample = group_sample(np.array([0.0, 1.0, 1.0, 1.0]), np.array([7, 7, 8, 8]))
+    >>> np.concatenate(list(draw_chamber(sample, 3, chamber_generator(0, "a")))).sum(axis=1).tolist()
+    [4.0, 4.0, 4.0]
     """
+    require_count("n_resamples", n_resamples)
+    return _draw_chamber(sample, n_resamples, rng)
+
+
+def _draw_chamber(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
     n_clusters, size = len(sample.sizes), int(sample.sizes[0])
     if (sample.sizes != size).any():
         for _ in range(n_resamples):

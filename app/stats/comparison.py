@@ -4,11 +4,22 @@ import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
+from app.stats.checks import require_level, require_number
+
 MOST_NEEDED = 10**12
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values adjusted for being several, in their order. Source: Holm 1979."""
+    """Return the p-values adjusted for being several, in their order; none of none.
+
+    Raises InvalidArgument for a p-value outside [0, 1], NaN too: a test that gives none is not of the family.
+    Source: Holm 1979, A simple sequentially rejective multiple test procedure.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    for p_value in p_values:
+        require_number("p_values", p_value, 0.0, 1.0)
     order = sorted(range(len(p_values)), key=lambda at: p_values[at])
     adjusted, highest = [0.0] * len(p_values), 0.0
     for rank, at in enumerate(order):
@@ -23,8 +34,17 @@ def examples_needed(
     """Return how many pairs would show a difference of this mean and deviation with this power; None for no difference.
 
     n = ((z_{1−α/2} + z_power) × deviation / mean)², for a one-sided test z_{1−α}. A difference that would need more
-    than MOST_NEEDED is none that anyone could show. Source: Chow, Shao & Wang 2008, section 3.1.
+    than MOST_NEEDED is none that anyone could show. Mean and deviation are in the same unit; n counts pairs.
+    Raises InvalidArgument for a level or power outside (0, 1), a mean that is not finite, and a negative deviation.
+    Source: Chow, Shao & Wang 2008, Sample size calculations in clinical research, section 3.1.
+
+    >>> examples_needed(0.5, 1.0, 0.95)
+    32
     """
+    require_level(level)
+    require_level(power)
+    require_number("mean", mean)
+    require_number("deviation", deviation, 0.0)
     normal = NormalDist()
     factor = normal.inv_cdf((1 + level) / 2 if two_sided else level) + normal.inv_cdf(power)
     if factor * deviation >= math.sqrt(MOST_NEEDED) * abs(mean):

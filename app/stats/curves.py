@@ -1,7 +1,8 @@
 """Threshold curves of a binary classifier: ROC, precision and recall, and their areas.
 
 Called by the measuring of predictions; pure. Positive means that the score is above the threshold. Scores are
-[n_examples], `is_positive` says which label each has, `weights` count examples; everything is in float64.
+[n_examples], `is_positive` says which label each has, `weights` count examples; everything is in float64. A curve with
+one class only has no area: None.
 """
 
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from app.stats.arrays import BoolArray, FloatArray, share
+from app.stats.checks import require_finite, require_shape, require_weights
 
 
 @dataclass(frozen=True)
@@ -27,30 +28,30 @@ class ThresholdCurve:
     @property
     def recall(self) -> FloatArray:
         """Return the share of positives found; NaN when there is none."""
-        return _share(self.true_positive, self.true_positive + self.false_negative)
+        return share(self.true_positive, self.true_positive + self.false_negative)
 
     @property
     def false_positive_rate(self) -> FloatArray:
         """Return the share of negatives called positive; NaN when there is none."""
-        return _share(self.false_positive, self.false_positive + self.true_negative)
+        return share(self.false_positive, self.false_positive + self.true_negative)
 
     @property
     def precision(self) -> FloatArray:
         """Return the share of called positives that are; 1 where nothing is called."""
         called = self.true_positive + self.false_positive
-        return np.where(called > 0, _share(self.true_positive, called), 1.0)
+        return np.where(called > 0, share(self.true_positive, called), 1.0)
 
     @property
     def volume(self) -> FloatArray:
         """Return the share of examples that are called positive."""
         called = self.true_positive + self.false_positive
-        return _share(called, called + self.true_negative + self.false_negative)
+        return share(called, called + self.true_negative + self.false_negative)
 
     @property
     def accuracy(self) -> FloatArray:
         """Return the share of examples that are called right."""
         right = self.true_positive + self.true_negative
-        return _share(right, right + self.false_positive + self.false_negative)
+        return share(right, right + self.false_positive + self.false_negative)
 
     @property
     def has_both(self) -> bool:
@@ -60,8 +61,23 @@ class ThresholdCurve:
 
 
 def threshold_curve(scores: FloatArray, is_positive: BoolArray, weights: FloatArray | None = None) -> ThresholdCurve:
-    """Return the counts at each distinct score, and below all of them."""
+    """Return the counts at each distinct score, and below all of them.
+
+    `scores`, `is_positive` and `weights` are [n_examples]; without weights every example counts one. No example gives
+    the threshold below all, and no area.
+    Raises InvalidArgument for a score that is not finite, arrays of other lengths, and a negative weight.
+    Source: Fawcett 2006, An introduction to ROC analysis, algorithm 1, without interpolation.
+
+    >>> curve = threshold_curve(np.array([0.2, 0.7]), np.array([False, True]))
+    >>> (curve.threshold.tolist(), curve.true_positive.tolist(), curve.false_positive.tolist())
+    ([-inf, 0.2, 0.7], [1.0, 1.0, 0.0], [1.0, 0.0, 0.0])
+    """
+    require_shape("scores", scores, "n_examples")
+    require_finite("scores", scores)
+    require_shape("is_positive", is_positive, len(scores))
     weights = np.ones(len(scores)) if weights is None else weights
+    require_shape("weights", weights, len(scores))
+    require_weights("weights", weights)
     distinct, place = np.unique(scores, return_inverse=True)
     positive = np.bincount(place, weights * is_positive, minlength=len(distinct))
     negative = np.bincount(place, weights * ~is_positive, minlength=len(distinct))
@@ -82,7 +98,11 @@ def _called(weights: NDArray[Any]) -> FloatArray:
 def roc_area(curve: ThresholdCurve) -> float | None:
     """Return the area under the ROC curve by the trapezoidal rule, without its convex hull; None with one class only.
 
-    It is the probability that a positive scores above a negative, ties counting half.
+    It is the probability that a positive scores above a negative, ties counting half; larger is better.
+    Source: Hanley & McNeil 1982, for the probability; Fawcett 2006, algorithm 2, for the trapezoids.
+
+    >>> roc_area(threshold_curve(np.array([0.1, 0.5, 0.5, 0.9]), np.array([False, False, True, True])))
+    0.875
     """
     if not curve.has_both:
         return None
@@ -92,7 +112,11 @@ def roc_area(curve: ThresholdCurve) -> float | None:
 def precision_recall_area(curve: ThresholdCurve) -> float | None:
     """Return the area under precision by recall by the lower trapezoidal rule; None with one class only.
 
-    Source: Boyd, Eng & Page 2013, Area under the precision-recall curve, section 4.
+    Larger is better.
+    Source: Boyd, Eng & Page 2013, Area under the precision-recall curve: the lower trapezoid estimator.
+
+    >>> precision_recall_area(threshold_curve(np.array([0.1, 0.5, 0.7]), np.array([True, False, True])))
+    0.7916666666666666
     """
     if not curve.has_both:
         return None
@@ -102,14 +126,13 @@ def precision_recall_area(curve: ThresholdCurve) -> float | None:
 def average_precision(curve: ThresholdCurve) -> float | None:
     """Return Σ (gain in recall) × precision, with the precision before the gain, as YDF takes it; None with one class.
 
-    scikit-learn takes the precision after it, which is never larger on average.
+    scikit-learn takes the precision after it, which is never larger on average. Larger is better.
+    Source: YDF 0.16, its rule of AP; `sklearn.metrics.average_precision_score` for the other one.
+
+    >>> average_precision(threshold_curve(np.array([0.1, 0.5, 0.7]), np.array([True, False, True])))
+    0.75
     """
     if not curve.has_both:
         return None
     gained = -np.diff(curve.recall)
     return float(np.sum(gained * curve.precision[1:]))
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    shares: FloatArray = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
-    return shares

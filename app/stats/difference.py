@@ -4,12 +4,10 @@ Called by `app.leaderboards.mean`; pure.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.stats.arrays import FloatArray
 from app.stats.pairs import BLOCK_CELLS, Contrast, PairStatistics, compare
 from app.stats.resample import Resamples
-
-FloatArray = NDArray[np.float64]
 
 
 def compare_means(
@@ -18,7 +16,12 @@ def compare_means(
     """Compare every ordered pair on values [n_tasks, n_entrants], larger being better.
 
     The effect (in the fields `skill…`) is the mean of A minus the mean of B; the win rate counts the tasks
-    on which A is the larger, half for ties.
+    on which A is the larger, half for ties. Effects are in the unit of the values; NaN passes, as in `compare`.
+    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of other units.
+    Source: by definition, the paired difference of means.
+
+    >>> compare_means(np.array([[1.0, 2.0], [3.0, 3.0]]), None, level=0.95).skill.tolist()
+    [[0.0, -0.5], [0.5, 0.0]]
     """
     # The larger value wins, and the smaller of the negated ones.
     contrast = Contrast(lambda a, b: b - a, np.asarray, is_antisymmetric=True)

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.arrays import BoolArray, Counts, FloatArray
+from app.stats.checks import require_count, require_number
 from app.stats.compiled import compiled
 
-Counts = NDArray[np.uint8]
-FloatArray = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Result = TypeVar("Result")
 
@@ -50,10 +50,23 @@ def map_resamples(
     Each row sums to n_examples. Independent Poisson counts, topped up with uniform draws to the number of examples, are
     exactly the multinomial counts of the bootstrap: given their total, Poisson counts of equal means are uniform draws
     too. Neither the batch nor the threads change a number.
+    Raises InvalidArgument unless every count is a whole number of at least 1, and the margin a number from 0.
     Source: Efron & Tibshirani 1993, section 6.2; Hanley & MacGibbon 2006 for the Poisson counts.
+
+    >>> rows = map_resamples(lambda counts: counts.sum(axis=1).tolist(), 3, 4, np.random.default_rng(1))
+    >>> [total for batch in rows for total in batch]
+    [3, 3, 3, 3]
     """
-    draws = _Draws(n_examples, rng, margin)
-    n_rows = max(1, min(batch_cells // n_examples, -(-n_resamples // N_THREADS)))
+    for name, count in (("n_examples", n_examples), ("n_resamples", n_resamples), ("batch_cells", batch_cells)):
+        require_count(name, count)
+    require_number("margin", margin, 0.0)
+    return _map_resamples(of, n_resamples, _Draws(n_examples, rng, margin), batch_cells // n_examples)
+
+
+def _map_resamples(
+    of: Callable[[Counts], Result], n_resamples: int, draws: "_Draws", most_rows: int
+) -> Iterator[Result]:
+    n_rows = max(1, min(most_rows, -(-n_resamples // N_THREADS)))
     running: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(N_THREADS) as pool:
         for start in range(0, n_resamples, n_rows):
@@ -109,7 +122,7 @@ def _fill(
     table: Counts,
     upto: FloatArray,
     rest: Words,
-    is_done: NDArray[np.bool_],
+    is_done: BoolArray,
 ) -> None:
     """Turn codes into Poisson counts and top them up; rows with too many, or that need more numbers, are not done."""
     n_examples = counts.shape[1]

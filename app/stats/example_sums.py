@@ -1,13 +1,15 @@
-"""Sums over examples under many weightings at once. Called by `app.leaderboards`; pure."""
+"""Sums over examples under many weightings at once.
+
+Called by `app.leaderboards`; pure. Values and flags are looked at as they are, for each weighting anew: whether a value
+may be NaN is its maker's to say, and a sum over one is NaN. Negative weights are refused where weights come in.
+"""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.stats.arrays import BoolArray, Counts, FloatArray, IntArray, Weights
+from app.stats.checks import require_shape
 from app.stats.compiled import compiled
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-Weights = NDArray[np.uint8] | FloatArray
 NEAR = 4096
 """Examples that are gone through at once: their values stay near the processor while every weighting is applied."""
 
@@ -15,8 +17,15 @@ NEAR = 4096
 def flag_sums(weights: Weights, flags: BoolArray) -> FloatArray:
     """Return the weight of the examples of each flag, [n_weightings, n_flags], from flags [n_flags, n_examples].
 
-    Counts of a bootstrap are added as integers, which needs no copy of them.
+    `weights` are [n_weightings, n_examples]. Counts of a bootstrap are added as integers, which needs no copy of them.
+    Raises InvalidArgument for flags of another number of examples.
+    Source: by definition.
+
+    >>> flag_sums(np.array([[1.0, 2.0], [0.0, 0.5]]), np.array([[True, True], [False, True]])).tolist()
+    [[3.0, 2.0], [0.5, 0.5]]
     """
+    require_shape("weights", weights, "n_weightings", "n_examples")
+    require_shape("flags", flags, "n_flags", weights.shape[1])
     if weights.dtype != np.uint8:
         return weights.astype(np.float64, copy=False) @ flags.T.astype(np.float64)
     counted = np.empty((len(weights), len(flags)), dtype=np.int64)
@@ -27,8 +36,16 @@ def flag_sums(weights: Weights, flags: BoolArray) -> FloatArray:
 def weighted_sums(weights: Weights, values: FloatArray) -> FloatArray:
     """Return Σ weight × value, [n_weightings, n_values], from values [n_values, n_examples].
 
-    Counts of a bootstrap are read as they are: a matrix product would need eight times their memory.
+    `weights` are [n_weightings, n_examples]. Counts of a bootstrap are read as they are: a matrix product would need
+    eight times their memory. A NaN makes the sums of its row of values NaN.
+    Raises InvalidArgument for values of another number of examples.
+    Source: by definition.
+
+    >>> weighted_sums(np.array([[1.0, 2.0], [0.0, 0.5]]), np.array([[10.0, 100.0]])).tolist()
+    [[210.0], [50.0]]
     """
+    require_shape("weights", weights, "n_weightings", "n_examples")
+    require_shape("values", values, "n_values", weights.shape[1])
     if weights.dtype != np.uint8:
         found: FloatArray = weights.astype(np.float64, copy=False) @ values.T
         return found
@@ -37,7 +54,7 @@ def weighted_sums(weights: Weights, values: FloatArray) -> FloatArray:
     return sums
 
 
-def _count_flagged(counts: NDArray[np.uint8], flags: NDArray[np.uint8], counted: NDArray[np.int64]) -> None:
+def _count_flagged(counts: Counts, flags: Counts, counted: IntArray) -> None:
     for row in range(counts.shape[0]):
         for flag in range(flags.shape[0]):
             total = 0
@@ -46,7 +63,7 @@ def _count_flagged(counts: NDArray[np.uint8], flags: NDArray[np.uint8], counted:
             counted[row, flag] = total
 
 
-def _add_weighted(counts: NDArray[np.uint8], values: FloatArray, sums: FloatArray) -> None:
+def _add_weighted(counts: Counts, values: FloatArray, sums: FloatArray) -> None:
     for start in range(0, counts.shape[1], NEAR):
         for row in range(counts.shape[0]):
             near_counts = counts[row, start : start + NEAR]

@@ -1,34 +1,56 @@
 """Percentile intervals and what can be read off the replicates of scores: ranks and who is best.
 
-Called by the ranking methods in `app.leaderboards`; pure.
+Called by the ranking methods in `app.leaderboards`; pure. Scores and their replicates are larger-is-better and in the
+metric's own unit; ranks count from 1, which is the best.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import FloatArray, IntArray
+from app.stats.checks import InvalidArgument, require_integers, require_level, require_numbers, require_shape
+
 TIE = 1e-12
 """Replicate scores nearer than this are a tie: they differ by the rounding of sums only."""
 
 
 def percentile_interval(replicates: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return low and high ends, [n_columns], of replicates [n_resamples, n_columns]; linear quantiles.
+    """Return low and high ends, [n_columns] each, of replicates [n_resamples, n_columns]; linear quantiles.
 
+    The ends are in the unit of the replicates. NaN passes: a column that is undefined in one resample has NaN for both
+    ends, and the others are as if it were not there.
+    Raises InvalidArgument for a level outside (0, 1) and for no resample.
     Source: Efron & Tibshirani 1993, section 13.3.
+
+    >>> percentile_interval(np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), 0.5)
+    (array([1.]), array([3.]))
     """
+    require_level(level)
+    require_shape("replicates", replicates, "[n_resamples]", "n_columns")
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(replicates, [tail, 1.0 - tail], axis=0)
     return low, high
 
 
 def competition_ranks(scores: FloatArray) -> IntArray:
-    """Return ranks 1, 1, 3, … along the last axis, the largest score first; ties share the best rank."""
+    """Return ranks 1, 1, 3, … along the last axis of scores [..., n_entrants], the largest first, in the same shape.
+
+    Ties, which are scores nearer than TIE to their neighbour in the order, share the best rank; equal infinite
+    scores tie too.
+    Raises InvalidArgument for NaN, which has no place in an order, and for no entrant.
+    Source: by definition; "standard competition ranking", `scipy.stats.rankdata(-scores, method="min")` up to TIE.
+
+    >>> competition_ranks(np.array([0.5, 1.0, 1.0])).tolist()
+    [3, 1, 1]
+    """
+    if scores.ndim < 1 or not scores.shape[-1]:
+        raise InvalidArgument(f"scores has the shape {scores.shape}; expected [..., n_entrants >= 1]")
+    require_numbers("scores", scores)
     order = np.argsort(-scores, axis=-1, kind="stable")
     ordered = np.take_along_axis(scores, order, axis=-1)
     positions = np.broadcast_to(np.arange(scores.shape[-1]), scores.shape)
     begins = np.ones(scores.shape, dtype=bool)
-    begins[..., 1:] = ordered[..., :-1] - ordered[..., 1:] > TIE
+    with np.errstate(invalid="ignore"):  # the difference of equal infinities is NaN, and no step
+        begins[..., 1:] = ordered[..., :-1] - ordered[..., 1:] > TIE
     first = np.maximum.accumulate(np.where(begins, positions, 0), axis=-1)
     ranks = np.empty(scores.shape, dtype=np.int64)
     np.put_along_axis(ranks, order, first + 1, axis=-1)
@@ -36,10 +58,17 @@ def competition_ranks(scores: FloatArray) -> IntArray:
 
 
 def rank_interval(ranks: IntArray, level: float) -> tuple[IntArray, IntArray]:
-    """Return the lowest and highest rank, [n_entrants], that hold `level` of the replicates' ranks.
+    """Return the lowest and highest rank, [n_entrants] each, that hold `level` of ranks [n_resamples, n_entrants].
 
-    The quantiles are observed ranks: an interval of ranks has no fractions.
+    The quantiles are observed ranks, the inverse of the distribution function: an interval of ranks has no fractions.
+    Raises InvalidArgument for a level outside (0, 1), for no resample, and for ranks that are no whole numbers from 1.
+    Source: Efron & Tibshirani 1993, section 13.3, of the ranks; quantiles are definition 1 of Hyndman & Fan 1996.
+
+    >>> rank_interval(np.array([[1], [1], [2], [3]]), 0.5)
+    (array([1]), array([2]))
     """
+    require_level(level)
+    _require_ranks(ranks)
     tail = (1.0 - level) / 2.0
     low = np.quantile(ranks, tail, axis=0, method="inverted_cdf")
     high = np.quantile(ranks, 1.0 - tail, axis=0, method="inverted_cdf")
@@ -47,17 +76,45 @@ def rank_interval(ranks: IntArray, level: float) -> tuple[IntArray, IntArray]:
 
 
 def probability_best(ranks: IntArray) -> FloatArray:
-    """Return the share of replicates [n_resamples, n_entrants] in which each entrant is first; ties share it."""
+    """Return the share of resamples in which each entrant is first, [n_entrants], of ranks [n_resamples, n_entrants].
+
+    Those who tie for the first place share it, so the shares sum to one; larger is better.
+    Raises InvalidArgument for no resample, for ranks that are no whole numbers from 1, and where nobody is first.
+    Source: by definition, the bootstrap's estimate of P(rank = 1).
+
+    >>> probability_best(np.array([[1, 2], [1, 1]])).tolist()
+    [0.75, 0.25]
+    """
+    _require_ranks(ranks)
     first = (ranks == 1).astype(np.float64)
-    best: FloatArray = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
+    n_first = first.sum(axis=1, keepdims=True)
+    if not n_first.all():
+        raise InvalidArgument(f"ranks has nobody first in resample {int(np.argmin(n_first))}; expected a rank of 1")
+    best: FloatArray = (first / n_first).mean(axis=0)
     return best
 
 
 def probability_beats(scores: FloatArray) -> FloatArray:
-    """Return [n_entrants, n_entrants]: the share of replicates where row scores above column, half for ties."""
+    """Return the share of scores [n_resamples, n_entrants] where row is above column, [n_entrants, n_entrants].
+
+    Ties, nearer than TIE, count half, so the share and its mirror image sum to one and the diagonal is one half.
+    Raises InvalidArgument for NaN and for no resample. Memory stays that of `scores`.
+    Source: by definition, the bootstrap's estimate of P(A > B) + P(A = B) / 2.
+
+    >>> probability_beats(np.array([[2.0, 1.0], [1.0, 1.0]])).tolist()
+    [[0.5, 0.75], [0.25, 0.5]]
+    """
+    require_shape("scores", scores, "[n_resamples]", "n_entrants")
+    require_numbers("scores", scores)
     n_entrants = scores.shape[1]
     beats = np.empty((n_entrants, n_entrants))
-    for row in range(n_entrants):  # one entrant against all, all replicates at once: memory stays that of `scores`
-        margin = scores[:, [row]] - scores
-        beats[row] = (margin > TIE).mean(axis=0) + 0.5 * (np.abs(margin) <= TIE).mean(axis=0)
+    with np.errstate(invalid="ignore"):  # the difference of equal infinities is NaN, and a tie
+        for row in range(n_entrants):  # one entrant against all, all replicates at once
+            margin = scores[:, [row]] - scores
+            beats[row] = (margin > TIE).mean(axis=0) + 0.5 * (~(np.abs(margin) > TIE)).mean(axis=0)
     return beats
+
+
+def _require_ranks(ranks: IntArray) -> None:
+    require_shape("ranks", ranks, "[n_resamples]", "n_entrants")
+    require_integers("ranks", ranks, low=1)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom, t
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import FloatArray, IntArray, share
+from app.stats.checks import InvalidArgument, require_finite, require_shape
+
 BLOCK_UNITS = 100_000
 ROUNDING = 1e-13
 
@@ -29,9 +29,19 @@ class PairTests:
 def mcnemar_pairs(is_right: FloatArray) -> PairTests:
     """Return the exact one-sided McNemar test of every pair, from zeros and ones, [n_examples, n_entrants].
 
-    P(X ≥ n₁₂), X ~ Bin(n₁₂ + n₂₁, ½); 1 where the two never differ. Source: McNemar 1947; YDF leaves the observed count
-    itself out, which makes its values too small.
+    One is right. P(X ≥ n₁₂), X ~ Bin(n₁₂ + n₂₁, ½); 1 where the two never differ. `deviation` is that of the sample of
+    differences, with n − 1.
+    Raises InvalidArgument for no example and for anything but zeros and ones, NaN too: what failed is not right.
+    Source: McNemar 1947; Agresti 2013, Categorical data analysis, section 11.1. YDF leaves the
+    observed count itself out, which makes its values too small.
+
+    >>> tests = mcnemar_pairs(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0]]))
+    >>> (tests.p_value.tolist(), tests.only.tolist())
+    ([[1.0, 0.25], [1.0, 1.0]], [[0, 2], [0, 0]])
     """
+    require_shape("is_right", is_right, "[n_examples]", "n_entrants")
+    if not ((is_right == 0) | (is_right == 1)).all():
+        raise InvalidArgument("is_right holds something else than zeros and ones")
     n_examples = len(is_right)
     both = is_right.T @ is_right
     only = np.rint(np.diag(both)[:, None] - both).astype(np.int64)
@@ -45,8 +55,16 @@ def mcnemar_pairs(is_right: FloatArray) -> PairTests:
 def paired_t_pairs(scores: FloatArray) -> PairTests:
     """Return the one-sided paired t-test of every pair, from scores [n_units, n_entrants], larger being better.
 
-    The standard deviation is the sample's, with n − 1.
+    The standard deviation is the sample's, with n − 1; the p-value is NaN where differences do not vary, and where
+    there is one unit.
+    Raises InvalidArgument for no unit and for a score that is not finite: a unit without one is its caller's to judge.
+    Source: Student 1908, the test of paired differences; `scipy.stats.ttest_rel` with `alternative="greater"`.
+
+    >>> float(paired_t_pairs(np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]])).p_value[0, 1].round(4))
+    0.0371
     """
+    require_shape("scores", scores, "[n_units]", "n_entrants")
+    require_finite("scores", scores)
     n_units, n_entrants = scores.shape
     totals, products = np.zeros(n_entrants), np.zeros((n_entrants, n_entrants))
     # Differences do not change when each unit is centred, and the sums then lose no digits.
@@ -60,5 +78,5 @@ def paired_t_pairs(scores: FloatArray) -> PairTests:
     squares = own - 2 * products - n_units * mean**2
     # What is left of two equal columns is rounding, not a spread.
     deviation = np.sqrt(np.where(squares > ROUNDING * own, squares, 0.0) / max(n_units - 1, 1))
-    ratio = np.divide(mean * np.sqrt(n_units), deviation, out=np.full(mean.shape, np.nan), where=deviation > 0)
+    ratio = share(mean * np.sqrt(n_units), deviation)
     return PairTests(mean, deviation, t.sf(ratio, n_units - 1), None)

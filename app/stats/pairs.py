@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.arrays import FloatArray, IntArray
+from app.stats.checks import require_count, require_level, require_shape
 from app.stats.interval import percentile_interval
 from app.stats.resample import Resamples
 
-FloatArray = NDArray[np.float64]
 AnyFloatArray = NDArray[np.floating[Any]]
-IntArray = NDArray[np.int64]
 BLOCK_CELLS = 4_000_000
 EXACT_TASKS = 1 << 23
 """Sums of half-integers below it are exact in single precision."""
@@ -63,8 +63,20 @@ def compare(
     """Compare every ordered pair on errors [n_tasks, n_entrants]; the smaller error wins a task, half for ties.
 
     Where the contrast is antisymmetric only half of the pairs is resampled: the other half is its mirror image.
-    Memory is O(block_cells), and the result does not depend on it.
+    Memory is O(block_cells), and the result does not depend on it. NaN passes: a pair whose contrast is NaN on one task
+    has no effect, and a task where either error is NaN is won by nobody. Intervals are NaN without resamples.
+    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of other units.
+    Source: Efron & Tibshirani 1993, section 13.3, of the paired tasks; the statistic is the contrast's.
+
+    >>> found = compare(np.array([[1.0, 2.0], [3.0, 3.0]]), Contrast(np.subtract, np.asarray, True), None, 0.95)
+    >>> (found.skill.tolist(), found.win_rate.tolist())
+    ([[0.0, -0.5], [0.5, 0.0]], [[0.5, 0.75], [0.25, 0.5]])
     """
+    require_level(level)
+    require_shape("errors", errors, "[n_tasks]", "[n_entrants]")
+    require_count("block_cells", block_cells)
+    if resamples is not None:
+        require_shape("errors", errors, resamples.n_units, "[n_entrants]")
     n_tasks, n_entrants = errors.shape
     found = np.full((6, n_entrants, n_entrants), np.nan)
     n_rows = n_tasks if resamples is None else max(n_tasks, resamples.n_resamples)

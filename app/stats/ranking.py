@@ -1,17 +1,17 @@
 """Rankings within groups: NDCG, MRR, MAP and precision at one; pure.
 
-`predicted` and `relevance` are [n_examples] with the groups' numbers in `groups`. A group whose ideal gain is zero
-scores zero and stays in the mean. Source of the rules where several are in use: YDF 0.16.
+Called by the measuring of predictions. `predicted` and `relevance` are [n_examples], as are the groups' numbers.
+A group whose ideal gain is zero scores zero and stays in the mean: there is no NaN, neither in nor out. Every score is
+within [0, 1] and larger is better. Source of the rules where several are in use: YDF 0.16.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from app.stats.arrays import BoolArray, FloatArray, IntArray, share
+from app.stats.checks import require_count, require_finite, require_integers, require_shape
+
 MAX_COMBINED = 2**62
 
 
@@ -43,39 +43,74 @@ class RankedGroups:
     is_first_best: BoolArray
 
     def scores(self, truncation: int) -> GroupScores:
-        """Return the scores of each group, of its first `truncation` ranks; rank r from 1 counts 1 / log2(r + 1)."""
+        """Return the scores of each group, of its first `truncation` ranks; rank r from 1 counts 1 / log2(r + 1).
+
+        Raises InvalidArgument unless `truncation` is a whole number of at least 1.
+        Source: Järvelin & Kekäläinen 2002 for NDCG, with the gains 2^relevance − 1 of Burges et al. 2005; Manning,
+        Raghavan & Schütze 2008, Introduction to information retrieval, section 8.4, for MAP and precision.
+
+        >>> groups = np.zeros(3, dtype=np.int64)
+        >>> found = rank_groups(np.array([0.9, 0.5, 0.1]), np.array([0.0, 1.0, 1.0]), groups).scores(2)
+        >>> (found.mrr.tolist(), found.average_precision.tolist(), found.precision_at_1.tolist())
+        ([0.5], [0.5], [0.0])
+        """
+        require_count("truncation", truncation)
         discount = np.where(self.rank < truncation, 1.0 / np.log2(self.rank + 2.0), 0.0)
         ideal = np.add.reduceat(self.best * discount, self.starts)
         average = np.add.reduceat(self.best, self.starts) / self.sizes
         hits = self.is_relevant & (self.rank < truncation)
         return GroupScores(
-            ndcg=_share(np.add.reduceat(self.gain * discount, self.starts), ideal),
-            default_ndcg=_share(average * np.add.reduceat(discount, self.starts), ideal),
+            ndcg=_share_or_zero(np.add.reduceat(self.gain * discount, self.starts), ideal),
+            default_ndcg=_share_or_zero(average * np.add.reduceat(discount, self.starts), ideal),
             mrr=1.0 / np.minimum.reduceat(np.where(hits, self.rank + 1.0, np.inf), self.starts),
             average_precision=self._average_precisions(hits),
             precision_at_1=self.is_first_best.astype(np.float64),
         )
 
     def ndcg_upto(self, truncation: int) -> FloatArray:
-        """Return the NDCG of each group at the truncations 1, 2, … up to `truncation`, [n_groups, truncation]."""
+        """Return the NDCG of each group at the truncations 1, 2, … up to `truncation`, [n_groups, truncation].
+
+        Raises InvalidArgument unless `truncation` is a whole number of at least 1.
+        Source: Järvelin & Kekäläinen 2002, as `scores` takes it.
+
+        >>> groups = np.zeros(2, dtype=np.int64)
+        >>> rank_groups(np.array([0.9, 0.5]), np.array([0.0, 1.0]), groups).ndcg_upto(2).round(4).tolist()
+        [[0.0, 0.6309]]
+        """
+        require_count("truncation", truncation)
         there = self.rank < truncation
         at = (np.repeat(np.arange(len(self.sizes)), self.sizes)[there], self.rank[there])
         sums = np.zeros((2, len(self.sizes), truncation))
         for found, gains in zip(sums, (self.gain, self.best), strict=True):
             found[at] = gains[there] / np.log2(self.rank[there] + 2.0)
         reached, ideal = np.cumsum(sums, axis=2)
-        return _share(reached, ideal)
+        return _share_or_zero(reached, ideal)
 
     def _average_precisions(self, hits: BoolArray) -> FloatArray:
         upto = np.cumsum(hits)
         within: IntArray = upto - np.repeat(upto[self.starts] - hits[self.starts], self.sizes)
         precision = np.where(hits, within / (self.rank + 1.0), 0.0)
         n_hits = np.add.reduceat(hits, self.starts, dtype=np.float64)
-        return _share(np.add.reduceat(precision, self.starts), n_hits)
+        return _share_or_zero(np.add.reduceat(precision, self.starts), n_hits)
 
 
 def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> RankedGroups:
-    """Sort the examples of every group once, for scores at any truncation."""
+    """Sort the examples of every group once, for scores at any truncation; groups come in the order of their numbers.
+
+    Raises InvalidArgument for no example, arrays of other lengths, predictions or relevances that are not finite, and
+    groups that are no whole numbers.
+    Source: by definition; ties share the mean gain of their ranks, McSherry & Najork 2008.
+
+    >>> ranked = rank_groups(np.array([0.1, 0.9, 0.5]), np.array([1.0, 0.0, 2.0]), np.array([7, 7, 8]))
+    >>> (ranked.sizes.tolist(), ranked.gain.tolist(), ranked.best.tolist())
+    ([2, 1], [0.0, 1.0, 3.0], [1.0, 0.0, 3.0])
+    """
+    require_shape("predicted", predicted, "[n_examples]")
+    require_finite("predicted", predicted)
+    require_shape("relevance", relevance, len(predicted))
+    require_finite("relevance", relevance)
+    require_shape("groups", groups, len(predicted))
+    require_integers("groups", groups)
     order = _order(groups, -predicted, -relevance)
     rank, starts, sizes = _places(groups[order])
     gains = np.exp2(relevance) - 1.0
@@ -141,7 +176,6 @@ def _first_largest(values: FloatArray, starts: IntArray, sizes: IntArray) -> Int
     return first
 
 
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return part / whole, and zero where the whole is: nothing to gain, and no hit, score nothing."""
-    shares: FloatArray = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
-    return shares
+def _share_or_zero(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return part / whole, zero where the whole is: a group with nothing to gain, or without a hit, scores nothing."""
+    return np.where(whole > 0, share(part, whole), 0.0)

@@ -1,23 +1,48 @@
-"""Errors of predicted values, and where they are; pure. `weights` count examples; undefined is None."""
+"""Errors of predicted values, and where they are; pure.
+
+Called by `app.leaderboards`. Arrays are [n_examples] in the unit of the labels, `weights` count examples. Undefined is
+None, or NaN inside an array; NaN and infinite numbers do not come in, as an item without a prediction was completed.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import FloatArray, IntArray, share
+from app.stats.checks import (
+    InvalidArgument,
+    require_count,
+    require_finite,
+    require_shape,
+    require_weights,
+)
 
 
 def root_mean_squared_error(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
-    """Return √(weighted mean of squared residuals); lower is better."""
+    """Return √(weighted mean of squared residuals); lower is better. None without an example of positive weight.
+
+    Raises InvalidArgument for arrays of other lengths, numbers that are not finite, and a negative weight.
+    Source: by definition; `sklearn.metrics.root_mean_squared_error`.
+
+    >>> root_mean_squared_error(np.array([1.0, 2.0]), np.array([1.0, 4.0]), np.ones(2))
+    1.4142135623730951
+    """
+    _require_values(weights, predicted=predicted, labels=labels)
     mean = _mean((predicted - labels) ** 2, weights)
     return None if mean is None else float(np.sqrt(mean))
 
 
 def default_rmse(labels: FloatArray, weights: FloatArray) -> float | None:
-    """Return the error of always predicting the mean label."""
+    """Return the error of always predicting the weighted mean label; None without an example of positive weight.
+
+    Raises InvalidArgument as `root_mean_squared_error` does.
+    Source: YDF 0.16, default RMSE; the labels' standard deviation with n, by definition.
+
+    >>> default_rmse(np.array([1.0, 3.0]), np.ones(2))
+    1.0
+    """
+    _require_values(weights, labels=labels)
     mean = _mean(labels, weights)
     return None if mean is None else root_mean_squared_error(np.full(len(labels), mean), labels, weights)
 
@@ -39,13 +64,24 @@ def conditional_mean(
 
     The bins reach from the mean of the `n_extreme` smallest numbers of `by` to that of the largest; the first and the
     last bin also hold what lies beyond.
+    Raises InvalidArgument for no example, no bin, arrays of other lengths, numbers that are not finite, a negative
+    weight.
+    Source: by definition; YDF 0.16, conditional plots, with the centres of bins.
+
+    >>> bins = conditional_mean(np.array([0.0, 1.0]), np.array([5.0, 7.0]), np.ones(2), n_bins=2)
+    >>> (bins.centre.tolist(), bins.mean.tolist())
+    ([0.25, 0.75], [5.0, 7.0])
     """
+    _require_values(weights, by=by, values=values)
+    require_shape("by", by, "[n_examples]")
+    require_count("n_bins", n_bins)
+    require_count("n_extreme", n_extreme)
     low, high = _ends(by, n_extreme)
     with np.errstate(over="ignore"):
         place = np.clip((by - low) / (high - low) * n_bins, 0, n_bins - 1).astype(np.int64)
     weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
-    sums = np.bincount(place, weights * values, minlength=n_bins)
-    mean = np.divide(sums, weight, out=np.full(n_bins, np.nan), where=weight > 0)
+    sums = np.bincount(place, weights * values, minlength=n_bins).astype(np.float64)
+    mean = share(sums, weight)
     n_examples = np.bincount(place, weights > 0, minlength=n_bins).astype(np.int64)
     return Bins(low + (np.arange(n_bins) + 0.5) * (high - low) / n_bins, weight, mean, n_examples)
 
@@ -60,8 +96,17 @@ def normal_quantiles(residuals: FloatArray, weights: FloatArray) -> tuple[FloatA
     """Return (theoretical, observed) quantiles of a normal probability plot, both ascending, [n_examples].
 
     Observed residuals are in units of their own mean and standard deviation; the plotting position of an example is
-    the middle of its weight.
+    the middle of its weight. Residuals that are all equal are observed as zero.
+    Raises InvalidArgument for no weight above zero, arrays of other lengths, residuals that are not finite, a negative
+    weight.
+    Source: Hazen 1914 for the plotting positions (i − ½) / n; NIST/SEMATECH e-Handbook, section 1.3.3.21.
+
+    >>> [quantiles.round(3).tolist() for quantiles in normal_quantiles(np.array([1.0, 3.0]), np.ones(2))]
+    [[-0.674, 0.674], [-1.0, 1.0]]
     """
+    _require_values(weights, residuals=residuals)
+    if not weights.sum() > 0:
+        raise InvalidArgument("weights are all zero; expected one above it at least")
     order = np.argsort(residuals, kind="stable")
     ordered, weight = residuals[order], weights[order]
     total = weight.sum()
@@ -70,6 +115,14 @@ def normal_quantiles(residuals: FloatArray, weights: FloatArray) -> tuple[FloatA
     deviation = float(np.sqrt(np.average((ordered - mean) ** 2, weights=weight)))
     theoretical: FloatArray = ndtri(np.clip(positions, 1e-12, 1 - 1e-12))
     return theoretical, (ordered - mean) / deviation if deviation > 0 else np.zeros(len(ordered))
+
+
+def _require_values(weights: FloatArray, **arrays: FloatArray) -> None:
+    require_shape("weights", weights, "n_examples")
+    require_weights("weights", weights)
+    for name, array in arrays.items():
+        require_shape(name, array, len(weights))
+        require_finite(name, array)
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> float | None:

@@ -5,23 +5,40 @@ Called by `app.leaderboards.skill_score`; pure. Errors are positive numbers, sma
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from app.stats.arrays import FloatArray
+from app.stats.checks import require_count, require_numbers, require_shape
 from app.stats.pairs import BLOCK_CELLS, Contrast, PairStatistics, compare
 from app.stats.resample import Resamples
 
-FloatArray = NDArray[np.float64]
-
 
 def skill(mean_log_ratios: FloatArray) -> FloatArray:
-    """Return 1 − geometric mean of ratios, from the mean of their logarithms; higher is better."""
+    """Return 1 − geometric mean of ratios, from the mean of their natural logarithms; higher is better.
+
+    Any shape goes in and comes out; it is a share, at most one. NaN passes, a mean that is undefined has no skill.
+    Source: fev 0.10, `leaderboard`: skill_score = 1 − gmean of the clipped relative errors.
+
+    >>> skill(np.log(np.array([0.5, 1.0, 2.0]))).round(12).tolist()
+    [0.5, 0.0, -1.0]
+    """
     scores: FloatArray = 0.0 - np.expm1(mean_log_ratios)
     return scores
 
 
 def average_ranks(errors: FloatArray, *, block_cells: int = BLOCK_CELLS) -> FloatArray:
-    """Return the ranks of the entrants on each task, the smallest error first, ties sharing the average rank."""
+    """Return the ranks of the entrants on each task, the smallest error first, ties sharing the average rank.
+
+    `errors` and the ranks are [n_tasks, n_entrants]; ranks count from 1. The result does not depend on `block_cells`.
+    Raises InvalidArgument for NaN, which has no place in an order, and for no entrant.
+    Source: Kendall 1945 for tied ranks; `scipy.stats.rankdata` along each task.
+
+    >>> average_ranks(np.array([[0.5, 0.1, 0.5]])).tolist()
+    [[2.5, 1.0, 2.5]]
+    """
+    require_count("block_cells", block_cells)
+    require_shape("errors", errors, "n_tasks", "[n_entrants]")
+    require_numbers("errors", errors)
     ranks = np.empty(errors.shape)
     n_rows = max(1, block_cells // errors.shape[1])
     for start in range(0, len(errors), n_rows):
@@ -32,8 +49,15 @@ def average_ranks(errors: FloatArray, *, block_cells: int = BLOCK_CELLS) -> Floa
 def win_shares(errors: FloatArray) -> FloatArray:
     """Return, per task, the share of opponents that an entrant beats, half for ties, [n_tasks, n_entrants].
 
-    Needs at least two entrants: alone there is nobody to beat. Who has the average rank r beats n − r opponents.
+    Who has the average rank r beats n − r opponents; larger is better.
+    Raises InvalidArgument for fewer than two entrants, as alone there is nobody to beat, and for NaN.
+    Source: fev 0.10, `leaderboard`: win_rate = mean over opponents of A < B, plus half of A = B.
+
+    >>> win_shares(np.array([[1.0, 2.0, 2.0]])).tolist()
+    [[1.0, 0.25, 0.25]]
     """
+    require_shape("errors", errors, "n_tasks", "n_entrants")
+    require_count("the number of entrants", errors.shape[1], least=2)
     n_entrants = errors.shape[1]
     shares: FloatArray = (n_entrants - average_ranks(errors)) / (n_entrants - 1)
     return shares
@@ -47,14 +71,31 @@ def compare_pairs(
     level: float,
     block_cells: int = BLOCK_CELLS,
 ) -> PairStatistics:
-    """Compare every ordered pair of entrants: ratios are clipped for the skill and not for the win rate."""
+    """Compare every ordered pair of entrants: ratios are clipped for the skill and not for the win rate.
+
+    `errors` is [n_tasks, n_entrants], smaller being better; skill and win rate of the first are larger-is-better. NaN
+    and ratios of zeros pass, as in `compare`.
+    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of other units.
+    Source: fev 0.10, `pairwise_comparison`.
+
+    >>> compare_pairs(np.array([[1.0, 2.0]]), None, clip=(0.01, 100.0), level=0.95).skill.round(12).tolist()
+    [[0.0, 0.5], [-1.0, 0.0]]
+    """
     symmetric = bool(np.isclose(clip[0] * clip[1], 1.0, rtol=1e-15))
     contrast = Contrast(lambda a, b: np.log(np.clip(ratios(a, b), *clip)), skill, is_antisymmetric=symmetric)
     return compare(errors, contrast, resamples, level, block_cells=block_cells)
 
 
 def ratios(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return a / b, to be clipped: equal errors have the ratio 1, also two of 0, and any other over 0 is infinite."""
+    """Return a / b, to be clipped: equal errors have the ratio 1, also two of 0, and any other over 0 is infinite.
+
+    Errors of any shapes that broadcast, smaller being better; NaN of either passes.
+    Raises ValueError, numpy's own, for shapes that do not broadcast.
+    Source: by definition; the clip of fev 0.10 makes every ratio finite.
+
+    >>> ratios(np.array([0.0, 1.0, 3.0]), np.array([0.0, 0.0, 2.0])).tolist()
+    [1.0, inf, 1.5]
+    """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # Adding 0 turns the zero that a tiny negative number was read as into the positive one.
         found: FloatArray = np.where(a == b, 1.0, a / (b + 0.0))

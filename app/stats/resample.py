@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from app.stats.arrays import FloatArray
+from app.stats.checks import InvalidArgument, require_count, require_shape
+
+SEPARATOR = "\x1f"
 BATCH_CELLS = 4_000_000
 """How many cells of a count matrix are drawn at once, about 100 MiB with what drawing them takes."""
 KEEP_CELLS = 256_000_000
@@ -20,9 +23,19 @@ KEEP_CELLS = 256_000_000
 def board_generator(rng_seed: int, *names: str) -> np.random.Generator:
     """Return the generator of stream `independent`: seeded by a hash of the board's seed and names.
 
-    The same names give the same draws whoever else is on the board.
+    The same names give the same draws whoever else is on the board. The hash is BLAKE2b of 16 bytes over the seed and
+    the names, joined by U+001F; its big-endian number seeds numpy's SeedSequence and PCG64. Published intervals hang
+    on every step of it: its numbers are held by tests/test_stats_stream.py.
+    Raises InvalidArgument for a seed that is no whole number, and for a name that holds U+001F: it could be two.
+    Source: Aumasson et al. 2013 for BLAKE2; numpy's SeedSequence for the rest.
+
+    >>> board_generator(1, "board", "tasks").integers(0, 100, size=3).tolist()
+    [65, 25, 93]
     """
-    digest = hashlib.blake2b("\x1f".join((str(rng_seed), *names)).encode(), digest_size=16).digest()
+    require_count("rng_seed", rng_seed, least=-(2**63))
+    if any(SEPARATOR in name for name in names):
+        raise InvalidArgument(f"names are {names!r}; expected none with U+001F in it, which separates them")
+    digest = hashlib.blake2b(SEPARATOR.join((str(rng_seed), *names)).encode(), digest_size=16).digest()
     return np.random.default_rng(np.random.SeedSequence(int.from_bytes(digest, "big")))
 
 
@@ -30,8 +43,14 @@ def draw_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Flo
     """Return how often each unit is drawn, [n_resamples, n_units]; each row sums to n_units.
 
     The draws are one call of `integers(0, n_units, size=(n_resamples, n_units))`, which is what fev draws.
+    Raises InvalidArgument unless both counts are whole numbers of at least 1.
     Source: Efron & Tibshirani 1993, section 6.2.
+
+    >>> draw_counts(3, 2, np.random.default_rng(1)).sum(axis=1).tolist()
+    [3.0, 3.0]
     """
+    require_count("n_units", n_units)
+    require_count("n_resamples", n_resamples)
     drawn = rng.integers(0, n_units, size=(n_resamples, n_units))
     drawn += np.arange(n_resamples)[:, None] * n_units
     counts = np.bincount(drawn.ravel(), minlength=n_resamples * n_units)
@@ -43,6 +62,12 @@ class Resamples:
 
     `begin` returns a generator at the stream's first number. It hands out numbers one after the other, so drawing
     in batches draws what `draw_counts` draws in one call, whatever the batch; and every pass sees the same draws.
+    Raises InvalidArgument unless every count is a whole number, of at least 1 (`keep_cells` of 0).
+    Source: Efron & Tibshirani 1993, section 6.2.
+
+    >>> resamples = Resamples(3, 2, lambda: np.random.default_rng(1), batch_cells=3)
+    >>> [counts.shape for counts in resamples.batches()]
+    [(1, 3), (1, 3)]
     """
 
     def __init__(
@@ -54,6 +79,9 @@ class Resamples:
         batch_cells: int = BATCH_CELLS,
         keep_cells: int = KEEP_CELLS,
     ) -> None:
+        for name, count in (("n_units", n_units), ("n_resamples", n_resamples), ("batch_cells", batch_cells)):
+            require_count(name, count)
+        require_count("keep_cells", keep_cells, least=0)
         self.n_units, self.n_resamples = n_units, n_resamples
         self._begin = begin
         self._n_rows = max(1, batch_cells // n_units)
@@ -61,7 +89,7 @@ class Resamples:
         self._kept: Sequence[NDArray[np.unsignedinteger]] = ()
 
     def batches(self) -> Iterator[NDArray[np.unsignedinteger]]:
-        """Yield the count matrices in order, each [<= batch, n_units]."""
+        """Yield the count matrices in order, each [<= batch, n_units]; every row sums to n_units."""
         if not self._keeps:
             return self._draw()
         self._kept = self._kept or tuple(self._draw())
@@ -70,8 +98,13 @@ class Resamples:
     def means(self, values: NDArray[np.floating[Any]]) -> FloatArray:
         """Return the mean of each column of values [n_units, n_columns] in each resample, [n_resamples, n_columns].
 
-        Sums are taken in the precision of the values.
+        Sums are taken in the precision of the values. A column with a NaN is NaN in every resample.
+        Raises InvalidArgument for values that are not [n_units, n_columns].
+
+        >>> Resamples(2, 3, lambda: np.random.default_rng(1)).means(np.array([[5.0], [5.0]])).tolist()
+        [[5.0], [5.0], [5.0]]
         """
+        require_shape("values", values, self.n_units, "n_columns")
         sums = np.concatenate([counts.astype(values.dtype) @ values for counts in self.batches()])
         found: FloatArray = np.asarray(sums, dtype=np.float64) / self.n_units
         return found

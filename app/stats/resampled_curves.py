@@ -3,6 +3,8 @@
 Called by `app.leaderboards` with the counts of a bootstrap; pure. Scores are sorted once. A threshold matters only
 where the score of a positive is passed: between two of those recall stands still, so every number of a weighting is
 a sum over the distinct scores of positives. The same definitions, curve by curve, are in `app.stats.curves`.
+Weights are [n_weightings, n_examples] and not negative, which is checked where they come in. NaN in a result says that
+a weighting has one class only, or that nothing is called; NaN does not come in.
 """
 
 from dataclasses import dataclass
@@ -12,12 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.arrays import BoolArray, FloatArray, Weights, share
+from app.stats.checks import (
+    require_finite,
+    require_integers,
+    require_number,
+    require_shape,
+    require_word,
+)
 from app.stats.compiled import compiled
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
-Weights = NDArray[np.uint8] | FloatArray
+Int32Array = NDArray[np.int32]
 NOTHING_CALLED = 1.0
 """The precision of calling nothing positive."""
 
@@ -31,15 +38,35 @@ class SortedScores:
     that score, and are the same array when no negative shares a score with a positive.
     """
 
-    positive: IntArray
-    negative: IntArray
-    starts: IntArray | None
-    below: IntArray
-    upto: IntArray
+    positive: Int32Array
+    negative: Int32Array
+    starts: Int32Array | None
+    below: Int32Array
+    upto: Int32Array
+
+    @cached_property
+    def least_examples(self) -> int:
+        """Return how many examples a weighting has at least: compiled loops would read beyond a shorter one."""
+        return 1 + max((int(part.max()) for part in (self.positive, self.negative) if len(part)), default=-1)
 
 
-def sort_scores(scores: FloatArray, is_positive: BoolArray, example: IntArray | None = None) -> SortedScores:
-    """Sort scores [n_scores] once for every weighting; `example` says whose each score is, by default its own."""
+def sort_scores(scores: FloatArray, is_positive: BoolArray, example: Int32Array | None = None) -> SortedScores:
+    """Sort scores [n_scores] once for every weighting; `example` says whose each score is, by default its own.
+
+    `is_positive` and `example` are [n_scores] too.
+    Raises InvalidArgument for a score that is not finite, arrays of other lengths, and a negative example number.
+    Source: by definition.
+
+    >>> found = sort_scores(np.array([0.9, 0.1, 0.5]), np.array([True, False, True]))
+    >>> (found.positive.tolist(), found.negative.tolist(), found.below.tolist())
+    ([2, 0], [1], [1, 1])
+    """
+    require_shape("scores", scores, "n_scores")
+    require_finite("scores", scores)
+    require_shape("is_positive", is_positive, len(scores))
+    if example is not None:
+        require_shape("example", example, len(scores))
+        require_integers("example", example, low=0)
     order = np.argsort(scores)
     positives, negatives = order[is_positive[order]], order[~is_positive[order]]
     levels, starts = np.unique(scores[positives], return_index=True)
@@ -77,7 +104,7 @@ class Calls:
     @cached_property
     def precision(self) -> FloatArray:
         """Return the precision from each score on; NaN where nothing is called."""
-        return _share(self.found, self.found + self.false)
+        return share(self.found, self.found + self.false)
 
     def defined(self, values: FloatArray) -> FloatArray:
         """Return values [n_weightings] with NaN where there is one class only."""
@@ -86,7 +113,17 @@ class Calls:
 
 
 def count_calls(scores: SortedScores, weights: Weights) -> Calls:
-    """Return the calls of every weighting [n_weightings, n_examples]."""
+    """Return the calls of every weighting [n_weightings, n_examples].
+
+    Raises InvalidArgument for weightings of fewer examples than the scores are of.
+    Source: by definition.
+
+    >>> scores = sort_scores(np.array([0.9, 0.1, 0.5]), np.array([True, False, True]))
+    >>> calls = count_calls(scores, np.ones((1, 3)))
+    >>> (calls.found.tolist(), calls.false.tolist(), calls.precision.tolist())
+    ([[2.0, 1.0]], [[0.0, 0.0]], [[1.0, 1.0]])
+    """
+    _require_weightings(scores, weights)
     sums = np.int32 if weights.dtype == np.uint8 else np.float64
     gained = np.take(weights, scores.positive, axis=1)
     if scores.starts is not None and len(scores.starts):
@@ -114,7 +151,17 @@ class Areas:
 
 
 def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
-    """Return the areas under ROC and precision-recall curves of weightings [n_weightings, n_examples], in one pass."""
+    """Return the areas under ROC and precision-recall curves of weightings [n_weightings, n_examples], in one pass.
+
+    Raises InvalidArgument for weightings of fewer examples than the scores are of.
+    Source: as in `app.stats.curves`: Hanley & McNeil 1982; Boyd, Eng & Page 2013; YDF 0.16 for AP.
+
+    >>> scores = sort_scores(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
+    >>> areas = curve_areas(scores, np.ones((1, 3)))
+    >>> (areas.roc.tolist(), areas.average_precision.tolist())
+    ([0.5], [0.75])
+    """
+    _require_weightings(scores, weights)
     areas = np.full((3, len(weights)), np.nan)
     false = np.zeros(len(scores.negative) + 1, dtype=np.int32 if weights.dtype == np.uint8 else np.float64)
     starts = np.arange(len(scores.positive), dtype=np.int32) if scores.starts is None else scores.starts
@@ -125,11 +172,11 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
 
 def _add_areas(
     weights: Weights,
-    positive: IntArray,
-    levels: IntArray,
-    negative: IntArray,
-    below: IntArray,
-    upto: IntArray,
+    positive: Int32Array,
+    levels: Int32Array,
+    negative: Int32Array,
+    below: Int32Array,
+    upto: Int32Array,
     false: NDArray[Any],
     areas: FloatArray,
 ) -> None:
@@ -159,53 +206,102 @@ def _add_areas(
 
 
 def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
-    """Return the precision or the fpr at the highest threshold whose recall is at least `at`; calling nothing has 0."""
+    """Return the precision or the fpr at the highest threshold whose recall is at least `at`; calling nothing has 0.
+
+    `metric` is "precision", larger being better, or "fpr", smaller being better; the result is [n_weightings].
+    Raises InvalidArgument for another metric and for `at` outside [0, 1].
+    Source: YDF 0.16, metrics at a constraint, conservative and without interpolation.
+
+    >>> scores = sort_scores(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
+    >>> at_recall(count_calls(scores, np.ones((1, 3))), "fpr", 1.0).tolist()
+    [1.0]
+    """
+    require_word("metric", metric, ("precision", "fpr"))
+    require_number("at", at, 0.0, 1.0)
     reached = calls.defined(np.ones(len(calls.positives)))
     if at <= 0.0:
         return reached * (NOTHING_CALLED if metric == "precision" else 0.0)
     if not calls.found.shape[1]:
         return reached * np.nan
-    last = np.maximum((_share(calls.found, calls.positives) >= at).sum(axis=1) - 1, 0)
-    values = calls.precision if metric == "precision" else _share(calls.false, calls.negatives)
+    last = np.maximum((share(calls.found, calls.positives) >= at).sum(axis=1) - 1, 0)
+    values = calls.precision if metric == "precision" else share(calls.false, calls.negatives)
     there: FloatArray = reached * values[np.arange(len(values)), last]
     return there
 
 
 def recall_at(calls: Calls, given: str, at: float) -> FloatArray:
-    """Return the highest recall with a precision of at least `at`, or an fpr of at most `at`; calling nothing has 0."""
+    """Return the highest recall with a precision of at least `at`, or an fpr of at most `at`; calling nothing has 0.
+
+    `given` is "precision" or "fpr"; the result is [n_weightings] and larger is better.
+    Raises InvalidArgument for something else that is given and for `at` outside [0, 1].
+    Source: YDF 0.16, metrics at a constraint, conservative and without interpolation.
+
+    >>> scores = sort_scores(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
+    >>> recall_at(count_calls(scores, np.ones((1, 3))), "precision", 0.9).tolist()
+    [0.5]
+    """
+    require_word("given", given, ("precision", "fpr"))
+    require_number("at", at, 0.0, 1.0)
     with np.errstate(invalid="ignore"):
-        meets = calls.precision >= at if given == "precision" else _share(calls.false, calls.negatives) <= at
+        meets = calls.precision >= at if given == "precision" else share(calls.false, calls.negatives) <= at
     found = np.max(np.where(meets, calls.found, 0.0), axis=1, initial=0.0)
-    return calls.defined(_share(found, calls.positives[:, 0]))
+    return calls.defined(share(found, calls.positives[:, 0]))
 
 
 @dataclass(frozen=True)
 class SortedVolume:
     """All examples by ascending score: their numbers, where each distinct score begins, and which are positive."""
 
-    example: IntArray
-    starts: IntArray
+    example: Int32Array
+    starts: Int32Array
     is_positive: BoolArray
 
 
 def sort_volume(scores: FloatArray, is_positive: BoolArray) -> SortedVolume:
-    """Sort all scores once for every weighting."""
+    """Sort all scores [n_examples] once for every weighting.
+
+    Raises InvalidArgument for a score that is not finite, no example, and labels of another number.
+    Source: by definition.
+
+    >>> sort_volume(np.array([0.5, 0.1, 0.5]), np.array([True, False, False])).starts.tolist()
+    [0, 1]
+    """
+    require_shape("scores", scores, "[n_examples]")
+    require_finite("scores", scores)
+    require_shape("is_positive", is_positive, len(scores))
     order = np.argsort(scores, kind="stable")
     starts = np.unique(scores[order], return_index=True)[1]
     return SortedVolume(order.astype(np.int32), starts.astype(np.int32), is_positive[order])
 
 
 def precision_at_volume(scores: SortedVolume, weights: Weights, at: float) -> FloatArray:
-    """Return the precision at the highest threshold that still calls at least the share `at` positive."""
+    """Return the precision at the highest threshold that still calls at least the share `at` positive.
+
+    The result is [n_weightings], larger being better; NaN with one class only.
+    Raises InvalidArgument for weightings of another number of examples, and for `at` outside [0, 1].
+    Source: YDF 0.16, precision at volume, conservative and without interpolation.
+
+    >>> scores = sort_volume(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
+    >>> precision_at_volume(scores, np.ones((1, 3)), 0.6).tolist()
+    [0.5]
+    """
+    require_shape("weights", weights, "n_weightings", len(scores.example))
+    require_number("at", at, 0.0, 1.0)
     each = np.take(weights, scores.example, axis=1).astype(np.float64)
     called = _from_each_on(np.add.reduceat(each, scores.starts, axis=1), np.float64)
     found = _from_each_on(np.add.reduceat(each * scores.is_positive, scores.starts, axis=1), np.float64)
-    last = np.maximum((_share(called, called[:, :1]) >= at).sum(axis=1) - 1, 0)
+    last = np.maximum((share(called, called[:, :1]) >= at).sum(axis=1) - 1, 0)
     rows = np.arange(len(called))
     has_both = (found[:, 0] > 0) & (found[:, 0] < called[:, 0])
     if at <= 0.0:
         return np.where(has_both, NOTHING_CALLED, np.nan)
-    return np.where(has_both, _share(found[rows, last], called[rows, last]), np.nan)
+    return np.where(has_both, share(found[rows, last], called[rows, last]), np.nan)
+
+
+def _require_weightings(scores: SortedScores, weights: Weights) -> None:
+    require_shape("weights", weights, "n_weightings", "n_examples")
+    if weights.shape[1] < scores.least_examples:
+        require_shape("weights", weights, "n_weightings", scores.least_examples)
 
 
 def _from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -> NDArray[Any]:
@@ -213,9 +309,3 @@ def _from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -> ND
     found = np.zeros((values.shape[0], values.shape[1] + 1), dtype=sums)
     np.cumsum(values[:, ::-1], axis=1, dtype=sums, out=found[:, -2::-1])
     return found
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    shape = np.broadcast_shapes(part.shape, whole.shape)
-    shares: FloatArray = np.divide(part, whole, out=np.full(shape, np.nan), where=whole > 0)
-    return shares

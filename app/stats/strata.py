@@ -1,7 +1,8 @@
 """Aggregates of per-series metric rows within strata, balanced over strata, and their bootstraps.
 
 Called by `app.leaderboards`; pure. A group is one estimator's rows of one metric in one stratum, in the order of the
-evidence. Source: lrdbench 2.0, its interpretation semantics.
+evidence. Values are in the metric's own unit and direction; NaN is null, and an infinite number counts as one too.
+Source: lrdbench 2.0, its interpretation semantics.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,12 +10,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.checks import (
+    InvalidArgument,
+    require_count,
+    require_finite,
+    require_integers,
+    require_shape,
+    require_word,
+)
 from app.stats.interval import percentile_interval
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Rule = Literal["mean", "root_mean_square", "ratio"]
 Generator = Callable[[str, str, str], np.random.Generator]
 
@@ -27,7 +34,12 @@ class Group:
     """Rows of one (estimator, metric, stratum). `values` is [n_attempted]; NaN is null.
 
     `denominators` is [n_attempted] for a ratio: the paired errors on the clean series; None for every other rule.
-    `records` are the numbers of the series.
+    `records` are the numbers of the series, [n_attempted].
+    Raises InvalidArgument for arrays of other lengths, another rule, and denominators of anything but a ratio.
+    Source: lrdbench 2.0, aggregates of per-series rows.
+
+    >>> Group("GPH", "mae", "n=128", np.array([0.1, np.nan]), np.array([0, 1])).included.tolist()
+    [True, False]
     """
 
     estimator: str
@@ -38,10 +50,20 @@ class Group:
     rule: Rule = "mean"
     denominators: FloatArray | None = None
 
+    def __post_init__(self) -> None:
+        require_shape("values", self.values, "n_attempted")
+        require_shape("records", self.records, len(self.values))
+        require_integers("records", self.records)
+        require_word("rule", self.rule, ("mean", "root_mean_square", "ratio"))
+        if (self.denominators is None) == (self.rule == "ratio"):
+            raise InvalidArgument(f"a group of rule {self.rule!r}; expected denominators for a ratio, and for it alone")
+        if self.denominators is not None:
+            require_shape("denominators", self.denominators, len(self.values))
+
     @property
-    def included(self) -> NDArray[np.bool_]:
+    def included(self) -> BoolArray:
         """Say which rows count: the finite ones."""
-        finite: NDArray[np.bool_] = np.isfinite(self.values)
+        finite: BoolArray = np.isfinite(self.values)
         return finite if self.denominators is None else finite & np.isfinite(self.denominators)
 
 
@@ -65,7 +87,16 @@ class Aggregate:
 
 
 def aggregate_group(group: Group) -> Aggregate:
-    """Aggregate one group by its metric's rule; null and non-finite rows are dropped and counted."""
+    """Aggregate one group by its metric's rule; null and non-finite rows are dropped and counted.
+
+    The value is NaN when nothing is included, for a ratio whose denominator is not above RATIO_EPSILON, and for the
+    root of a negative mean.
+    Source: lrdbench 2.0: the arithmetic mean; of squared errors its root; of paired errors the ratio of means.
+
+    >>> found = aggregate_group(Group("GPH", "mae", "n=128", np.array([0.1, np.nan, 0.3]), np.arange(3)))
+    >>> (found.value, found.n_attempted, found.n_included)
+    (0.2, 3, 2)
+    """
     kept = group.values[group.included]
     about = (group.estimator, group.metric, group.stratum)
     counts = (len(group.values), len(kept))
@@ -85,8 +116,16 @@ def _ratio(above: float, below: float) -> float:
 def balance(aggregates: Sequence[Aggregate]) -> Aggregate:
     """Return the unweighted mean of one estimator's stratum aggregates of one metric, the null ones left out.
 
-    A ratio is the ratio of the means of its parts, over the strata that have both.
+    A ratio is the ratio of the means of its parts, over the strata that have both. NaN when all are null.
+    Raises InvalidArgument for no aggregate, and for those of several estimators or metrics.
+    Source: lrdbench 2.0, `balanced_global`.
+
+    >>> parts = [Aggregate("GPH", "mae", stratum, value, 1, 1) for stratum, value in (("a", 0.1), ("b", 0.3))]
+    >>> (balance(parts).value, balance(parts).n_strata_included)
+    (0.2, 2)
     """
+    if len({(a.estimator, a.metric) for a in aggregates}) != 1:
+        raise InvalidArgument("aggregates are none, or of several estimators or metrics; expected those of one")
     first = aggregates[0]
     present = [a for a in aggregates if np.isfinite(a.value)]
     about = (first.estimator, first.metric, None)
@@ -105,25 +144,23 @@ def balance(aggregates: Sequence[Aggregate]) -> Aggregate:
     return Aggregate(*about, float(np.mean([a.value for a in present])), *counts)
 
 
-@dataclass(frozen=True)
-class Spread:
-    """A point with its interval from `n_units` units, or why there is none."""
-
-    estimator: str
-    metric: str
-    stratum: str | None
-    point: float
-    low: float | None
-    high: float | None
-    n_units: int
-
-
 def resample_ratio(group: Group, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Return replicates [n_resamples] of a ratio of means; the same records are drawn above and below."""
+    """Return replicates [n_resamples] of a ratio of means; the same records are drawn above and below.
+
+    NaN where the denominator of a resample is not above RATIO_EPSILON.
+    Raises InvalidArgument for a group that is no ratio, or has no record with both, and for no resample.
+    Source: lrdbench 2.0, its paired ratio; Efron & Tibshirani 1993, section 6.2, for the draws.
+
+    >>> group = Group("GPH", "r", "n=128", np.ones(2), np.arange(2), "ratio", np.full(2, 0.5))
+    >>> resample_ratio(group, 3, np.random.default_rng(1)).tolist()
+    [2.0, 2.0, 2.0]
+    """
     if group.denominators is None:
-        raise ValueError("the group is no ratio")
+        raise InvalidArgument("the group is no ratio")
     kept = group.included
     n_units = int(kept.sum())
+    require_count("n_resamples", n_resamples)
+    require_count("the number of records with both", n_units)
     drawn = rng.integers(0, n_units, size=(n_resamples, n_units))
     above, below = group.values[kept][drawn].mean(axis=1), group.denominators[kept][drawn].mean(axis=1)
     ratios: FloatArray = np.divide(above, below, out=np.full(n_resamples, np.nan), where=below > RATIO_EPSILON)
@@ -136,7 +173,17 @@ def resample_means(
     """Return replicates [n_samples, n_resamples] of the means of samples [n_samples, n_units] of equal size.
 
     One shared generator draws for one sample after the other, which is one call; several are one for each sample.
+    Raises InvalidArgument for no unit, values that are not finite, no resample, and another number of generators.
+    Source: Efron & Tibshirani 1993, section 6.2.
+
+    >>> resample_means(np.array([[1.0, 1.0], [2.0, 2.0]]), 3, np.random.default_rng(1)).tolist()
+    [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
     """
+    require_shape("samples", samples, "n_samples", "[n_units]")
+    require_finite("samples", samples)
+    require_count("n_resamples", n_resamples)
+    if not isinstance(rngs, np.random.Generator):
+        require_count("the number of generators", len(rngs), least=len(samples))
     shape = (n_resamples, samples.shape[1])
     if isinstance(rngs, np.random.Generator):
         drawn = rngs.integers(0, samples.shape[1], size=(len(samples), *shape))
@@ -159,7 +206,17 @@ class PairedGroup:
 
 
 def pair_groups(groups: Sequence[Group]) -> Iterator[PairedGroup]:
-    """Yield the paired differences of each metric and stratum, the estimators in the order of their names."""
+    """Yield the paired differences of each metric and stratum, the estimators in the order of their names.
+
+    Those of the first estimator minus those of the second, in the metric's unit, on the records where both have a
+    number; a pair without one is left out.
+    Source: lrdbench 2.0, `a__minus__b`.
+
+    >>> of = {name: Group(name, "mae", "s", np.array(v), np.arange(2)) for name, v in
+    ...       (("B", [0.5, 0.25]), ("A", [1.0, np.nan]))}
+    >>> [(pair.first, pair.second, pair.differences.tolist()) for pair in pair_groups([of["B"], of["A"]])]
+    [('A', 'B', [0.5])]
+    """
     cells: dict[tuple[str, str], list[Group]] = {}
     for group in groups:
         cells.setdefault((group.metric, group.stratum), []).append(group)
@@ -182,6 +239,14 @@ def _differences(first: Group, second: Group) -> FloatArray:
 
 
 def interval_of(replicates: FloatArray, level: float) -> tuple[float, float]:
-    """Return the percentile interval of replicates [n_resamples]."""
+    """Return the percentile interval of replicates [n_resamples], in their unit; NaN when one of them is.
+
+    Raises InvalidArgument for a level outside (0, 1) and for no resample.
+    Source: Efron & Tibshirani 1993, section 13.3.
+
+    >>> interval_of(np.arange(5.0), 0.5)
+    (1.0, 3.0)
+    """
+    require_shape("replicates", replicates, "[n_resamples]")
     low, high = percentile_interval(replicates[:, None], level)
     return float(low[0]), float(high[0])

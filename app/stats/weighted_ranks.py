@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from app.stats.arrays import FloatArray
+from app.stats.checks import InvalidArgument, require_count, require_finite, require_number, require_shape
 
 
 def average_ranks(values: FloatArray, n_enrolled: int) -> FloatArray:
@@ -18,7 +18,16 @@ def average_ranks(values: FloatArray, n_enrolled: int) -> FloatArray:
 
     `values` is [..., n_entrants, n_components]. An entrant's rank is 1, plus those below it, plus half of its ties.
     N is `n_enrolled`, who may be more than those with rows: an estimator that has not reported makes no rank better.
+    NaN is a missing value; infinite ones have their place. Ranks are of the shape of the values.
+    Raises InvalidArgument for values of fewer than two axes, and for fewer enrolled than there are entrants.
+    Source: lrdbench 2.0, ranking rule 2; Kendall 1945 for tied ranks.
+
+    >>> average_ranks(np.array([[0.1], [0.1], [np.nan]]), n_enrolled=4).tolist()
+    [[1.5], [1.5], [5.0]]
     """
+    if values.ndim < 2:
+        raise InvalidArgument(f"values has the shape {values.shape}; expected [..., n_entrants, n_components]")
+    require_count("n_enrolled", n_enrolled, least=values.shape[-2])
     n_entrants = values.shape[-2]
     ranks = np.empty(values.shape)
     for entrant in range(n_entrants):  # one entrant against all: memory stays that of `values`
@@ -31,8 +40,15 @@ def average_ranks(values: FloatArray, n_enrolled: int) -> FloatArray:
 def ordinal_ranks(values: FloatArray) -> FloatArray:
     """Return ranks 1, 2, 3, … of rule 1: ties in the order of the entrants, which is that of their names.
 
-    A missing value is worst whatever the direction: it comes after all that are there.
+    A missing value, NaN, is worst whatever the direction: it comes after all that are there. Values and ranks are
+    [n_entrants, n_components].
+    Raises InvalidArgument for values of another number of axes.
+    Source: lrdbench 2.0, ranking rule 1.
+
+    >>> ordinal_ranks(np.array([[0.1], [np.nan], [0.1]])).tolist()
+    [[1.0], [3.0], [2.0]]
     """
+    require_shape("values", values, "n_entrants", "n_components")
     ranks = np.empty(values.shape)
     for component in range(values.shape[1]):
         order = np.argsort(values[:, component], kind="stable")  # NaN sorts last
@@ -41,7 +57,17 @@ def ordinal_ranks(values: FloatArray) -> FloatArray:
 
 
 def exact_scores(ranks: FloatArray, weights: Sequence[float]) -> list[Fraction]:
-    """Return Σ weight × rank of each entrant in exact fractions of the weights as they are written."""
+    """Return Σ weight × rank of each entrant in exact fractions of the weights as they are written; lower is better.
+
+    `ranks` is [n_entrants, n_components], with a weight for each component.
+    Raises InvalidArgument for another number of weights, and for a rank or a weight that is not finite.
+    Source: lrdbench 2.0, its leaderboard score; exact, so that a tie is a tie.
+
+    >>> exact_scores(np.array([[1.0, 2.5]]), [0.1, 0.9])
+    [Fraction(47, 20)]
+    """
+    _require_weighted("ranks", ranks, weights)
+    require_finite("ranks", ranks)
     exact = [Fraction(str(weight)) for weight in weights]
     return [
         sum((weight * Fraction(rank) for weight, rank in zip(exact, row, strict=True)), Fraction(0))
@@ -50,7 +76,16 @@ def exact_scores(ranks: FloatArray, weights: Sequence[float]) -> list[Fraction]:
 
 
 def decided_by_name(values: FloatArray, weights: Sequence[float]) -> FloatArray:
-    """Return, for each entrant, the share of the weight whose component it ties in: what rule 1 leaves to its name."""
+    """Return, for each entrant, the share of the weight whose component it ties in: what rule 1 leaves to its name.
+
+    `values` is [n_entrants, n_components], with a weight for each component; two missing values, NaN, tie.
+    Raises InvalidArgument for another number of weights, and for one that is not finite.
+    Source: by definition.
+
+    >>> decided_by_name(np.array([[0.1, 1.0], [0.1, 2.0]]), [0.75, 0.25]).tolist()
+    [0.75, 0.75]
+    """
+    _require_weighted("values", values, weights)
     tied = np.zeros(values.shape, dtype=np.bool_)
     for component in range(values.shape[1]):
         column = values[:, component]
@@ -58,3 +93,9 @@ def decided_by_name(values: FloatArray, weights: Sequence[float]) -> FloatArray:
         tied[:, component] = same.sum(axis=1) > 1
     shares: FloatArray = tied.astype(np.float64) @ np.asarray(weights, dtype=np.float64)
     return shares
+
+
+def _require_weighted(name: str, array: FloatArray, weights: Sequence[float]) -> None:
+    require_shape(name, array, "n_entrants", len(weights))
+    for weight in weights:
+        require_number("weights", weight)

@@ -16,7 +16,8 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Prediction, Task
-from app.predictions import FloatArray, IntArray, Labels, PredictionBlock
+from app.predictions import Labels, PredictionBlock
+from app.stats.arrays import FloatArray, IntArray
 from app.store.scores import RowKeys
 
 LEVEL = 1

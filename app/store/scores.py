@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from app.db.copy_binary import HEADER, TRAILER, encode_rows
 from app.db.models import Entrant, Entry, Score, Submission, Task
-from app.scores import NONE, BoolArray, Coded, IntArray, ScoreTable
+from app.scores import NONE, Coded, ScoreTable
+from app.stats.arrays import BoolArray, IntArray
 
 COPY_COLUMNS = (
     ("submission_id", "int8"),

@@ -1,0 +1,233 @@
+"""What the statistics refuse at the door: an argument that cannot be meant is an error, never a number."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.stats import (
+    aggregate,
+    classification,
+    closed_intervals,
+    cluster,
+    comparison,
+    curves,
+    example_draws,
+    example_sums,
+    interval,
+    paired,
+    paired_tests,
+    pairs,
+    ranking,
+    regression,
+    relative,
+    resample,
+    resampled_curves,
+    strata,
+    weighted_ranks,
+)
+from app.stats.checks import InvalidArgument
+
+NAN, INF = float("nan"), float("inf")
+RNG = np.random.default_rng(1)
+ONES = np.ones(2)
+SOME = np.array([[1.0, 2.0], [2.0, 1.0]])
+GAP = np.array([[1.0, NAN], [2.0, 1.0]])
+SAMPLE = cluster.group_sample(np.array([0.0, 1.0]), np.array([7, 8]))
+SORTED = resampled_curves.sort_scores(np.array([0.1, 0.9]), np.array([False, True]))
+CALLS = resampled_curves.count_calls(SORTED, np.ones((1, 2)))
+VOLUME = resampled_curves.sort_volume(np.array([0.1, 0.9]), np.array([False, True]))
+BOTH = np.array([False, True])
+KEYS = np.array([0, 1])
+FIRST_GROUP = np.zeros(2, dtype=np.int64)
+RANKED = ranking.rank_groups(ONES, ONES, FIRST_GROUP)
+CURVE = np.array([0.0, 1.0])
+
+
+def group(**changes: Any) -> strata.Group:
+    """Return a group of two records with some of it changed."""
+    fields: dict[str, Any] = {"values": ONES, "records": KEYS}
+    return strata.Group("A", "mae", "s", **(fields | changes))
+
+
+def board(n_units: int = 2, n_resamples: int = 5) -> resample.Resamples:
+    """Return resamples of some units."""
+    return resample.Resamples(n_units, n_resamples, lambda: np.random.default_rng(1))
+
+
+def balanced(*estimators: str) -> strata.Aggregate:
+    """Return the mean over one stratum of each of these estimators."""
+    return strata.balance([strata.Aggregate(name, "mae", "s", 1.0, 1, 1) for name in estimators])
+
+
+CONTRAST = pairs.Contrast(np.subtract, np.asarray, is_antisymmetric=True)
+INTERVAL = aggregate.Interval(0.0, -1.0, 1.0, None, False, None)
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "ranks of NaN": (lambda: interval.competition_ranks(np.array([1.0, NAN, 0.5])), "scores holds NaN, first at (1,)"),
+    "ranks of nobody": (lambda: interval.competition_ranks(np.zeros((3, 0))), "n_entrants >= 1"),
+    "a level of 95": (lambda: interval.percentile_interval(SOME, 95.0), "level is 95.0"),
+    "a level of 0": (lambda: interval.percentile_interval(SOME, 0.0), "level is 0.0"),
+    "a level of 1": (lambda: interval.percentile_interval(SOME, 1.0), "level is 1.0"),
+    "a level of NaN": (lambda: interval.percentile_interval(SOME, NAN), "level is nan"),
+    "an interval of nothing": (lambda: interval.percentile_interval(np.zeros((0, 2)), 0.9), "n_resamples >= 1"),
+    "an interval of one axis": (lambda: interval.percentile_interval(ONES, 0.9), "shape (2,)"),
+    "a rank interval of fractions": (lambda: interval.rank_interval(SOME, 0.9), "ranks is of type float64"),  # type: ignore[arg-type]
+    "a rank of zero": (lambda: interval.rank_interval(np.array([[0, 1]]), 0.9), "ranks holds 0 to 1"),
+    "a rank interval of no level": (lambda: interval.rank_interval(np.array([[1, 2]]), 2.0), "level is 2.0"),
+    "nobody first": (lambda: interval.probability_best(np.array([[1, 2], [2, 2]])), "nobody first in resample 1"),
+    "beaten by NaN": (lambda: interval.probability_beats(GAP), "scores holds NaN, first at (0, 1)"),
+    "no resample": (lambda: resample.draw_counts(3, 0, RNG), "n_resamples is 0"),
+    "half a resample": (lambda: resample.draw_counts(3, 1.5, RNG), "n_resamples is 1.5"),  # type: ignore[arg-type]
+    "no unit": (lambda: resample.draw_counts(0, 3, RNG), "n_units is 0"),
+    "a board of no resample": (lambda: board(n_resamples=0), "n_resamples is 0"),
+    "means of other units": (lambda: board().means(np.ones((3, 1))), "shape (3, 1); expected [2, n_columns]"),
+    "a name of two": (lambda: resample.board_generator(1, "a\x1fb"), "U+001F"),
+    "a seed of a half": (lambda: resample.board_generator(0.5), "rng_seed is 0.5"),  # type: ignore[arg-type]
+    "a mean of NaN": (lambda: aggregate.mean(np.array([NAN]), np.ones((1, 1))), "distinct holds NaN"),
+    "a mean of nothing": (lambda: aggregate.mean(ONES, np.zeros((1, 2))), "without an item"),
+    "a mean of other counts": (lambda: aggregate.mean(ONES, np.ones((1, 3))), "counts has the shape (1, 3)"),
+    "an IQM out of order": (
+        lambda: aggregate.interquartile_mean(np.array([2.0, 1.0]), np.ones((1, 2))), "does not ascend: 1.0 at 1"
+    ),
+    "a gap below NaN": (lambda: aggregate.optimality_gap(NAN), "threshold is nan"),
+    "no threshold": (lambda: aggregate.share_above(np.zeros(0)), "n_thresholds >= 1"),
+    "an area of one threshold": (lambda: aggregate.profile_area(np.ones(1), np.ones((1, 1))), "at least 2"),
+    "no batch": (lambda: aggregate.estimate(SAMPLE, {"mean": aggregate.mean}, [], level=0.9), "no resample"),
+    "an estimate of no level": (
+        lambda: aggregate.estimate(SAMPLE, {"mean": aggregate.mean}, [np.ones((1, 2))], level=1.0), "level is 1.0"
+    ),
+    "a band of no batch": (lambda: aggregate.profile_band(SAMPLE, CURVE, [], level=0.9), "no resample"),
+    "an episode of NaN": (lambda: cluster.group_sample(np.array([NAN, 1.0]), KEYS), "values holds NaN"),
+    "an infinite episode": (lambda: cluster.group_sample(np.array([INF, 1.0]), KEYS), "values holds inf"),
+    "no episode": (lambda: cluster.group_sample(np.zeros(0), np.zeros(0, dtype=np.int64)), "n_items >= 1"),
+    "seeds of halves": (lambda: cluster.group_sample(ONES, ONES), "clusters is of type float64"),  # type: ignore[arg-type]
+    "seeds of others": (lambda: cluster.group_sample(ONES, np.array([1])), "clusters has the shape (1,)"),
+    "sizes that do not sum": (lambda: cluster.Sample(CURVE, KEYS, np.array([1])), "sizes sum to 1; expected 2"),
+    "no cluster drawn": (lambda: cluster.draw_clusters(SAMPLE, 0, RNG), "n_resamples is 0"),
+    "no pooled draw": (lambda: cluster.draw_iid(SAMPLE, 0, RNG), "n_resamples is 0"),
+    "no draw of CHAMBER's": (lambda: cluster.draw_chamber(SAMPLE, 0, RNG), "n_resamples is 0"),
+    "a root below zero": (lambda: cluster.chamber_generator(-1, "a"), "root_seed is -1"),
+    "a key twice": (lambda: paired.match_pairs(ONES, np.array([0, 0]), ONES, KEYS, KEYS), "first_keys: a key occurs"),
+    "a pair of NaN": (lambda: paired.match_pairs(GAP[0], KEYS, ONES, KEYS, KEYS), "first holds NaN"),
+    "a key of no cluster": (lambda: paired.match_pairs(ONES, KEYS, ONES, KEYS, KEYS[:1]), "first_keys holds 0 to 1"),
+    "one replicate": (lambda: paired.minimum_detectable_difference(np.ones(1), 0.9), "at least 2"),
+    "a threshold of NaN": (lambda: paired.decide(INTERVAL, NAN, "greater"), "threshold is nan"),
+    "a third direction": (lambda: paired.decide(INTERVAL, 0.0, "up"), "direction is 'up'"),  # type: ignore[arg-type]
+    "half right": (lambda: paired_tests.mcnemar_pairs(SOME / 2), "zeros and ones"),
+    "right or NaN": (lambda: paired_tests.mcnemar_pairs(np.array([[1.0, NAN]])), "zeros and ones"),
+    "tests of no example": (lambda: paired_tests.mcnemar_pairs(np.zeros((0, 2))), "n_examples >= 1"),
+    "t of NaN": (lambda: paired_tests.paired_t_pairs(GAP), "scores holds NaN"),
+    "p of NaN": (lambda: comparison.holm([0.1, NAN]), "p_values is nan"),
+    "p of two": (lambda: comparison.holm([2.0]), "p_values is 2.0"),
+    "a power of one": (lambda: comparison.examples_needed(1.0, 1.0, 0.9, 1.0), "level is 1.0"),
+    "a negative deviation": (lambda: comparison.examples_needed(1.0, -1.0, 0.9), "deviation is -1.0"),
+    "more right than all": (lambda: closed_intervals.wilson(3, 2, 0.9), "n_right is 3"),
+    "Wilson of NaN": (lambda: closed_intervals.wilson(NAN, 2, 0.9), "n_right is nan"),
+    "Wilson of no level": (lambda: closed_intervals.wilson(1, 2, 95), "level is 95"),
+    "fewer than none": (lambda: closed_intervals.clopper_pearson_ydf(0, -1), "n_examples is -1"),
+    "an area of two": (lambda: closed_intervals.hanley_mcneil(2.0, 3, 3, 0.9), "area is 2.0"),
+    "an area of NaN": (lambda: closed_intervals.logistic(NAN, 3, 0.9), "area is nan"),
+    "a negative error": (lambda: closed_intervals.chi_squared(-1.0, 3, 0.9), "rmse is -1.0"),
+    "half an example": (lambda: closed_intervals.chi_squared(1.0, 2.5, 0.9), "n_examples is 2.5"),  # type: ignore[arg-type]
+    "a class of NaN": (lambda: classification.predicted_classes(GAP), "probabilities holds NaN"),
+    "a single class": (lambda: classification.predicted_classes(np.ones((2, 1))), "at least 2"),
+    "a third class": (lambda: classification.confusion_matrix(np.array([0, 2]), KEYS, 2, ONES), "labels holds 0 to 2"),
+    "negative weights": (lambda: classification.constant_predictor(KEYS, 2, -ONES), "weights holds -1.0"),
+    "a matrix askew": (lambda: classification.class_scores(np.ones((2, 3))), "confusion has the shape (2, 3)"),
+    "labels of others": (lambda: classification.brier_score(SOME / 3, KEYS[:1], ONES), "shape (2, 2)"),
+    "a probability of two": (lambda: classification.reliability(2 * ONES, BOTH, ONES), "scores holds 2.0"),
+    "no bin": (lambda: classification.reliability(CURVE, BOTH, ONES, n_bins=0), "n_bins is 0"),
+    "a curve of NaN": (lambda: curves.threshold_curve(GAP[0], BOTH), "scores holds NaN"),
+    "a curve of others": (lambda: curves.threshold_curve(ONES, BOTH[:1]), "is_positive has the shape (1,)"),
+    "an error of NaN": (lambda: regression.root_mean_squared_error(GAP[0], ONES, ONES), "predicted holds NaN"),
+    "labels of infinity": (lambda: regression.default_rmse(np.array([INF, 1.0]), ONES), "labels holds inf"),
+    "bins of nothing": (lambda: regression.conditional_mean(*[np.zeros(0)] * 3), "n_examples >= 1"),
+    "quantiles of no weight": (lambda: regression.normal_quantiles(ONES, 0 * ONES), "weights are all zero"),
+    "a group of NaN": (lambda: ranking.rank_groups(GAP[0], ONES, FIRST_GROUP), "predicted holds NaN"),
+    "no ranking": (lambda: ranking.rank_groups(*[np.zeros(0)] * 2, FIRST_GROUP[:0]), "n_examples >= 1"),
+    "a truncation of zero": (lambda: RANKED.scores(0), "truncation is 0"),
+    "a curve up to zero": (lambda: RANKED.ndcg_upto(0), "truncation is 0"),
+    "no example drawn": (lambda: example_draws.map_resamples(np.copy, 0, 3, RNG), "n_examples is 0"),
+    "no resample of examples": (lambda: example_draws.map_resamples(np.copy, 3, 0, RNG), "n_resamples is 0"),
+    "flags of others": (lambda: example_sums.flag_sums(np.ones((1, 2)), np.ones((1, 3), dtype=bool)), "shape (1, 3)"),
+    "values of others": (lambda: example_sums.weighted_sums(np.ones((1, 2)), np.ones((1, 3))), "shape (1, 3)"),
+    "scores of NaN": (lambda: resampled_curves.sort_scores(GAP[0], BOTH), "scores holds NaN"),
+    "weights too short": (lambda: resampled_curves.curve_areas(SORTED, np.ones((1, 1))), "expected [n_weightings, 2]"),
+    "calls too short": (lambda: resampled_curves.count_calls(SORTED, np.ones((1, 1))), "expected [n_weightings, 2]"),
+    "a constraint of two": (lambda: resampled_curves.at_recall(CALLS, "fpr", 2.0), "at is 2.0"),
+    "a constrained what": (lambda: resampled_curves.recall_at(CALLS, "volume", 0.5), "given is 'volume'"),
+    "a volume too short": (lambda: resampled_curves.precision_at_volume(VOLUME, np.ones((1, 1)), 0.5), "shape (1, 1)"),
+    "records of others": (lambda: group(records=KEYS[:1]), "records has the shape (1,)"),
+    "a ratio of one": (lambda: group(rule="ratio"), "expected denominators"),
+    "a fourth rule": (lambda: group(rule="median"), "rule is 'median'"),
+    "the balance of two": (lambda: balanced("A", "B"), "of several estimators"),
+    "the balance of none": (lambda: balanced(), "aggregates are none"),
+    "no ratio": (lambda: strata.resample_ratio(group(), 3, RNG), "no ratio"),
+    "a ratio of no record": (
+        lambda: strata.resample_ratio(group(rule="ratio", denominators=NAN * ONES), 3, RNG), "records with both is 0"
+    ),
+    "a sample of NaN": (lambda: strata.resample_means(GAP, 3, RNG), "samples holds NaN"),
+    "generators for others": (lambda: strata.resample_means(SOME, 3, [RNG]), "number of generators is 1"),
+    "replicates of none": (lambda: strata.interval_of(np.zeros(0), 0.9), "n_resamples >= 1"),
+    "fewer enrolled than there are": (lambda: weighted_ranks.average_ranks(SOME, 1), "n_enrolled is 1"),
+    "weights of others": (lambda: weighted_ranks.exact_scores(SOME, [1.0]), "expected [n_entrants, 1]"),
+    "ranks of NaN weighted": (lambda: weighted_ranks.exact_scores(GAP, [0.5, 0.5]), "ranks holds NaN"),
+    "a weight of NaN": (lambda: weighted_ranks.decided_by_name(SOME, [0.5, NAN]), "weights is nan"),
+    "errors of NaN ranked": (lambda: relative.average_ranks(GAP), "errors holds NaN"),
+    "nobody to beat": (lambda: relative.win_shares(np.ones((3, 1))), "number of entrants is 1"),
+    "pairs of no level": (lambda: pairs.compare(SOME, CONTRAST, None, 1.5), "level is 1.5"),
+    "pairs of other units": (lambda: pairs.compare(SOME, CONTRAST, board(3), 0.9), "expected [3, n_entrants >= 1]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_meant_is_refused(case: str) -> None:
+    """With the argument, its value and what is allowed; before anything is drawn, also where draws come one by one."""
+    call, message = REFUSED[case]
+    with pytest.raises(InvalidArgument) as refused:
+        call()
+
+    assert message in str(refused.value)
+
+
+def test_an_undefined_column_has_no_interval_and_spoils_no_other() -> None:
+    """NaN passes through a percentile interval, column by column."""
+    low, high = interval.percentile_interval(np.array([[NAN, 1.0], [2.0, 1.0]]), 0.9)
+
+    assert np.isnan([low[0], high[0]]).all()
+    assert (low[1], high[1]) == (1.0, 1.0)
+
+
+def test_equal_infinities_tie() -> None:
+    """They have a place in an order, though no difference; nothing warns."""
+    scores = np.array([[INF, INF, 0.0, -INF]])
+
+    assert interval.competition_ranks(scores).tolist() == [[1, 1, 3, 4]]
+    assert interval.probability_beats(scores)[0].tolist() == [0.5, 0.5, 1.0, 1.0]
+
+
+def test_a_share_of_nothing_is_none() -> None:
+    """NaN, wherever it is taken, but for a ranking, where a group with nothing to gain scores nothing."""
+    nothing = ranking.rank_groups(ONES, np.zeros(2), FIRST_GROUP).scores(5)
+
+    assert np.isnan(classification.class_scores(np.array([[0.0, 2.0], [0.0, 1.0]])).precision[0])
+    assert (nothing.ndcg.tolist(), nothing.average_precision.tolist()) == ([0.0], [0.0])
+
+
+@pytest.mark.parametrize(("level", "ends"), [(0.85, (2, 4)), (0.95, (1, 5)), (0.5, (2, 2))])
+def test_a_rank_interval_by_hand(level: float, ends: tuple[int, int]) -> None:
+    """Of 20 ranks in order, 85 % lie from the 2nd to the 19th, 95 % from the 1st to the 20th, half from 5th to 15th."""
+    ranks = np.array([1, *[2] * 16, 3, 4, 5])[:, None]
+    low, high = interval.rank_interval(ranks, level)
+
+    assert (low.item(), high.item()) == ends
+
+
+def test_the_deviation_of_mcnemar_is_the_samples() -> None:
+    """A is right on 1, 2 and 4, B on 2: differences 1 0 0 1 have the mean ½ and the variance 4 × ¼ / 3."""
+    found = paired_tests.mcnemar_pairs(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]))
+
+    assert (found.mean[0, 1], found.mean[1, 0]) == (0.5, -0.5)
+    assert found.deviation[0, 1] == pytest.approx((1 / 3) ** 0.5)
+    assert found.deviation[1, 0] == pytest.approx(np.std([-1, 0, 0, -1], ddof=1))
