@@ -171,7 +171,7 @@ def store_publication(session: Session, publication: Publication) -> Snapshot | 
     benchmark.publish_error = None
     session.flush()
     _mark_published(session, publication, snapshot)
-    benchmarks.mark_pages_changed(session, benchmark.id)
+    benchmarks.mark_boards_changed(session, benchmark.id)
     return snapshot
 
 
@@ -259,7 +259,7 @@ def _mark_published(session: Session, publication: Publication, snapshot: Snapsh
 def note_publish_error(session: Session, benchmark_id: int, error: str) -> None:
     """Remember why the boards could not be computed, for the pages to say."""
     session.execute(update(Benchmark).where(Benchmark.id == benchmark_id).values(publish_error=error))
-    benchmarks.mark_pages_changed(session, benchmark_id)
+    benchmarks.mark_boards_changed(session, benchmark_id)
 
 
 def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = None) -> Snapshot | None:
