@@ -4,6 +4,8 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
+KEPT_S = 2.0
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -26,22 +28,31 @@ class Connections:
 
     host: str
     port: int
-    _idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = field(default_factory=list)
+    _idle: list[tuple[float, asyncio.StreamReader, asyncio.StreamWriter]] = field(default_factory=list)
 
     async def ask(self, request: bytes, due: float) -> Answer:
         """Send one request and return its answer; its time counts from when it was due, not from when it was sent."""
-        reader, writer = self._idle.pop() if self._idle else await asyncio.open_connection(self.host, self.port)
+        reader, writer = await self._take()
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
         lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
         body = await reader.readexactly(int(lengths[0].split(b":")[1])) if lengths else b""
         seconds = time.perf_counter() - due
-        self._idle.append((reader, writer))
+        self._idle.append((time.perf_counter(), reader, writer))
         return Answer(int(head.split(b" ", 2)[1]), head, body, seconds)
+
+    async def _take(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Return a connection; one that has waited long may be closed by the server at any moment."""
+        while self._idle:
+            since, reader, writer = self._idle.pop()
+            if time.perf_counter() - since < KEPT_S:
+                return reader, writer
+            writer.close()
+        return await asyncio.open_connection(self.host, self.port)
 
     def close(self) -> None:
         """Close what is open."""
-        for _, writer in self._idle:
+        for _, _, writer in self._idle:
             writer.close()
 
 

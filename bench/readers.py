@@ -5,17 +5,20 @@ stands on the board at the end, and every read was answered with a page.
 """
 
 import asyncio
+import csv
 import gzip
+import io
 import re
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import numpy as np
 
 from bench.client import Answer, Connections, get, post_file
 from bench.pages import PAGE, bare_server
@@ -25,6 +28,7 @@ from tests.running_server import RunningServer, fresh_data_dir, running_server
 HOME = "/benchmarks/fev-bench"
 # What a visitor reads: the board most, then the benchmark, the front page and another board.
 READ = (PAGE, PAGE, PAGE, HOME, PAGE, PAGE, "/", PAGE, HOME, PAGE.replace("/sql", "/mase"))
+METRICS = ("SQL", "MASE", "WAPE", "WQL")
 READS_PER_S, POSTS_PER_S, STATIC_PER_S = 200, 10, 50
 SECONDS, SETTLES_WITHIN_S = 60.0, 60.0
 ENTRANT = re.compile(rb"/entrants/(Extra\d+)\b")
@@ -56,6 +60,22 @@ class Measured:
         return [self.shown_at[name] - accepted for name, accepted in self.accepted_at.items()]
 
 
+def new_entrants(count: int) -> Iterator[tuple[str, bytes]]:
+    """Yield a name and an upload of 100 rows each: errors of the examples' first entrant, off by a random factor."""
+    with sorted((EXAMPLE / "results").glob("*.csv"))[0].open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    rng = np.random.default_rng(1)
+    for number in range(count):
+        factors = np.exp(rng.normal(0.0, 0.3) + rng.normal(0.0, 0.3, size=(len(rows), len(METRICS)))).tolist()
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(rows[0]))
+        writer.writeheader()
+        for row, by in zip(rows, factors, strict=True):
+            errors = {name: float(row[name]) * factor for name, factor in zip(METRICS, by, strict=True) if row[name]}
+            writer.writerow(row | errors | {"model_name": f"Extra{number}"})
+        yield f"Extra{number}", out.getvalue().encode()
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """Return the smallest value that this share of the values does not pass."""
     ordered = sorted(values)
@@ -76,7 +96,7 @@ async def drive(server: RunningServer, bare: str, seconds: float) -> Measured:
     """Read and submit for a while, then read on until everything submitted was seen on the board."""
     pages, files, posts = (Connections(*_host_and_port(address)) for address in (server.address, bare, server.address))
     authorization = headers(server)["Authorization"]
-    rows = sorted((EXAMPLE / "results").glob("*.csv"))[0].read_bytes()
+    uploads = list(new_entrants(round(POSTS_PER_S * seconds)))
     found = Measured()
 
     async def read(number: int, due: float) -> None:
@@ -87,8 +107,7 @@ async def drive(server: RunningServer, bare: str, seconds: float) -> Measured:
         found.files.append(await files.ask(get("/"), due))
 
     async def post(number: int, due: float) -> None:
-        name = f"Extra{number}"
-        content = rows.replace(b"\nAutoARIMA,", f"\n{name},".encode())
+        name, content = uploads[number]
         answer = await posts.ask(post_file(f"{HOME}/submissions", authorization, "extra.csv", content), due)
         found.posts.append(answer)
         if answer.status == 202:
