@@ -157,6 +157,10 @@ class PublishedPages:
     def _popular(self, home: str) -> list[Ask]:
         return [page.ask for page in self._plain.pages.values() if page.ask.path.startswith(f"{home}/")]
 
+    def flights(self) -> list[Flight]:
+        """Return the renders that are under way."""
+        return list(self._flights.values())
+
     async def stop(self) -> None:
         """Give up what is being rendered."""
         tasks = [flight.task for flight in self._flights.values() if flight.task is not None]

@@ -23,7 +23,7 @@ from app.config import Settings
 from app.web.kept import Answer, Ask, gather
 
 logger = logging.getLogger(__name__)
-NICENESS = 5
+NICENESS = 2
 
 
 Render = Callable[[Ask], Awaitable[Answer]]
