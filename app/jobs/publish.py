@@ -87,6 +87,8 @@ def _read_rows(session: Session, inputs: Inputs, pairs: list[Pair]) -> ScoreTabl
 
 def _describe(session: Session, inputs: Inputs, tables: list[Table]) -> list[Table]:
     """Add what the estimators of a series benchmark are, and say on its boards when they estimate different things."""
+    if inputs.declared.manifest.evidence != "series_metrics":
+        return tables
     standing = {s.entrant: s.submission_id for s in inputs.standings}
     facts = {number: submissions.find_submission(session, number).facts for number in set(standing.values())}
     described = {
