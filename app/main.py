@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from sqlalchemy import Engine
@@ -45,13 +45,13 @@ def create_app(settings: Settings, database_url: str, *, render_apart: bool = Fa
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watcher = asyncio.create_task(watch(database_url, freshness, pages.publish))
+        beside = [asyncio.create_task(watch(database_url, freshness, pages.publish))]
         if renderer is not None:
-            await renderer.warm_up()
+            beside.append(asyncio.create_task(renderer.warm_up()))
         yield
-        watcher.cancel()
-        with suppress(asyncio.CancelledError):
-            await watcher
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
         await pages.stop()
         if renderer is not None:
             renderer.stop()
