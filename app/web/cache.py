@@ -9,14 +9,13 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from http import HTTPStatus
 from urllib.parse import quote
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.web.freshness import Freshness, Part, part_of
-from app.web.kept import SECURITY, Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
-from app.web.problems import too_large
+from app.web.kept import Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
+from app.web.passed_on import secured, without_body, without_host
 from app.web.renderer import Render, Turns, render_here
 
 PAUSE_S = 1.0
@@ -67,15 +66,15 @@ class PublishedPages:
         # HEAD is answered like GET, without the body; no endpoint need know of it.
         method = scope["method"]
         if method == "HEAD":
-            method, send = "GET", _without_body(send)
+            method, send = "GET", without_body(send)
         part = part_of(scope["path"]) if method == "GET" else None
         if part is None:
-            await self._app({**_without_host(scope), "method": method}, receive, _secured(send))
+            await self._app({**without_host(scope), "method": method}, receive, secured(send))
             return
         ask, packs, insists = _read(scope)
         found, age_s = await self._find(ask, part, insists=insists)
         if isinstance(found, Answer):
-            await found.send(_secured(send))
+            await found.send(secured(send))
         else:
             encoded = found.packed if packs else found.plain
             await encoded.send(scope, send, _mark(age_s))
@@ -215,38 +214,3 @@ def _mark(age_s: float | None) -> Headers:
     if age_s is None:
         return []
     return [(b"cache-status", b"plumbline; hit; ttl=-%d; detail=stale" % math.ceil(age_s))]
-
-
-def _without_host(scope: Scope) -> Scope:
-    """Return a request whose addresses come out relative: Host is the client's word, and no answer repeats it."""
-    headers = [(name, value) for name, value in scope["headers"] if name != b"host"]
-    return {**scope, "headers": headers, "server": None}
-
-
-def _without_body(send: Send) -> Send:
-    async def bodiless(message: Message) -> None:
-        is_body = message["type"] == "http.response.body"
-        await send({**message, "body": b""} if is_body else message)
-
-    return bodiless
-
-
-def _secured(send: Send) -> Send:
-    refused = False
-
-    async def secured(message: Message) -> None:
-        nonlocal refused
-        if message["type"] == "http.response.start":
-            # The framework's own refusal of a large body is plain text; ours are problem documents.
-            refused = message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and not _is_problem(message)
-            headers = too_large()[0] if refused else message.get("headers", [])
-            message = {**message, "headers": [*headers, *SECURITY]}
-        elif refused:
-            message = {**message, "body": b"" if message.get("more_body") else too_large()[1]}
-        await send(message)
-
-    return secured
-
-
-def _is_problem(start: Message) -> bool:
-    return any(name.lower() == b"content-type" and b"problem" in value for name, value in start.get("headers", []))
