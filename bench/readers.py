@@ -30,7 +30,7 @@ HOME = "/benchmarks/fev-bench"
 READ = (PAGE, PAGE, PAGE, HOME, PAGE, PAGE, "/", PAGE, HOME, PAGE.replace("/sql", "/mase"))
 METRICS = ("SQL", "MASE", "WAPE", "WQL")
 READS_PER_S, POSTS_PER_S, STATIC_PER_S = 200, 10, 50
-SECONDS, SETTLES_WITHIN_S = 60.0, 60.0
+SECONDS, SETTLES_WITHIN_S = 60.0, 120.0
 ENTRANT = re.compile(rb"/entrants/(Extra\d+)\b")
 
 
@@ -57,7 +57,7 @@ class Measured:
 
     def freshness(self) -> list[float]:
         """Return the seconds from each 202 until a reader was served the entrant."""
-        return [self.shown_at[name] - accepted for name, accepted in self.accepted_at.items()]
+        return [self.shown_at[name] - at for name, at in self.accepted_at.items() if name in self.shown_at]
 
 
 def new_entrants(count: int) -> Iterator[tuple[str, bytes]]:
@@ -163,17 +163,19 @@ def check(found: Measured, seconds: float) -> None:
 def report(seconds: float = SECONDS) -> None:
     """Print the figures."""
     found = measure_readers(seconds)
-    check(found, seconds)
-    print(f"{len(found.posts)} submissions and {len(found.reads)} page reads in {seconds:.0f} s, none lost:")
+    print(f"{len(found.posts)} submissions and {len(found.reads)} page reads in {seconds:.0f} s:")
     for name, answers in (("pages", found.reads), ("a file of that size", found.files), ("POST to 202", found.posts)):
         taken = [answer.seconds * 1000 for answer in answers]
         print(f"  {name}: median {percentile(taken, 0.5):.1f} ms, p95 {percentile(taken, 0.95):.1f} ms, "
               f"p99 {percentile(taken, 0.99):.1f} ms, longest {max(taken):.0f} ms")  # fmt: skip
-    fresh = found.freshness()
-    print(f"  from 202 to the board: median {percentile(fresh, 0.5):.1f} s, p95 {percentile(fresh, 0.95):.1f} s")
+    fresh = found.freshness() or [float("inf")]
+    print(
+        f"  from 202 to the board ({len(fresh)} of {len(found.accepted_at)}): median {percentile(fresh, 0.5):.1f} s, p95 {percentile(fresh, 0.95):.1f} s"
+    )
     stale = sum(b"cache-status" in answer.head.lower() for answer in found.reads)
     print(f"  {stale} reads marked stale; {len(found.tags)} states of the board were seen")
     print("  limits: pages p95 20 ms, on the board p95 5 s")
+    check(found, seconds)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from app.config import Settings
 from app.jobs.queue import run_worker
 from app.main import create_app
 
-NICENESS = 5
+NICENESS = 2
 # A kept page is sent in a fraction of a millisecond, but the interpreter lets a busy thread go on for five.
 SWITCH_S = 0.0005
 Supervised = Annotated[bool, typer.Option("--supervised", hidden=True)]
