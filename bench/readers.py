@@ -169,9 +169,9 @@ def report(seconds: float = SECONDS) -> None:
         print(f"  {name}: median {percentile(taken, 0.5):.1f} ms, p95 {percentile(taken, 0.95):.1f} ms, "
               f"p99 {percentile(taken, 0.99):.1f} ms, longest {max(taken):.0f} ms")  # fmt: skip
     fresh = found.freshness() or [float("inf")]
-    print(
-        f"  from 202 to the board ({len(fresh)} of {len(found.accepted_at)}): median {percentile(fresh, 0.5):.1f} s, p95 {percentile(fresh, 0.95):.1f} s"
-    )
+    shown = f"{len(fresh)} of {len(found.accepted_at)}"
+    middle, late = percentile(fresh, 0.5), percentile(fresh, 0.95)
+    print(f"  from 202 to the board ({shown}): median {middle:.1f} s, p95 {late:.1f} s")
     stale = sum(b"cache-status" in answer.head.lower() for answer in found.reads)
     print(f"  {stale} reads marked stale; {len(found.tags)} states of the board were seen")
     print("  limits: pages p95 20 ms, on the board p95 5 s")
