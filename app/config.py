@@ -81,6 +81,9 @@ class Settings(BaseModel):
     max_yaml_kib: int = Field(64, ge=1, le=64, description="largest preregistration, KiB")
     max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
     max_cache_mib: int = Field(128, ge=1, description="memory for published pages, MiB")
+    max_stale_s: int = Field(
+        10, ge=0, le=3600, description="how long an old page is served while its new one is made, s; 0: readers wait"
+    )
 
     @field_validator("admin_token")
     @classmethod

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from sqlalchemy import Engine
 from starlette.responses import Response
+from starlette.types import Lifespan
 
 from app.config import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
@@ -26,28 +28,54 @@ from app.web import (
     submissions,
     tokens,
 )
-from app.web.cache import PublishedPages, watch
+from app.web.cache import PublishedPages
 from app.web.description import DescribedApi
+from app.web.freshness import Freshness, watch
 from app.web.limits import RateLimit
+from app.web.renderer import RenderProcess
 from app.web.state import State
 
 SMALL_BODY = 1 * MIB
 
 
-def create_app(settings: Settings, database_url: str) -> PublishedPages:
-    """Return the ASGI app of a web process on a migrated database."""
-    engine = make_engine(database_url)
-    sessions = make_session_factory(engine)
+def create_app(settings: Settings, database_url: str, *, render_apart: bool = False) -> PublishedPages:
+    """Return the ASGI app of a web process on a migrated database; its pages may be rendered in a process apart."""
+    freshness = Freshness()
+    renderer = RenderProcess(_render_app, settings, database_url) if render_apart else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watcher = asyncio.create_task(watch(database_url, pages.clear))
+        beside = [asyncio.create_task(watch(database_url, freshness, pages.publish))]
+        if renderer is not None:
+            beside.append(asyncio.create_task(renderer.warm_up()))
         yield
-        watcher.cancel()
-        with suppress(asyncio.CancelledError):
-            await watcher
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
+        await pages.stop()
+        if renderer is not None:
+            renderer.stop()
         engine.dispose()
 
+    engine = make_engine(database_url)
+    app = _make_api(settings, engine, lifespan)
+    pages = PublishedPages(
+        app,
+        settings.max_cache_mib * MIB,
+        freshness,
+        max_stale_s=settings.max_stale_s,
+        render=None if renderer is None else renderer.render,
+    )
+    return pages
+
+
+def _render_app(settings: Settings, database_url: str) -> FastAPI:
+    """Return the app of a render process: one page at a time needs few connections."""
+    return _make_api(settings, make_engine(database_url, pool_size=2), None)
+
+
+def _make_api(settings: Settings, engine: Engine, lifespan: Lifespan[FastAPI] | None) -> FastAPI:
+    sessions = make_session_factory(engine)
     app = DescribedApi(
         title="plumbline",
         version=release(),
@@ -75,5 +103,4 @@ def create_app(settings: Settings, database_url: str) -> PublishedPages:
         ops.router,
     ):
         app.include_router(router)
-    pages = PublishedPages(app, settings.max_cache_mib * MIB)
-    return pages
+    return app

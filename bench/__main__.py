@@ -3,6 +3,7 @@
 from bench.clusters import measure_bootstrap, measure_growth
 from bench.pages import measure_pages
 from bench.predictions import measure_evaluations
+from bench.readers import report
 from bench.server import N_ROWS, measure_ingest, measure_latency
 from bench.statistics import measure_boards
 from bench.strata import measure_strata
@@ -22,6 +23,7 @@ def main() -> None:
     cached, unchanged, bare = measure_pages()
     print(f"cached page {cached:,.0f} requests/s, 304 {unchanged:,.0f}, a bare app {bare:,.0f}")
     print(f"  ratios {cached / bare:.2f} and {unchanged / bare:.2f} (limit 0.7)")
+    report()
     measure_bootstrap()
     print("one more submission on a benchmark of episodes, from its evaluation to the published board:")
     measure_growth()

@@ -134,12 +134,12 @@ def open_site(database_url: str, settings: Settings) -> Iterator[Site]:
 @pytest.fixture
 def site(database_url: str) -> Iterator[Site]:
     """A server with low limits, so that they are easy to pass."""
-    with open_site(database_url, Settings(max_body_mib=1, max_rows=200)) as opened:
+    with open_site(database_url, Settings(max_body_mib=1, max_rows=200, max_stale_s=0)) as opened:
         yield opened
 
 
 @pytest.fixture
 def roomy_site(database_url: str) -> Iterator[Site]:
     """A server with the limits that it has by itself."""
-    with open_site(database_url, Settings()) as opened:
+    with open_site(database_url, Settings(max_stale_s=0)) as opened:
         yield opened

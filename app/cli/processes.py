@@ -1,7 +1,9 @@
 """The processes of a server: `plumbline worker`, and `web`, which only `plumbline serve` starts."""
 
 import asyncio
+import os
 import socket
+import sys
 from typing import Annotated
 
 import typer
@@ -14,6 +16,9 @@ from app.config import Settings
 from app.jobs.queue import run_worker
 from app.main import create_app
 
+NICENESS = 2
+# A kept page is sent in a fraction of a millisecond, but the interpreter lets a busy thread go on for five.
+SWITCH_S = 0.0005
 Supervised = Annotated[bool, typer.Option("--supervised", hidden=True)]
 
 
@@ -32,6 +37,8 @@ def worker(
     settings = Settings.from_env()
     if supervised:
         stop_with_supervisor(job_grace_s(settings) + STOP_MARGIN_S)
+    # Whoever reads a page or hands something in comes first.
+    os.nice(NICENESS)
     with open_migrated(settings) as database_url:
         run_worker(
             database_url,
@@ -53,13 +60,14 @@ class SupervisedServer(uvicorn.Server):
 
 def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -> None:
     """Answer requests on a listening socket that was inherited."""
+    sys.setswitchinterval(SWITCH_S)
     settings = Settings.from_env()
     if supervised:
         stop_with_supervisor(settings.stop_grace_s + STOP_MARGIN_S)
     # Not held up by a database that is away: the process says so itself, and serves when it is back.
     with open_database(settings) as database_url:
         config = uvicorn.Config(
-            create_app(settings, database_url),
+            create_app(settings, database_url, render_apart=True),
             loop="uvloop",
             http="httptools",
             lifespan="on",

@@ -80,7 +80,8 @@ class Benchmark(Base):
     """A benchmark and its counters.
 
     `data_version` grows with everything that can change a board; `published_version` is the data_version
-    that the current snapshot shows. `change_version` grows with everything that any page shows.
+    that the current snapshot shows. `change_version` grows with everything that any page shows, `boards_version` with
+    what a published table's page shows.
     `publish_tries` counts the publications that failed since the last one that did not, `publish_error` says why the
     latest did, and `publish_retry_at` is when the sweep tries again.
     """
@@ -94,6 +95,7 @@ class Benchmark(Base):
     data_version: Mapped[int] = mapped_column(BigInteger, server_default="0")
     published_version: Mapped[int] = mapped_column(BigInteger, server_default="0")
     change_version: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    boards_version: Mapped[int] = mapped_column(BigInteger, server_default="0")
     snapshot_id: Mapped[int | None] = mapped_column(
         ForeignKey("snapshot.id", use_alter=True, name="fk_benchmark_snapshot_id")
     )

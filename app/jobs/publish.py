@@ -135,6 +135,8 @@ def _read_rows(session: Session, inputs: Inputs, left_out: LeftOut) -> ScoreTabl
 
 def _describe(session: Session, inputs: Inputs, tables: list[Table]) -> list[Table]:
     """Add what the estimators of a series benchmark are, and say on its boards when they estimate different things."""
+    if inputs.declared.manifest.evidence != "series_metrics":
+        return tables
     stood_on = {s.entrant: s.submission_id for s in inputs.standings}
     facts = {number: submissions.find_submission(session, number).facts for number in set(stood_on.values())}
     described = {

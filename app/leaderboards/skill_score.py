@@ -86,7 +86,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     board = _board(spec, scores, relative, resamples)
     if not with_pairs or len(cells.entrants) < 2:
         return BoardTables(board.table, None)
-    return BoardTables(board.table, _pairwise(spec, relative, resamples, board.replicates))
+    return BoardTables(board.table, _pairwise(manifest.slug, spec, relative, resamples, board.replicates))
 
 
 def _require(cells: CellMatrix, spec: SkillScore) -> None:
@@ -306,14 +306,20 @@ def _notes(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
 
 
 def _pairwise(
-    spec: SkillScore, relative: Relative, resamples: Resamples | None, replicates: FloatArray | None
+    slug: str, spec: SkillScore, relative: Relative, resamples: Resamples | None, replicates: FloatArray | None
 ) -> Table:
     """Compare every ordered pair on raw errors, entrants in the order of their mean rank over the tasks."""
     cells = relative.cells
     errors = _without_leaks(cells, cells.values, spec)
     errors = np.where(np.isnan(errors), errors[:, [cells.column(spec.baseline)]], errors)[relative.kept]
     order = np.argsort(average_ranks(errors).mean(axis=0), kind="stable")[:MAX_ENTRANTS]
-    pairs = compare_pairs(errors[:, order], resamples, clip=(spec.clip[0], spec.clip[1]), level=spec.uncertainty.level)
+    pairs = compare_pairs(
+        errors[:, order],
+        resamples,
+        clip=(spec.clip[0], spec.clip[1]),
+        level=spec.uncertainty.level,
+        board=f"{slug}/{spec.name}",
+    )
     beats = None if replicates is None else probability_beats(replicates[:, order])
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors))}
     return pairwise_table(

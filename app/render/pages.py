@@ -46,7 +46,7 @@ class BenchmarkPage(Page):
     """One benchmark: boards, rules, how to submit, the latest submissions.
 
     `version` is the manifest's; `publish_error` says why the last publication failed; `base` is the address
-    of this server as the reader reached it; `example` is a small upload that the benchmark takes; `stewards` are
+    of this server where the settings give one; `example` is a small upload that the benchmark takes; `stewards` are
     names.
     """
 

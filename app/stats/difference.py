@@ -24,5 +24,5 @@ def compare_means(
     [[0.0, -0.5], [0.5, 0.0]]
     """
     # The larger value wins, and the smaller of the negated ones.
-    contrast = Contrast(lambda a, b: b - a, np.asarray, is_antisymmetric=True)
+    contrast = Contrast(lambda a, b: b - a, np.asarray, is_antisymmetric=True, name=("difference",))
     return compare(-values, contrast, resamples, level, block_cells=block_cells)

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.stats.arrays import FloatArray, IntArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.checks import require_count, require_level, require_shape
 from app.stats.interval import percentile_interval
+from app.stats.known_pairs import KnownPairs, column_digests
 from app.stats.resample import Resamples
 
 AnyFloatArray = NDArray[np.floating[Any]]
 BLOCK_CELLS = 4_000_000
+FEWEST = 16
+KNOWN = KnownPairs()
 EXACT_TASKS = 1 << 23
 """Sums of half-integers below it are exact in single precision."""
 
@@ -40,12 +43,13 @@ class PairStatistics:
 class Contrast:
     """How two entrants are compared: `of` gives a number a task, `scale` turns its mean over tasks into the effect.
 
-    `is_antisymmetric` says that swapping the two turns the sign of `of`.
+    `is_antisymmetric` says that swapping the two turns the sign of `of`; `name` tells contrasts apart.
     """
 
     of: Callable[[FloatArray, FloatArray], FloatArray]
     scale: Callable[[FloatArray], FloatArray]
     is_antisymmetric: bool
+    name: tuple[str | float, ...]
 
 
 @dataclass(frozen=True)
@@ -58,17 +62,25 @@ class _Block:
 
 
 def compare(
-    errors: FloatArray, contrast: Contrast, resamples: Resamples | None, level: float, *, block_cells: int = BLOCK_CELLS
+    errors: FloatArray,
+    contrast: Contrast,
+    resamples: Resamples | None,
+    level: float,
+    *,
+    board: str | None = None,
+    block_cells: int = BLOCK_CELLS,
 ) -> PairStatistics:
     """Compare every ordered pair on errors [n_tasks, n_entrants]; the smaller error wins a task, half for ties.
 
     Where the contrast is antisymmetric only half of the pairs is resampled: the other half is its mirror image.
-    Memory is O(block_cells), and the result does not depend on it. NaN passes: a pair whose contrast is NaN on one task
-    has no effect, and a task where either error is NaN is won by nobody. Intervals are NaN without resamples.
+    Memory is O(block_cells), and the result does not depend on it. Pairs that this process compared before for the
+    same `board`, on the same errors and draws, are not compared again. NaN passes: a pair whose contrast is NaN on one
+    task has no effect, and a task where either error is NaN is won by nobody. Intervals are NaN without resamples.
     Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of other units.
     Source: Efron & Tibshirani 1993, section 13.3, of the paired tasks; the statistic is the contrast's.
 
-    >>> found = compare(np.array([[1.0, 2.0], [3.0, 3.0]]), Contrast(np.subtract, np.asarray, True), None, 0.95)
+    >>> difference = Contrast(np.subtract, np.asarray, True, ("difference",))
+    >>> found = compare(np.array([[1.0, 2.0], [3.0, 3.0]]), difference, None, 0.95)
     >>> (found.skill.tolist(), found.win_rate.tolist())
     ([[0.0, -0.5], [0.5, 0.0]], [[0.5, 0.75], [0.25, 0.5]])
     """
@@ -77,22 +89,47 @@ def compare(
     require_count("block_cells", block_cells)
     if resamples is not None:
         require_shape("errors", errors, resamples.n_units, "[n_entrants]")
-    n_tasks, n_entrants = errors.shape
-    found = np.full((6, n_entrants, n_entrants), np.nan)
-    n_rows = n_tasks if resamples is None else max(n_tasks, resamples.n_resamples)
-    for block in _blocks(n_entrants, max(1, block_cells // n_rows), is_mirrored=contrast.is_antisymmetric):
-        a, b = errors[:, block.first], errors[:, block.second]
-        _fill_wins(found[3:], block, _wins(a, b), resamples, level)
-        _fill_effects(found[:3], block, contrast.of(a, b), contrast, resamples, level)
+    draws = None if board is None or resamples is None else resamples.digest()
+    if draws is None:
+        unknown = np.zeros((errors.shape[1],) * 2, dtype=np.bool_)
+        found = np.full((6, *unknown.shape), np.nan)
+        return PairStatistics(*_fill(found, unknown, errors, contrast, resamples, level, block_cells))
+    key, digests = (board, draws, level, contrast.name), column_digests(errors)
+    found, is_known = KNOWN.recall(key, digests)
+    _fill(found, is_known, errors, contrast, resamples, level, block_cells)
+    KNOWN.keep(key, digests, found)
     return PairStatistics(*found)
 
 
-def _blocks(n_entrants: int, width: int, *, is_mirrored: bool) -> Iterator[_Block]:
-    square = np.indices((n_entrants, n_entrants)).reshape(2, -1)
-    first, second = np.triu_indices(n_entrants) if is_mirrored else square
+def _fill(
+    found: FloatArray,
+    is_known: BoolArray,
+    errors: FloatArray,
+    contrast: Contrast,
+    resamples: Resamples | None,
+    level: float,
+    block_cells: int,
+) -> FloatArray:
+    n_rows = len(errors) if resamples is None else max(len(errors), resamples.n_resamples)
+    for block in _blocks(is_known, max(1, block_cells // n_rows), is_mirrored=contrast.is_antisymmetric):
+        a, b = errors[:, block.first], errors[:, block.second]
+        _fill_wins(found[3:], block, _wins(a, b), resamples, level)
+        _fill_effects(found[:3], block, contrast.of(a, b), contrast, resamples, level)
+    return found
+
+
+def _blocks(is_known: BoolArray, width: int, *, is_mirrored: bool) -> Iterator[_Block]:
+    """Yield the pairs that are not known, some at a time.
+
+    A product with very few columns is summed in another order than one with many, which shows in the last digit: so
+    that a pair comes out the same in any company, the last few are computed more than once.
+    """
+    wanted = np.triu(~is_known) if is_mirrored else ~is_known
+    first, second = np.nonzero(wanted)
     for start in range(0, len(first), width):
         part = slice(start, start + width)
-        yield _Block(first[part], second[part], is_mirrored)
+        size = max(len(first[part]), min(width, FEWEST))
+        yield _Block(np.resize(first[part], size), np.resize(second[part], size), is_mirrored)
 
 
 def _wins(a: FloatArray, b: FloatArray) -> AnyFloatArray:

@@ -69,6 +69,7 @@ def compare_pairs(
     *,
     clip: tuple[float, float],
     level: float,
+    board: str | None = None,
     block_cells: int = BLOCK_CELLS,
 ) -> PairStatistics:
     """Compare every ordered pair of entrants: ratios are clipped for the skill and not for the win rate.
@@ -82,8 +83,10 @@ def compare_pairs(
     [[0.0, 0.5], [-1.0, 0.0]]
     """
     symmetric = bool(np.isclose(clip[0] * clip[1], 1.0, rtol=1e-15))
-    contrast = Contrast(lambda a, b: np.log(np.clip(ratios(a, b), *clip)), skill, is_antisymmetric=symmetric)
-    return compare(errors, contrast, resamples, level, block_cells=block_cells)
+    contrast = Contrast(
+        lambda a, b: np.log(np.clip(ratios(a, b), *clip)), skill, is_antisymmetric=symmetric, name=("ratio", *clip)
+    )
+    return compare(errors, contrast, resamples, level, board=board, block_cells=block_cells)
 
 
 def ratios(a: FloatArray, b: FloatArray) -> FloatArray:

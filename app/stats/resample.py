@@ -95,6 +95,15 @@ class Resamples:
         self._kept = self._kept or tuple(self._draw())
         return iter(self._kept)
 
+    def digest(self) -> bytes | None:
+        """Return what tells these draws from others, or None where they are not kept."""
+        if not self._keeps:
+            return None
+        hashed = hashlib.blake2b(digest_size=16)
+        for counts in self.batches():
+            hashed.update(counts.tobytes())
+        return hashed.digest()
+
     def means(self, values: NDArray[np.floating[Any]]) -> FloatArray:
         """Return the mean of each column of values [n_units, n_columns] in each resample, [n_resamples, n_columns].
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import distinct, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.db.models import Benchmark, Entry, LabelSet, ManifestVersion, Snapshot, StewardGrant, Submission, Task
 from app.errors import Conflict, NotFound
@@ -16,8 +16,13 @@ from app.store.retries import retry_time
 
 MAX_NAMED = 10
 CHANGED_CHANNEL = "plumbline_changed"
-# A number that differs whenever a page may differ; the page cache polls it on a connection of its own.
-CHANGE_TOTAL = "SELECT coalesce(sum(change_version + 1), 0)::bigint FROM public.benchmark"
+# What the page cache reads on a connection of its own: of each benchmark, two numbers of which one grows whenever any
+# page may differ and the other whenever a board may; and the names of a benchmark's boards.
+CHANGE_COUNTERS = "SELECT slug, change_version, boards_version FROM public.benchmark"
+BOARD_NAMES = (
+    "SELECT substr(name, 13) FROM public.snapshot_table JOIN public.benchmark USING (snapshot_id) "
+    "WHERE slug = %s AND name LIKE 'leaderboard/%%' ORDER BY name"
+)
 
 
 @dataclass(frozen=True)
@@ -168,20 +173,30 @@ def count_benchmarks(session: Session) -> int:
 
 def mark_data_changed(session: Session, benchmark_id: int) -> None:
     """Say that the boards are behind. Locks the benchmark's row, so call it last, just before deferring a job."""
-    session.execute(
-        update(Benchmark)
-        .where(Benchmark.id == benchmark_id)
-        .values(data_version=Benchmark.data_version + 1, change_version=Benchmark.change_version + 1)
-    )
-    _notify(session)
+    _mark(session, benchmark_id, Benchmark.data_version, Benchmark.change_version)
 
 
 def mark_pages_changed(session: Session, benchmark_id: int) -> None:
-    """Say that some page of the benchmark shows something old."""
-    session.execute(
-        update(Benchmark).where(Benchmark.id == benchmark_id).values(change_version=Benchmark.change_version + 1)
-    )
-    _notify(session)
+    """Say that some page of the benchmark shows something old, and none of its boards does."""
+    _mark(session, benchmark_id, Benchmark.change_version)
+
+
+def mark_boards_changed(session: Session, benchmark_id: int) -> None:
+    """Say that every page of the benchmark shows something old, its boards too."""
+    _mark(session, benchmark_id, Benchmark.change_version, Benchmark.boards_version)
+
+
+def _mark(session: Session, benchmark_id: int, *counters: InstrumentedAttribute[int]) -> None:
+    """Count a change, and tell the counters to who listens when the transaction is committed."""
+    counted = session.execute(
+        update(Benchmark)
+        .where(Benchmark.id == benchmark_id)
+        .values({counter: counter + 1 for counter in counters})
+        .returning(Benchmark.slug, Benchmark.change_version, Benchmark.boards_version)
+    ).one_or_none()
+    if counted is not None:
+        told = " ".join(map(str, counted))
+        session.execute(text("SELECT pg_notify(:channel, :told)"), {"channel": CHANGED_CHANNEL, "told": told})
 
 
 def note_publish_failure(session: Session, benchmark_id: int, cause: str) -> int:
@@ -194,7 +209,7 @@ def note_publish_failure(session: Session, benchmark_id: int, cause: str) -> int
     benchmark.publish_tries += 1
     benchmark.publish_retry_at = retry_time(benchmark.publish_tries)
     session.flush()
-    mark_pages_changed(session, benchmark_id)
+    mark_boards_changed(session, benchmark_id)
     return benchmark.publish_tries
 
 
@@ -236,8 +251,5 @@ def _add_version(session: Session, benchmark: Benchmark, manifest: Manifest, yam
     session.add(version)
     session.flush()
     mark_data_changed(session, benchmark.id)
+    mark_boards_changed(session, benchmark.id)
     return Declared(benchmark, version, manifest)
-
-
-def _notify(session: Session) -> None:
-    session.execute(text("SELECT pg_notify(:channel, '')"), {"channel": CHANGED_CHANNEL})

@@ -1,6 +1,6 @@
 """Score rows to and from Postgres: binary COPY in, columnar ScoreTable out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -14,6 +14,8 @@ from app.db.copy_binary import HEADER, TRAILER, encode_rows
 from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.scores import NONE, Coded, ScoreTable
 from app.stats.arrays import BoolArray, IntArray
+
+READ_AT_ONCE = 1000
 
 COPY_COLUMNS = (
     ("submission_id", "int8"),
@@ -153,33 +155,50 @@ def read_scores(session: Session, pairs: Sequence[tuple[int, int]], columns: Seq
     evidence of the entrant has taken over are left out. Rows come in the order of entrant, task and position,
     whatever the order in which they were stored.
     """
-    parts = [
-        _read_submission(session, submission_id, pairs, columns) for submission_id in sorted({s for s, _ in pairs})
-    ]
-    rows = [row for part in parts for row in part]
-    rows.sort(key=lambda row: (row[0], row[1], row[6]))
+    ordered = sorted(set(pairs))
+    rows: list[tuple[Any, ...]] = []
+    for start in range(0, len(ordered), READ_AT_ONCE):
+        part = ordered[start : start + READ_AT_ONCE]
+        for layout, wanted in _by_layout(session, part).items():
+            rows += _read_pairs(session, wanted, [_place(layout, column) for column in columns])
+    rows.sort(key=lambda row: (row[0], row[1], row[6], row[11]))
     return _to_table(rows, tuple(columns))
 
 
-def _read_submission(
-    session: Session, submission_id: int, pairs: Sequence[tuple[int, int]], columns: Sequence[str]
+def _by_layout(session: Session, pairs: Sequence[tuple[int, int]]) -> dict[tuple[str, ...], set[tuple[int, int]]]:
+    """Return the pairs by the order in which the values of their submission stand."""
+    query = select(Submission.id, Submission.columns).where(Submission.id.in_({number for number, _ in pairs}))
+    columns = {number: tuple(named) for number, named in session.execute(query)}
+    found: dict[tuple[str, ...], set[tuple[int, int]]] = {}
+    for pair in pairs:
+        found.setdefault(columns[pair[0]], set()).add(pair)
+    return found
+
+
+def _place(layout: Sequence[str], column: str) -> int | None:
+    return layout.index(column) if column in layout else None
+
+
+def _read_pairs(
+    session: Session, pairs: Set[tuple[int, int]], positions: Sequence[int | None]
 ) -> list[tuple[Any, ...]]:
-    entrant_ids = [entrant for submission, entrant in pairs if submission == submission_id]
-    stored = list(session.scalars(select(Submission.columns).where(Submission.id == submission_id)).one())
-    positions = [stored.index(column) if column in stored else None for column in columns]
+    """Return the rows of pairs whose values stand in the same order, in one query however many they are."""
     query = (
         select(
             Entrant.name, Task.name, Score.condition, Score.seed, Score.item, Score.leaked, Score.position,
-            Score.file, Score.row, Score.values, Score.reason,
+            Score.file, Score.row, Score.values, Score.reason, Score.submission_id, Score.entrant_id,
         )
         .join(Entrant, Entrant.id == Score.entrant_id)
         .join(Task, Task.id == Score.task_id)
         .join(Entry, (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id))
-        .where(Score.submission_id == submission_id, Score.entrant_id.in_(entrant_ids))
+        .where(Score.submission_id.in_({number for number, _ in pairs}))
+        .where(Score.entrant_id.in_({entrant for _, entrant in pairs}))
         .where(Entry.task_ids.is_(None) | (Score.task_id == any_(Entry.task_ids)))
     )  # fmt: skip
     return [
-        (*row[:9], [None if at is None else row[9][at] for at in positions], row[10]) for row in session.execute(query)
+        (*row[:9], [None if at is None else row[9][at] for at in positions], row[10], row[11])
+        for row in session.execute(query)
+        if (row[11], row[12]) in pairs
     ]
 
 

@@ -113,7 +113,7 @@ def manifest_schema() -> Response:
     summary="One benchmark (.csv: its boards; .json, .yaml)",
     responses=described(404, answer=BenchmarkDocument, also=("html", "csv", "yaml")),
 )
-def show_benchmark(slug: str, request: Request, session: SessionDep, state: StateDep) -> Response:
+def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
     """Show a benchmark: boards, rules, how to submit."""
     name, fmt = split_format(slug)
     refuse_other_formats(fmt, "csv", "json", "yaml")
@@ -146,7 +146,7 @@ def show_benchmark(slug: str, request: Request, session: SessionDep, state: Stat
         publish_error=declared.benchmark.publish_error,
         stewards=stewarding,
         publish_tries=declared.benchmark.publish_tries,
-        base=(state.settings.base_url or str(request.base_url)).rstrip("/"),
+        base=(state.settings.base_url or "").rstrip("/"),
         guide=guide_of(declared.manifest.mode),
         example=submit_example(declared.manifest),
         submissions=submissions.list_submissions(session, declared.benchmark.id, limit=50),

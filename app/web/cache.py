@@ -1,100 +1,62 @@
 """The published-page cache: a small ASGI app in front of FastAPI that answers from bytes in memory.
 
-Made by `app.main`. An entry is filled by one render and dropped when any benchmark changes: `watch` hears
-of it by NOTIFY, and looks each second in case a notification was lost.
+Made by `app.main`. However many wait for a page, it is rendered once; when its benchmark changes the old one is
+served, marked stale, until the new one is there, but never longer than a setting says.
 """
 
 import asyncio
-import gzip
-import hashlib
-import logging
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
-from http import HTTPStatus
+from urllib.parse import quote
 
-import psycopg
-from starlette.concurrency import run_in_threadpool
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.store.benchmarks import CHANGE_TOTAL, CHANGED_CHANNEL
-from app.web.problems import too_large
+from app.web.freshness import Freshness, Part, part_of
+from app.web.kept import Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
+from app.web.passed_on import secured, without_body, without_host
+from app.web.renderer import Render, Turns, render_here
 
-logger = logging.getLogger(__name__)
-
-Headers = list[tuple[bytes, bytes]]
-Key = tuple[bytes, bytes, bool, bool]
-POLL_S = 1.0
-COMPRESS_FROM = 1000
-PUBLISHED = frozenset({"/", "/benchmarks.csv", "/benchmarks.json", "/glossary", "/glossary.csv", "/glossary.json"})
-DROPPED = (b"content-length", b"date", b"server")
-SECURITY: Headers = [
-    (b"content-security-policy", b"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
-     b"base-uri 'none'; frame-ancestors 'none'"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"same-origin"),
-]  # fmt: skip
+PAUSE_S = 1.0
+POPULAR_S = 600.0
+FIRST, NEXT, LAST = range(3)
+FRESH = (b"no-cache", b"max-age=0")
 
 
-@dataclass(frozen=True)
-class Page:
-    """A page ready to be sent: its start for 200 and for 304, its tag and its bytes."""
+@dataclass
+class Flight:
+    """A render that was asked for; everybody who wants the page meanwhile waits for the same one."""
 
-    etag: bytes
-    start: Message
-    unchanged: Message
-    body: Message
-    head: Message
-
-    @property
-    def size(self) -> int:
-        """Return the bytes it takes."""
-        return len(self.body["body"]) + 1000
-
-
-class Shelf:
-    """Pages up to a number of bytes; what was put there first makes room for more."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self.pages: OrderedDict[Key, Page] = OrderedDict()
-        self._max_bytes = max_bytes
-        self._n_bytes = 0
-
-    def clear(self) -> None:
-        """Drop every page."""
-        self.pages.clear()
-        self._n_bytes = 0
-
-    def keep(self, key: Key, page: Page) -> None:
-        """Keep a page, unless it is too large for that; two renders of one address are kept once."""
-        if page.size > self._max_bytes // 4 or key in self.pages:
-            return
-        self.pages[key] = page
-        self._n_bytes += page.size + len(key[0])
-        while self._n_bytes > self._max_bytes:
-            old, dropped = self.pages.popitem(last=False)
-            self._n_bytes -= dropped.size + len(old[0])
+    ask: Ask
+    task: asyncio.Task[Kept | Answer] | None = None
+    began_at: float = math.inf
 
 
 class PublishedPages:
     """Serve published pages from memory and hand everything else on.
 
     Addresses with a query have a shelf of their own: there is no end of queries, and they must not push out the pages
-    that everybody reads.
+    that everybody reads. With `max_stale_s` of 0 nothing old is ever served, and nothing is made ahead.
     """
 
-    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        max_bytes: int,
+        freshness: Freshness,
+        *,
+        max_stale_s: float = 0.0,
+        render: Render | None = None,
+    ) -> None:
         self._app = app
         self._plain = Shelf(max_bytes // 2)
         self._queried = Shelf(max_bytes // 2)
-        self._generation = 0
-
-    def clear(self) -> None:
-        """Drop every page; a render that is under way is not kept either."""
-        self._generation += 1
-        self._plain.clear()
-        self._queried.clear()
+        self._freshness = freshness
+        self._max_stale_s = max_stale_s
+        self._render = render or render_here(app)
+        self._turns = Turns()
+        self._flights: dict[bytes, Flight] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -104,148 +66,151 @@ class PublishedPages:
         # HEAD is answered like GET, without the body; no endpoint need know of it.
         method = scope["method"]
         if method == "HEAD":
-            method, send = "GET", _without_body(send)
-        key = _key(scope)
-        if key is None:
-            await self._app({**scope, "method": method}, receive, _secured(send))
+            method, send = "GET", without_body(send)
+        part = part_of(scope["path"]) if method == "GET" else None
+        if part is None:
+            await self._app({**without_host(scope), "method": method}, receive, secured(send))
             return
-        shelf = self._queried if scope["query_string"] else self._plain
-        page = shelf.pages.get(key)
-        if page is None:
-            page = await self._fill(shelf, key, scope, receive, send)
-            if page is None:
-                return
-        await _send(page, scope, send)
+        ask, packs, insists = _read(scope)
+        found, age_s = await self._find(ask, part, insists=insists)
+        if isinstance(found, Answer):
+            await found.send(secured(send))
+        else:
+            encoded = found.packed if packs else found.plain
+            await encoded.send(scope, send, _mark(age_s))
 
-    async def _fill(self, shelf: Shelf, key: Key, scope: Scope, receive: Receive, send: Send) -> Page | None:
-        """Render a page and keep it; an answer that is not one to keep is passed on as it comes, and None returned."""
-        generation = self._generation
-        messages: list[Message] = []
-        passed_on = _secured(send)
+    async def _find(self, ask: Ask, part: Part, *, insists: bool) -> tuple[Kept | Answer, float | None]:
+        """Return a page, and how long it has been old already; None if it is not. Who insists gets no old one."""
+        page = self._shelf(ask).pages.get(ask.address)
+        if page is not None:
+            now = page.read_at = self._freshness.clock()
+            since = self._freshness.stale_since(part, page.count)
+            if since is None:
+                return page, None
+            if now - since < self._max_stale_s and not insists:
+                self._fly(ask, part)
+                return page, now - since
+        return await self._wait(ask, part)
 
-        async def collect(message: Message) -> None:
-            if not messages or _is_kept(messages[0]):
-                messages.append(message)
-            if not _is_kept(messages[0]):
-                await passed_on(message)
+    async def _wait(self, ask: Ask, part: Part) -> tuple[Kept | Answer, float | None]:
+        """Wait for a render that began after the request came, so that it shows what the reader may have written."""
+        arrived_at = self._freshness.clock()
+        while True:
+            flight = self._fly(ask, part)
+            if flight.task is None:
+                raise RuntimeError("a flight has no task")
+            # Others wait for it too: one that goes away must not take it along.
+            found = await asyncio.shield(flight.task)
+            if flight.began_at < arrived_at:
+                continue
+            if isinstance(found, Answer) and flight.ask != ask:
+                return await self._in_turn(ask, NEXT), None
+            since = None if isinstance(found, Answer) else self._freshness.stale_since(part, found.count)
+            return found, None if since is None else self._freshness.clock() - max(since, flight.began_at)
 
-        await self._app({**scope, "method": "GET"}, receive, collect)
-        start = messages[0]
-        if not _is_kept(start):
-            return None
-        body = b"".join(message.get("body", b"") for message in messages[1:])
-        page = await run_in_threadpool(_make_page, start["headers"], body, compress=key[2])
-        if generation == self._generation:
-            shelf.keep(key, page)
-        return page
+    def _fly(self, ask: Ask, part: Part) -> Flight:
+        """Return the render of a page that is under way, or begin one."""
+        flight = self._flights.get(ask.address)
+        if flight is None:
+            flight = self._flights[ask.address] = Flight(ask)
+            flight.task = asyncio.create_task(self._land(flight, part))
+            flight.task.add_done_callback(_look_at)
+        return flight
+
+    async def _land(self, flight: Flight, part: Part) -> Kept | Answer:
+        """Render a page and keep it, but not more often than once in a while."""
+        ask, clock = flight.ask, self._freshness.clock
+        shelf = self._shelf(ask)
+        try:
+            page = shelf.pages.get(ask.address)
+            if page is not None:
+                await asyncio.sleep(page.tried_at + min(PAUSE_S, self._max_stale_s / 2) - clock())
+                page.tried_at = clock()
+            async with self._turns.take(_priority(ask, page)):
+                flight.began_at, count = clock(), self._freshness.count(part)
+                answer = await self._render(ask)
+            if not answer.is_kept:
+                return answer
+            read_at = flight.began_at if page is None else page.read_at
+            made = keep(ask, answer, count, flight.began_at, read_at)
+            shelf.put(ask.address, made)
+            return made
+        finally:
+            del self._flights[ask.address]
+
+    async def _in_turn(self, ask: Ask, priority: int) -> Answer:
+        async with self._turns.take(priority):
+            return await self._render(ask)
+
+    def publish(self, slug: str, boards: list[str]) -> None:
+        """Make the pages that people read anew, and a new benchmark's first ones before anybody asks."""
+        if self._max_stale_s == 0:
+            return
+        home = f"/benchmarks/{slug}"
+        for ask in [*self._popular(home), *map(_plain_ask, _main_addresses(home, boards))]:
+            part, page = part_of(ask.path), self._plain.pages.get(ask.address)
+            is_wanted = page is None or self._freshness.clock() - page.read_at < POPULAR_S
+            if part is not None and is_wanted:
+                self._fly(ask, part)
+
+    def _popular(self, home: str) -> list[Ask]:
+        return [page.ask for page in self._plain.pages.values() if page.ask.path.startswith(f"{home}/")]
+
+    def flights(self) -> list[Flight]:
+        """Return the renders that are under way."""
+        return list(self._flights.values())
+
+    async def stop(self) -> None:
+        """Give up what is being rendered."""
+        tasks = [flight.task for flight in self._flights.values() if flight.task is not None]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+    def _shelf(self, ask: Ask) -> Shelf:
+        return self._queried if ask.query else self._plain
 
 
-def _key(scope: Scope) -> Key | None:
-    """Return what a request's page is kept under, or None when its answer is not to be kept."""
-    path: str = scope["path"]
-    is_published = path in PUBLISHED or path.startswith(("/benchmarks/", "/static/"))
-    if scope["method"] not in ("GET", "HEAD") or not is_published:
-        return None
-    accepts_gzip = wants_html = False
+def _read(scope: Scope) -> tuple[Ask, bool, bool]:
+    """Return what a page may depend on, whether its reader takes gzip, and whether an old page will not do."""
+    packs = wants_html = insists = False
     for name, value in scope["headers"]:
         if name == b"accept-encoding":
-            accepts_gzip = _accepts_gzip(value)
+            packs = accepts_gzip(value)
         elif name == b"accept":
             wants_html = b"text/html" in value
-    host = next((value for name, value in scope["headers"] if name == b"host"), b"")
-    return (scope["raw_path"] + b"?" + scope["query_string"], host, accepts_gzip, wants_html)
+        elif name == b"cache-control":
+            insists = any(directive in value.lower() for directive in FRESH)
+    return Ask(scope["path"], scope["raw_path"], scope["query_string"], wants_html), packs, insists
 
 
-@lru_cache(maxsize=256)
-def _accepts_gzip(value: bytes) -> bool:
-    """Say whether an Accept-Encoding takes gzip: named, or covered by a star, and not with a quality of zero."""
-    qualities = {}
-    for each in value.lower().split(b","):
-        name, _, quality = each.replace(b" ", b"").partition(b";q=")
-        qualities[name] = quality
-    asked = qualities.get(b"gzip", qualities.get(b"*", b"0"))
-    return asked.strip(b"0.") != b"" or asked == b""
+def _main_addresses(home: str, boards: list[str]) -> Iterator[str]:
+    yield home
+    for board in boards:
+        yield f"{home}/leaderboards/{board}"
 
 
-def _make_page(headers: Iterable[tuple[bytes, bytes]], body: bytes, *, compress: bool) -> Page:
-    kept = [(name, value) for name, value in headers if name.lower() not in DROPPED]
-    if compress and len(body) >= COMPRESS_FROM:
-        body = gzip.compress(body, 6, mtime=0)
-        kept.append((b"content-encoding", b"gzip"))
-    etag = b'"' + hashlib.sha256(body).hexdigest()[:32].encode() + b'"'
-    if not any(name.lower() == b"cache-control" for name, _ in kept):
-        kept.append((b"cache-control", b"no-cache"))
-    kept += [(b"etag", etag), (b"vary", b"Accept-Encoding"), *SECURITY]
-    length = (b"content-length", str(len(body)).encode())
-    return Page(
-        etag=etag,
-        start={"type": "http.response.start", "status": 200, "headers": [*kept, length]},
-        unchanged={"type": "http.response.start", "status": 304, "headers": kept},
-        body={"type": "http.response.body", "body": body},
-        head={"type": "http.response.body", "body": b""},
-    )
+def _plain_ask(path: str) -> Ask:
+    return Ask(path, quote(path).encode(), b"", wants_html=True)
 
 
-def _is_kept(start: Message) -> bool:
-    must_not = any(name.lower() == b"cache-control" and b"no-store" in value for name, value in start["headers"])
-    return start["status"] == 200 and not must_not
+def _priority(ask: Ask, page: Kept | None) -> int:
+    """Return whose turn comes first: pages that are read, then new ones, then queries, of which there is no end."""
+    if ask.query:
+        return LAST
+    return NEXT if page is None else FIRST
 
 
-async def _send(page: Page, scope: Scope, send: Send) -> None:
-    for name, value in scope["headers"]:
-        if name == b"if-none-match" and (page.etag in value or value.strip() == b"*"):
-            await send(page.unchanged)
-            await send(page.head)
-            return
-    await send(page.start)
-    await send(page.body)
+def _look_at(task: asyncio.Task[Kept | Answer]) -> None:
+    """Take note of an error that nobody waits for: the page stays old, and the next reader asks again."""
+    if not task.cancelled():
+        task.exception()
 
 
-def _without_body(send: Send) -> Send:
-    async def bodiless(message: Message) -> None:
-        is_body = message["type"] == "http.response.body"
-        await send({**message, "body": b""} if is_body else message)
-
-    return bodiless
-
-
-def _secured(send: Send) -> Send:
-    refused = False
-
-    async def secured(message: Message) -> None:
-        nonlocal refused
-        if message["type"] == "http.response.start":
-            # The framework's own refusal of a large body is plain text; ours are problem documents.
-            refused = message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and not _is_problem(message)
-            headers = too_large()[0] if refused else message.get("headers", [])
-            message = {**message, "headers": [*headers, *SECURITY]}
-        elif refused:
-            message = {**message, "body": b"" if message.get("more_body") else too_large()[1]}
-        await send(message)
-
-    return secured
-
-
-def _is_problem(start: Message) -> bool:
-    return any(name.lower() == b"content-type" and b"problem" in value for name, value in start.get("headers", []))
-
-
-async def watch(database_url: str, clear: Callable[[], None]) -> None:
-    """Clear the cache on every change, for as long as the process serves."""
-    seen: object = None
-    while True:
-        try:
-            async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
-                await connection.execute(f"LISTEN {CHANGED_CHANNEL}")
-                while True:
-                    now = await (await connection.execute(CHANGE_TOTAL)).fetchone()
-                    if now != seen:
-                        clear()
-                        seen = now
-                    async for _ in connection.notifies(timeout=POLL_S, stop_after=1):
-                        clear()
-        except Exception as error:
-            # The database may be away for a while; until it is back, nothing kept can be trusted.
-            clear()
-            logger.warning("not hearing of changes: %s", error)
-            await asyncio.sleep(POLL_S)
+def _mark(age_s: float | None) -> Headers:
+    """Return how an old page is marked, in the terms of RFC 9211: a negative time to live."""
+    if age_s is None:
+        return []
+    return [(b"cache-status", b"plumbline; hit; ttl=-%d; detail=stale" % math.ceil(age_s))]

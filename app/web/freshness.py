@@ -1,0 +1,151 @@
+"""What is known of changes, so that a kept page knows since when it is old. Used by `app.web.cache`.
+
+`watch` hears of every change by NOTIFY and reads the counters each second, so that a lost notification is noticed.
+"""
+
+import asyncio
+import logging
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import psycopg
+
+from app.store.benchmarks import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANNEL
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 1.0
+TRUSTED_S = 3.0
+REMEMBERED = 1000
+EVERY_BENCHMARK = ("", "")
+BOARDS, ANYTHING = "boards", "anything"
+# What the addresses of a benchmark show: `boards` changes with a publication, `anything` with each submission too.
+SHOWN = dict.fromkeys(("leaderboards", "claims", "profiles", "snapshots", "tables"), BOARDS)
+SHOWN |= dict.fromkeys(("", "tasks", "entrants"), ANYTHING)
+LISTS = frozenset({"/", "/benchmarks.csv", "/benchmarks.json"})
+NEVER = ("", "never")
+UNCHANGING = frozenset({"/glossary", "/glossary.csv", "/glossary.json"})
+DOWNLOADS = frozenset({"tables.zip"})
+
+Part = tuple[str, str]
+"""A benchmark's slug and which of its counters; the lists of benchmarks have one of their own."""
+
+
+def part_of(path: str) -> Part | None:
+    """Return what a page depends on, or None for one that is not published to everybody alike, or too large to keep."""
+    if path in LISTS:
+        return EVERY_BENCHMARK
+    if path in UNCHANGING or path.startswith("/static/"):
+        return NEVER
+    _, _, rest = path.partition("/benchmarks/")
+    slug, _, tail = rest.partition("/")
+    kind = tail.partition("/")[0]
+    shown = None if not slug or kind in DOWNLOADS else SHOWN.get(kind.partition(".")[0])
+    if not path.startswith("/benchmarks/") or shown is None:
+        return None
+    return (slug if tail else _without_format(slug), shown)
+
+
+def _without_format(slug: str) -> str:
+    stem, _, ending = slug.rpartition(".")
+    return stem if ending in ("csv", "json", "yaml") else slug
+
+
+@dataclass
+class _Changes:
+    """How often a part has changed, and when it did the last times."""
+
+    count: int = 0
+    at: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+
+
+class Freshness:
+    """Counts the changes of each part. A page notes the count that it was made at."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self._heard_at = -math.inf
+        self._counters: dict[str, tuple[int, int]] = {}
+        self._changes: dict[Part, _Changes] = {}
+
+    def count(self, part: Part) -> int:
+        """Return how often a part has changed."""
+        return self._changes[part].count if part in self._changes else 0
+
+    def stale_since(self, part: Part, count: int) -> float | None:
+        """Return when a page made at this count became old, or None if it shows what there is.
+
+        Without word from the database it is old since the last time that there was one.
+        """
+        if part == NEVER:
+            return None
+        changes = self._changes.get(part)
+        since = math.inf
+        if changes is not None and changes.count > count:
+            missed = changes.count - count
+            since = changes.at[-missed] if missed <= len(changes.at) else -math.inf
+        if self.clock() - self._heard_at > TRUSTED_S:
+            since = min(since, self._heard_at)
+        return None if since == math.inf else since
+
+    def hear(self) -> None:
+        """Note that the counters were read just now."""
+        self._heard_at = self.clock()
+
+    def note(self, slug: str, anything: int, boards: int) -> bool:
+        """Compare a benchmark's counters with those seen before, and say whether its boards have changed."""
+        seen = self._counters.get(slug, (-1, -1))
+        # A notification can be older than the counters that were read since.
+        self._counters[slug] = (max(anything, seen[0]), max(boards, seen[1]))
+        if anything > seen[0]:
+            self._change((slug, ANYTHING))
+            self._change(EVERY_BENCHMARK)
+        if boards > seen[1]:
+            self._change((slug, BOARDS))
+        return boards > seen[1]
+
+    def _change(self, part: Part) -> None:
+        changes = self._changes.setdefault(part, _Changes())
+        changes.count += 1
+        changes.at.append(self.clock())
+
+
+Published = Callable[[str, list[str]], None]
+
+
+async def watch(database_url: str, freshness: Freshness, published: Published) -> None:
+    """Tell of every change for as long as the process serves; `published` is called with a slug and its boards."""
+    while True:
+        try:
+            connection = await psycopg.AsyncConnection.connect(database_url, autocommit=True)
+            async with connection:
+                await connection.execute(f"LISTEN {CHANGED_CHANNEL}")
+                while True:
+                    await _look(connection, freshness, published)
+        except Exception as error:
+            # The database may be away for a while; what is kept grows old until it is back.
+            logger.warning("not hearing of changes: %s", error)
+            await asyncio.sleep(POLL_S)
+
+
+async def _look(connection: psycopg.AsyncConnection, freshness: Freshness, published: Published) -> None:
+    """Read the counters, then listen until they are to be read again."""
+    moved = []
+    for slug, anything, boards in await (await connection.execute(CHANGE_COUNTERS)).fetchall():
+        moved += [slug] if freshness.note(slug, anything, boards) else []
+    freshness.hear()
+    until = freshness.clock() + POLL_S
+    while True:
+        for slug in moved:
+            names = await (await connection.execute(BOARD_NAMES, (slug,))).fetchall()
+            published(slug, [name for (name,) in names])
+        left = until - freshness.clock()
+        if left <= 0:
+            return
+        moved = []
+        async for notification in connection.notifies(timeout=left, stop_after=1):
+            slug, anything, boards = notification.payload.rsplit(" ", 2)
+            moved += [slug] if freshness.note(slug, int(anything), int(boards)) else []

@@ -1,0 +1,192 @@
+"""Pages as bytes ready to be sent, and the shelves that hold them. Used by `app.web.cache` and `app.web.renderer`."""
+
+import gzip
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from starlette.types import Message, Scope, Send
+
+Headers = list[tuple[bytes, bytes]]
+COMPRESS_FROM = 1000
+DROPPED = (b"content-length", b"date", b"server")
+SECURITY: Headers = [
+    (b"content-security-policy", b"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+     b"base-uri 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request for a page: all that a page may depend on, and so neither Host nor who asks."""
+
+    path: str
+    raw_path: bytes
+    query: bytes
+    wants_html: bool
+
+    @property
+    def address(self) -> bytes:
+        """Return what the page is kept under."""
+        return self.raw_path + b"?" + self.query
+
+    def scope(self) -> Scope:
+        """Return the request for the app. Without server and Host, addresses that it makes are relative."""
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": self.path,
+            "raw_path": self.raw_path,
+            "root_path": "",
+            "query_string": self.query,
+            "headers": [(b"accept", b"text/html" if self.wants_html else b"*/*")],
+            "server": None,
+            "client": None,
+            "state": {},
+        }
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole answer of the app: its status, its headers, its body and, where that is worth it, the body compressed."""
+
+    status: int
+    headers: Headers
+    body: bytes
+    packed: bytes | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Say whether everybody may be given it."""
+        must_not = any(name.lower() == b"cache-control" and b"no-store" in value for name, value in self.headers)
+        return self.status == 200 and not must_not
+
+    async def send(self, send: Send) -> None:
+        """Send it to the one who asked."""
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+def gather(messages: Sequence[Message]) -> Answer:
+    """Return the answer that was sent in these messages; compressed here, because here no reader waits."""
+    start = messages[0]
+    body = b"".join(message.get("body", b"") for message in messages[1:])
+    answer = Answer(start["status"], list(start.get("headers", ())), body)
+    if not answer.is_kept or len(body) < COMPRESS_FROM:
+        return answer
+    return Answer(answer.status, answer.headers, body, gzip.compress(body, 6, mtime=0))
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A page in one encoding: its tag, its start for 200 and for 304, and its bytes."""
+
+    etag: bytes
+    start: Message
+    unchanged: Message
+    body: Message
+    head: Message
+
+    async def send(self, scope: Scope, send: Send, mark: Headers) -> None:
+        """Answer a request; `mark` are further headers."""
+        start, unchanged = self.start, self.unchanged
+        if mark:
+            start, unchanged = _with(start, mark), _with(unchanged, mark)
+        for name, value in scope["headers"]:
+            if name == b"if-none-match" and (self.etag in value or value.strip() == b"*"):
+                await send(unchanged)
+                await send(self.head)
+                return
+        await send(start)
+        await send(self.body)
+
+
+def _with(start: Message, mark: Headers) -> Message:
+    return {**start, "headers": [*start["headers"], *mark]}
+
+
+@dataclass
+class Kept:
+    """A page: for which request, from which state of its benchmark, when it was last read and last to be made anew."""
+
+    ask: Ask
+    plain: Encoded
+    packed: Encoded
+    count: int
+    read_at: float
+    tried_at: float
+
+    @property
+    def size(self) -> int:
+        """Return the bytes it takes."""
+        return sum(len(each.body["body"]) for each in {id(e): e for e in (self.plain, self.packed)}.values()) + 1000
+
+
+def keep(ask: Ask, answer: Answer, count: int, tried_at: float, read_at: float) -> Kept:
+    """Return an answer as the page that is kept."""
+    plain = _encoded(answer.headers, answer.body, ())
+    packed = plain if answer.packed is None else _encoded(answer.headers, answer.packed, GZIPPED)
+    return Kept(ask, plain, packed, count, read_at, tried_at)
+
+
+GZIPPED = ((b"content-encoding", b"gzip"),)
+
+
+def _encoded(headers: Headers, body: bytes, encoding: Sequence[tuple[bytes, bytes]]) -> Encoded:
+    kept = [(name, value) for name, value in headers if name.lower() not in DROPPED]
+    kept += encoding
+    etag = b'"' + hashlib.sha256(body).hexdigest()[:32].encode() + b'"'
+    if not any(name.lower() == b"cache-control" for name, _ in kept):
+        kept.append((b"cache-control", b"no-cache"))
+    kept += [(b"etag", etag), (b"vary", b"Accept-Encoding"), *SECURITY]
+    length = (b"content-length", str(len(body)).encode())
+    return Encoded(
+        etag=etag,
+        start={"type": "http.response.start", "status": 200, "headers": [*kept, length]},
+        unchanged={"type": "http.response.start", "status": 304, "headers": kept},
+        body={"type": "http.response.body", "body": body},
+        head={"type": "http.response.body", "body": b""},
+    )
+
+
+class Shelf:
+    """Pages up to a number of bytes; what was put there first makes room for more."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.pages: OrderedDict[bytes, Kept] = OrderedDict()
+        self._max_bytes = max_bytes
+        self._n_bytes = 0
+
+    def put(self, address: bytes, page: Kept) -> None:
+        """Keep a page in place of the one that was there, unless it is too large for that."""
+        self.drop(address)
+        if page.size > self._max_bytes // 4:
+            return
+        self.pages[address] = page
+        self._n_bytes += page.size + len(address)
+        while self._n_bytes > self._max_bytes:
+            self.drop(next(iter(self.pages)))
+
+    def drop(self, address: bytes) -> None:
+        """Keep a page no longer."""
+        dropped = self.pages.pop(address, None)
+        if dropped is not None:
+            self._n_bytes -= dropped.size + len(address)
+
+
+@lru_cache(maxsize=256)
+def accepts_gzip(value: bytes) -> bool:
+    """Say whether an Accept-Encoding takes gzip: named, or covered by a star, and not with a quality of zero."""
+    qualities = {}
+    for each in value.lower().split(b","):
+        name, _, quality = each.replace(b" ", b"").partition(b";q=")
+        qualities[name] = quality
+    asked = qualities.get(b"gzip", qualities.get(b"*", b"0"))
+    return asked.strip(b"0.") != b"" or asked == b""

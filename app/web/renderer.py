@@ -1,0 +1,164 @@
+"""Renders pages for the cache: in a process of its own, so that no reader of a kept page waits for a render.
+
+`RenderProcess` is used by `plumbline web`; an app that is made without one renders beside its readers.
+"""
+
+import asyncio
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import asynccontextmanager
+from heapq import heappop, heappush
+from itertools import count
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message
+
+from app.config import Settings
+from app.web.kept import Answer, Ask, gather
+
+logger = logging.getLogger(__name__)
+NICENESS = 2
+
+
+Render = Callable[[Ask], Awaitable[Answer]]
+
+
+async def _nothing_to_receive() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def collect(app: ASGIApp, ask: Ask) -> list[Message]:
+    """Return what the app sends in answer."""
+    messages: list[Message] = []
+
+    async def send(message: Message) -> None:
+        messages.append(message)
+
+    try:
+        await app(ask.scope(), _nothing_to_receive, send)
+    except Exception:
+        # The framework raises what it has logged and answered already.
+        if not messages:
+            raise
+    return messages
+
+
+def render_here(app: ASGIApp) -> Render:
+    """Return a renderer in this process."""
+
+    async def render(ask: Ask) -> Answer:
+        return await run_in_threadpool(gather, await collect(app, ask))
+
+    return render
+
+
+class RenderProcess:
+    """One process that renders, warm and at a lower priority than the web process; started anew when it dies."""
+
+    def __init__(self, make_app: Callable[[Settings, str], ASGIApp], settings: Settings, database_url: str) -> None:
+        self._arguments = (make_app, settings, database_url)
+        self._pool = self._start()
+
+    def _start(self) -> ProcessPoolExecutor:
+        spawned = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(1, spawned, initializer=_begin, initargs=self._arguments)
+
+    async def render(self, ask: Ask) -> Answer:
+        """Return the answer; when the process dies over it, another one is started and asked once more."""
+        try:
+            return await self._submit(ask)
+        except BrokenProcessPool:
+            logger.warning("the render process ended; starting another one")
+            return await self._submit(ask)
+
+    async def _submit(self, ask: Ask) -> Answer:
+        pool = self._pool
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, _render, ask)
+        except BrokenProcessPool:
+            if pool is self._pool:
+                self._pool = self._start()
+            raise
+
+    async def warm_up(self) -> None:
+        """Start the process before somebody waits for it."""
+        await asyncio.get_running_loop().run_in_executor(self._pool, os.getpid)
+
+    def stop(self) -> None:
+        """End the process without waiting for a render in hand."""
+        processes = list((self._pool._processes or {}).values())
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+
+
+class _Rendering:
+    """The app of a render process and the loop that it runs on."""
+
+    app: ASGIApp
+    runner: asyncio.Runner
+
+
+def _begin(make_app: Callable[[Settings, str], ASGIApp], settings: Settings, database_url: str) -> None:
+    """Prepare this process: it leaves Ctrl-C to the web process, and ends with it however that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(NICENESS)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _Rendering.app = make_app(settings, database_url)
+    _Rendering.runner = asyncio.Runner()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)
+
+
+def _render(ask: Ask) -> Answer:
+    return gather(_Rendering.runner.run(collect(_Rendering.app, ask)))
+
+
+class Turns:
+    """Lets one render through at a time, those with the lower number first, then in the order of asking."""
+
+    def __init__(self) -> None:
+        self._is_taken = False
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._numbers = count()
+
+    @asynccontextmanager
+    async def take(self, priority: int) -> AsyncIterator[None]:
+        """Wait for a turn, and end it on the way out."""
+        if self._is_taken:
+            await self._queue(priority)
+        self._is_taken = True
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _queue(self, priority: int) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (priority, next(self._numbers), turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        """Give the turn to the next one who still waits; it stays taken until somebody takes none."""
+        while self._waiting:
+            turn = heappop(self._waiting)[2]
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._is_taken = False

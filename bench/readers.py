@@ -1,0 +1,182 @@
+"""Readers beside writers: `python -m bench.readers`. Ten submissions and two hundred page reads a second on fev-bench.
+
+In the same run a bare app serves a file of the same size. What was timed is checked: every submission was taken and
+stands on the board at the end, and every read was answered with a page.
+"""
+
+import asyncio
+import csv
+import gzip
+import io
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import numpy as np
+
+from bench.client import Answer, Connections, get, post_file
+from bench.pages import PAGE, bare_server
+from bench.server import EXAMPLE, headers, settle, submit
+from tests.running_server import RunningServer, fresh_data_dir, running_server
+
+HOME = "/benchmarks/fev-bench"
+# What a visitor reads: the board most, then the benchmark, the front page and another board.
+READ = (PAGE, PAGE, PAGE, HOME, PAGE, PAGE, "/", PAGE, HOME, PAGE.replace("/sql", "/mase"))
+METRICS = ("SQL", "MASE", "WAPE", "WQL")
+READS_PER_S, POSTS_PER_S, STATIC_PER_S = 200, 10, 50
+SECONDS, SETTLES_WITHIN_S = 60.0, 120.0
+ENTRANT = re.compile(rb"/entrants/(Extra\d+)\b")
+
+
+@dataclass
+class Measured:
+    """What was asked and answered."""
+
+    reads: list[Answer] = field(default_factory=list)
+    files: list[Answer] = field(default_factory=list)
+    posts: list[Answer] = field(default_factory=list)
+    accepted_at: dict[str, float] = field(default_factory=dict)
+    shown_at: dict[str, float] = field(default_factory=dict)
+    tags: set[bytes] = field(default_factory=set)
+
+    def read(self, path: str, answer: Answer) -> None:
+        """Note a read; the board's names are looked at once for each state of the board."""
+        self.reads.append(Answer(answer.status, answer.head, b"", answer.seconds))
+        tag = answer.header(b"etag")
+        if path == PAGE and tag not in self.tags:
+            self.tags.add(tag)
+            now = time.perf_counter()
+            for name in set(ENTRANT.findall(gzip.decompress(answer.body))):
+                self.shown_at.setdefault(name.decode(), now)
+
+    def freshness(self) -> list[float]:
+        """Return the seconds from each 202 until a reader was served the entrant."""
+        return [self.shown_at[name] - at for name, at in self.accepted_at.items() if name in self.shown_at]
+
+
+def new_entrants(count: int) -> Iterator[tuple[str, bytes]]:
+    """Yield a name and an upload of 100 rows each: errors of the examples' first entrant, off by a random factor."""
+    with sorted((EXAMPLE / "results").glob("*.csv"))[0].open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    rng = np.random.default_rng(1)
+    for number in range(count):
+        factors = np.exp(rng.normal(0.0, 0.3) + rng.normal(0.0, 0.3, size=(len(rows), len(METRICS)))).tolist()
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(rows[0]))
+        writer.writeheader()
+        for row, by in zip(rows, factors, strict=True):
+            errors = {name: float(row[name]) * factor for name, factor in zip(METRICS, by, strict=True) if row[name]}
+            writer.writerow(row | errors | {"model_name": f"Extra{number}"})
+        yield f"Extra{number}", out.getvalue().encode()
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that this share of the values does not pass."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+async def at_rate(per_s: float, seconds: float, ask: Callable[[int, float], Awaitable[None]]) -> None:
+    """Begin `ask(number, due)` at a fixed rate whatever the answers take, and wait for all of them."""
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for number in range(round(per_s * seconds)):
+            due = began + number / per_s
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            group.create_task(ask(number, due))
+
+
+async def drive(server: RunningServer, bare: str, seconds: float) -> Measured:
+    """Read and submit for a while, then read on until everything submitted was seen on the board."""
+    pages, files, posts = (Connections(*_host_and_port(address)) for address in (server.address, bare, server.address))
+    authorization = headers(server)["Authorization"]
+    uploads = list(new_entrants(round(POSTS_PER_S * seconds)))
+    found = Measured()
+
+    async def read(number: int, due: float) -> None:
+        path = READ[number % len(READ)]
+        found.read(path, await pages.ask(get(path), due))
+
+    async def read_file(_number: int, due: float) -> None:
+        found.files.append(await files.ask(get("/"), due))
+
+    async def post(number: int, due: float) -> None:
+        name, content = uploads[number]
+        answer = await posts.ask(post_file(f"{HOME}/submissions", authorization, "extra.csv", content), due)
+        found.posts.append(answer)
+        if answer.status == 202:
+            found.accepted_at[name] = time.perf_counter()
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(at_rate(READS_PER_S, seconds, read))
+        group.create_task(at_rate(STATIC_PER_S, seconds, read_file))
+        group.create_task(at_rate(POSTS_PER_S, seconds, post))
+    until = time.perf_counter() + SETTLES_WITHIN_S
+    while set(found.accepted_at) - set(found.shown_at) and time.perf_counter() < until:
+        await read(0, time.perf_counter())
+        await asyncio.sleep(0.05)
+    for each in (pages, files, posts):
+        each.close()
+    return found
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    parts = urlsplit(address)
+    return str(parts.hostname), int(parts.port or 80)
+
+
+def measure_readers(seconds: float = SECONDS) -> Measured:
+    """Run a server with the examples' entrants, and readers beside writers on it."""
+    manifest = (EXAMPLE / "manifest.yaml").read_bytes().replace(b"prereg: required", b"prereg: optional")
+    settings = {"PLUMBLINE_MAX_REQUESTS_PER_MINUTE": "1000000"}
+    with (
+        fresh_data_dir() as data_dir,
+        running_server(data_dir, **settings) as server,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        httpx.post(f"{server.address}/benchmarks", content=manifest, headers=headers(server))
+        paths = sorted((EXAMPLE / "results").glob("*.csv"))
+        for answer in [submit(server, "fev-bench", path.name, path.read_bytes()) for path in paths]:
+            settle(server, answer)
+        page = httpx.get(server.address + PAGE, headers={"Accept": "text/html", "Accept-Encoding": "identity"})
+        file = Path(folder) / "page.html"
+        file.write_bytes(gzip.compress(page.content, 6))
+        with bare_server(file) as bare:
+            return asyncio.run(drive(server, bare, seconds))
+
+
+def check(found: Measured, seconds: float) -> None:
+    """Raise when what was timed did not happen."""
+    wrong = {answer.status for answer in (*found.reads, *found.files) if answer.status != 200}
+    refused = {answer.status for answer in found.posts if answer.status != 202}
+    lost = set(found.accepted_at) - set(found.shown_at)
+    if wrong or refused or lost or len(found.accepted_at) != round(POSTS_PER_S * seconds):
+        raise RuntimeError(f"reads answered {wrong}, submissions {refused}; not on the board: {sorted(lost)[:5]}")
+
+
+def report(seconds: float = SECONDS) -> None:
+    """Print the figures."""
+    found = measure_readers(seconds)
+    print(f"{len(found.posts)} submissions and {len(found.reads)} page reads in {seconds:.0f} s:")
+    for name, answers in (("pages", found.reads), ("a file of that size", found.files), ("POST to 202", found.posts)):
+        taken = [answer.seconds * 1000 for answer in answers]
+        print(f"  {name}: median {percentile(taken, 0.5):.1f} ms, p95 {percentile(taken, 0.95):.1f} ms, "
+              f"p99 {percentile(taken, 0.99):.1f} ms, longest {max(taken):.0f} ms")  # fmt: skip
+    fresh = found.freshness() or [float("inf")]
+    shown = f"{len(fresh)} of {len(found.accepted_at)}"
+    middle, late = percentile(fresh, 0.5), percentile(fresh, 0.95)
+    print(f"  from 202 to the board ({shown}): median {middle:.1f} s, p95 {late:.1f} s")
+    stale = sum(b"cache-status" in answer.head.lower() for answer in found.reads)
+    print(f"  {stale} reads marked stale; {len(found.tags)} states of the board were seen")
+    print("  limits: pages p95 20 ms, on the board p95 5 s")
+    check(found, seconds)
+
+
+if __name__ == "__main__":
+    report(float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS)
