@@ -18,7 +18,13 @@ MAX_BOARDS, MAX_ENTRANTS = 16, 256
 
 
 def column_digests(errors: FloatArray) -> list[bytes]:
-    """Return what tells the columns of errors [n_tasks, n_entrants] apart."""
+    """Return a digest of each column of errors [n_tasks, n_entrants]: equal bytes have equal digests.
+
+    NaN is digested as its bytes. Source: BLAKE2b with 16 bytes, RFC 7693.
+
+    >>> len(set(column_digests(np.array([[0.5, 0.5, 0.25]]))))
+    2
+    """
     return [hashlib.blake2b(column.tobytes(), digest_size=16).digest() for column in errors.T]
 
 
