@@ -10,6 +10,7 @@ from starlette.responses import Response
 from app.config import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
+from app.reading.readers import Readers
 from app.version import release
 from app.web import (
     benchmarks,
@@ -28,19 +29,22 @@ from app.web import (
 )
 from app.web.cache import PublishedPages, watch
 from app.web.description import DescribedApi
+from app.web.front import Front
 from app.web.limits import RateLimit
 from app.web.state import State
 
 SMALL_BODY = 1 * MIB
 
 
-def create_app(settings: Settings, database_url: str) -> PublishedPages:
+def create_app(settings: Settings, database_url: str) -> Front:
     """Return the ASGI app of a web process on a migrated database."""
     engine = make_engine(database_url)
+    readers = Readers(settings)
     sessions = make_session_factory(engine)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await readers.start()
         watcher = asyncio.create_task(watch(database_url, pages.clear))
         yield
         watcher.cancel()
@@ -58,7 +62,7 @@ def create_app(settings: Settings, database_url: str) -> PublishedPages:
         max_body_size=SMALL_BODY,
         telemetry={"tracing": False, "metrics": False},
     )
-    app.state.plumbline = State(settings, sessions, QueuedJobs(), RateLimit(settings.max_requests_per_minute))
+    app.state.plumbline = State(settings, sessions, QueuedJobs(), RateLimit(settings.max_requests_per_minute), readers)
     problems.install(app)
     app.include_router(submissions.make_router(settings))
     app.include_router(labels.make_router(settings))
@@ -76,4 +80,4 @@ def create_app(settings: Settings, database_url: str) -> PublishedPages:
     ):
         app.include_router(router)
     pages = PublishedPages(app, settings.max_cache_mib * MIB)
-    return pages
+    return Front(pages)
