@@ -80,6 +80,21 @@ class Settings(BaseModel):
     max_requests_per_minute: int = Field(600, ge=1, description="writes per minute and token")
     max_yaml_kib: int = Field(64, ge=1, le=64, description="largest preregistration, KiB")
     max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
+    max_connections: int = Field(2000, ge=16, description="most connections at a time")
+    connections_per_address: int | None = Field(
+        None, ge=1, description="of them from one address; unset: a quarter, or all behind a proxy (PLUMBLINE_BASE_URL)"
+    )
+    head_timeout_s: float = Field(
+        10, gt=0, description="longest that a request's headers may take, seconds; a body's rate is taken over as long"
+    )
+    min_body_rate: int = Field(1000, ge=1, description="slowest that a body may come, bytes per second")
+    stall_timeout_s: float = Field(60, gt=0, description="longest that a client may take nothing of an answer, seconds")
+    max_readings: int = Field(2, ge=1, le=64, description="uploads that are read at the same time")
+    max_waiting_readings: int = Field(32, ge=0, description="uploads that may wait for that; one token half of them")
+    max_wait_s: float = Field(30, gt=0, description="longest that an upload waits for that, seconds")
+    max_reading_mib: int = Field(3072, ge=256, description="memory for reading one upload, MiB")
+    max_reading_cpu_s: int = Field(120, ge=1, description="processor time for reading one upload, seconds")
+    max_reading_s: float = Field(180, gt=0, description="longest that reading one upload may take, seconds")
     max_cache_mib: int = Field(128, ge=1, description="memory for published pages, MiB")
     max_stale_s: int = Field(
         10, ge=0, le=3600, description="how long an old page is served while its new one is made, s; 0: readers wait"

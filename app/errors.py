@@ -119,6 +119,14 @@ class Unavailable(StrEnum):
     FAULT = "fault"
 
 
+class Busy(PlumblineError):
+    """Too many uploads are in hand already; `retry_after_s` says when to come back."""
+
+    def __init__(self, detail: str, retry_after_s: int) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
 class BoardUnavailable(PlumblineError):
     """A leaderboard cannot be computed from the admitted evidence; the reason is shown in its place.
 

@@ -12,6 +12,7 @@ from starlette.types import Lifespan
 from app.config import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
+from app.reading.readers import Readers
 from app.version import release
 from app.web import (
     benchmarks,
@@ -31,6 +32,7 @@ from app.web import (
 from app.web.cache import PublishedPages
 from app.web.description import DescribedApi
 from app.web.freshness import Freshness, watch
+from app.web.front import Front
 from app.web.limits import RateLimit
 from app.web.renderer import RenderProcess
 from app.web.state import State
@@ -38,13 +40,15 @@ from app.web.state import State
 SMALL_BODY = 1 * MIB
 
 
-def create_app(settings: Settings, database_url: str, *, render_apart: bool = False) -> PublishedPages:
+def create_app(settings: Settings, database_url: str, *, render_apart: bool = False) -> Front:
     """Return the ASGI app of a web process on a migrated database; its pages may be rendered in a process apart."""
     freshness = Freshness()
+    readers = Readers(settings)
     renderer = RenderProcess(_render_app, settings, database_url) if render_apart else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await readers.start()
         beside = [asyncio.create_task(watch(database_url, freshness, pages.publish))]
         if renderer is not None:
             beside.append(asyncio.create_task(renderer.warm_up()))
@@ -58,23 +62,22 @@ def create_app(settings: Settings, database_url: str, *, render_apart: bool = Fa
         engine.dispose()
 
     engine = make_engine(database_url)
-    app = _make_api(settings, engine, lifespan)
     pages = PublishedPages(
-        app,
+        _make_api(settings, engine, readers, lifespan),
         settings.max_cache_mib * MIB,
         freshness,
         max_stale_s=settings.max_stale_s,
         render=None if renderer is None else renderer.render,
     )
-    return pages
+    return Front(pages)
 
 
 def _render_app(settings: Settings, database_url: str) -> FastAPI:
     """Return the app of a render process: one page at a time needs few connections."""
-    return _make_api(settings, make_engine(database_url, pool_size=2), None)
+    return _make_api(settings, make_engine(database_url, pool_size=2), Readers(settings), None)
 
 
-def _make_api(settings: Settings, engine: Engine, lifespan: Lifespan[FastAPI] | None) -> FastAPI:
+def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Lifespan[FastAPI] | None) -> FastAPI:
     sessions = make_session_factory(engine)
     app = DescribedApi(
         title="plumbline",
@@ -86,7 +89,7 @@ def _make_api(settings: Settings, engine: Engine, lifespan: Lifespan[FastAPI] | 
         max_body_size=SMALL_BODY,
         telemetry={"tracing": False, "metrics": False},
     )
-    app.state.plumbline = State(settings, sessions, QueuedJobs(), RateLimit(settings.max_requests_per_minute))
+    app.state.plumbline = State(settings, sessions, QueuedJobs(), RateLimit(settings.max_requests_per_minute), readers)
     problems.install(app)
     app.include_router(submissions.make_router(settings))
     app.include_router(labels.make_router(settings))

@@ -1,5 +1,8 @@
 """Measure speed against peers, as ratios in one run: `make bench`. Figures go to docs/performance.md by hand."""
 
+import sys
+
+from bench.attacks import measure_attacks
 from bench.clusters import measure_bootstrap, measure_growth
 from bench.pages import measure_pages
 from bench.predictions import measure_evaluations
@@ -10,7 +13,10 @@ from bench.strata import measure_strata
 
 
 def main() -> None:
-    """Print each figure with its ratio."""
+    """Print each figure with its ratio; `attacks` prints what strangers do to a server instead."""
+    if sys.argv[1:] == ["attacks"]:
+        measure_attacks()
+        return
     both_s = measure_boards()
     latency_s = measure_latency()
     print(f"from POST to the published board {latency_s:.3f} s: fev computes the same two tables in {both_s:.2f} s")

@@ -48,7 +48,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "manifest_fev",
         "manifest_lrdbench",
     ),
-    ("db",),
+    ("db", "reading"),
     ("store",),
     ("jobs", "render"),
     ("web",),

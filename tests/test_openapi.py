@@ -147,7 +147,7 @@ FORM = {"Content-Type": "multipart/form-data"}
 YAML = {"Content-Type": "application/yaml"}
 REFUSED = [
     ("POST", "/benchmarks/tiny/submissions", FORM, b"--x\r\nbroken", 400),
-    ("POST", "/benchmarks/none/submissions", FORM, b"--x\r\nbroken", 400),
+    ("POST", "/benchmarks/none/submissions", FORM, b"--x\r\nbroken", 404),
     ("POST", "/benchmarks/tiny/submissions", {}, b"", 422),
     ("POST", "/benchmarks", {"Content-Type": "text/html"}, b"<p>", 415),
     ("PUT", "/benchmarks/tiny", {"Content-Type": "text/html"}, b"<p>", 415),

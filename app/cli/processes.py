@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import socket
 import sys
 from typing import Annotated
@@ -12,9 +13,12 @@ import uvicorn
 from app.cli.database import open_database, open_migrated
 from app.cli.signs_of_life import send_beats, stop_with_supervisor
 from app.cli.supervisor import STOP_MARGIN_S, job_grace_s
+from app.cli.workspace import own_temporary_folder
 from app.config import Settings
 from app.jobs.queue import run_worker
 from app.main import create_app
+from app.web.connection_guard import ConnectionLimits
+from app.web.connections import guarded_protocol
 
 NICENESS = 2
 # A kept page is sent in a fraction of a millisecond, but the interpreter lets a busy thread go on for five.
@@ -65,11 +69,14 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
     if supervised:
         stop_with_supervisor(settings.stop_grace_s + STOP_MARGIN_S)
     # Not held up by a database that is away: the process says so itself, and serves when it is back.
-    with open_database(settings) as database_url:
+    limits = ConnectionLimits.from_settings(settings, n_files=allow_most_files())
+    with own_temporary_folder(), open_database(settings) as database_url:
         config = uvicorn.Config(
             create_app(settings, database_url, render_apart=True),
             loop="uvloop",
-            http="httptools",
+            http=guarded_protocol(limits),
+            # Nothing here speaks it, and looking for it costs each request that asks.
+            ws="none",
             lifespan="on",
             access_log=False,
             log_level="warning",
@@ -78,3 +85,10 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
         )
         server = SupervisedServer(config) if supervised else uvicorn.Server(config)
         server.run(sockets=[socket.socket(fileno=fd)])
+
+
+def allow_most_files() -> int:
+    """Raise the limit of open files to what the system allows, and return it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard if hard != resource.RLIM_INFINITY else 1 << 20

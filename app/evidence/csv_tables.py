@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from app.errors import Problem
+from app.evidence.blank_lines import has_more_blank_lines, most_blank_lines
 from app.evidence.blocks import MAX_COLUMNS, Block, Texts
 from app.evidence.findings import Findings
 from app.evidence.text_files import BOM
@@ -27,6 +28,7 @@ FIRST_ROW = 2
 MOST_RAGGED = 100_000
 
 _HEADER = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+')
+_QUOTED = re.compile(rb'"[^"]*+"')
 _LINE_END = re.compile(rb"\r\n|\n|\r|\Z")
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -51,6 +53,11 @@ class CsvTable:
     def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
         """Yield the records with the wanted columns; ragged records become problems."""
         if self.body_at >= self.file.path.stat().st_size:
+            return
+        allowed = most_blank_lines(len(self.names))
+        if has_more_blank_lines(self.file.path, self.body_at, allowed):
+            message = f"the file has more than {allowed:,} blank lines; leave them out"
+            self.findings.add(Problem(message, file=self.file.name))
             return
         try:
             with pa.OSFile(str(self.file.path)) as content:
@@ -133,6 +140,10 @@ def open_csv(file: ReceivedFile, findings: Findings, warnings: list[Problem]) ->
     found = _HEADER.match(start, at)
     line_end = found and _LINE_END.match(start, found.end())
     if found is None or line_end is None or (line_end.end() == MAX_HEADER_BYTES and not line_end.group()):
+        if (n_names := _n_names(start[at:])) > MAX_COLUMNS:
+            message = f"the table has {n_names:,} columns or more; at most {MAX_COLUMNS} are allowed"
+            findings.add(Problem(message, file=file.name, row=1))
+            return None
         message = f"the first row does not end within {MAX_HEADER_BYTES >> 20} MiB; is a quotation mark not closed?"
         findings.add(Problem(message, file=file.name, row=1))
         return None
@@ -143,6 +154,11 @@ def open_csv(file: ReceivedFile, findings: Findings, warnings: list[Problem]) ->
         return None
     warnings += _warnings_of_header(names, file.name)
     return CsvTable(file, findings, warnings, names, line_end.end())
+
+
+def _n_names(start: bytes) -> int:
+    """Count the columns of a first row that does not end where it was cut; commas in quotes are none of theirs."""
+    return _QUOTED.sub(b"", start).partition(b'"')[0].partition(b"\n")[0].count(b",") + 1
 
 
 def _split_header(text: str) -> tuple[str, ...]:

@@ -22,7 +22,12 @@ MAX_TEXT_BYTES = 1 << 16
 
 
 class Refused(Exception):
-    """The file is not what may be read; the text says why."""
+    """The file is not what may be read; the text says why, `row` and `column` where."""
+
+    def __init__(self, text: str, row: int | None = None, column: str | None = None) -> None:
+        super().__init__(text)
+        self.row = row
+        self.column = column
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ def convert(order: Order) -> dict[str, Any]:
     with pa.OSFile(order.target, "wb") as sink:
         writer = None
         for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False):
-            plain = pa.record_batch([_read(batch.column(name), name) for name in columns], names=columns)
+            plain = pa.record_batch([_read(batch.column(name), name, n_rows) for name in columns], names=columns)
             n_bytes, n_rows = n_bytes + plain.nbytes, n_rows + len(plain)
             if n_bytes > order.max_bytes or n_rows > order.max_rows:
                 raise Refused(f"the columns that are read unpack to more than {order.max_bytes:,} bytes")
@@ -71,13 +76,15 @@ def _checked_names(file: pq.ParquetFile, order: Order) -> list[str]:
     return names
 
 
-def _read(column: Any, name: str) -> Any:
+def _read(column: Any, name: str, n_before: int) -> Any:
     try:
-        return _plain(column, name)
+        plain = _plain(column, name)
+        _check_text(plain, name, n_before)
     except pa.ArrowInvalid:
         # The reader's own words quote the cell, which may be a label.
         kind = str(column.type)[:60]
         raise Refused(f"the column {name!r} of {kind} holds a cell that is no text and no 64-bit number") from None
+    return plain
 
 
 def _plain(column: Any, name: str) -> Any:
@@ -99,6 +106,27 @@ def _plain(column: Any, name: str) -> Any:
     raise Refused(f"the column {name!r} holds {str(kind)[:60]}; texts, numbers and lists of numbers are read")
 
 
+def _check_text(column: Any, name: str, n_before: int) -> None:
+    """Refuse bytes that are no UTF-8, which Parquet calls text all the same."""
+    if not pa.types.is_string(column.type):
+        return
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        for row, cell in enumerate(column.cast(pa.binary()).to_pylist(), n_before + 1):
+            if cell is not None and not _is_text(cell):
+                raise Refused("the text is not UTF-8", row, name) from None
+        raise
+
+
+def _is_text(cell: bytes) -> bool:
+    try:
+        cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _decoded(column: Any, name: str) -> Any:
     if pa.types.is_string(column.type.value_type):
         _check_lengths(column.dictionary, name)
@@ -111,15 +139,22 @@ def _check_lengths(texts: Any, name: str) -> None:
         raise Refused(f"the column {name!r} has a text of {longest:,} bytes; at most {MAX_TEXT_BYTES:,} are allowed")
 
 
+def _limit(kind: int, most: int) -> None:
+    """Lower a limit; the reader that started this process may have a lower one already."""
+    _, hard = resource.getrlimit(kind)
+    allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (allowed, allowed))
+
+
 def main(arguments: Sequence[str]) -> int:
     """Do what the first argument, a JSON document, orders, and print the outcome as JSON."""
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit(resource.RLIMIT_AS, MOST_MEMORY)
+    _limit(resource.RLIMIT_CPU, MOST_CPU_S)
+    _limit(resource.RLIMIT_CORE, 0)
     try:
         outcome = convert(Order(**json.loads(arguments[0])))
     except Refused as error:
-        outcome = {"refused": str(error)}
+        outcome = {"refused": str(error), "row": error.row, "column": error.column}
     except MemoryError:
         outcome = {"refused": "unpacking it needs more memory than is allowed"}
     except (pa.ArrowException, OSError, ValueError) as error:

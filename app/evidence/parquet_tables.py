@@ -72,7 +72,8 @@ def open_parquet(
     unpacked.touch()
     outcome = _run(Order(str(file.path), str(unpacked), list(wanted.columns), MAX_COLUMNS, max_rows, MAX_BYTES))
     if "refused" in outcome:
-        findings.add(Problem(clip_for_message(outcome["refused"], 300), file=file.name))
+        message = clip_for_message(outcome["refused"], 300)
+        findings.add(Problem(message, file=file.name, row=outcome.get("row"), column=outcome.get("column")))
         return None
     complaints = {name: wanted.complaint(name, kind) for name, kind in outcome["kinds"].items()}
     wrong = {name: complaint for name, complaint in complaints.items() if complaint is not None}

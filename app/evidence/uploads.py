@@ -3,25 +3,25 @@
 Called by `app.evidence.reader`. Whatever a file claims about its size, the budget counts what really comes out.
 """
 
-import gzip
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 from app.config import MIB, Settings
 from app.errors import Problem, TooLarge
 from app.evidence.archives import CannotUnpack, open_archive, refusal_of, wanted_members
 from app.evidence.findings import Findings
+from app.evidence.gzip_files import BrokenGzip, unpacked
 from app.names import clip_for_message
 
 TABLE_SUFFIXES = (".csv", ".json", ".jsonl")
 MAX_FILE_NAME = 255
 PIECE = 1 << 20
-BROKEN_STREAM = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, NotImplementedError)
+BROKEN_STREAM = (zipfile.BadZipFile, BrokenGzip, zlib.error, EOFError, NotImplementedError)
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,7 @@ class Unpacking:
         position = self._record(FileRecord(upload.name, sha256, n_bytes))
         path: Path | None = upload.path
         if upload.name.lower().endswith(".gz"):
-            with gzip.open(upload.path) as content:
-                path = self._write(content, upload.name, position)
+            path = self._unzip(upload.path, upload.name, position)
         else:
             self._spend(n_bytes)
         self._keep(upload.name, path, position)
@@ -152,7 +151,7 @@ class Unpacking:
         position = self._record(FileRecord(name, "", member.file_size))
         try:
             with archive.open(member) as content:
-                path = self._write(content, name, position)
+                path = self._write(iter(lambda: content.read(PIECE), b""), name, position)
         except BROKEN_STREAM as error:
             self._findings.add(Problem(f"cannot be unpacked: {error}", file=name))
             return
@@ -160,8 +159,7 @@ class Unpacking:
             return
         self.records[position] = FileRecord(name, *hash_file(path))
         if name.lower().endswith(".gz"):
-            with gzip.open(path) as content:
-                path = self._write(content, name, position, step=".unpacked")
+            path = self._unzip(path, name, position)
         self._keep(name, path, position)
 
     def _complaint_about_kind(self, name: str) -> str | None:
@@ -176,14 +174,18 @@ class Unpacking:
             raise TooLarge(f"The submission has more than {self._limits.max_files} files.")
         return len(self.records) - 1
 
-    def _write(self, content: IO[bytes] | gzip.GzipFile, name: str, position: int, step: str = "") -> Path | None:
+    def _unzip(self, packed: Path, name: str, position: int) -> Path | None:
+        with packed.open("rb") as content:
+            return self._write(unpacked(content), name, position, step=".unpacked")
+
+    def _write(self, content: Iterable[bytes], name: str, position: int, step: str = "") -> Path | None:
         """Unpack a stream into a file of our own naming; a broken one is a problem and gives None."""
         path = self._folder / f"{position}{step}"
         try:
-            with path.open("wb") as unpacked:
-                while piece := content.read(PIECE):
+            with path.open("wb") as target:
+                for piece in content:
                     self._spend(len(piece))
-                    unpacked.write(piece)
+                    target.write(piece)
         except BROKEN_STREAM as error:
             self._findings.add(Problem(f"cannot be unpacked: {error}", file=name))
             return None

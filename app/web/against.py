@@ -19,11 +19,12 @@ from app.store import benchmarks, snapshots
 from app.table import Table
 from app.web.answers import TableView, page, split_format, table_answer
 from app.web.documents import TableDocument
+from app.web.early import CheckedFirst
 from app.web.problems import table_routes
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber, published
 
-router = APIRouter(tags=["leaderboards"])
+router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
 
 EntrantName = Annotated[str, Query(max_length=200)]
 ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/against"

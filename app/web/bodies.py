@@ -1,7 +1,9 @@
 """Reading a request's body within a limit: as YAML bytes, or as uploaded files copied to disk."""
 
 import shutil
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from fastapi import UploadFile
@@ -23,6 +25,23 @@ UNSAID = ("", "application/x-www-form-urlencoded")
 YAML_REQUEST = {
     "requestBody": {"required": True, "content": {YAML_TYPES[0]: {"schema": {"type": "string"}}}},
 }
+
+
+# Text fields are kept in memory, each up to 1 MiB; files go to disk and have their own limits.
+MAX_FIELDS = 16
+
+
+async def gone(request: Request) -> None:
+    """Return when the client has gone; its body must have been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+@contextmanager
+def received_files() -> Iterator[Path]:
+    """Yield a folder for the files of one request."""
+    with tempfile.TemporaryDirectory(prefix="received-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 async def yaml_body(request: Request, max_bytes: int, what: str) -> bytes:

@@ -20,11 +20,12 @@ from app.store.series_rows import metric_rows
 from app.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.documents import TableDocument
+from app.web.early import CheckedFirst
 from app.web.problems import TABLE, described
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, view_of
 
-router = APIRouter(tags=["exports"])
+router = APIRouter(route_class=CheckedFirst, tags=["exports"])
 PREFIX = "tables/"
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 SPOOLED_BYTES = 8 * 1024 * 1024

@@ -3,23 +3,25 @@
 No address of the server gives labels back, not even to a steward, who has the file.
 """
 
-import tempfile
-from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, File, UploadFile
+from fastapi import APIRouter, File, Request, UploadFile
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.config import MIB, Settings
-from app.evidence.prediction_labels import read_labels
+from app.evidence.prediction_labels import LabelReading
 from app.evidence.uploads import Limits
+from app.reading.jobs import LabelsJob
 from app.store import benchmarks, labels
+from app.store.benchmarks import Declared
 from app.store.labels import LabelsPut
 from app.web.answers import json_answer
-from app.web.bodies import spool
+from app.web.bodies import MAX_FIELDS, gone, received_files, spool
 from app.web.documents import LabelsDocument
+from app.web.early import CheckedFirst
 from app.web.problems import described
-from app.web.state import SessionDep, StateDep, StewardHere
+from app.web.state import Caller, SessionDep, State, StateDep, StewardHere, Uploader
 
 # Kept by no cache, ours included: nothing about labels is for everyone.
 PRIVATE = {"Cache-Control": "no-store"}
@@ -27,7 +29,7 @@ PRIVATE = {"Cache-Control": "no-store"}
 
 def make_router(settings: Settings) -> APIRouter:
     """Return the routes; the limit of an upload's size is a setting."""
-    router = APIRouter(tags=["labels"])
+    router = APIRouter(route_class=CheckedFirst, tags=["labels"])
     router.add_api_route(
         "/benchmarks/{slug}/labels",
         put_labels,
@@ -39,6 +41,7 @@ def make_router(settings: Settings) -> APIRouter:
             **described(answer=LabelsDocument),
         },
         max_body_size=settings.max_body_mib * MIB,
+        form_limits={"max_fields": MAX_FIELDS},
     )
     router.add_api_route(
         "/benchmarks/{slug}/labels",
@@ -50,24 +53,36 @@ def make_router(settings: Settings) -> APIRouter:
     return router
 
 
-def put_labels(
+async def put_labels(
     slug: str,
+    request: Request,
     state: StateDep,
     caller: StewardHere,
+    uploader: Uploader,
     file: Annotated[UploadFile, File(description="columns item, label, weight?, group?, task?; as for results")],
 ) -> Response:
     """Put the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
-    with state.sessions() as session:
-        declared = benchmarks.find_declared(session, slug)
+    declared = await run_in_threadpool(_find, state, slug)
     part = labels.private_part(declared.manifest)
-    with tempfile.TemporaryDirectory(prefix="plumbline-received-") as folder:
-        uploads = spool([file], Path(folder))
-        reading = read_labels(declared.manifest, part, uploads, Limits.from_settings(state.settings))
+    with received_files() as folder:
+        uploads = await run_in_threadpool(spool, [file], folder)
+        job = LabelsJob(declared.manifest, part, uploads, Limits.from_settings(state.settings))
+        reading = await state.readers.read(job, folder, uploader.id, gone(request))
+        return await run_in_threadpool(_store, state, declared, reading, caller)
+
+
+def _find(state: State, slug: str) -> Declared:
+    with state.sessions() as session:
+        return benchmarks.find_declared(session, slug)
+
+
+def _store(state: State, declared: Declared, reading: LabelReading, caller: Caller) -> Response:
     with state.sessions.begin() as session:
         is_new = labels.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
         known = labels.describe_labels(session, declared.benchmark.id)
     warnings = [warning.as_dict() for warning in reading.warnings]
-    return json_answer({**_describe(slug, known), "warnings": warnings}, 201 if is_new else 200, PRIVATE)
+    document = {**_describe(declared.manifest.slug, known), "warnings": warnings}
+    return json_answer(document, 201 if is_new else 200, PRIVATE)
 
 
 def show_labels(slug: str, session: SessionDep, caller: StewardHere) -> Response:

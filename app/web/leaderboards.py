@@ -12,11 +12,12 @@ from app.store import benchmarks, snapshots
 from app.web import against
 from app.web.answers import TableView, split_format, table_answer
 from app.web.documents import TableDocument
+from app.web.early import CheckedFirst
 from app.web.problems import TABLE, described, table_routes
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of
 
-router = APIRouter(tags=["leaderboards"])
+router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
 # Before the address of any further table, which would take `against` for the name of one.
 router.include_router(against.router)
 

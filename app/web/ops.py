@@ -15,10 +15,11 @@ from app.store import benchmarks
 from app.version import code_version
 from app.web.answers import csv_answer, json_answer, page
 from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
+from app.web.early import CheckedFirst
 from app.web.problems import described
 from app.web.state import SessionDep
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(route_class=CheckedFirst, tags=["operations"])
 
 
 @router.get("/healthz", summary="Alive", responses=described(answer=HealthDocument))

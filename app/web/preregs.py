@@ -23,12 +23,13 @@ from app.table import Table
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
+from app.web.early import CheckedFirst
 from app.web.fields import Body, Text
 from app.web.problems import described
 from app.web.reservations import describe, reserve_names
 from app.web.state import Caller, SessionDep, StateDep, Steward, Submitter
 
-router = APIRouter(prefix="/preregs", tags=["preregistrations"])
+router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
 BESIDE = ("claims", "deviations")
 BenchmarkName = Annotated[str | None, Query(max_length=63)]
 

@@ -1,5 +1,6 @@
 """Errors as answers: one table from domain error to HTTP status, and problem documents (RFC 9457)."""
 
+import errno
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
@@ -16,7 +17,7 @@ from starlette.routing import BaseRoute, Match
 
 from app import errors
 from app.db.transactions import is_broken_off
-from app.errors import PlumblineError, Problem, Rejected, TooManyRequests
+from app.errors import Busy, PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
 from app.render.exports import to_json
 from app.render.html import render
@@ -27,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 PROBLEM_JSON = "application/problem+json"
 RETRY_AFTER_S = 5
+RETRY_AFTER_DISK_S = 60
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 STATUS: Mapping[type[PlumblineError], int] = {
     errors.Unauthenticated: 401,
@@ -37,6 +40,7 @@ STATUS: Mapping[type[PlumblineError], int] = {
     errors.UnsupportedMediaType: 415,
     errors.Rejected: 422,
     errors.TooManyRequests: 429,
+    errors.Busy: 503,
     errors.BoardUnavailable: 409,
 }
 
@@ -114,13 +118,14 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(DBAPIError, _database_error)
     app.add_exception_handler(PoolTimeout, _database_error)
+    app.add_exception_handler(OSError, _system_error)
     app.add_exception_handler(Exception, _fault)
 
 
 def _domain_error(request: Request, error: Exception) -> Response:
     status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
     headers = {}
-    if isinstance(error, TooManyRequests):
+    if isinstance(error, (TooManyRequests, Busy)):
         headers["Retry-After"] = str(error.retry_after_s)
     if status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
@@ -133,6 +138,9 @@ def _http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     headers = dict(error.headers or {})
+    if is_disk_full(error.__cause__):
+        # The framework calls whatever stops it while it reads a form a malformed one.
+        return _system_error(request, error.__cause__)  # type: ignore[arg-type]
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         # The framework names the methods of the first route alone that has the path.
         headers["Allow"] = ", ".join(_methods(request))
@@ -180,17 +188,37 @@ def _database_error(request: Request, error: Exception) -> Response:
     return _fault(request, error)
 
 
+def _system_error(request: Request, error: Exception) -> Response:
+    if is_disk_full(error):
+        logger.error("%s %s: the temporary folder is full", request.method, request.url.path)
+        detail = "The server has no room left for this upload at the moment; nothing was stored. Try again later."
+        headers = {"Retry-After": str(RETRY_AFTER_DISK_S), "Connection": "close"}
+        return answer(request, HTTPStatus.INSUFFICIENT_STORAGE, detail, headers=headers)
+    raise error
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Say whether the system refused to write for want of room."""
+    return isinstance(error, OSError) and error.errno in DISK_FULL
+
+
 def _fault(request: Request, error: Exception) -> Response:
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return answer(request, 500, "This is a fault of the server, not of your request. It was logged.")
+    detail = "This is a fault of the server, not of your request. It was logged."
+    # The framework raises the error again after its answer, and the connection ends with it.
+    return answer(request, 500, detail, headers={"Connection": "close"})
 
 
 def too_large() -> tuple[list[tuple[bytes, bytes]], bytes]:
     """Return headers and body for a request whose body the framework itself refused to read."""
-    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     detail = "The request body is larger than this address accepts; nothing was stored."
-    body = to_json({"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail})
+    body = problem_bytes(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
     return [(b"content-type", PROBLEM_JSON.encode()), (b"content-length", str(len(body)).encode())], body
+
+
+def problem_bytes(status: HTTPStatus, detail: str) -> bytes:
+    """Return a problem document, for what is answered outside the framework."""
+    return to_json({"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail})
 
 
 def answer(

@@ -9,11 +9,12 @@ from app.store import benchmarks
 from app.store.registrations import count_unbound, list_registrations, registrations_table, submitters_table
 from app.web.answers import split_format, table_answer
 from app.web.documents import TableDocument
+from app.web.early import CheckedFirst
 from app.web.problems import table_routes
 from app.web.state import SessionDep
 from app.web.views import around, name_links, view_of
 
-router = APIRouter(tags=["preregistrations"])
+router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
 
 
 @table_routes(router, "/benchmarks/{slug}/registrations", "Every registration", 404, answer=TableDocument)

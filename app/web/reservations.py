@@ -16,11 +16,12 @@ from app.store import benchmarks, reservations
 from app.store.reservations import Reserved
 from app.web.answers import json_answer
 from app.web.documents import ReleasedDocument
+from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
 from app.web.problems import described
 from app.web.state import Caller, SessionDep, Submitter, is_steward_of
 
-router = APIRouter(tags=["preregistrations"])
+router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
 
 
 def reserve_names(

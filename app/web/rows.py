@@ -16,13 +16,14 @@ from app.store.entrants import Ownership
 from app.table import Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.documents import OwnerDocument, TableDocument
+from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
 from app.web.problems import TABLE, described, table_routes
 from app.web.state import SessionDep, StewardHere
 from app.web.tokens import TokenNumber
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
-router = APIRouter(tags=["rows"])
+router = APIRouter(route_class=CheckedFirst, tags=["rows"])
 
 
 @table_routes(router, "/benchmarks/{slug}/tasks", "The tasks", 404, answer=TableDocument)

@@ -14,6 +14,7 @@ from app.db.engine import SessionFactory
 from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, TooManyRequests, Unauthenticated
 from app.jobs.queue import QueuedJobs
+from app.reading.readers import Readers
 from app.store import benchmarks, stewards, tokens
 from app.web.limits import RateLimit
 
@@ -29,6 +30,7 @@ class State:
     sessions: SessionFactory
     jobs: QueuedJobs
     limit: RateLimit
+    readers: Readers
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""
@@ -70,8 +72,18 @@ bearer = HTTPBearer(auto_error=False, scheme_name="token", description="a token 
 Presented = Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
 
 
-def get_caller(presented: Presented, state: StateDep) -> Caller:
-    """Return who sent the request. Raises Unauthenticated, or TooManyRequests."""
+def get_caller(request: Request, presented: Presented, state: StateDep) -> Caller:
+    """Return who sent the request. Raises Unauthenticated, or TooManyRequests.
+
+    Asked before the body is read and again for the endpoint; a request is one write all the same.
+    """
+    known: Caller | None = getattr(request.state, "caller", None)
+    if known is None:
+        request.state.caller = known = _identify(presented, state)
+    return known
+
+
+def _identify(presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
     text = "" if presented is None else presented.credentials.strip()
     if not text:
         raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>.")
@@ -86,6 +98,15 @@ def get_caller(presented: Presented, state: StateDep) -> Caller:
 
 
 Submitter = Annotated[Caller, Depends(get_caller)]
+
+
+async def get_uploader(caller: Submitter, state: StateDep) -> Caller:
+    """Return the caller if an upload of theirs could be read soon. Raises Busy."""
+    state.readers.turns.refuse_if_full(caller.id)
+    return caller
+
+
+Uploader = Annotated[Caller, Depends(get_uploader)]
 
 
 def get_steward(caller: Submitter) -> Caller:

@@ -10,12 +10,13 @@ from app.db.models import Benchmark
 from app.store import benchmarks, stewards, tokens
 from app.web.answers import json_answer
 from app.web.documents import StewardsDocument
+from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
 from app.web.problems import described
 from app.web.state import Admin, SessionDep, Steward
 from app.web.tokens import TokenNumber
 
-router = APIRouter(prefix="/benchmarks/{slug}/stewards", tags=["stewards"])
+router = APIRouter(route_class=CheckedFirst, prefix="/benchmarks/{slug}/stewards", tags=["stewards"])
 
 TokenAsked = Annotated[str, Path(description="the number or the name of a token", max_length=100)]
 # Kept by no cache, ours included: only stewards see the numbers of tokens.

@@ -16,13 +16,14 @@ from app.render.reading_guide import guide_of
 from app.store import benchmarks, standing, submissions, tables
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.documents import SubmissionDocument, SubmissionTableDocument
+from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
 from app.web.problems import described
 from app.web.reports import is_report, report_links
 from app.web.state import SessionDep, StateDep, Submitter, is_steward_of
 from app.web.views import WantedDep
 
-router = APIRouter(tags=["submissions"])
+router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
 
 
 def check_document(check: Any) -> dict[str, str]:

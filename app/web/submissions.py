@@ -2,16 +2,16 @@
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, Header, Query, UploadFile
+from fastapi import APIRouter, File, Form, Header, Query, Request, UploadFile
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.admission import Case, check_admission, is_admitted, reason_not_admitted
@@ -20,21 +20,23 @@ from app.admission_deviations import deviations_table, predicted_metrics
 from app.admission_records import StandingRecord
 from app.config import Settings
 from app.errors import FieldRejected, NotFound, Problem
-from app.evidence.reader import Evidence, read_evidence
+from app.evidence.reader import Evidence
 from app.evidence.uploads import Limits, Upload
 from app.jobs.claimed import check_own_claims
 from app.manifest import problems_from
 from app.prereg import parse_prereg, sha256_hex
+from app.reading.jobs import SubmissionJob
 from app.store import benchmarks, entrants, labels, preregs, series, submissions
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 from app.web import reports, submission_views
 from app.web.answers import json_answer
-from app.web.bodies import spool
+from app.web.bodies import MAX_FIELDS, gone, received_files, spool
 from app.web.documents import DryRunDocument, SubmissionDocument
+from app.web.early import CheckedFirst
 from app.web.fields import Finite, Flag, Line, Text
 from app.web.problems import described
-from app.web.state import Caller, State, StateDep, Submitter
+from app.web.state import Caller, State, StateDep, Uploader
 from app.web.submission_views import check_document, describe
 
 Claims = dict[Line, dict[Line, Finite]]
@@ -58,7 +60,6 @@ class Metadata(BaseModel):
 class Package:
     """The fields of one request, parsed."""
 
-    files: Sequence[UploadFile]
     prereg: bytes | None
     prereg_sha256: str | None
     entrant: str | None
@@ -67,9 +68,31 @@ class Package:
     idempotency_key: str | None
 
 
+@dataclass(frozen=True)
+class Fields:
+    """The fields of one request as they were sent, but for its files."""
+
+    prereg: UploadFile | None
+    prereg_sha256: str | None
+    entrant: str | None
+    metadata: str | None
+    claims: str | None
+    idempotency_key: str | None
+
+
+@dataclass(frozen=True)
+class Received:
+    """An upload that was read."""
+
+    declared: Declared
+    package: Package
+    evidence: Evidence
+    at: datetime
+
+
 def make_router(settings: Settings) -> APIRouter:
     """Return the routes; the limit of an upload's size is a setting."""
-    router = APIRouter(tags=["submissions"])
+    router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
     router.add_api_route(
         "/benchmarks/{slug}/submissions",
         submit,
@@ -81,16 +104,18 @@ def make_router(settings: Settings) -> APIRouter:
             **described(answer=DryRunDocument),
         },
         max_body_size=settings.max_body_mib * 1024 * 1024,
+        form_limits={"max_fields": MAX_FIELDS},
     )
     router.include_router(submission_views.router)
     router.include_router(reports.router)
     return router
 
 
-def submit(
+async def submit(
     slug: str,
+    request: Request,
     state: StateDep,
-    caller: Submitter,
+    caller: Uploader,
     files: Annotated[
         list[UploadFile], File(description=".csv, .json, .jsonl, for predictions .parquet, each also .gz, or .zip")
     ],
@@ -103,18 +128,35 @@ def submit(
     idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
 ) -> Response:
     """Send results. 202: stored whole, with its checks; nothing of a malformed upload is stored."""
+    fields = Fields(prereg, prereg_sha256, entrant, metadata, claims, idempotency_key)
+    with received_files() as folder:
+        package, uploads = await run_in_threadpool(_unpack, fields, files, folder, state.settings)
+        declared, job = await run_in_threadpool(_job, state, slug, package, uploads)
+        evidence = await state.readers.read(job, folder, caller.id, gone(request))
+        received = Received(declared, package, evidence, datetime.now(UTC))
+        return await run_in_threadpool(_receive, state, caller, received, dry_run=dry_run)
+
+
+def _unpack(
+    fields: Fields, files: Sequence[UploadFile], folder: Path, settings: Settings
+) -> tuple[Package, list[Upload]]:
     package = Package(
-        files=files,
-        prereg=None if prereg is None else _read_prereg(prereg, state.settings),
-        prereg_sha256=prereg_sha256,
-        entrant=entrant or None,
-        metadata=_parse(Metadata, metadata or "{}", "metadata"),
-        claims=None if claims is None else _parse(Claims, claims, "claims"),
-        idempotency_key=idempotency_key or None,
+        prereg=None if fields.prereg is None else _read_prereg(fields.prereg, settings),
+        prereg_sha256=fields.prereg_sha256,
+        entrant=fields.entrant or None,
+        metadata=_parse(Metadata, fields.metadata or "{}", "metadata"),
+        claims=None if fields.claims is None else _parse(Claims, fields.claims, "claims"),
+        idempotency_key=fields.idempotency_key or None,
     )
-    with tempfile.TemporaryDirectory(prefix="plumbline-received-") as folder:
-        uploads = spool(package.files, Path(folder))
-        return _receive(state, slug, caller, package, uploads, dry_run=dry_run)
+    return package, spool(files, folder)
+
+
+def _job(state: State, slug: str, package: Package, uploads: Sequence[Upload]) -> tuple[Declared, SubmissionJob]:
+    with state.sessions() as session:
+        declared = benchmarks.find_declared(session, slug)
+        truth = labels.labels_to_match(session, declared)
+    limits = Limits.from_settings(state.settings)
+    return declared, SubmissionJob(declared.manifest, uploads, package.entrant, limits, truth)
 
 
 def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:
@@ -130,20 +172,13 @@ def _parse(kind: Any, text: str, field: str) -> Any:
         raise FieldRejected(f"The field {field} is not what it must be.", problems) from None
 
 
-def _receive(
-    state: State, slug: str, caller: Caller, package: Package, uploads: Sequence[Upload], *, dry_run: bool
-) -> Response:
-    received_at = datetime.now(UTC)
-    with state.sessions() as session:
-        declared = benchmarks.find_declared(session, slug)
-        truth = labels.labels_to_match(session, declared)
-    limits = Limits.from_settings(state.settings)
-    read = read_evidence(declared.manifest, uploads, package.entrant, limits, truth)
+def _receive(state: State, caller: Caller, received: Received, *, dry_run: bool) -> Response:
+    declared, package, read, received_at = received.declared, received.package, received.evidence, received.at
     claimed = _claimed(declared, package, read) if dry_run else []
 
     def check_and_store(session: Session) -> Response:
         evidence = read
-        registered = _registered(session, package, slug)
+        registered = _registered(session, package, declared.manifest.slug)
         if registered is not None:
             deviations = deviations_table(
                 registered, evidence.scores, evidence.facts.bundles, predicted_metrics(declared.manifest)

@@ -9,11 +9,12 @@ from starlette.responses import Response
 from app.store import tokens
 from app.web.answers import json_answer
 from app.web.documents import ListedToken, RevokedDocument, TokenDocument
+from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
 from app.web.problems import described
 from app.web.state import Admin, SessionDep, Steward
 
-router = APIRouter(prefix="/tokens", tags=["tokens"])
+router = APIRouter(route_class=CheckedFirst, prefix="/tokens", tags=["tokens"])
 
 
 TokenNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]

@@ -1,0 +1,62 @@
+"""The folder in which a web process keeps what it receives: its own, and removed at the next start if not before.
+
+Used by `app.cli.processes`. A process that is killed removes nothing; the lock on its folder ends with it, and so the
+next one that starts knows what is nobody's any more.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PREFIX = "plumbline-web-"
+LOCK = "lock"
+# Between the making of a folder and that of its lock.
+YOUNG_S = 60.0
+
+
+@contextmanager
+def own_temporary_folder() -> Iterator[Path]:
+    """Have all temporary files of this process in one folder, which is removed at the end."""
+    parent = Path(tempfile.gettempdir())
+    remove_abandoned(parent)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+    # The lock is not inherited by the processes that this one starts.
+    with (folder / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tempfile.tempdir = str(folder)
+        try:
+            yield folder
+        finally:
+            tempfile.tempdir = str(parent)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove the folders of our own user's web processes that have ended without doing so."""
+    with os.scandir(parent) as entries:
+        found = [
+            Path(entry.path)
+            for entry in entries
+            if entry.name.startswith(PREFIX)
+            and entry.is_dir(follow_symlinks=False)
+            and entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+        ]
+    for folder in found:
+        if _is_abandoned(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    try:
+        with (folder / LOCK).open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except FileNotFoundError:
+        return folder.exists() and time.time() - folder.stat().st_mtime > YOUNG_S
+    return True

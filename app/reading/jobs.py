@@ -1,0 +1,104 @@
+"""What is read in a process of its own: a submission's files or a benchmark's labels.
+
+Run by `app.reading.server` in a child, ordered by `app.reading.readers` in the web process.
+"""
+
+import errno
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app import errors
+from app.errors import PlumblineError, Problem, Rejected, TooLarge
+from app.evidence.prediction_labels import read_labels
+from app.evidence.reader import read_evidence
+from app.evidence.uploads import Limits, Upload
+from app.manifest import Manifest
+from app.manifest_kinds import Predictions
+from app.predictions import Labels
+
+REFUSALS: Mapping[str, type[PlumblineError]] = {
+    kind.__name__: kind
+    for kind in (errors.EvidenceRejected, errors.FieldRejected, errors.ManifestRejected, TooLarge, errors.Conflict)
+}
+
+
+@dataclass(frozen=True)
+class SubmissionJob:
+    """Files to read as a submission; what it returns is an Evidence."""
+
+    manifest: Manifest
+    uploads: Sequence[Upload]
+    entrant: str | None
+    limits: Limits
+    labels: Mapping[str, Labels]
+
+    def run(self) -> Any:
+        """Read the files."""
+        return read_evidence(self.manifest, self.uploads, self.entrant, self.limits, self.labels)
+
+
+@dataclass(frozen=True)
+class LabelsJob:
+    """A file to read as the labels of a benchmark; what it returns is a LabelReading."""
+
+    manifest: Manifest
+    part: Predictions
+    uploads: Sequence[Upload]
+    limits: Limits
+
+    def run(self) -> Any:
+        """Read the file."""
+        return read_labels(self.manifest, self.part, self.uploads, self.limits)
+
+
+Job = SubmissionJob | LabelsJob
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The upload must be mended by who sent it."""
+
+    kind: str
+    detail: str
+    problems: tuple[Problem, ...]
+    n_problems: int
+
+    def as_error(self) -> PlumblineError:
+        """Return the error that the reader raised."""
+        kind = REFUSALS[self.kind]
+        if issubclass(kind, Rejected):
+            return kind(self.detail, self.problems, n_problems=self.n_problems)
+        return kind(self.detail)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The reader could not go on: the system refused something (`number` is its errno), or a fault of ours."""
+
+    number: int
+    text: str
+
+
+def outcome_of(job: Job) -> Any:
+    """Return what was read, Refused or Failed."""
+    try:
+        return job.run()
+    except PlumblineError as error:
+        return _refused(error)
+    except MemoryError:
+        return Failed(errno.ENOMEM, "")
+    except OSError as error:
+        return Failed(error.errno or errno.EIO, traceback.format_exc())
+    except Exception:
+        return Failed(0, traceback.format_exc())
+
+
+def _refused(error: PlumblineError) -> Refused | Failed:
+    kind = type(error).__name__
+    if kind not in REFUSALS:
+        return Failed(0, traceback.format_exc())
+    if isinstance(error, Rejected):
+        return Refused(kind, error.detail, error.problems, error.n_problems)
+    return Refused(kind, str(error), (), 0)

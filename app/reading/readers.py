@@ -1,0 +1,113 @@
+"""Reads uploads for the web process: in turns, each in a process that is killed when it takes too much.
+
+Made by `app.main`, used by `app.web.submissions` and `app.web.labels`.
+"""
+
+import asyncio
+import errno
+import pickle
+import signal
+from collections.abc import Awaitable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from app.config import MIB, Settings
+from app.errors import Busy, EvidenceRejected, Problem, TooLarge
+from app.reading.answers import ANSWER, JOB, read_answer
+from app.reading.fork_server import FAULT, OUT_OF_MEMORY, Allowance, Ended, ForkServer, ServerGone, fork_server
+from app.reading.jobs import Failed, Job, Refused
+from app.reading.turns import RETRY_AFTER_S, Turns
+
+KILLED_WITHIN_S = 5.0
+# The largest file that a reader may write; an answer may be larger than what was unpacked.
+FILE_FACTOR = 2
+
+
+class ReaderFailed(Exception):
+    """A fault of ours in a reader; the text is its traceback."""
+
+
+class Readers:
+    """The readers of one web process."""
+
+    def __init__(self, settings: Settings, server: ForkServer | None = None) -> None:
+        self._settings = settings
+        self._server = server or fork_server()
+        self.turns = Turns(settings.max_readings, settings.max_waiting_readings, settings.max_wait_s)
+
+    async def start(self) -> None:
+        """Have the readers imported before the first upload needs them."""
+        await run_in_threadpool(self._server.start)
+
+    async def read(self, job: Job, folder: Path, owner: int, gone: Awaitable[None]) -> Any:
+        """Return what the files of a job hold; `gone` ends when nobody waits for it any more.
+
+        Raises what the reader raised, TooLarge beyond the limits of one reading, and Busy.
+        """
+        leaving = asyncio.ensure_future(gone)
+        try:
+            async with self.turns.taken(owner):
+                return await self._read(job, folder, leaving)
+        finally:
+            leaving.cancel()
+
+    async def _read(self, job: Job, folder: Path, leaving: asyncio.Future[None]) -> Any:
+        number, ended = await run_in_threadpool(self._order, job, folder)
+        end = asyncio.wrap_future(ended)
+        try:
+            waited: list[asyncio.Future[Any]] = [end, leaving]
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if not end.done():
+                raise Busy("The client has gone.", RETRY_AFTER_S)
+            self._check(end.result())
+        except ServerGone:
+            raise Busy("The readers had to be started again; send the upload again.", RETRY_AFTER_S) from None
+        finally:
+            if not end.done():
+                self._server.kill(number)
+                await asyncio.wait([end], timeout=KILLED_WITHIN_S)
+        return self._value_of(await run_in_threadpool(read_answer, folder / ANSWER))
+
+    def _order(self, job: Job, folder: Path) -> tuple[int, "Future[Ended]"]:
+        (folder / JOB).write_bytes(pickle.dumps(job, protocol=5))
+        settings = self._settings
+        allowance = Allowance(
+            memory_bytes=settings.max_reading_mib * MIB,
+            cpu_s=settings.max_reading_cpu_s,
+            wall_s=settings.max_reading_s,
+            file_bytes=FILE_FACTOR * settings.max_unpacked_mib * MIB,
+        )
+        return self._server.run(folder, allowance)
+
+    def _check(self, ended: Ended) -> None:
+        """Raise what a reader that did not end by itself must be answered with."""
+        settings = self._settings
+        if ended.is_late:
+            raise TooLarge(f"Reading this upload takes longer than {settings.max_reading_s:g} s; send less at a time.")
+        if ended.status == -signal.SIGXCPU:
+            allowed = settings.max_reading_cpu_s
+            raise TooLarge(f"Reading this upload takes more than {allowed} s of processor time; send less at a time.")
+        if ended.status == FAULT:
+            raise ReaderFailed("the reader could not hand back what it read; see its traceback above")
+        if ended.status == OUT_OF_MEMORY:
+            raise self._needs_memory()
+        if ended.status != 0:
+            raise EvidenceRejected("The files cannot be read.", [Problem("the reader of these files gave up on them")])
+
+    def _needs_memory(self) -> TooLarge:
+        allowed = self._settings.max_reading_mib
+        return TooLarge(f"Reading this upload needs more than {allowed:,} MiB of memory; send less at a time.")
+
+    def _value_of(self, answer: Any) -> Any:
+        if isinstance(answer, Refused):
+            raise answer.as_error()
+        if isinstance(answer, Failed) and answer.number == errno.ENOMEM:
+            raise self._needs_memory()
+        if isinstance(answer, Failed) and answer.number:
+            raise OSError(answer.number, answer.text)
+        if isinstance(answer, Failed):
+            raise ReaderFailed(answer.text)
+        return answer

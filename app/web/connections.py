@@ -1,0 +1,202 @@
+"""What one connection, and all of them together, may take: uvicorn's HTTP protocol with bounds.
+
+Given to uvicorn by `app.cli.processes`. uvicorn bounds no head with httptools, no time but that between two requests,
+and no number of connections that have not asked anything yet. The hot path only counts bytes; once a second `Guard`
+looks at every connection.
+"""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from app.web.connection_guard import ConnectionLimits, Guard
+from app.web.problems import problem_bytes
+
+MAX_HEAD_BYTES = 64 << 10
+MAX_HEADERS = 100
+MAX_PIPELINED = 32
+# After an early answer the client may still be sending: closing at once would reset the connection under the answer.
+LINGER_S = 3.0
+SILENT, HEAD, BODY, ANSWER, DRAIN, CLOSING = "silent", "head", "body", "answer", "drain", "closing"
+
+
+class HeadTooLarge(Exception):
+    """A request's first line and headers are more than a server reads."""
+
+
+class GuardedProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    guard: ClassVar[Guard]
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.address = ""
+        self._n_received = 0
+        self._n_head = 0
+        self._n_unsent = 0
+        self._closing = False
+        self._head_too_large = False
+        self._looked: tuple[object, str] = (None, "")
+        self._since = self._window_since = self.loop.time()
+        self._window_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection, or close it at once where there are too many."""
+        super().connection_made(transport)
+        self.address = self.client[0] if self.client else ""
+        if not self.guard.admit(self):
+            self._closing = True
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self.guard.forget(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came; refuse a head that does not end."""
+        if self._closing:
+            return
+        self._n_received += len(data)
+        super().data_received(data)
+        if self.scope is None or "method" not in self.scope:
+            self._n_head += len(data)
+            if self._n_head > MAX_HEAD_BYTES and not self.transport.is_closing():
+                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, _head_rule())
+        else:
+            self._n_head = 0
+
+    def on_headers_complete(self) -> None:
+        """Start the request, unless its head is too large."""
+        if len(self.headers) > MAX_HEADERS or len(self.pipeline) >= MAX_PIPELINED or self._head_size() > MAX_HEAD_BYTES:
+            self._head_too_large = True
+            raise HeadTooLarge
+        HttpToolsProtocol.on_headers_complete(self)
+        if self.scope["method"] not in ("GET", "HEAD"):
+            # An answer may come before the end of the body; the connection must then end gently.
+            self.cycle.transport = _Gently(self)  # type: ignore[assignment]
+
+    def _head_size(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, or too large a head: httptools reports both as its own error."""
+        if self._head_too_large:
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, _head_rule())
+        else:
+            self._refuse(HTTPStatus.BAD_REQUEST, "This is not HTTP/1.1 as it is read here.")
+
+    def phase(self) -> str:
+        """Say what the connection is waiting for."""
+        if self._closing:
+            return CLOSING
+        if self.scope is None:
+            return SILENT
+        if "method" not in self.scope:
+            return HEAD
+        if self.cycle is None or self.cycle.response_complete:
+            return SILENT if self.cycle is None or not self.cycle.more_body else DRAIN
+        return BODY if self.cycle.more_body else ANSWER
+
+    def is_idle(self) -> bool:
+        """Say whether the connection has no request in hand."""
+        return self.phase() in (SILENT, HEAD, DRAIN, CLOSING)
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self.transport.abort()
+
+    def look(self, now: float) -> None:
+        """End the connection if it has been too slow in what it does now."""
+        phase = self.phase()
+        if self._looked[0] is not self.scope or self._looked[1] != phase:
+            self._looked = (self.scope, phase)
+            self._since = self._window_since = now
+            self._window_bytes, self._n_unsent = self._n_received, 0
+        elif phase in (SILENT, HEAD):
+            self._look_at_head(now)
+        elif phase == BODY:
+            self._look_at_body(now)
+        elif phase == ANSWER:
+            self._look_at_answer(now)
+        elif now - self._since >= LINGER_S:
+            self.transport.abort()
+
+    def _look_at_head(self, now: float) -> None:
+        if now - self._since < self.guard.limits.head_s:
+            return
+        if self.scope is None or "method" in self.scope:
+            self.transport.abort()
+        else:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, "The request's headers took too long to arrive.")
+
+    def _look_at_body(self, now: float) -> None:
+        # While the server itself does not read, the client is not slow.
+        waited = now - self._window_since
+        if self.flow.read_paused or waited < self.guard.limits.head_s:
+            if self.flow.read_paused:
+                self._window_since, self._window_bytes = now, self._n_received
+            return
+        if self._n_received - self._window_bytes < waited * self.guard.limits.body_bytes_per_s:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, "The request's body comes too slowly.")
+        self._window_since, self._window_bytes = now, self._n_received
+
+    def _look_at_answer(self, now: float) -> None:
+        n_unsent = self.transport.get_write_buffer_size()
+        if not n_unsent or n_unsent != self._n_unsent:
+            self._n_unsent, self._since = n_unsent, now
+        elif now - self._since >= self.guard.limits.stall_s:
+            self.transport.abort()
+
+    def _refuse(self, status: HTTPStatus, detail: str) -> None:
+        if self.cycle is not None and self.cycle.response_started:
+            self.transport.abort()
+            return
+        body = problem_bytes(status, detail)
+        head = f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: application/problem+json\r\n"
+        head += f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        self.transport.write(head.encode() + body)
+        self.close_gently()
+
+    def close_gently(self) -> None:
+        """Send what is to be sent and the end, and take no more; the sweep closes it when the client has read."""
+        if self._closing or self.transport.is_closing():
+            return
+        self._closing = True
+        self.flow.resume_reading()
+        self.transport.write_eof()
+
+
+class _Gently:
+    """The transport of a request with a body: closing it before the body has come must not lose the answer."""
+
+    def __init__(self, connection: GuardedProtocol) -> None:
+        self._connection = connection
+        self._transport = connection.transport
+        self.write = connection.transport.write
+        self.is_closing = connection.transport.is_closing
+
+    def close(self) -> None:
+        """Close once everything has been read, else gently."""
+        cycle = self._connection.cycle
+        if cycle is not None and cycle.more_body and self._is_of(cycle):
+            self._connection.close_gently()
+        else:
+            self._transport.close()
+
+    def _is_of(self, cycle: object) -> bool:
+        return getattr(cycle, "transport", None) is self
+
+
+def guarded_protocol(limits: ConnectionLimits) -> type[GuardedProtocol]:
+    """Return the protocol class for a process with these limits."""
+    return type("GuardedProtocol", (GuardedProtocol,), {"guard": Guard(limits)})
+
+
+def _head_rule() -> str:
+    return f"A request has at most {MAX_HEADERS} headers and {MAX_HEAD_BYTES >> 10} KiB of them with its first line."

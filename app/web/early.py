@@ -1,0 +1,61 @@
+"""Who may write is asked before the body is read: the class of every route of the app.
+
+The framework reads and parses a body before it looks at a route's dependencies, so that anybody could fill the disk
+of a server that would then answer 401. Used by the routers of `app.web`.
+"""
+
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from typing import Any
+
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from fastapi.dependencies.utils import solve_dependencies
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from app.store.benchmarks import find_benchmark
+from app.web.state import get_caller, get_state
+
+OF_BENCHMARK = "/benchmarks/{slug}"
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class CheckedFirst(APIRoute):
+    """A route whose token, role and benchmark are checked before a byte of the body is kept."""
+
+    def get_route_handler(self) -> Handler:
+        """Return the route's handler behind the checks; a route that reads no body has them where they were."""
+        handle = super().get_route_handler()
+        callers = [each for each in self.dependant.dependencies if _identifies(each)]
+        if not callers or not self.methods or self.methods <= {"GET", "HEAD"}:
+            return handle
+        checks = Dependant(path=self.path_format, dependencies=callers)
+        of_benchmark = self.path_format.startswith(OF_BENCHMARK)
+
+        async def checked(request: Request) -> Response:
+            await _solve(request, checks)
+            if of_benchmark:
+                await run_in_threadpool(_find_benchmark, request)
+            return await handle(request)
+
+        return checked
+
+
+def _identifies(dependant: Dependant) -> bool:
+    """Say whether a dependency needs to know who the caller is."""
+    return dependant.call is get_caller or any(_identifies(each) for each in dependant.dependencies)
+
+
+async def _solve(request: Request, checks: Dependant) -> None:
+    stack = request.scope["fastapi_inner_astack"]
+    if not isinstance(stack, AsyncExitStack):
+        raise TypeError("the framework has no stack for dependencies here")
+    # What is malformed in path or query the route itself will say.
+    await solve_dependencies(request=request, dependant=checks, async_exit_stack=stack, embed_body_fields=False)
+
+
+def _find_benchmark(request: Request) -> None:
+    with get_state(request).sessions() as session:
+        find_benchmark(session, request.path_params["slug"])

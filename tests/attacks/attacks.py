@@ -1,0 +1,187 @@
+"""The attacks themselves: each does its worst and returns the statuses that it was answered."""
+
+import gzip
+import io
+import socket
+import time
+import zipfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.attacks.watch import Target
+
+MIB = 1 << 20
+N_SILENT = 1100
+N_SLOW = 200
+N_ZIPS = 45
+REFUSED, RESET = 0, -1
+
+
+def status_of(connection: socket.socket) -> int:
+    """Return the status of the answer on a connection, RESET where it was closed without one."""
+    received = b""
+    with suppress(OSError):
+        while b"\r\n" not in received and (piece := connection.recv(4096)):
+            received += piece
+    return int(received.split()[1]) if received.startswith(b"HTTP/1.1 ") else RESET
+
+
+def endless_headers(victim: Target) -> list[int]:
+    """Send up to 1,500 headers of 1 MiB on one connection."""
+    with victim.connect() as connection, suppress(OSError):
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        for number in range(1500):
+            connection.sendall(b"X-%d: " % number + b"a" * MIB + b"\r\n")
+    return [] if not _is_answered(victim) else [431]
+
+
+def _is_answered(victim: Target) -> bool:
+    """Send one header that is too large and read the answer, which one who goes on sending may not see."""
+    with victim.connect() as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * (70 << 10) + b"\r\n\r\n")
+        return status_of(connection) == 431
+
+
+def many_headers(victim: Target) -> list[int]:
+    """Send 101 headers."""
+    with victim.connect() as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * 101 + b"\r\n")
+        return [status_of(connection)]
+
+
+def packed_newlines(victim: Target) -> list[int]:
+    """Send 10 kB of gzip that are a header of 2,000 columns and 4 million newlines."""
+    header = ",".join(["model", "task", "MASE", *(f"c{at}" for at in range(1997))])
+    return [victim.post("x.csv.gz", gzip.compress(header.encode() + b"\n" * 4_100_000)).status_code]
+
+
+def plain_newlines(victim: Target) -> list[int]:
+    """Send 200 MB of newlines."""
+    return [victim.post("x.csv", b"model,task,MASE\n" + b"\n" * 200_000_000).status_code]
+
+
+def named_gzip(victim: Target) -> list[int]:
+    """Send 45 zips of 40 kB at once, each with a gzip whose header names a file by 40 MiB."""
+    plain = gzip.compress(b"model,task,MASE\nA,t,1\n")
+    member = b"\x1f\x8b\x08\x08" + bytes(6) + b"a" * (40 * MIB) + b"\0" + plain[10:]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv.gz", member)
+    with ThreadPoolExecutor(N_ZIPS) as senders:
+        answers = [senders.submit(victim.post, "x.zip", packed.getvalue()) for _ in range(N_ZIPS)]
+        return sorted({answer.result().status_code for answer in answers})
+
+
+def body_without_token(victim: Target) -> list[int]:
+    """Announce 512 MiB without a token, and send until there is an answer."""
+    return [_send_body(victim, "open", b"")]
+
+
+def body_for_nothing(victim: Target) -> list[int]:
+    """Announce 512 MiB for a benchmark that does not exist, and send until there is an answer."""
+    return [_send_body(victim, "none", f"Authorization: Bearer {victim.token}\r\n".encode())]
+
+
+def _send_body(victim: Target, slug: str, header: bytes) -> int:
+    with victim.connect() as connection:
+        connection.sendall(b"POST /benchmarks/%s/submissions HTTP/1.1\r\nHost: x\r\n" % slug.encode() + header)
+        connection.sendall(b"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 536870912\r\n\r\n")
+        connection.sendall(b'--b\r\nContent-Disposition: form-data; name="files"; filename="x.csv"\r\n\r\n')
+        n_sent = 0
+        connection.settimeout(0.01)
+        with suppress(ConnectionError):
+            while n_sent < 64 * MIB:
+                with suppress(TimeoutError):
+                    return _status_now(connection)
+                n_sent += connection.send(b"a" * 65536)
+        connection.settimeout(10)
+        return status_of(connection)
+
+
+def _status_now(connection: socket.socket) -> int:
+    received = connection.recv(4096)
+    return int(received.split()[1]) if received else RESET
+
+
+def silent_connections(victim: Target) -> list[int]:
+    """Open 1,100 connections and send nothing for three seconds."""
+    with ExitStack() as held:
+        for _ in range(N_SILENT):
+            held.enter_context(victim.connect())
+        time.sleep(3)
+    return []
+
+
+def slow_heads(victim: Target) -> list[int]:
+    """Send heads byte by byte on 200 connections, until the server answers or ends them."""
+    return _slowly(victim, b"GET / HTTP/1.1\r\n", b"X")
+
+
+def slow_bodies(victim: Target) -> list[int]:
+    """Send bodies byte by byte on 200 connections, until the server answers or ends them."""
+    head = f"POST /preregs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {victim.token}\r\n"
+    head += "Content-Type: application/yaml\r\nContent-Length: 60000\r\n\r\n"
+    return _slowly(victim, head.encode(), b"a")
+
+
+def _slowly(victim: Target, start: bytes, piece: bytes) -> list[int]:
+    statuses = set()
+    with ExitStack() as held:
+        connections = [held.enter_context(victim.connect()) for _ in range(N_SLOW)]
+        for connection in connections:
+            connection.sendall(start)
+            connection.settimeout(0.001)
+        ends_at = time.monotonic() + 15
+        while connections and time.monotonic() < ends_at:
+            for connection in list(connections):
+                with suppress(TimeoutError):
+                    with suppress(ConnectionError):
+                        connection.send(piece)
+                    statuses.add(status_of_slow(connection))
+                    connections.remove(connection)
+            time.sleep(0.2)
+        return sorted(statuses) if not connections else [REFUSED]
+
+
+def status_of_slow(connection: socket.socket) -> int:
+    """Return the status that a connection has been answered, or raise TimeoutError when it has not."""
+    try:
+        received = connection.recv(4096)
+    except ConnectionError:
+        return RESET
+    return int(received.split()[1]) if received else RESET
+
+
+def no_text(victim: Target) -> list[int]:
+    """Send Parquet whose text is no text."""
+    items = pa.array([b"a", b"\xff\xfe"], pa.binary()).view(pa.string())
+    columns = {"item": items, "prediction": pa.array([0.5, 0.5]), "label": pa.array(["no", "yes"])}
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return [victim.post("x.parquet", file.getvalue(), "guess").status_code]
+
+
+def million_columns(victim: Target) -> list[int]:
+    """Send a header of a million columns."""
+    return [victim.post("x.csv", ",".join(f"c{at}" for at in range(1_000_000)).encode() + b"\n").status_code]
+
+
+ATTACKS: Mapping[str, tuple[Callable[[Target], list[int]], list[int]]] = {
+    "1,500 headers of 1 MiB, no token": (endless_headers, [431]),
+    "101 headers": (many_headers, [431]),
+    "10 kB of gzip: 2,000 columns and 4 million newlines": (packed_newlines, [422]),
+    "200 MB of newlines": (plain_newlines, [422]),
+    "45 zips at once, each naming a file by 40 MiB": (named_gzip, [200, 503]),
+    "512 MiB without a token": (body_without_token, [401]),
+    "512 MiB for no benchmark": (body_for_nothing, [404]),
+    "1,100 silent connections": (silent_connections, []),
+    "200 slow heads": (slow_heads, [408]),
+    "200 slow bodies": (slow_bodies, [408]),
+    "Parquet text of bytes ff fe": (no_text, [422]),
+    "a million columns": (million_columns, [422]),
+}
+"""Every attack by what it is, with the statuses that it must be answered."""

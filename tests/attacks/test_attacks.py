@@ -1,0 +1,40 @@
+"""No stranger takes the server from everybody else: each attack against a real one."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.attacks.attacks import ATTACKS
+from tests.attacks.watch import Target, target, watched
+
+MOST_GROWTH_MIB = 200
+LONGEST_S = 1.0
+N_TRIES = 3
+READER_MIB = 1024
+
+
+@pytest.fixture(scope="module")
+def victim() -> Iterator[Target]:
+    """A server that waits for nobody long, so that slow attacks are over soon."""
+    settings = {"PLUMBLINE_HEAD_TIMEOUT_S": "2", "PLUMBLINE_MAX_READING_MIB": str(READER_MIB)}
+    with target(**settings) as server:
+        yield server
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_nobody_else_is_harmed_by(victim: Target, name: str) -> None:
+    """The attack is refused, the web process stays small, and others wait less than a second."""
+    attack, expected = ATTACKS[name]
+
+    # A busy machine makes everybody wait; an attack that works does so every time.
+    for _ in range(N_TRIES):
+        with watched(victim) as harm:
+            statuses = attack(victim)
+        if max(harm.longest_s.values()) < LONGEST_S:
+            break
+
+    assert statuses == expected
+    assert harm.growth_mib < MOST_GROWTH_MIB
+    assert harm.reader_mib < READER_MIB + 200
+    assert max(harm.longest_s.values()) < LONGEST_S
+    assert harm.n_asked > 0

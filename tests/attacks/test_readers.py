@@ -1,0 +1,104 @@
+"""Reading an upload is bounded, ends with its client, and leaves nothing behind."""
+
+import json
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.cli.workspace import PREFIX
+from tests.attacks.watch import Target, target
+from tests.running_server import fresh_data_dir
+
+LONG = json.dumps([{"model": f"m{at}", "task": "t", "MASE": 1.5} for at in range(1_000_000)]).encode()
+"""Takes several seconds of processor time to read."""
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A temporary folder for a server."""
+    with fresh_data_dir() as data_dir:
+        path = data_dir.parent / "tmp"
+        path.mkdir(mode=0o777)
+        yield path
+
+
+@pytest.fixture(scope="module")
+def victim(folder: Path) -> Iterator[Target]:
+    """A server with two seconds of processor time for a reading, one at a time and none that waits."""
+    settings = {
+        "PLUMBLINE_MAX_READING_CPU_S": "2",
+        "PLUMBLINE_MAX_READINGS": "1",
+        "PLUMBLINE_MAX_WAITING_READINGS": "0",
+    }
+    with target(TMPDIR=str(folder), **settings) as server:
+        yield server
+
+
+def readers(victim: Target) -> list[psutil.Process]:
+    """Return the processes that read uploads now."""
+    return [reader for server in victim.server.child("web").children() for reader in server.children()]
+
+
+def wait_for(what: Callable[[], bool], within_s: float = 10) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + within_s
+    while not what():
+        if time.monotonic() > deadline:
+            raise AssertionError("it did not come about")
+        signal.sigtimedwait([], 0.02)
+
+
+def send(victim: Target, content: bytes) -> socket.socket:
+    """Send a file and leave the connection open."""
+    connection = victim.connect()
+    part = b'--b\r\nContent-Disposition: form-data; name="files"; filename="x.json"\r\n\r\n'
+    body = part + content + b"\r\n--b--\r\n"
+    head = f"POST /benchmarks/open/submissions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {victim.token}\r\n"
+    head += f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(body)}\r\n\r\n"
+    connection.sendall(head.encode() + body)
+    return connection
+
+
+def test_a_reading_that_takes_too_long_is_ended(victim: Target) -> None:
+    """The answer names the limit."""
+    answer = victim.post("x.json", LONG)
+
+    assert answer.status_code == 413
+    assert "more than 2 s of processor time" in answer.json()["detail"]
+
+
+def test_a_reading_ends_with_its_client(victim: Target) -> None:
+    """Nobody waits for it any more; meanwhile there was no place for another one."""
+    connection = send(victim, LONG)
+    wait_for(lambda: bool(readers(victim)))
+    (reader,) = readers(victim)
+    busy = victim.post("x.csv", b"model,task,MASE\nA,t,1\n")
+    connection.close()
+    wait_for(lambda: not reader.is_running(), within_s=1.5)
+
+    assert (busy.status_code, busy.headers["retry-after"]) == (503, "5")
+    wait_for(lambda: victim.post("x.csv", b"model,task,MASE\nA,t,1\n").status_code == 200)
+
+
+def test_readers_know_no_secrets(victim: Target) -> None:
+    """Neither the token nor the address of the database stands in their environment."""
+    (server,) = victim.server.child("web").children()
+
+    assert not [name for name in server.environ() if name.startswith("PLUMBLINE")]
+
+
+def test_a_killed_web_process_leaves_nothing_behind(victim: Target, folder: Path) -> None:
+    """Its readers end with it, and the next one removes its folder."""
+    web = victim.server.child("web")
+    (server,) = web.children()
+    (left,) = folder.glob(f"{PREFIX}*")
+    web.kill()
+    wait_for(lambda: not server.is_running())
+    wait_for(lambda: [path != left for path in folder.glob(f"{PREFIX}*")] == [True], within_s=30)
+
+    assert not left.exists()

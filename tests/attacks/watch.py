@@ -1,0 +1,132 @@
+"""A server under attack, seen by somebody else: its memory, and how long others waited for it."""
+
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import httpx
+import psutil
+
+from tests.running_server import RunningServer, fresh_data_dir, running_server
+
+# A reader with another address than the attackers, who come from 127.0.0.1.
+ELSEWHERE = "127.0.0.2"
+WATCHED = {"/healthz": "health", "/benchmarks/open": "page"}
+EVERY_S = 0.02
+MANIFEST = """\
+schema_version: 1
+slug: open
+title: Open
+evidence: evaluation_summary
+columns: {entrant: model, task: task}
+metrics: {MASE: {direction: minimize, min: 0}}
+tasks: {open: true}
+leaderboards: [{name: s, method: skill_score, metric: MASE, baseline: Nobody}]
+"""
+GUESSES = """\
+schema_version: 1
+slug: guess
+title: Guess
+evidence: predictions
+metrics: {accuracy: {direction: maximize}}
+tasks: [{id: t}]
+predictions: {kind: classification, classes: ['no', 'yes'], labels: submitted}
+leaderboards: [{name: board, method: estimate, metrics: [accuracy]}]
+"""
+
+
+@dataclass
+class Target:
+    """A server to attack, and the token of somebody who may write there."""
+
+    server: RunningServer
+    token: str
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Return host and port."""
+        url = httpx.URL(self.server.address)
+        return url.host, url.port or 80
+
+    def auth(self) -> dict[str, str]:
+        """Return the header by which the admin signs in."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def connect(self) -> socket.socket:
+        """Open a connection."""
+        return socket.create_connection(self.place, timeout=30)
+
+    def post(self, name: str, content: bytes, slug: str = "open") -> httpx.Response:
+        """Send a file as a dry run."""
+        address = f"{self.server.address}/benchmarks/{slug}/submissions?dry_run=true"
+        return httpx.post(address, files=[("files", (name, content))], headers=self.auth(), timeout=60)
+
+
+@dataclass
+class Harm:
+    """What others noticed: how much the web process grew and readers took at most, and the longest waits."""
+
+    growth_mib: float = 0.0
+    reader_mib: float = 0.0
+    longest_s: dict[str, float] = field(default_factory=lambda: dict.fromkeys(WATCHED.values(), 0.0))
+    n_asked: int = 0
+
+
+@contextmanager
+def target(**settings: str) -> Iterator[Target]:
+    """Start a server with two benchmarks."""
+    with fresh_data_dir() as data_dir, running_server(data_dir, **settings) as server:
+        found = re.search(r"plb_[\w-]+", server.printed)
+        if found is None:
+            raise RuntimeError("the server printed no admin token")
+        victim = Target(server, found[0])
+        for manifest in (MANIFEST, GUESSES):
+            httpx.post(f"{server.address}/benchmarks", content=manifest, headers=victim.auth()).raise_for_status()
+        # A page that is cached is what everybody reads.
+        httpx.get(f"{server.address}/benchmarks/open").raise_for_status()
+        yield victim
+
+
+@contextmanager
+def watched(victim: Target) -> Iterator[Harm]:
+    """Ask for the watched addresses all the time while the block runs, and sample the memory."""
+    harm, done = Harm(), threading.Event()
+    web = victim.server.child("web")
+    before = web.memory_info().rss
+    threads = [threading.Thread(target=_ask, args=(victim, path, harm, done)) for path in WATCHED]
+    threads.append(threading.Thread(target=_sample, args=(web, before, harm, done)))
+    for thread in threads:
+        thread.start()
+    try:
+        yield harm
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+
+
+def _ask(victim: Target, path: str, harm: Harm, done: threading.Event) -> None:
+    name = WATCHED[path]
+    transport = httpx.HTTPTransport(local_address=ELSEWHERE)
+    with httpx.Client(base_url=victim.server.address, transport=transport, timeout=30) as reader:
+        is_last = False
+        while not is_last:
+            is_last = done.wait(EVERY_S)
+            began = time.monotonic()
+            reader.get(path).raise_for_status()
+            harm.longest_s[name] = max(harm.longest_s[name], time.monotonic() - began)
+            harm.n_asked += 1
+
+
+def _sample(web: psutil.Process, before: int, harm: Harm, done: threading.Event) -> None:
+    while not done.wait(EVERY_S):
+        harm.growth_mib = max(harm.growth_mib, (web.memory_info().rss - before) / 2**20)
+        for child in web.children(recursive=True):
+            try:
+                harm.reader_mib = max(harm.reader_mib, child.memory_info().rss / 2**20)
+            except psutil.NoSuchProcess:
+                continue
