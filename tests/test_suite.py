@@ -1,0 +1,36 @@
+"""The tests themselves: which of them need a database, and what they leave behind."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import passing_folder
+
+ROOT = Path(__file__).parent.parent
+
+
+def collected(marks: str, *files: str) -> set[str]:
+    """Return the files in which pytest finds tests with these marks."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marks]
+    done = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=False)
+    return {line.split("::")[0] for line in done.stdout.splitlines() if "::" in line}
+
+
+def test_what_asks_for_a_database_is_marked() -> None:
+    """Whether a test takes the server of the tests, by whatever detour, or its file starts servers of its own."""
+    asking = {"tests/test_migrations.py", "tests/test_formats.py", "tests/test_cli_serve.py", "tests/test_browser.py"}
+    pure = {"tests/test_stats.py", "tests/test_cli_offline.py", "tests/test_admission.py"}
+
+    assert collected("database", *asking, *pure) == asking
+    assert collected("not database", *asking, *pure) == pure
+
+
+def test_the_folder_of_the_database_is_removed() -> None:
+    """Also when the tests that used it end with an error."""
+    with pytest.raises(KeyError), passing_folder() as folder:
+        (folder / "cluster").mkdir(parents=True)
+        raise KeyError
+
+    assert not folder.exists()
