@@ -40,6 +40,9 @@ test-slow: $(VENV)/.development
 
 test-all: test test-slow
 
+wheel-test: $(VENV)/.development
+	$(BIN)/python -m pytest -m wheel tests/test_wheel.py $(ARGS)
+
 lint: $(VENV)/.development
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

@@ -310,6 +310,7 @@ class HealthDocument(Document):
     """The process answers."""
 
     status: str
+    version: str
 
 
 class ReadyDocument(Document):
