@@ -7,14 +7,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.8
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-slow test-all wheel-test mutate lint format bench lock clean
+.PHONY: help run test test-fast test-slow test-all wheel-test coverage mutate lint format bench lock clean
 
 help:
 	@echo "make run       start plumbline on http://127.0.0.1:8000 with its examples; PLUMBLINE_* settings apply"
 	@echo "make test      run the tests; PLUMBLINE_TEST_DATABASE_URL chooses a Postgres other than the embedded one"
-	@echo "make test-fast run the tests that need no database, and hold the coverage of the pure rooms to its gate"
+	@echo "make test-fast run the tests that need no database"
 	@echo "make test-all  the tests, then the slow simulations"
 	@echo "make wheel-test install the wheel into an empty environment and walk one row through it"
+	@echo "make coverage  hold the branch coverage of the pure rooms to its gate"
 	@echo "make mutate    change the pure rooms a little, 500 times, and see whether a test notices"
 	@echo "make lint      check formatting, lint and types; make format mends what it can"
 	@echo "make bench     measure speed against the peers"
@@ -34,6 +35,13 @@ test: $(VENV)/.development
 
 test-fast: $(VENV)/.development
 	$(PYTEST) -m "not database and not slow and not heavy and not wheel" $(ARGS)
+
+# What no test of the pure rooms decides, branch by branch. The gate is what was measured, rounded down.
+coverage: $(VENV)/.development
+	$(PYTEST) -m "not database and not slow and not wheel" --cov --cov-report=term --cov-fail-under=90 $(ARGS)
+
+mutate: $(VENV)/.development
+	$(BIN)/python -m tests.mutation $(ARGS)
 
 test-slow: $(VENV)/.development
 	$(PYTEST) -m slow $(ARGS)
