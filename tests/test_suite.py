@@ -31,3 +31,17 @@ def test_the_folder_of_the_database_is_removed() -> None:
         (folder / "cluster").mkdir(parents=True)
 
     assert not folder.exists()
+
+
+def test_templates_and_styles_can_be_reviewed() -> None:
+    """No line is longer than 120 columns; the formatters leave long texts and expressions as they are."""
+    paths = [*ROOT.glob("templates/*"), *ROOT.glob("static/*.css")]
+    long = [f"{path.name} line {at}" for path in paths for at, line in lines_of(path) if len(line) > 120]
+
+    assert paths
+    assert long == []
+
+
+def lines_of(path: Path) -> list[tuple[int, str]]:
+    """Return the lines of a file with their numbers."""
+    return list(enumerate(path.read_text("utf-8").splitlines(), start=1))

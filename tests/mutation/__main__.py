@@ -31,6 +31,9 @@ GENERATE = (
     "copy_src_dir(); copy_also_copy_files(); setup_source_paths(); create_mutants({n_processes})"
 )
 
+# Not -m, by which mutmut would import itself twice.
+MUTMUT = "from mutmut.__main__ import cli; cli()"
+
 
 def main() -> None:
     """Draw a sample, run it and say which mutants live on; the exit code is 1 below the given share of killed ones."""
@@ -38,7 +41,7 @@ def main() -> None:
     started_at = time.monotonic()
     run(sys.executable, "-c", GENERATE.format(n_processes=asked.processes))
     names = sample(outcomes(), asked.number, asked.seed)
-    run(str(Path(sys.executable).parent / "mutmut"), "run", f"--max-children={asked.processes}", *names)
+    run(sys.executable, "-c", MUTMUT, "run", f"--max-children={asked.processes}", *names)
     found = outcomes()
     survivors = {name: found[name] for name in names if found[name] not in KILLED}
     report(survivors, len(names), asked.seed, time.monotonic() - started_at)
