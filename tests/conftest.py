@@ -1,6 +1,7 @@
 """A real, migrated Postgres for the tests, and the whole HTTP app on it."""
 
 import os
+import shutil
 import signal
 import uuid
 from collections.abc import Iterator
@@ -23,7 +24,32 @@ from app.jobs.publish import publish
 from app.jobs.queue import QueuedJobs
 from app.main import create_app
 from app.store import benchmarks, submissions, tokens
+from tests import embedded_user, running_server
 from tests.described import Description
+
+# Whoever has one of these at hand starts a database. Held by identity, so that it does not matter where they live.
+STARTERS = (
+    embedded_server,
+    running_server.running_server,
+    running_server.RunningServer,
+    embedded_user.database_user,
+    embedded_user.cluster_with_a_row,
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that needs a database, so that `make test-fast` leaves it out."""
+    for item in items:
+        if needs_database(item):
+            item.add_marker(pytest.mark.database)
+
+
+def needs_database(item: pytest.Item) -> bool:
+    """Tell whether a test asks for the server of the tests, or its file starts servers of its own."""
+    if "postgres_url" in getattr(item, "fixturenames", ()):
+        return True
+    at_hand = vars(item.getparent(pytest.Module).obj).values() if item.getparent(pytest.Module) else ()
+    return any(each is starter for each in at_hand for starter in STARTERS)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,9 +67,18 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    folder = Path(f"/var/tmp/plumbline-tests-{uuid.uuid4().hex[:8]}")  # noqa: S108 - its server may be another user
-    with embedded_server(folder) as url:
+    with passing_folder() as folder, embedded_server(folder) as url:
         yield url
+
+
+@contextmanager
+def passing_folder() -> Iterator[Path]:
+    """Yield the name of a folder, where also an unprivileged user may make one, and remove it afterwards."""
+    folder = Path(f"/var/tmp/plumbline-tests-{uuid.uuid4().hex[:8]}")  # noqa: S108 - its server may be another user
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

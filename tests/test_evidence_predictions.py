@@ -455,6 +455,7 @@ class TestHostileParquet:
         assert len(content) < 1_000_000
         assert "at most 65,536 are allowed" in found.message
 
+    @pytest.mark.heavy
     def test_lists_that_unpack_to_much_are_refused(self, tmp_path: Path) -> None:
         """A list of equal numbers takes no room in the file."""
         n_rows, length = 1000, 100_000

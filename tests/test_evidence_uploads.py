@@ -36,7 +36,7 @@ def make_zip(members: Iterable[tuple[str | zipfile.ZipInfo, bytes]], method: int
 
 def test_files_are_joined_and_hashed_as_sent(tmp_path: Path) -> None:
     """Rows keep the position of their file; each file has the hash, size and rows of what was sent."""
-    packed = gzip.compress(B)
+    packed = gzip.compress(B, mtime=0)
 
     evidence = read(tmp_path, {"a.csv": A, "b.csv.gz": packed})
 
@@ -50,7 +50,9 @@ def test_files_are_joined_and_hashed_as_sent(tmp_path: Path) -> None:
 def test_members_of_an_archive_are_files_of_their_own(tmp_path: Path) -> None:
     """An archive is recorded with its members; rows and problems name the member."""
     lines = b'{"model": "C", "task": "easy", "MASE": 1}\n'
-    archive = make_zip([("run/", b""), ("run/a.csv", A), ("run/b.csv.gz", gzip.compress(B)), ("c.jsonl", lines)])
+    archive = make_zip(
+        [("run/", b""), ("run/a.csv", A), ("run/b.csv.gz", gzip.compress(B, mtime=0)), ("c.jsonl", lines)]
+    )
 
     evidence = read(tmp_path, {"all.zip": archive})
 
@@ -141,7 +143,9 @@ def test_a_damaged_member_is_named(tmp_path: Path) -> None:
     assert "Bad CRC-32" in problem.message
 
 
-@pytest.mark.parametrize("content", [b"not a gzip", gzip.compress(A)[:-10], gzip.compress(A) + b"trailing", b""])
+@pytest.mark.parametrize(
+    "content", [b"not a gzip", gzip.compress(A, mtime=0)[:-10], gzip.compress(A) + b"trailing", b""]
+)
 def test_a_broken_gzip_is_named(tmp_path: Path, content: bytes) -> None:
     """A file that is no gzip, or half of one, is a problem of that file."""
     assert the_problem(tmp_path, content, name="a.csv.gz").file == "a.csv.gz"
@@ -153,8 +157,8 @@ def test_a_bomb_stops_at_the_budget(tmp_path: Path) -> None:
 
     for name, content in [
         ("a.zip", make_zip([("a.csv", zeros)])),
-        ("a.csv.gz", gzip.compress(zeros)),
-        ("b.zip", make_zip([("a.csv.gz", gzip.compress(zeros))])),
+        ("a.csv.gz", gzip.compress(zeros, mtime=0)),
+        ("b.zip", make_zip([("a.csv.gz", gzip.compress(zeros, mtime=0))])),
         ("c.zip", make_zip([(f"{part}.csv", zeros[: len(zeros) // 6]) for part in range(4)])),
     ]:
         with pytest.raises(TooLarge, match="unpacks to more than 10,000,000 bytes"):

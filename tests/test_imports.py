@@ -11,7 +11,7 @@ APP = Path(__file__).parent.parent / "app"
 
 # Low to high: a room imports its own floor and those below, never one above.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "config", "magnitude", "table", "names", "version"),
+    ("errors", "bundled", "config", "magnitude", "table", "names", "version"),
     ("stats",),
     (
         "scores",

@@ -188,6 +188,7 @@ def test_rankings_are_scikit_learns_ndcg() -> None:
     assert found["ndcg"] == pytest.approx(np.mean(alone), abs=1e-9)
 
 
+@pytest.mark.heavy
 def test_the_interval_is_the_bootstrap_of_the_definition() -> None:
     """Resampled in a loop, metric by metric with scikit-learn; the ends agree within Monte-Carlo error."""
     truth, scores = two_classes(120)

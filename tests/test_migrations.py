@@ -1,15 +1,26 @@
 """Migrations make exactly the tables that the models describe."""
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from app.db.engine import make_engine
 from app.db.migrate import MIGRATIONS, upgrade
 from app.db.models import Base
 from tests.conftest import new_database
+from tests.running_server import environment
+
+UPGRADED_WITHIN_S = 60
 
 
 def test_models_and_migrations_agree(database_url: str) -> None:
@@ -73,14 +84,74 @@ def test_tokens_of_one_name_are_told_apart_and_makers_become_stewards(postgres_u
     assert grants == [(1, 4, True)]
 
 
-def _upgrade_to(url: str, revision: str) -> None:
+FAILING = """
+from alembic import op
+
+revision, down_revision = "{revision}", {before}
+
+
+def upgrade():
+    op.execute("{statement}")
+"""
+TIMEOUTS = "current_setting('lock_timeout') || ' ' || current_setting('statement_timeout')"
+
+
+def revisions(folder: Path, *statements: str) -> Path:
+    """Write revisions of one statement each, to be run as ours are."""
+    (folder / "versions").mkdir()
+    shutil.copy(MIGRATIONS / "env.py", folder)
+    for at, statement in enumerate(statements):
+        before = repr(f"r{at - 1}") if at else None
+        source = FAILING.format(revision=f"r{at}", before=before, statement=statement)
+        (folder / f"versions/r{at}.py").write_text(source)
+    return folder
+
+
+def test_a_revision_that_fails_takes_none_before_it_back(postgres_url: str, tmp_path: Path) -> None:
+    """Every revision is a transaction: the first stays, of the second nothing does."""
+    folder = revisions(tmp_path, "CREATE TABLE first ()", "CREATE TABLE second (); SELECT 1 / 0")
+    with new_database(postgres_url) as url, psycopg.connect(url) as connection:
+        with pytest.raises(DBAPIError):
+            _upgrade_to(url, "head", folder)
+        there = connection.execute("SELECT to_regclass('first')::text, to_regclass('second')::text").fetchone()
+        reached = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+
+    assert there == ("first", None)
+    assert reached == [("r0",)]
+
+
+def test_a_revision_has_limits_to_its_waiting_and_its_work(postgres_url: str, tmp_path: Path) -> None:
+    """The timeouts hold in every revision, not in the first one only."""
+    folder = revisions(tmp_path, f"CREATE TABLE a AS SELECT {TIMEOUTS}", f"CREATE TABLE b AS SELECT {TIMEOUTS}")
+    with new_database(postgres_url) as url:
+        _upgrade_to(url, "head", folder)
+        with psycopg.connect(url) as connection:
+            limits = connection.execute("SELECT * FROM a UNION ALL SELECT * FROM b").fetchall()
+
+    assert limits == [("10s 10min",)] * 2
+
+
+def test_processes_that_start_at_once_migrate_one_after_the_other(postgres_url: str) -> None:
+    """Each of them ends well, and the database is migrated once."""
+    with new_database(postgres_url) as url:
+        environ = environment(Path("unused"), PLUMBLINE_DATABASE_URL=url)
+        command = [sys.executable, "-m", "app.cli", "db", "upgrade"]
+        started = [subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) for _ in range(3)]
+        codes = [process.wait(UPGRADED_WITHIN_S) for process in started]
+
+    assert codes == [0, 0, 0]
+
+
+def _upgrade_to(url: str, revision: str, migrations: Path = MIGRATIONS) -> None:
     config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     engine = make_engine(url)
-    with engine.connect() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-    engine.dispose()
+    try:
+        with engine.connect() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, revision)
+    finally:
+        engine.dispose()
 
 
 def _ours(name: str | None, kind: str, _parents: object) -> bool:

@@ -6,7 +6,6 @@ Puts the commands together, and turns errors that a person can mend into one cle
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version as installed_version
 from typing import Annotated
 
 import typer
@@ -14,6 +13,7 @@ import typer
 from app.cli.output import note, show_error
 from app.cli.remote import Unreachable
 from app.errors import PlumblineError
+from app.version import release
 
 REFUSED, UNREACHABLE, INTERRUPTED = 2, 3, 130
 
@@ -44,7 +44,7 @@ def build_app(arguments: Sequence[str]) -> typer.Typer:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"plumbline {installed_version('plumbline')}")
+        typer.echo(f"plumbline {release()}")
         raise typer.Exit
 
 

@@ -7,11 +7,11 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 import typer
 from sqlalchemy.orm import Session
 
+from app.bundled import bundled
 from app.cli.database import open_database
 from app.cli.database_watch import watched_database
 from app.cli.demo import load_examples
@@ -27,7 +27,7 @@ from app.store.tokens import ensure_admin_token, useless_as_admin
 
 WATCH_EVERY_S = 0.25
 BACKLOG = 2048
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = bundled("examples")
 
 
 def register(app: typer.Typer) -> None:

@@ -3,18 +3,17 @@
 Called by `plumbline db`, `plumbline serve`, the other commands that need a database, and the tests.
 """
 
-from pathlib import Path
-
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
+from app.bundled import bundled
 from app.db.engine import make_engine
 from app.errors import PlumblineError
 
-MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
+MIGRATIONS = bundled("migrations")
 
 
 class SchemaMismatch(PlumblineError):
@@ -22,7 +21,7 @@ class SchemaMismatch(PlumblineError):
 
 
 def upgrade(database_url: str) -> None:
-    """Apply every missing revision in one transaction. Safe to call from several processes at once.
+    """Apply every missing revision, each in its own transaction. Safe to call from several processes at once.
 
     Raises SchemaMismatch for a database that a newer plumbline has upgraded.
     """

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-STATIC = Path(__file__).resolve().parents[2] / "static"
+from app.bundled import bundled
+
+STATIC = bundled("static")
 MEDIA_TYPES = {".css": "text/css; charset=utf-8"}
 
 

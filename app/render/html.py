@@ -1,11 +1,11 @@
 """Pages as HTML: a typed page and its template. Called by the web."""
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
+from app.bundled import bundled
 from app.render import plot
 from app.render.assets import asset_url
 from app.render.columns import ShownColumn, shown_columns
@@ -18,7 +18,7 @@ from app.render.whisker import WIDTH
 
 __all__ = ["ShownColumn", "render", "render_page", "shown_columns"]
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+TEMPLATES = bundled("templates")
 
 
 def render_page(page: Page) -> bytes:

@@ -388,6 +388,7 @@ class HealthDocument(Document):
     """The process answers."""
 
     status: str
+    version: str
 
 
 class ReadyDocument(Document):

@@ -12,7 +12,7 @@ from app.render.exports import table_to_json
 from app.render.glossary import ENTRIES
 from app.render.page_tables import glossary_table
 from app.store import benchmarks
-from app.version import code_version
+from app.version import code_version, release
 from app.web.answers import csv_answer, json_answer, page
 from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
 from app.web.early import CheckedFirst
@@ -24,8 +24,8 @@ router = APIRouter(route_class=CheckedFirst, tags=["operations"])
 
 @router.get("/healthz", summary="Alive", responses=described(answer=HealthDocument))
 def healthz() -> Response:
-    """Say that the process answers."""
-    return json_answer({"status": "ok"})
+    """Say that the process answers, and of which version it is."""
+    return json_answer({"status": "ok", "version": release()})
 
 
 @router.get("/readyz", summary="Ready", responses=described(answer=ReadyDocument))

@@ -1,0 +1,15 @@
+"""The folders that come with the program: migrations, templates, static files and examples.
+
+In the repository they stand beside `app`; the wheel brings them inside it (pyproject.toml), because the root of an
+environment belongs to every package. Called by whoever reads one of them.
+"""
+
+from pathlib import Path
+
+APP = Path(__file__).resolve().parent
+
+
+def bundled(name: str) -> Path:
+    """Return one of these folders, from the wheel or from the repository."""
+    inside = APP / name
+    return inside if inside.is_dir() else APP.parent / name

@@ -1,0 +1,47 @@
+"""The tests themselves: which of them need a database, and what they leave behind."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import passing_folder
+
+ROOT = Path(__file__).parent.parent
+
+
+def collected(marks: str, *files: str) -> set[str]:
+    """Return the files in which pytest finds tests with these marks."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marks]
+    done = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=False)
+    return {line.split("::")[0] for line in done.stdout.splitlines() if "::" in line}
+
+
+def test_what_asks_for_a_database_is_marked() -> None:
+    """Whether a test takes the server of the tests, by whatever detour, or its file starts servers of its own."""
+    asking = {"tests/test_migrations.py", "tests/test_formats.py", "tests/test_cli_serve.py", "tests/test_browser.py"}
+    pure = {"tests/test_stats.py", "tests/test_cli_offline.py", "tests/test_admission.py"}
+
+    assert collected("database", *asking, *pure) == asking
+    assert collected("not database", *asking, *pure) == pure
+
+
+def test_the_folder_of_the_database_is_removed() -> None:
+    """A run of the tests leaves no cluster behind."""
+    with passing_folder() as folder:
+        (folder / "cluster").mkdir(parents=True)
+
+    assert not folder.exists()
+
+
+def test_templates_and_styles_can_be_reviewed() -> None:
+    """No line is longer than 120 columns; the formatters leave long texts and expressions as they are."""
+    paths = [*ROOT.glob("templates/*"), *ROOT.glob("static/*.css")]
+    long = [f"{path.name} line {at}" for path in paths for at, line in lines_of(path) if len(line) > 120]
+
+    assert paths
+    assert long == []
+
+
+def lines_of(path: Path) -> list[tuple[int, str]]:
+    """Return the lines of a file with their numbers."""
+    return list(enumerate(path.read_text("utf-8").splitlines(), start=1))
