@@ -11,19 +11,19 @@ from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
+from app.boards.measured import Measurement
+from app.boards.registry import compute_board, measured_method
+from app.boards.tables import sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.faults import describe_fault
-from app.leaderboards.measured import Measurement
-from app.leaderboards.registry import compute_board, measured_method
-from app.leaderboards.series_contract_board import contract_leaderboard
-from app.leaderboards.series_tables import series_tables
-from app.leaderboards.tables import sentences
-from app.manifest import Leaderboard, Manifest
-from app.scores import ScoreTable
+from app.kinds.series.contract_board import contract_leaderboard
+from app.kinds.series.contract_tables import series_tables
+from app.manifest.manifest import Leaderboard, Manifest
 from app.store.measured import Pair
 from app.store.snapshots import Standing, pack_table
-from app.table import Table
+from app.values.scores import ScoreTable
+from app.values.table import Table
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence, Set
 
 from sqlalchemy.orm import Session
 
-from app.leaderboards.measured import Measurement
-from app.leaderboards.registry import measured_method
-from app.manifest import Leaderboard, Manifest
+from app.boards.measured import Measurement
+from app.boards.registry import measured_method
+from app.manifest.manifest import Leaderboard, Manifest
 from app.store.benchmarks import Declared
 from app.store.entrant_evidence import read_entrant
 from app.store.measured import Pair, Piece, Place, keep_measurements, load_measurements, place_of

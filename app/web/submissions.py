@@ -14,17 +14,17 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.admission import Case, check_admission, is_admitted, reason_not_admitted
-from app.admission_check import Check, Registered, TokenHolder
-from app.admission_deviations import deviations_table, predicted_metrics
-from app.admission_records import StandingRecord
+from app.admission.check import Check, Registered, TokenHolder
+from app.admission.deviations import deviations_table, predicted_metrics
+from app.admission.rules import Case, check_admission, is_admitted, reason_not_admitted
 from app.config import Settings
 from app.errors import FieldRejected, NotFound, Problem
-from app.evidence.reader import Evidence
-from app.evidence.uploads import Limits, Upload
-from app.jobs.claimed import check_own_claims
-from app.manifest import problems_from
-from app.prereg import parse_prereg, sha256_hex
+from app.files.uploads import Limits, Upload
+from app.kinds.claimed import check_own_claims
+from app.kinds.reader import Evidence
+from app.kinds.series.rules import StandingRecord
+from app.manifest.manifest import problems_from
+from app.prereg.prereg import parse_prereg, sha256_hex
 from app.reading.jobs import SubmissionJob
 from app.store import benchmarks, entrants, labels, preregs, series, submissions
 from app.store.benchmarks import Declared
