@@ -20,10 +20,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "kinds",
         "admission.rules",
-        "boards.registry",
-        "boards.estimate.method",
-        "boards.estimate.board",
-        "boards.estimate.tables",
     ),
     ("db",),
     ("store",),

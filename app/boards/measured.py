@@ -1,7 +1,8 @@
 """What one entrant's evidence comes to under one board, apart from everybody else's.
 
-Methods whose numbers need no other entrant are made of two functions: `measure` looks at one entrant, and its
-result is kept; `assemble` ranks the results. So a new submission costs its own rows and nobody else's.
+Where numbers need no other entrant a board is made in two steps: the kind of evidence has `measure`, which looks at one
+entrant and whose result is kept; the method has `assemble`, which ranks the results. So a new submission costs its own
+rows and nobody else's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import ScoreTable
-from app.values.table import Cell
+from app.values.table import Cell, Table
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,36 @@ class Measurement:
     losses: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvidenceWords:
+    """What a board says of the evidence behind its measurements.
+
+    `resampled` is what the resamples draw, `too_few` what there are fewer than two of where they cannot, `failed` what
+    counts as the worst there is. `has_statistics`: a score is a mean or an interquartile mean of many, and says which.
+    """
+
+    resampled: str
+    too_few: str
+    failed: str
+    has_statistics: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredEvidence:
+    """How a kind of evidence is measured, entrant by entrant, and what a board shows of it beside its ranks.
+
+    `further_tables` gets the measurements in the order of the board, the contenders first.
+    """
+
+    measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
+    words: Callable[[Manifest, Any], EvidenceWords]
+    further_tables: Callable[[Manifest, Any, Sequence[Measurement]], tuple[Table, ...]]
+
+
 @dataclass(frozen=True)
 class MeasuredMethod:
-    """A ranking method in two steps, and the class of its boards in a manifest."""
+    """A ranking method that assembles a board from measurements, and the class of its boards in a manifest."""
 
     spec: type[Leaderboard]
-    measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
-    assemble: Callable[[Manifest, Any, Sequence[Measurement]], BoardTables]
+    assemble: Callable[[Manifest, Any, Sequence[Measurement], MeasuredEvidence], BoardTables]

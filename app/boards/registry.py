@@ -1,10 +1,9 @@
 """The known ranking methods: a module for each, which defines METHOD.
 
-METHOD is (manifest class, compute) for a method that looks at all rows together, or a MeasuredMethod for one that
-measures each entrant apart. Called by `app.store.benchmarks` to read manifests and by `app.jobs` to compute.
+METHOD is (manifest class, compute) for a method that looks at all rows together, or a MeasuredMethod for one whose
+entrants are measured apart. Called by `app.store.benchmarks` to read manifests and by `app.jobs` to compute.
 """
 
-import importlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any, NamedTuple
@@ -18,12 +17,6 @@ from app.manifest.manifest import Leaderboard, Manifest, build_manifest
 from app.values.scores import ScoreTable
 from app.yaml.strict import read_yaml
 
-MODULES = {
-    "estimate": "app.boards.estimate.method",
-    "mean": "app.boards.mean",
-    "skill_score": "app.boards.skill_score",
-    "weighted_rank": "app.boards.weighted_rank.method",
-}
 MAX_MANIFEST_BYTES = 1024 * 1024
 
 Compute = Callable[[Manifest, Any, ScoreTable], BoardTables]
@@ -38,12 +31,17 @@ class TableMethod(NamedTuple):
 
 @cache
 def methods() -> Mapping[str, TableMethod | MeasuredMethod]:
-    """Return each method by its name."""
-    found: dict[str, TableMethod | MeasuredMethod] = {}
-    for name, module in MODULES.items():
-        method = importlib.import_module(module).METHOD
-        found[name] = method if isinstance(method, MeasuredMethod) else TableMethod(*method)
-    return found
+    """Return each method by its name. They are loaded when first asked for: most commands compute nothing."""
+    from app.boards import mean, skill_score
+    from app.boards.estimate import method as estimate
+    from app.boards.weighted_rank import method as weighted_rank
+
+    return {
+        "estimate": estimate.METHOD,
+        "mean": TableMethod(*mean.METHOD),
+        "skill_score": TableMethod(*skill_score.METHOD),
+        "weighted_rank": TableMethod(*weighted_rank.METHOD),
+    }
 
 
 @cache

@@ -4,43 +4,22 @@ Called by `web.submissions` before anything is stored, also for a dry run.
 """
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
-from app.files.uploads import TABLE_SUFFIXES, FileRecord, Limits, Unpacking, Upload
-from app.kinds.episodes import read as episodes
-from app.kinds.predictions import files as prediction_files
-from app.kinds.predictions import read as predictions
+from app.files.uploads import FileRecord, Limits, Unpacking, Upload
+from app.kinds.known import kind_of
 from app.kinds.reading import Reading, Request
-from app.kinds.series import read as series_metrics
-from app.kinds.series import run as series_run
-from app.kinds.summary.read import read_evaluation_summary
-from app.manifest.manifest import EvidenceKind, Manifest
+from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import ScoreTable
 from app.values.table import Table
 
 NO_LABELS: Mapping[str, Labels] = {}
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of evidence: what reads it, and which files it may hold beside archives of them."""
-
-    read: Callable[[Request], Reading | None]
-    suffixes: Sequence[str] = TABLE_SUFFIXES
-
-
-KINDS: Mapping[EvidenceKind, Kind] = {
-    "evaluation_summary": Kind(read_evaluation_summary),
-    "episodes": Kind(episodes.read_episodes, episodes.SUFFIXES),
-    "predictions": Kind(predictions.read_predictions, prediction_files.SUFFIXES),
-    "series_metrics": Kind(series_metrics.read_series_metrics, series_run.SUFFIXES),
-}
 
 
 @dataclass(frozen=True)
@@ -66,10 +45,7 @@ def read_evidence(
 
     Raises EvidenceRejected with every problem of every file, and TooLarge when a limit is passed.
     """
-    kind = KINDS.get(manifest.evidence)
-    if kind is None:
-        message = f"evidence kind {manifest.evidence} is not supported by this version"
-        raise EvidenceRejected(f"{message}.", [Problem(message)])
+    kind = kind_of(manifest)
     findings = Findings()
     with tempfile.TemporaryDirectory(prefix="plumbline-upload-") as folder:
         unpacking = Unpacking(limits, Path(folder), findings, kind.suffixes)

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from app.boards.claims import COLUMNS, Asked, Contrast, decide_claims
-from app.boards.estimate.method import METHOD
+from app.boards.estimate.board import assemble_board
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.registry import parse_manifest
 from app.errors import ManifestRejected
+from app.kinds.episodes.measure import measure_episodes
+from app.kinds.known import measured_evidence
 from app.manifest.manifest import Manifest
 from app.store.measured import pack_measurement, unpack_measurement
 from app.values.scores import Coded, ScoreTable
@@ -65,13 +67,13 @@ def rows(
 def measure(scores: ScoreTable, entrant: str = "A", more: str = "") -> Measurement:
     """Measure one entrant."""
     manifest, spec = declared(more)
-    return METHOD.measure(manifest, spec, EntrantEvidence(entrant, scores))
+    return measure_episodes(manifest, spec, EntrantEvidence(entrant, scores))
 
 
 def board(*measurements: Measurement, more: str = "") -> Table:
     """Return the board of measured entrants."""
     manifest, spec = declared(more)
-    return METHOD.assemble(manifest, spec, measurements).leaderboard
+    return assemble_board(manifest, spec, measurements, measured_evidence(manifest)).leaderboard
 
 
 GOOD = {0: [1.0, 1.0, 1.0, 0.0], 1: [1.0, 1.0, 0.0, 1.0], 2: [1.0, 1.0, 1.0, 1.0]}
@@ -197,8 +199,8 @@ def test_a_rare_violation_is_not_trimmed_away() -> None:
     scores = rows(GOOD, force=0.0)
     scores.values[0, 1] = 1.0
     spec = manifest.leaderboards[0]
-    measured = METHOD.measure(manifest, spec, EntrantEvidence("A", scores))
-    table = METHOD.assemble(manifest, spec, [measured]).leaderboard
+    measured = measure_episodes(manifest, spec, EntrantEvidence("A", scores))
+    table = assemble_board(manifest, spec, [measured], measured_evidence(manifest)).leaderboard
     titles = {column.name: column.title for column in table.columns}
 
     assert (measured.estimates["success"].point, measured.estimates["success:mean"].point) == (1.0, 10 / 12)

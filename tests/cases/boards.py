@@ -13,6 +13,7 @@ from app.boards.measured import EntrantEvidence, MeasuredMethod
 from app.boards.registry import compute_board as compute_rows
 from app.boards.registry import measured_method, parse_manifest
 from app.boards.tables import BoardTables
+from app.kinds.known import measured_evidence
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.values.predictions import Labels, PredictionBlock
@@ -161,7 +162,8 @@ def _assemble(declared: Manifest, evidence: list[EntrantEvidence]) -> BoardTable
     spec = declared.leaderboards[0]
     method = measured_method(spec)
     assert isinstance(method, MeasuredMethod)
-    return method.assemble(declared, spec, [method.measure(declared, spec, each) for each in evidence])
+    kind = measured_evidence(declared)
+    return method.assemble(declared, spec, [kind.measure(declared, spec, each) for each in evidence], kind)
 
 
 PARTS = {

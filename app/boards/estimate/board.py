@@ -12,8 +12,7 @@ import numpy as np
 
 from app.boards.estimate.pairs import pairwise
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
-from app.boards.estimate.tables import further_tables
-from app.boards.measured import ALL_EQUAL, Estimate, Measurement
+from app.boards.measured import ALL_EQUAL, Estimate, EvidenceWords, MeasuredEvidence, Measurement
 from app.boards.standing import ENTRANT, RANK, STANDING_COLUMNS, BoardStanding, stand
 from app.boards.tables import BoardTables, sentences
 from app.errors import BoardUnavailable, Unavailable
@@ -39,21 +38,24 @@ class Ranked:
         return [metric in measurement.replicates for measurement in self.contenders]
 
 
-def assemble_board(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> BoardTables:
+def assemble_board(
+    manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], evidence: MeasuredEvidence
+) -> BoardTables:
     """Rank measured entrants. Raises BoardUnavailable when there are none."""
     if not measurements:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     ranked = rank(manifest, spec, measurements)
+    words = evidence.words(manifest, spec)
     board = Table(
         name=f"leaderboard/{spec.name}",
         title=spec.title or spec.name,
-        columns=_columns(manifest, spec, measurements),
+        columns=_columns(manifest, spec, words, measurements),
         rows=tuple(_rows(spec, ranked, measurements)),
-        notes=_notes(manifest, spec, ranked),
-        meta=_meta(manifest, spec, measurements),
+        notes=_notes(spec, words, ranked),
+        meta=_meta(manifest, spec, words, measurements),
     )
     pairs = pairwise(manifest, spec, ranked.contenders, ranked.replicates)
-    return BoardTables(board, pairs, further_tables(manifest, spec, [*ranked.contenders, *ranked.others]))
+    return BoardTables(board, pairs, evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others]))
 
 
 def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Ranked:
@@ -144,11 +146,13 @@ def fact_names(measurements: Sequence[Measurement]) -> list[str]:
     return list(dict.fromkeys(name for m in measurements for name in m.facts))
 
 
-def _columns(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Column, ...]:
+def _columns(
+    manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, measurements: Sequence[Measurement]
+) -> tuple[Column, ...]:
     measured = [
         column
         for name in estimate_names(spec, measurements)
-        for column in _interval_columns(manifest, spec, name, detail=name not in spec.metrics)
+        for column in _interval_columns(manifest, spec, words, name, detail=name not in spec.metrics)
     ]
     counts = [_count_column(name) for name in fact_names(measurements)]
     label = Column("label", "Not a contender", "text", detail=not spec.labels, glossary="labels")
@@ -164,12 +168,14 @@ def _count_column(name: str) -> Column:
     )
 
 
-def _interval_columns(manifest: Manifest, spec: EstimateBoard, name: str, *, detail: bool) -> tuple[Column, ...]:
+def _interval_columns(
+    manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, name: str, *, detail: bool
+) -> tuple[Column, ...]:
     stem, _, kind = name.partition(":")
     metric = manifest.metrics.get(stem)
     composed = spec.composite.title if spec.composite is not None and stem == spec.ranked else None
     title = composed or (metric.title if metric else None) or stem
-    if not kind and metric is not None and manifest.predictions is None:
+    if not kind and metric is not None and words.has_statistics:
         kind = spec.statistic_of(stem, metric)
     if kind:
         title = f"{title}, {'IQM' if kind == 'iqm' else kind.replace('_', ' ')}"
@@ -185,24 +191,16 @@ def _interval_columns(manifest: Manifest, spec: EstimateBoard, name: str, *, det
     )  # fmt: skip
 
 
-def _notes(manifest: Manifest, spec: EstimateBoard, ranked: Ranked) -> tuple[str, ...]:
-    notes = []
-    units = "examples" if manifest.evidence == "predictions" else "clusters"
-    if manifest.predictions is not None and manifest.predictions.labels == "submitted":
-        notes.append("Every submission brought its own labels; nobody has checked them, nor that they are the same.")
+def _notes(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple[str, ...]:
+    notes = [*words.notes]
     failed = [f"{m.entrant} ({m.facts['n_failed']})" for m in ranked.contenders if m.facts.get("n_failed")]
     if failed:
-        what = (
-            f"Episodes without a score of {spec.ranked}"
-            if manifest.predictions is None
-            else "Items without a prediction"
-        )
-        notes.append(f"{what}, each counted as the worst there is: {sentences(failed)}.")
+        notes.append(f"{words.failed}, each counted as the worst there is: {sentences(failed)}.")
     if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
         notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
     if empty := [m.entrant for m in ranked.others if m.entrant not in spec.labels]:
         notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
-    notes += _without_spread(spec, ranked, units)
+    notes += _without_spread(spec, ranked, words.too_few)
     if flat := list(_without_width(spec, ranked)):
         notes.append(f"Intervals without width, because every resample gives the same: {'; '.join(flat)}.")
     if partial := [m.entrant for m in ranked.contenders if m.facts.get("partial")]:
@@ -235,17 +233,18 @@ def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
             yield f"{metric} of {sentences(equal)}"
 
 
-def _meta(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> dict[str, Any]:
-    units = resampled_units(manifest)
+def _meta(
+    manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, measurements: Sequence[Measurement]
+) -> dict[str, Any]:
     has_replicates = any(m.replicates for m in measurements)
     reasons = [e.reason for m in measurements if (e := m.estimates.get(spec.ranked, NOTHING)).reason is not None]
     return {
         **drawn_meta(spec),
         "metric": spec.ranked,
         "rank_by": spec.ranked,
-        **({} if manifest.predictions else _statistics(manifest, spec)),
+        **(_statistics(manifest, spec) if words.has_statistics else {}),
         "n_entrants": len(measurements),
-        "interval": f"percentile bootstrap over {units}" if has_replicates else None,
+        "interval": f"percentile bootstrap over {words.resampled}" if has_replicates else None,
         "interval_reason": None if has_replicates else next(iter(reasons), "too_few_clusters"),
     }
 
@@ -253,10 +252,3 @@ def _meta(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measur
 def _statistics(manifest: Manifest, spec: EstimateBoard) -> dict[str, Any]:
     of_each = {metric: spec.statistic_of(metric, manifest.metrics[metric]) for metric in spec.metrics}
     return {"statistic": of_each[spec.ranked], "statistics": of_each}
-
-
-def resampled_units(manifest: Manifest) -> str:
-    """Return what the resamples of a board draw."""
-    if manifest.predictions is None:
-        return "seeds, and over episodes within them"
-    return "groups" if manifest.predictions.kind == "ranking" else "examples"

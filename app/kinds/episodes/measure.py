@@ -1,7 +1,8 @@
 """One entrant's episodes under a board of method `estimate`: metrics with intervals, by task and condition, profiles.
 
-Called by `app.boards.estimate.method`. Seeds are resampled, then episodes within each drawn seed. Each cell has its own
-generator, seeded by names, so that nothing depends on who else is on the board or on the order of seeds.
+Called by `app.jobs.measuring` through the kind's entry in `app.kinds.known`. Seeds are resampled, then episodes within
+each drawn seed. Each cell has its own generator, seeded by names, so that nothing depends on who else is on the board
+or on the order of seeds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

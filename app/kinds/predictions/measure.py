@@ -1,8 +1,9 @@
 """One entrant's predictions under a board of method `estimate`: metrics with intervals, reports, what tests need.
 
-Called by `app.boards.estimate.method`. The resampled examples of a task are drawn from a generator that is seeded by
-the board and the task, so every entrant is held against the same ones and differences between entrants are paired.
-Where submitters bring their own labels the entrants have no examples in common, and each is drawn for itself.
+Called by `app.jobs.measuring` through the kind's entry in `app.kinds.known`. The resampled examples of a task are drawn
+from a generator that is seeded by the board and the task, so every entrant is held against the same ones and
+differences between entrants are paired. Where submitters bring their own labels the entrants have no examples in
+common, and each is drawn for itself.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

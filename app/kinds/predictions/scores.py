@@ -258,7 +258,7 @@ def _mean_of_defined(values: FloatArray) -> FloatArray:
 
 
 def unit_losses(task: TaskPredictions) -> FloatArray:
-    """Return what a paired test of two entrants compares, one number per unit: see `app.boards.estimate.pair_tests`.
+    """Return what a paired test of two entrants compares, one number per unit: see `app.kinds.predictions.pair_tests`.
 
     Whether an example's class is right, the squared residual of a value, the NDCG of a group; each times its weight
     over the mean weight, so that the mean is the weighted one.

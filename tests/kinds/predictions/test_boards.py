@@ -26,6 +26,7 @@ from app.boards.measured import Measurement
 from app.boards.registry import parse_manifest
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
+from app.kinds.known import measured_evidence
 from app.kinds.predictions.reports import report_tables
 from app.manifest.manifest import Manifest
 from app.stats.comparison import holm
@@ -36,7 +37,7 @@ from tests.cases.prediction_boards import BINARY, COLOURS, benchmark, benchmark_
 
 def board_of(manifest: Manifest, measurements: Sequence[Measurement]) -> BoardTables:
     """Return the board with its further tables."""
-    return assemble_board(manifest, spec(manifest), measurements)
+    return assemble_board(manifest, spec(manifest), measurements, measured_evidence(manifest))
 
 
 def table(tables: BoardTables, kind: str) -> Table:

@@ -1,15 +1,13 @@
-"""The further tables of a board of method `estimate`: by task and condition, performance profiles, composite.
+"""The tables of episodes beside a board of method `estimate`: by task and condition, performance profiles, composite.
 
-Called by `app.boards.estimate.board`; the rows were made when each entrant was measured.
+Called for `app.boards.estimate.board`; the rows were made when each entrant was measured.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from app.boards.estimate.pair_tests import pair_tables
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
-from app.kinds.predictions.reports import report_tables
 from app.manifest.manifest import Manifest
 from app.values.table import Cell, Column, Table
 
@@ -58,9 +56,7 @@ PLOT = {
 
 def further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Table, ...]:
     """Return the tables that have rows, each named `<kind>/<board>`."""
-    if manifest.evidence == "predictions":
-        reports = report_tables({m.entrant: m.rows for m in measurements}, board=spec.name)
-        return (*reports, *pair_tables(manifest, spec, measurements))
+    del manifest  # the board and the rows say everything
     title = spec.title or spec.name
     composite = spec.composite.title if spec.composite else "Composite"
     made = (

@@ -1,6 +1,6 @@
 """Entrants against each other on the same examples: paired differences of every metric, and tests, pair by pair.
 
-Called by `app.boards.estimate.tables` for boards of predictions. The replicates of two entrants come from the
+Called by `app.kinds.predictions.kind`. The replicates of two entrants come from the
 same resampled examples, so their differences are paired; the tests need no resamples.
 """
 
