@@ -16,11 +16,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("values", "yaml", "stats"),
     ("prereg", "manifest"),
     ("files", "boards", "admission"),
-    # These modules of boards and admission still ask the kinds; the contract `Kind` will hand them what they need.
-    (
-        "kinds",
-        "admission.rules",
-    ),
+    ("kinds",),
     ("db",),
     ("store",),
     ("jobs", "render", "reading"),

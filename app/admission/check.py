@@ -1,15 +1,17 @@
 """What an admission rule gives and what it looks at; shared by the families of rules.
 
-Read by `app.admission.rules` and its families, `app.kinds.episodes.rules` and `app.kinds.episodes.bundle_rules`.
+Read by `app.admission.rules` and by the rules of each kind.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from app.prereg.prereg import Prereg
 
+Claims = Mapping[str, Mapping[str, float]]
+"""Values that a submission says of itself: {entrant: {metric: value}}."""
 Outcome = Literal["passed", "failed", "warned"]
 SHOWN = 10
 _SHOWN_SENTENCES = 5
@@ -46,6 +48,15 @@ class Registered:
     attested: bool
     benchmarks: tuple[str, ...] = ()
     by: TokenHolder | None = None
+
+
+@dataclass(frozen=True)
+class StandingRecord:
+    """A record in a stratum as other entrants' standing submissions hold it; `submission` is the first of them."""
+
+    record: str
+    stratum: str
+    submission: int
 
 
 def listed(names: Iterable[str], shown: int = SHOWN) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from app.admission.check import Registered, listed
-from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.stats.arrays import BoolArray
 from app.values.facts import BundleFacts
@@ -34,11 +33,6 @@ def deviations_table(
     """
     rows = (*_rows(registered.prereg, scores, predicted), *_said(registered, bundles))
     return Table("deviations", "Declared against delivered", COLUMNS, rows)
-
-
-def predicted_metrics(manifest: Manifest) -> tuple[str, ...]:
-    """Return the metrics that are ours to compute from predictions: whoever delivers these delivers every one."""
-    return tuple(manifest.metrics) if manifest.evidence == "predictions" else ()
 
 
 def _rows(prereg: Prereg, scores: ScoreTable, predicted: Sequence[str]) -> Iterator[Row]:

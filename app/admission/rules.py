@@ -4,55 +4,29 @@ Called by `web.submissions` before anything is stored (also for a dry run) and b
 clock is handed in. A failed check keeps a submission off the boards; a warning is shown beside it.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterable
 
 import numpy as np
 
-from app.admission.check import Check, Registered, TokenHolder, listed, outcome_of_gap, policy_in_words, some
-from app.admission.deviations import predicted_metrics
+from app.admission.case import Case, KindRules
+from app.admission.check import Check, Registered, listed, outcome_of_gap, policy_in_words, some
 from app.admission.registration import check_benchmark, check_registrant
-from app.kinds.episodes.bundle_rules import Claims, check_bundles, check_claims_present, check_prereg_bundles
-from app.kinds.episodes.rules import check_min_seeds, check_prereg_episodes
-from app.kinds.episodes.score_rules import check_scores_present
-from app.kinds.series.rules import StandingRecord, check_records
+from app.admission.seeds import check_min_seeds
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.prereg.shared import IID_REFUSED
-from app.values.facts import RunFacts
 from app.values.scores import ScoreTable
 
 # The one rule that needs the server's clock.
 WITNESSED_RULE = "registered_before_run"
 
 
-@dataclass(frozen=True)
-class Case:
-    """Everything that admission looks at. `started_at` is when the run began, as the submitter says.
-
-    `standing` are the records of the other entrants of a series benchmark; None where nobody looked.
-    `submitter` is null where no server is asked.
-    """
-
-    manifest: Manifest
-    scores: ScoreTable
-    registered: Registered | None
-    received_at: datetime
-    facts: RunFacts = field(default_factory=RunFacts)
-    started_at: datetime | None = None
-    dirty: bool | None = None
-    claims: Claims | None = None
-    standing: Sequence[StandingRecord] | None = None
-    submitter: TokenHolder | None = None
-
-
-def check_admission(case: Case) -> list[Check]:
-    """Apply every rule of the benchmark and return one check for each."""
-    checks = [*_manifest_checks(case)]
+def check_admission(case: Case, rules: KindRules) -> list[Check]:
+    """Apply every rule of the benchmark, those of its kind of evidence too, and return one check for each."""
+    checks = [*_manifest_checks(case, rules)]
     if case.registered is None:
         return [_missing_prereg(case.manifest), *checks]
-    return [*_prereg_checks(case, case.registered), *checks]
+    return [*_prereg_checks(case, case.registered, rules), *checks]
 
 
 def is_admitted(checks: Iterable[Check]) -> bool:
@@ -73,7 +47,7 @@ def _missing_prereg(manifest: Manifest) -> Check:
     return Check("prereg", "warned", "No preregistration was cited; this benchmark does not require one.")
 
 
-def _prereg_checks(case: Case, registered: Registered) -> list[Check]:
+def _prereg_checks(case: Case, registered: Registered, rules: KindRules) -> list[Check]:
     prereg = registered.prereg
     return [
         _form(prereg, case.manifest),
@@ -83,45 +57,16 @@ def _prereg_checks(case: Case, registered: Registered) -> list[Check]:
         _bootstrap_method(prereg),
         _registered_before(registered, case),
         _entrants(prereg, case.scores),
-        _tasks(prereg, case),
-        _metrics(prereg, case),
+        _tasks(prereg, case, rules),
+        _metrics(prereg, case, rules),
         *_axis(prereg, case),
-        *_seeded(prereg, case),
-        *check_prereg_bundles(registered, case.scores, case.facts.bundles),
+        *rules.prereg(case, registered),
     ]
 
 
-def _seeded(prereg: Prereg, case: Case) -> list[Check]:
-    if case.manifest.evidence == "episodes":
-        return check_prereg_episodes(case.manifest, prereg, case.scores, case.facts.bundles)
-    if prereg.seeds is None:
-        return []
-    return [Check("seeds", "warned", "Seeds are registered, but this kind of evidence does not carry seeds.")]
-
-
-def _manifest_checks(case: Case) -> list[Check]:
-    bundles = case.facts.bundles
-    claims = check_claims_present(case.manifest, case.scores.entrant.words, bundles, case.claims)
-    prereg = None if case.registered is None else case.registered.prereg
-    records = [] if case.standing is None else check_records(case.scores, case.standing)
-    return [
-        *check_scores_present(case.manifest, prereg, case.scores),
-        *_min_seeds(case),
-        *_labels(case),
-        _dirty(case),
-        *claims,
-        *check_bundles(bundles),
-        *records,
-    ]
-
-
-def _labels(case: Case) -> list[Check]:
-    if not case.facts.own_labels:
-        return []
-    reason = (
-        "The predictions brought their own labels; nobody has checked these, nor that other entrants have the same."
-    )
-    return [Check("labels", "warned", reason)]
+def _manifest_checks(case: Case, rules: KindRules) -> list[Check]:
+    claims = rules.claims(case) if case.manifest.admission.claims == "required" else []
+    return [*rules.scores(case), *_min_seeds(case), _dirty(case), *claims, *rules.run(case)]
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:
@@ -181,7 +126,7 @@ def _entrants(prereg: Prereg, scores: ScoreTable) -> Check:
     return Check("entrants", "passed", "Every entrant is registered.")
 
 
-def _tasks(prereg: Prereg, case: Case) -> Check:
+def _tasks(prereg: Prereg, case: Case, rules: KindRules) -> Check:
     declared = prereg.tasks if prereg.tasks is not None else case.manifest.task_ids()
     if declared is None:
         return Check("tasks", "passed", "Neither the preregistration nor the benchmark restricts the tasks.")
@@ -190,7 +135,7 @@ def _tasks(prereg: Prereg, case: Case) -> Check:
         return Check("tasks", "failed", f"Not among the registered tasks: {listed(undeclared)}.")
     gaps = _missing_tasks(case.scores, set(declared))
     if gaps:
-        return _judge_missing_tasks(prereg, case.manifest, some(gaps))
+        return _judge_missing_tasks(prereg, rules, some(gaps))
     return Check("tasks", "passed", f"All {len(set(declared))} registered tasks are there for every entrant.")
 
 
@@ -203,8 +148,8 @@ def _missing_tasks(scores: ScoreTable, wanted: set[str]) -> list[str]:
     return [f"{e} lacks {len(gap)} of {len(wanted)} tasks ({listed(gap, 3)})" for e, gap in lacking.items() if gap]
 
 
-def _judge_missing_tasks(prereg: Prereg, manifest: Manifest, gaps: str) -> Check:
-    if manifest.evidence != "episodes":
+def _judge_missing_tasks(prereg: Prereg, rules: KindRules, gaps: str) -> Check:
+    if rules.counts_missing_tasks:
         # A task that failed is an absent row in these kinds of evidence: it is counted as a failure, never dropped.
         return Check("tasks", "warned", f"Counted as failures: {gaps}.")
     if prereg.tasks is None:
@@ -213,11 +158,11 @@ def _judge_missing_tasks(prereg: Prereg, manifest: Manifest, gaps: str) -> Check
     return Check("tasks", outcome_of_gap(prereg), f"Registered tasks are missing: {gaps}. {policy_in_words(prereg)}")
 
 
-def _metrics(prereg: Prereg, case: Case) -> Check:
-    missing = set(prereg.metrics) - set(case.scores.columns) - set(predicted_metrics(case.manifest))
+def _metrics(prereg: Prereg, case: Case, rules: KindRules) -> Check:
+    missing = set(prereg.metrics) - set(case.scores.columns) - set(rules.computed_metrics(case.manifest))
     if missing:
         return Check("metrics", "failed", f"Registered metrics that were not delivered: {listed(missing)}.")
-    empty = _unmeasured(prereg, case.scores) if case.manifest.evidence == "episodes" else []
+    empty = _unmeasured(prereg, case.scores) if rules.needs_values else []
     if empty:
         return Check("metrics", "failed", f"Registered metrics without any value: {some(empty)}.")
     return Check("metrics", "passed", "Every registered metric was delivered.")

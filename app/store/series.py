@@ -13,9 +13,9 @@ import numpy as np
 from sqlalchemy import Select, false, func, select, update
 from sqlalchemy.orm import Session
 
+from app.admission.check import StandingRecord
 from app.db.engine import SessionFactory
 from app.db.models import Entrant, Entry, Score, Submission, Task
-from app.kinds.series.rules import StandingRecord
 from app.values.scores import NONE, Coded, ScoreTable
 
 STRATUM, ROLE, DIAGNOSTIC = "stratum_json", "role", "diagnostic"

@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from app.admission.case import Case
 from app.admission.check import Check
-from app.admission.rules import Case, check_admission, is_admitted, reason_not_admitted
+from app.admission.rules import is_admitted, reason_not_admitted
 from app.boards.registry import parse_manifest
 from app.manifest.manifest import Admission
 from app.prereg.shared import IID_REFUSED
@@ -16,6 +17,7 @@ from tests.cases.admission import (
     RECEIVED,
     REGISTERED,
     RUN_BEGAN,
+    applied,
     case,
     check,
     demanding,
@@ -41,7 +43,7 @@ def summary(prereg: bytes = EVALUATION, tasks: tuple[str, ...] = ("place", "reac
 
 def test_an_honest_bundle_breaks_no_rule() -> None:
     """Whatever is forged below is forged from this."""
-    outcomes = {each.outcome for each in check_admission(case(facts()))}
+    outcomes = {each.outcome for each in applied(case(facts()))}
 
     assert outcomes == {"passed"}
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from app.admission.case import Case
 from app.admission.check import Check, Registered
-from app.admission.rules import Case, check_admission
+from app.admission.rules import check_admission
+from app.kinds.known import kind_of
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
 from app.values.facts import BundleFacts, RunFacts
@@ -108,17 +110,22 @@ def demanding(**rules_of_admission: Any) -> Manifest:
     return declared.model_copy(update={"admission": declared.admission.model_copy(update=rules_of_admission)})
 
 
+def applied(submission: Case) -> list[Check]:
+    """Return the checks of every rule, those of the kind of evidence too."""
+    return check_admission(submission, kind_of(submission.manifest).rules)
+
+
 def check(submission: Case, rule: str) -> Check:
     """Return what one rule says; there must be exactly one check of it."""
-    (found,) = [each for each in check_admission(submission) if each.rule == rule]
+    (found,) = [each for each in applied(submission) if each.rule == rule]
     return found
 
 
 def rules(submission: Case) -> list[str]:
     """Return the rules that were applied, in their order."""
-    return [each.rule for each in check_admission(submission)]
+    return [each.rule for each in applied(submission)]
 
 
 def failed(submission: Case) -> dict[str, str]:
     """Return the reasons of the rules that keep a submission out."""
-    return {each.rule: each.reason for each in check_admission(submission) if each.outcome == "failed"}
+    return {each.rule: each.reason for each in applied(submission) if each.outcome == "failed"}

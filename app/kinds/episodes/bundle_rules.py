@@ -4,15 +4,15 @@ Called by `app.admission.rules`; each rule gives at most one check, none where n
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from app.admission.check import Check, Registered, listed, numbers, outcome_of_gap, some
+from app.admission.case import CLAIMS_PRESENT, claims_missing
+from app.admission.check import Check, Claims, Registered, listed, numbers, outcome_of_gap, some
 from app.kinds.episodes import bundles as result_bundles
 from app.kinds.episodes import spike_runs
 from app.kinds.episodes.summary import MAX_CLAIMED_RESAMPLES
-from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.prereg.shared import IID_REFUSED
 from app.values.facts import BundleFacts
@@ -21,7 +21,6 @@ from app.values.scores import ScoreTable
 MIN_RESAMPLES = 1000
 CLAIMED_INTERVAL = ("success_ci_low", "success_ci_high")
 KNOWN_VERSIONS = {*result_bundles.KNOWN_VERSIONS, *spike_runs.KNOWN_VERSIONS}
-Claims = Mapping[str, Mapping[str, float]]
 
 
 def check_prereg_bundles(registered: Registered, scores: ScoreTable, bundles: Sequence[BundleFacts]) -> list[Check]:
@@ -41,12 +40,8 @@ def check_bundles(bundles: Sequence[BundleFacts]) -> list[Check]:
     return [*_schema_version(bundles), *_resamples(bundles)]
 
 
-def check_claims_present(
-    manifest: Manifest, entrants: Sequence[str], bundles: Sequence[BundleFacts], claims: Claims | None
-) -> list[Check]:
-    """Demand a claim for every entrant where the benchmark does: an interval where there is a bundle to hold it."""
-    if manifest.admission.claims == "optional":
-        return []
+def check_claims_present(entrants: Sequence[str], bundles: Sequence[BundleFacts], claims: Claims | None) -> list[Check]:
+    """Demand a claim for every entrant: an interval where there is a bundle to hold it."""
     without_interval = [bundle.name for bundle in bundles if not _has_interval(bundle) and _may_claim(bundle)]
     if without_interval:
         reason = f"The benchmark requires a claimed interval ({', '.join(CLAIMED_INTERVAL)})"
@@ -54,12 +49,11 @@ def check_claims_present(
     covered = {bundle.entrant for bundle in bundles if _has_interval(bundle)}
     by_field = {entrant for entrant, values in (claims or {}).items() if values}
     if silent := set(entrants) - covered - by_field:
-        reason = f"The benchmark requires claimed values; there are none for {listed(silent)}."
-        return [Check("claims", "failed", reason)]
-    if manifest.evidence == "episodes" and set(entrants) - covered:
+        return [claims_missing(silent)]
+    if set(entrants) - covered:
         reason = "The claims hold averages and no interval: only a bundle's summary can claim one."
         return [Check("claims", "warned", reason)]
-    return [Check("claims", "passed", "Every entrant claims its values, to be compared with the recomputed ones.")]
+    return [CLAIMS_PRESENT]
 
 
 def _has_interval(bundle: BundleFacts) -> bool:

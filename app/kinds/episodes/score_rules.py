@@ -17,15 +17,11 @@ from app.values.scores import ScoreTable
 RULE = "scores_present"
 
 
-def check_scores_present(manifest: Manifest, prereg: Prereg | None, scores: ScoreTable) -> list[Check]:
+def check_scores_present(manifest: Manifest, prereg: Prereg | None, scores: ScoreTable) -> Check:
     """Ask for a score of every metric that ranks in every episode; the failure policy judges what is missing.
 
     A failure of another kind of evidence is an absent row or an item without a prediction: the boards count it.
     """
-    return [_scores_present(manifest, prereg, scores)] if manifest.evidence == "episodes" else []
-
-
-def _scores_present(manifest: Manifest, prereg: Prereg | None, scores: ScoreTable) -> Check:
     missing = {metric: rows for metric, rows in missing_rankings(manifest, scores).items() if rows.any()}
     if missing:
         gaps = [gap for metric, rows in missing.items() for gap in _by_entrant(scores, metric, rows)]

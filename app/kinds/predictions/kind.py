@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from app.admission.case import Case, KindRules
+from app.admission.check import Check
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
 from app.kinds.contract import Kind
@@ -32,9 +34,19 @@ def _further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Seque
     return (*reports, *pair_tables(manifest, spec, measurements))
 
 
+def _own_labels(case: Case) -> list[Check]:
+    if not case.facts.own_labels:
+        return []
+    reason = (
+        "The predictions brought their own labels; nobody has checked these, nor that other entrants have the same."
+    )
+    return [Check("labels", "warned", reason)]
+
+
 PREDICTIONS = Kind(
     name="predictions",
     read=read_predictions,
     suffixes=SUFFIXES,
+    rules=KindRules(scores=_own_labels, computes_metrics=True),
     measured=MeasuredEvidence(measure=measure_predictions, words=_words, further_tables=_further_tables),
 )

@@ -4,25 +4,15 @@ Called by `app.admission.rules`. What others hold is handed in, read by `app.sto
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from app.admission.check import Check, listed, some
+from app.admission.check import Check, StandingRecord, listed, some
 from app.boards.weighted_rank.groups import enrolled_estimators
 from app.boards.weighted_rank.records import HeldRecords, held_records
 from app.values.scores import ScoreTable
 
 SHOWN_RECORDS = 3
-
-
-@dataclass(frozen=True)
-class StandingRecord:
-    """A record in a stratum as other entrants' standing submissions hold it; `submission` is the first of them."""
-
-    record: str
-    stratum: str
-    submission: int
 
 
 def check_records(scores: ScoreTable, standing: Sequence[StandingRecord]) -> list[Check]:

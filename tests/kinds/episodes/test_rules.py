@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.admission.case import Case
 from app.admission.cells import count_runs
-from app.admission.rules import Case
 from tests.cases.admission import AXIS, Row, case, check, demanding, facts, failed, grid, registered, rules, table
 from tests.cases.chamber import PREREG
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.admission.rules import Case
+from app.admission.case import Case
 from app.boards.missing_scores import with_worst
 from app.boards.registry import parse_manifest
 from app.manifest.manifest import Manifest, Metric
