@@ -55,7 +55,7 @@ test-all: test test-slow
 
 # Ten minutes of made-up submissions of every kind, FUZZ_S in all.
 fuzz: $(VENV)/.development
-	HYPOTHESIS_PROFILE=fuzz FUZZ_S=$${FUZZ_S-600} $(BIN)/python -m pytest tests/test_property_publication.py $(ARGS)
+	HYPOTHESIS_PROFILE=fuzz FUZZ_S=$${FUZZ_S-600} $(BIN)/python -m pytest tests/jobs/test_property_publication.py $(ARGS)
 
 wheel-test: $(VENV)/.development
 	$(BIN)/python -m pytest -m wheel tests/test_wheel.py $(ARGS)

@@ -10,12 +10,12 @@ import numpy as np
 # What turns rows into numbers. Pages and addresses may change without making a new snapshot.
 DECIDING = (
     "stats/*.py",
-    "leaderboards/*.py",
-    "scores.py",
-    "manifest*.py",
+    "boards/**/*.py",
+    "kinds/**/*.py",
+    "values/scores.py",
+    "manifest/*.py",
     "jobs/boards.py",
     "jobs/claims.py",
-    "jobs/summaries.py",
 )
 
 

@@ -9,19 +9,19 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from app.config import Settings
-from app.db.embedded import running_server as embedded_server
+from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
 from app.jobs.queue import QueuedJobs
-from app.prereg import sha256_hex
+from app.prereg.prereg import sha256_hex
 from app.stats.aggregate import estimate, interquartile_mean, mean
 from app.stats.cluster import chamber_generator, draw_chamber, draw_clusters, group_sample
 from app.store import benchmarks
-from tests.chamber import MANIFEST, PREREG, bundle, episodes, zipped
-from tests.cluster_oracle import double_loop
+from tests.cases.chamber import MANIFEST, PREREG, bundle, episodes, zipped
+from tests.cases.cluster_oracle import double_loop
+from tests.cases.running_server import fresh_data_dir
 from tests.conftest import Site, open_site
-from tests.running_server import fresh_data_dir
 
 N_SEEDS, N_EPISODES, N_RESAMPLES = 16, 100, 10_000
 N_LOOPED = 1_000

@@ -11,13 +11,13 @@ from statistics import NormalDist
 
 import numpy as np
 
-from app.leaderboards.estimate_predictions import measure_predictions
-from app.leaderboards.measured import EntrantEvidence
-from app.leaderboards.registry import parse_manifest
-from app.manifest import Manifest
-from app.predictions import Labels, PredictionBlock
-from app.scores import Coded, ScoreTable
+from app.boards.measured import EntrantEvidence
+from app.boards.registry import parse_manifest
+from app.kinds.predictions.measure import measure_predictions
+from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
+from app.values.predictions import Labels, PredictionBlock
+from app.values.scores import Coded, ScoreTable
 
 Held = dict[tuple[str, str], float]
 N_DATASETS, N_RESAMPLES, N_PARTS = 2_000, 1_000, 20

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from bench.server import EXAMPLE, headers, settle, submit
-from tests.running_server import fresh_data_dir, running_server
+from tests.cases.running_server import fresh_data_dir, running_server
 
 PAGE = "/benchmarks/fev-bench/leaderboards/sql"
 SECONDS, ROUNDS = 3.0, 3

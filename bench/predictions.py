@@ -59,11 +59,11 @@ import json, sys, time
 from pathlib import Path
 from statistics import median
 import numpy as np
-from app.leaderboards.estimate_predictions import measure_predictions
-from app.leaderboards.measured import EntrantEvidence
-from app.leaderboards.registry import parse_manifest
-from app.predictions import Labels, PredictionBlock
-from app.scores import Coded, ScoreTable
+from app.kinds.predictions.measure import measure_predictions
+from app.boards.measured import EntrantEvidence
+from app.boards.registry import parse_manifest
+from app.values.predictions import Labels, PredictionBlock
+from app.values.scores import Coded, ScoreTable
 folder = Path(sys.argv[1])
 manifest = parse_manifest((folder / "manifest.yaml").read_bytes())
 scores, labels, groups = (np.load(folder / f"{name}.npy") for name in ("scores", "labels", "groups"))

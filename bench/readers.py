@@ -23,7 +23,7 @@ import numpy as np
 from bench.client import Answer, Connections, get, post_file
 from bench.pages import PAGE, bare_server
 from bench.server import EXAMPLE, headers, settle, submit
-from tests.running_server import RunningServer, fresh_data_dir, running_server
+from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 
 HOME = "/benchmarks/fev-bench"
 # What a visitor reads: the board most, then the benchmark, the front page and another board.

@@ -12,9 +12,9 @@ import psutil
 import psycopg
 import yaml
 
-from app.db.embedded import running_server as embedded_server
+from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
-from tests.running_server import RunningServer, fresh_data_dir, running_server
+from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "fev-bench"

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from app.leaderboards.registry import compute_board, parse_manifest
-from app.leaderboards.skill_score import compute
-from app.manifest import Leaderboard, Manifest
-from app.scores import Coded, ScoreTable
-from tests.fev_rows import FEV, fev_scores
+from app.boards.registry import compute_board, parse_manifest
+from app.boards.skill_score import compute
+from app.manifest.manifest import Leaderboard, Manifest
+from app.values.scores import Coded, ScoreTable
+from tests.cases.fev_rows import FEV, fev_scores
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "fev-bench" / "manifest.yaml"
@@ -42,7 +42,7 @@ print(json.dumps(found))
 ALONE = """
 import json, sys, time
 from pathlib import Path
-from app.leaderboards.registry import compute_board
+from app.boards.registry import compute_board
 from bench.statistics import MANIFEST, SCORES
 spec = MANIFEST.leaderboard("sql")
 drawn = spec.uncertainty.model_copy(update={"n_resamples": int(sys.argv[1])})

@@ -15,7 +15,7 @@ from sqlalchemy import make_url, update
 from starlette.testclient import TestClient
 
 from app.config import Settings
-from app.db.embedded import running_server as embedded_server
+from app.db.embedded.running import running_server as embedded_server
 from app.db.engine import SessionFactory, make_engine, make_session_factory
 from app.db.migrate import upgrade
 from app.db.models import Benchmark, Submission
@@ -24,8 +24,8 @@ from app.jobs.publish import publish
 from app.jobs.queue import QueuedJobs
 from app.main import create_app
 from app.store import benchmarks, submissions, tokens
-from tests import embedded_user, running_server
-from tests.described import Description
+from tests.cases import embedded_user, running_server
+from tests.cases.described import Description
 
 # Whoever has one of these at hand starts a database. Held by identity, so that it does not matter where they live.
 STARTERS = (

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parent.parent
+from tests.cases.packaging import ROOT
+
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 

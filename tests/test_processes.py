@@ -1,55 +1,17 @@
 """What must hold when real processes race and die."""
 
 import os
-import re
 import signal
-import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
-import pytest
 
-from tests.running_server import RunningServer, fresh_data_dir, running_server
-from tests.test_walkthrough import MANIFEST, PREREG
+from tests.cases.processes import admin, send, server, wait_until_settled
+from tests.cases.running_server import RunningServer
+
+__all__ = ["server"]
 
 N_SUBMISSIONS = 24
-PUBLISHED_WITHIN_S = 60
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    """A whole server, with a benchmark and a preregistration."""
-    with fresh_data_dir() as data_dir, running_server(data_dir) as running:
-        headers = admin(running)
-        httpx.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
-        httpx.post(f"{running.address}/preregs", content=PREREG, headers=headers).raise_for_status()
-        yield running
-
-
-def admin(server: RunningServer) -> dict[str, str]:
-    """Return the header by which the first admin signs in."""
-    found = re.search(r"plb_[\w-]+", server.printed)
-    assert found is not None
-    return {"Authorization": f"Bearer {found[0]}"}
-
-
-def send(server: RunningServer, entrant: str, headers: dict[str, str]) -> httpx.Response:
-    """Submit three rows of an entrant."""
-    rows = "model,task,MASE\n" + "".join(f"{entrant},t{task},{task + len(entrant)}\n" for task in (1, 2, 3))
-    files = [("files", ("r.csv", rows.encode())), ("prereg", ("p.yaml", PREREG))]
-    return httpx.post(f"{server.address}/benchmarks/tiny/submissions", files=files, headers=headers, timeout=30)
-
-
-def wait_until_settled(server: RunningServer, number: int) -> dict[str, list[dict[str, str]]]:
-    """Return a submission once it is past waiting; a bounded poll of its public state."""
-    deadline = time.monotonic() + PUBLISHED_WITHIN_S
-    while time.monotonic() < deadline:
-        found: dict[str, list[dict[str, str]]] = httpx.get(f"{server.address}/submissions/{number}.json").json()
-        if found["waiting_for"] is None:
-            return found
-        signal.sigtimedwait([], 0.1)
-    raise AssertionError(f"submission {number} still waits for {found['waiting_for']}")
 
 
 def test_every_accepted_submission_is_published_once_although_the_worker_is_killed(server: RunningServer) -> None:

@@ -18,8 +18,13 @@ def collected(marks: str, *files: str) -> set[str]:
 
 def test_what_asks_for_a_database_is_marked() -> None:
     """Whether a test takes the server of the tests, by whatever detour, or its file starts servers of its own."""
-    asking = {"tests/test_migrations.py", "tests/test_formats.py", "tests/test_cli_serve.py", "tests/test_browser.py"}
-    pure = {"tests/test_stats.py", "tests/test_cli_offline.py", "tests/test_admission.py"}
+    asking = {
+        "tests/db/test_migrations.py",
+        "tests/web/test_formats.py",
+        "tests/cli/test_serve.py",
+        "tests/web/test_browser.py",
+    }
+    pure = {"tests/stats/test_stats.py", "tests/cli/test_offline.py", "tests/admission/test_rules.py"}
 
     assert collected("database", *asking, *pure) == asking
     assert collected("not database", *asking, *pure) == pure

@@ -5,48 +5,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from tests.cases.walkthrough import BASE, BETTER, GOOD, MANIFEST, PREREG, board, declare, send
 from tests.conftest import Site
-
-MANIFEST = """\
-schema_version: 1
-slug: tiny
-title: Tiny
-evidence: evaluation_summary
-columns: {entrant: model, task: task, leaked: null}
-metrics: {MASE: {direction: minimize, min: 0}}
-tasks: [{id: t1}, {id: t2}, {id: t3}]
-admission: {prereg: required}
-leaderboards:
-  - {name: skill, method: skill_score, metric: MASE, baseline: Base, missing: impute}
-  - {name: average, method: mean, metric: MASE, missing: drop}
-"""
-PREREG = b"benchmark: tiny\nmetrics: [MASE]\ntasks: all\n"
-BASE = b"model,task,MASE\nBase,t1,1.0\nBase,t2,2.0\nBase,t3,4.0\n"
-GOOD = b"model,task,MASE\nGood,t1,0.5\nGood,t2,1.0\nGood,t3,2.0\n"
-BETTER = b"model,task,MASE\nGood,t1,0.25\nGood,t2,0.5\n"
-
-
-def declare(site: Site) -> None:
-    """Make the benchmark and register the preregistration."""
-    assert site.http.post("/benchmarks", content=MANIFEST, headers=site.auth("steward")).status_code == 201
-    assert site.http.post("/preregs", content=PREREG, headers=site.auth()).status_code == 201
-
-
-def send(site: Site, rows: bytes, who: str = "alice", name: str = "r.csv", **fields: str) -> dict:  # type: ignore[type-arg]
-    """Submit a file and return the answer with its HTTP status."""
-    answer = site.http.post(
-        "/benchmarks/tiny/submissions",
-        files=[("files", (name, rows)), ("prereg", ("prereg.yaml", PREREG))],
-        data=fields,
-        headers=site.auth(who),
-    )
-    return {"http": answer.status_code, **answer.json()}
-
-
-def board(site: Site, name: str = "skill", **query: int) -> dict:  # type: ignore[type-arg]
-    """Return a board as JSON with its rows by entrant."""
-    document = site.http.get(f"/benchmarks/tiny/leaderboards/{name}.json", params=query).json()
-    return {**document, "by": {row["entrant"]: row for row in document["rows"]}}
 
 
 def test_the_walk_of_a_row(site: Site) -> None:

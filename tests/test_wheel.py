@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.running_server import running_server
+from tests.cases.running_server import running_server
 
 ROOT = Path(__file__).parent.parent
 

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from app.boards.registry import parse_manifest
 from app.cli import stewards
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
-from app.leaderboards.registry import parse_manifest
-from app.manifest_fev import manifest_from_fev_tasks
-from app.manifest_lrdbench import manifest_from_lrdbench
+from app.kinds.series.from_lrdbench import manifest_from_lrdbench
+from app.kinds.summary.from_fev import manifest_from_fev_tasks
 
 ManifestFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The manifest, a YAML file.")

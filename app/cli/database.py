@@ -12,8 +12,8 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 
 from app.cli.output import note, say
 from app.config import Settings
-from app.db.embedded import running_server
-from app.db.embedded_place import has_cluster
+from app.db.embedded.place import has_cluster
+from app.db.embedded.running import running_server
 from app.db.engine import make_engine
 from app.db.migrate import check_schema, upgrade
 from app.errors import PlumblineError, SettingsError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.strict_yaml import read_yaml
+from app.yaml.strict import read_yaml
 
 MAX_BYTES = 64 * 1024
 PREREG, SUBMISSIONS, LABELS = "prereg.yaml", "submissions.yaml", "labels.csv"

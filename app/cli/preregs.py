@@ -10,17 +10,18 @@ from urllib.parse import quote
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from app.admission import WITNESSED_RULE, Case, check_admission, is_admitted
-from app.admission_bundles import Claims
-from app.admission_check import Check, Registered
+from app.admission.case import Case
+from app.admission.check import Check, Claims, Registered
+from app.admission.rules import WITNESSED_RULE, check_admission, is_admitted
+from app.boards.registry import parse_manifest
 from app.cli.output import check_table, note, say, show
 from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
 from app.config import Settings
-from app.evidence.reader import read_evidence
-from app.evidence.uploads import Limits, Upload
-from app.jobs.claimed import check_own_claims
-from app.leaderboards.registry import parse_manifest
-from app.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
+from app.files.uploads import Limits, Upload
+from app.kinds.claimed import check_own_claims
+from app.kinds.known import kind_of
+from app.kinds.reader import read_evidence
+from app.prereg.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
 
 PreregFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The prereg, a YAML file.")
@@ -136,5 +137,8 @@ def _admission(content: bytes, prereg: Prereg, run: Run) -> list[Check]:
     now = datetime.now(UTC)
     registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, now, attested=False)
     case = Case(declared, read.scores, registered, now, read.facts, dirty=run.dirty, claims=run.claims)
-    checks = [*check_admission(case), *check_own_claims(declared, read.scores, read.facts, run.claims)]
+    checks = [
+        *check_admission(case, kind_of(declared).rules),
+        *check_own_claims(declared, read.scores, read.facts, run.claims),
+    ]
     return [check for check in checks if check.rule != WITNESSED_RULE]

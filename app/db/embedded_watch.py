@@ -4,8 +4,8 @@ from pathlib import Path
 
 import psutil
 
-from app.db.embedded_processes import find_postmaster, is_alive
-from app.db.embedded_server import make_server
+from app.db.embedded.processes import find_postmaster, is_alive
+from app.db.embedded.server import make_server
 
 
 class EmbeddedWatch:

@@ -468,7 +468,7 @@ class SnapshotEntry(Base):
 
 
 class SnapshotTable(Base):
-    """A published table: the JSON of `app.table.Table`, compressed."""
+    """A published table: the JSON of `app.values.table.Table`, compressed."""
 
     __tablename__ = "snapshot_table"
 

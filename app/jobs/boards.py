@@ -11,19 +11,20 @@ from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
+from app.boards.measured import Measurement
+from app.boards.registry import compute_board, measured_method
+from app.boards.tables import sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.faults import describe_fault
-from app.leaderboards.measured import Measurement
-from app.leaderboards.registry import compute_board, measured_method
-from app.leaderboards.series_contract_board import contract_leaderboard
-from app.leaderboards.series_tables import series_tables
-from app.leaderboards.tables import sentences
-from app.manifest import Leaderboard, Manifest
-from app.scores import ScoreTable
+from app.kinds.known import measured_evidence
+from app.kinds.series.contract_board import contract_leaderboard
+from app.kinds.series.contract_tables import series_tables
+from app.manifest.manifest import Leaderboard, Manifest
 from app.store.measured import Pair
 from app.store.snapshots import Standing, pack_table
-from app.table import Table
+from app.values.scores import ScoreTable
+from app.values.table import Table
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +92,8 @@ class _Board:
         if method is None:
             made = compute_board(self.manifest, self.spec, self.inputs.scores(left_out))
         else:
-            made = method.assemble(self.manifest, self.spec, self.inputs.measurements(self.spec, left_out))
+            measurements = self.inputs.measurements(self.spec, left_out)
+            made = method.assemble(self.manifest, self.spec, measurements, measured_evidence(self.manifest))
         tables = [made.leaderboard, *([] if made.pairwise is None else [made.pairwise]), *made.extra]
         for table in tables:
             pack_table(table)

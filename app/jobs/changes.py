@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Snapshot
 from app.store import snapshots
-from app.table import Table
+from app.values.table import Table
 
 BOARD = "leaderboard/"
 

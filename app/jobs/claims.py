@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Submission
-from app.leaderboards.claims import (
+from app.boards.claims import (
     BY_MANIFEST,
     COLUMNS,
     Asked,
@@ -21,14 +20,15 @@ from app.leaderboards.claims import (
     past_claim,
     undelivered_claim,
 )
-from app.manifest import Manifest
-from app.prereg import Prereg
-from app.scores import ScoreTable
+from app.db.models import Submission
+from app.manifest.manifest import Manifest
+from app.prereg.prereg import Prereg
 from app.store import preregs, snapshots, submissions
 from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
 from app.store.scores import read_scores
 from app.store.snapshots import Inputs, Standing
-from app.table import Cell, Table
+from app.values.scores import ScoreTable
+from app.values.table import Cell, Table
 from app.version import code_version
 
 Claim = Mapping[str, Cell]

@@ -10,30 +10,30 @@ from typing import Protocol
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.orm import Session
 
-from app.admission import is_admitted, reason_not_admitted
-from app.admission_check import Check
+from app.admission.check import Check
+from app.admission.rules import is_admitted, reason_not_admitted
+from app.boards.missing_scores import with_worst
 from app.db.engine import SessionFactory
 from app.db.models import Submission
 from app.db.transactions import is_transient, run_in_transaction
-from app.facts import RunFacts
-from app.jobs.claimed import check_own_claims
 from app.jobs.claims import write_claims
 from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
-from app.jobs.summaries import check_measured_claims, summarise, summary_board
-from app.leaderboards.episode_summary import summarise_episodes
-from app.leaderboards.missing_scores import with_worst
-from app.leaderboards.prediction_reports import report_tables
-from app.leaderboards.series_summary import summarise_series
-from app.manifest import Manifest
-from app.prereg import Prereg
-from app.scores import ScoreTable
+from app.kinds.claimed import check_own_claims
+from app.kinds.episodes.summary import summarise_episodes
+from app.kinds.predictions.reports import report_tables
+from app.kinds.series.summary import summarise_series
+from app.kinds.summaries import check_measured_claims, summarise, summary_board
+from app.manifest.manifest import Manifest
+from app.prereg.prereg import Prereg
 from app.store import benchmarks, preregs, standing, submissions
 from app.store.benchmarks import Declared
 from app.store.locks import take_turns
 from app.store.measured import Piece
 from app.store.scores import read_scores
 from app.store.series import read_series
+from app.values.facts import RunFacts
+from app.values.scores import ScoreTable
 
 logger = logging.getLogger(__name__)
 

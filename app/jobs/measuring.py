@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence, Set
 
 from sqlalchemy.orm import Session
 
-from app.leaderboards.measured import Measurement
-from app.leaderboards.registry import measured_method
-from app.manifest import Leaderboard, Manifest
+from app.boards.measured import Measurement
+from app.boards.registry import measured_method
+from app.kinds.known import measured_evidence
+from app.manifest.manifest import Leaderboard, Manifest
 from app.store.benchmarks import Declared
 from app.store.entrant_evidence import read_entrant
 from app.store.measured import Pair, Piece, Place, keep_measurements, load_measurements, place_of
@@ -55,12 +56,9 @@ class Measuring:
         keep_measurements(session, self._made)
 
     def _measure(self, spec: Leaderboard, entrant: str, pieces: Sequence[Piece]) -> Measurement:
-        method = measured_method(spec)
-        if method is None:
-            raise TypeError(f"{spec.method} does not measure entrants apart")
         pairs = [piece.pair for piece in pieces]
         evidence = read_entrant(self._session, self._declared, pairs, entrant)
-        return method.measure(self._declared.manifest, spec, evidence)
+        return measured_evidence(self._declared.manifest).measure(self._declared.manifest, spec, evidence)
 
 
 def measurement_key(manifest: Manifest, spec: Leaderboard) -> str:

@@ -18,13 +18,13 @@ from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.evaluate import Queue
 from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
-from app.leaderboards.estimator_metadata import metadata_table, note_estimands
-from app.scores import ScoreTable
+from app.kinds.series.estimator_metadata import metadata_table, note_estimands
 from app.store import benchmarks, snapshots, standing, submissions
 from app.store.scores import read_scores
 from app.store.series import read_series
 from app.store.snapshots import Inputs, Publication
-from app.table import Table
+from app.values.scores import ScoreTable
+from app.values.table import Table
 from app.version import code_version
 
 logger = logging.getLogger(__name__)

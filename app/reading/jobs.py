@@ -11,12 +11,12 @@ from typing import Any
 
 from app import errors
 from app.errors import PlumblineError, Problem, Rejected, TooLarge
-from app.evidence.prediction_labels import read_labels
-from app.evidence.reader import read_evidence
-from app.evidence.uploads import Limits, Upload
-from app.manifest import Manifest
-from app.manifest_kinds import Predictions
-from app.predictions import Labels
+from app.files.uploads import Limits, Upload
+from app.kinds.predictions.labels import read_labels
+from app.kinds.reader import read_evidence
+from app.manifest.manifest import Manifest
+from app.manifest.parts import Predictions
+from app.values.predictions import Labels
 
 REFUSALS: Mapping[str, type[PlumblineError]] = {
     kind.__name__: kind

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from app.leaderboards.registry import methods
+from app.boards.registry import methods
 from app.reading.answers import ANSWER, JOB, write_answer
 from app.reading.fork_server import FAULT, OUT_OF_MEMORY
 from app.reading.jobs import Failed, outcome_of

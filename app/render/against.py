@@ -6,10 +6,10 @@ Called by `app.web.against` with a snapshot's tables; pure.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.manifest import Manifest
-from app.manifest_base import Direction
+from app.manifest.base import Direction
+from app.manifest.manifest import Manifest
 from app.render.text import format_number, plain_words
-from app.table import Cell, Table
+from app.values.table import Cell, Table
 
 # How the metrics of predictions are written in a sentence, where the manifest gives no title.
 WORDS = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.render.matrix import each_pair_once, is_pairwise
 from app.render.text import DASH, format_cell, format_number
 from app.render.whisker import Mark, Scale, Whisker, column_scale, whisker
-from app.table import Cell, Column, Table
+from app.values.table import Cell, Column, Table
 
 # What a score's value means "no difference": as good as the baseline, as many wins as losses.
 REFERENCES = {"win_rate": 0.5, "skill_score": 0.0}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from app.render.heatmap import Heatmap, build_heatmap
 from app.render.plot import Declared, LinePlot, build_plot, series_numbers
-from app.table import Table
+from app.values.table import Table
 
 MAX_DRAWN = 12
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.table import Cell, Table
+from app.values.table import Cell, Table
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 

@@ -3,11 +3,11 @@
 Shown at /glossary; `Column.glossary` of a table names the entry that explains the column.
 """
 
-from app.render.glossary_entry import Entry
-from app.render.glossary_episodes import CLAIMS, EPISODES
-from app.render.glossary_predictions import METRICS
-from app.render.glossary_reports import REPORTS
-from app.render.glossary_series import SERIES
+from app.kinds.episodes.glossary import CLAIMS, EPISODES
+from app.kinds.predictions.glossary import METRICS
+from app.kinds.predictions.glossary_reports import REPORTS
+from app.kinds.series.glossary import SERIES
+from app.values.glossary_entry import Entry
 
 SCORES = (
     Entry(

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from app.render.plot import Declared
 from app.render.text import format_number
-from app.table import Cell, Table
+from app.values.table import Cell, Table
 
 MAX_CELLS = 4000
 SHADES = 8

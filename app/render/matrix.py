@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.render.text import format_number
-from app.table import Cell, Table
+from app.values.table import Cell, Table
 
 MAX_ENTRANTS = 40
 # What fills the square: how often A wins where a table has it, else how probably A is the better one.

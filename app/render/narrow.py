@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.names import clip_for_message
-from app.table import Table
+from app.values.table import Table
 
 COLUMNS = ("task", "class", "entrant")
 SHOWN = 8

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.manifest import Manifest
-from app.render.glossary_entry import Entry
+from app.manifest.manifest import Manifest
 from app.store.benchmarks import BenchmarkSummary
-from app.table import Column, Table
+from app.values.glossary_entry import Entry
+from app.values.table import Column, Table
 
 
 def benchmarks_table(listed: Sequence[BenchmarkSummary]) -> Table:

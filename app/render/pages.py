@@ -9,18 +9,18 @@ from typing import Any, ClassVar
 
 from app.db.models import Snapshot, Submission
 from app.errors import Problem
-from app.manifest import Manifest
-from app.manifest_kinds import LabelSource
+from app.manifest.manifest import Manifest
+from app.manifest.parts import LabelSource
 from app.render.api_page import Operation
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import Drawings
-from app.render.glossary_entry import Entry
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.narrow import Choice
 from app.render.reading import Count, leader_sentence, legend, tally, tier_starts
 from app.render.submit_example import SubmitExample
 from app.store.benchmarks import BenchmarkSummary
-from app.table import Cell, Table
+from app.values.glossary_entry import Entry
+from app.values.table import Cell, Table
 
 Links = Sequence[tuple[str, str]]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.render.text import format_number
 from app.render.whisker import Scale
-from app.table import Cell, Table
+from app.values.table import Cell, Table
 
 WIDTH, HEIGHT = 640.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 12.0, 12.0, 44.0

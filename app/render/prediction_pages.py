@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.db.models import Snapshot
-from app.manifest_kinds import LabelSource
+from app.manifest.parts import LabelSource
 from app.render.columns import ShownColumn
 from app.render.drawings import Drawings
-from app.render.glossary_entry import Entry
 from app.render.pages import Links, Page, ShownTable
 from app.render.reading import legend
-from app.table import Table
+from app.values.glossary_entry import Entry
+from app.values.table import Table
 
 
 @dataclass(frozen=True)

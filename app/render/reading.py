@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.render.glossary import ENTRIES
-from app.render.glossary_entry import Entry
 from app.render.text import format_number
-from app.table import Cell, Column, Table
+from app.values.glossary_entry import Entry
+from app.values.table import Cell, Column, Table
 
 # In the order in which a row passes through them.
 COUNTS = (

@@ -8,13 +8,13 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.evidence.prediction_names import ENTRANT, ITEM, TASK
-from app.evidence.prediction_values import CLASS_PREFIX, PREDICTION
-from app.evidence.series_rows import COLUMNS, SCOPES
-from app.evidence.series_run import METRICS
-from app.evidence.task_values import show
-from app.manifest import Manifest, Metric, OpenTasks
-from app.manifest_kinds import Episodes, Predictions
+from app.kinds.predictions.names import ENTRANT, ITEM, TASK
+from app.kinds.predictions.values import CLASS_PREFIX, PREDICTION
+from app.kinds.series.rows import COLUMNS, SCOPES
+from app.kinds.series.run import METRICS
+from app.kinds.summary.task_values import show
+from app.manifest.manifest import Manifest, Metric, OpenTasks
+from app.manifest.parts import Episodes, Predictions
 
 MODEL = "my-model"
 ANY_TASK = "any-task"

@@ -9,7 +9,7 @@ import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from app.table import Cell, Column
+from app.values.table import Cell, Column
 
 MINUS, DASH = "−", "–"
 DIGITS = 3

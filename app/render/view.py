@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
-from app.table import Cell, Column, Table
+from app.values.table import Cell, Column, Table
 
 ORDERS = ("asc", "desc")
 

@@ -1,6 +1,6 @@
 """Aggregates of a sample as functions of its distinct values and of how often each occurs.
 
-Called by `app.leaderboards`; pure. `distinct` is ascending [n_distinct] in the metric's unit, `counts` [n_resamples,
+Called by `app.boards`; pure. `distinct` is ascending [n_distinct] in the metric's unit, `counts` [n_resamples,
 n_distinct] with at least one item in each row; every aggregate returns [n_resamples], or one column for each threshold,
 in the unit and the direction of the scores unless it says otherwise. None of them takes NaN: an item without a score is
 counted, and left out or given the worst value, before it comes here.

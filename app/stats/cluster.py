@@ -1,6 +1,6 @@
 """Bootstraps of episodes within seeds, as counts over the distinct values of a sample.
 
-Called by `app.leaderboards`; pure. A statistic of a resample needs only how often each distinct value occurs in
+Called by `app.boards`; pure. A statistic of a resample needs only how often each distinct value occurs in
 it, so replicates are count matrices [n_resamples, n_distinct] and never loops. The cluster is the seed.
 """
 

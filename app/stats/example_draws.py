@@ -1,6 +1,6 @@
 """Bootstrap resamples of very many examples, as counts that fit a byte.
 
-Called by `app.leaderboards`; pure. A million examples times two thousand resamples are two billion counts: they are
+Called by `app.boards`; pure. A million examples times two thousand resamples are two billion counts: they are
 drawn in batches, each costs about two random bytes instead of a random number for every drawn example, and what is
 computed of a batch runs beside the drawing of the next.
 """

@@ -1,6 +1,6 @@
 """Sums over examples under many weightings at once.
 
-Called by `app.leaderboards`; pure. Values and flags are looked at as they are, for each weighting anew: whether a value
+Called by `app.boards`; pure. Values and flags are looked at as they are, for each weighting anew: whether a value
 may be NaN is its maker's to say, and a sum over one is NaN. Negative weights are refused where weights come in.
 """
 

@@ -1,6 +1,6 @@
 """Percentile intervals and what can be read off the replicates of scores: ranks and who is best.
 
-Called by the ranking methods in `app.leaderboards`; pure. Scores and their replicates are larger-is-better and in the
+Called by the ranking methods in `app.boards`; pure. Scores and their replicates are larger-is-better and in the
 metric's own unit; ranks count from 1, which is the best.
 """
 

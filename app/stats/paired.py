@@ -1,6 +1,6 @@
 """Paired differences between two conditions: which episodes pair up, and what a registered claim comes to.
 
-Called by `app.leaderboards.claims`; pure. A pair shares seed and item; the cluster of a difference is its seed.
+Called by `app.boards.claims`; pure. A pair shares seed and item; the cluster of a difference is its seed.
 """
 
 from dataclasses import dataclass

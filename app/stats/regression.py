@@ -1,6 +1,6 @@
 """Errors of predicted values, and where they are; pure.
 
-Called by `app.leaderboards`. Arrays are [n_examples] in the unit of the labels, `weights` count examples. Undefined is
+Called by `app.boards`. Arrays are [n_examples] in the unit of the labels, `weights` count examples. Undefined is
 None, or NaN inside an array; NaN and infinite numbers do not come in, as an item without a prediction was completed.
 """
 

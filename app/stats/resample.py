@@ -1,6 +1,6 @@
 """Bootstrap draws as count matrices, so that a replicate is a row of weights and never a loop.
 
-Called by the ranking methods in `app.leaderboards`; pure.
+Called by the ranking methods in `app.boards`; pure.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ def board_generator(rng_seed: int, *names: str) -> np.random.Generator:
 
     The same names give the same draws whoever else is on the board. The hash is BLAKE2b of 16 bytes over the seed and
     the names, joined by U+001F; its big-endian number seeds numpy's SeedSequence and PCG64. Published intervals hang
-    on every step of it: its numbers are held by tests/test_stats_stream.py.
+    on every step of it: its numbers are held by tests/stats/test_stream.py.
     Raises InvalidArgument for a seed that is no whole number, and for a name that holds U+001F: it could be two.
     Source: Aumasson et al. 2013 for BLAKE2; numpy's SeedSequence for the rest.
 

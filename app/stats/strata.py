@@ -1,6 +1,6 @@
 """Aggregates of per-series metric rows within strata, balanced over strata, and their bootstraps.
 
-Called by `app.leaderboards`; pure. A group is one estimator's rows of one metric in one stratum, in the order of the
+Called by `app.boards`; pure. A group is one estimator's rows of one metric in one stratum, in the order of the
 evidence. Values are in the metric's own unit and direction; NaN is null, and an infinite number counts as one too.
 Source: lrdbench 2.0, its interpretation semantics.
 """

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Entry, Submission, SubmissionEvent, SubmissionTable
-from app.table import Cell, Table
+from app.values.table import Cell, Table
 
 STATUSES = ("current", "superseded", "withdrawn")
 CURRENT, GONE = STATUSES[0], STATUSES[-1]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from app.leaderboards.measured import EntrantEvidence
+from app.boards.measured import EntrantEvidence
 from app.store.benchmarks import Declared
 from app.store.labels import load_labels
 from app.store.measured import Pair

@@ -13,9 +13,8 @@ from sqlalchemy.orm import Session
 
 from app.db.models import LabelSet
 from app.errors import Conflict
-from app.manifest import Manifest
-from app.manifest_kinds import Predictions
-from app.predictions import Labels
+from app.manifest.manifest import Manifest
+from app.manifest.parts import Predictions
 from app.store import benchmarks
 from app.store.benchmarks import Declared
 from app.store.predictions import (
@@ -26,6 +25,7 @@ from app.store.predictions import (
     unpack_integers,
     unpack_items,
 )
+from app.values.predictions import Labels
 
 
 @dataclass(frozen=True)

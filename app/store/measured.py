@@ -15,8 +15,8 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from app.boards.measured import Estimate, Measurement
 from app.db.models import Entry, Measured
-from app.leaderboards.measured import Estimate, Measurement
 
 Pair = tuple[int, int]
 """A submission and an entrant of it, by their numbers."""

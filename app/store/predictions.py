@@ -16,9 +16,9 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Prediction, Task
-from app.predictions import Labels, PredictionBlock
 from app.stats.arrays import FloatArray, IntArray
 from app.store.scores import RowKeys
+from app.values.predictions import Labels, PredictionBlock
 
 LEVEL = 1
 _LENGTH = struct.Struct("<q")

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Prereg, PreregAttestation, PreregBinding, Submission, Token
 from app.errors import Forbidden, NotFound
-from app.prereg import Prereg as ParsedPrereg
-from app.prereg import git_blob_sha1, parse_prereg, sha256_hex
+from app.prereg.prereg import Prereg as ParsedPrereg
+from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.db.models import EntrantReservation, Prereg, PreregAttestation, PreregBinding, Submission, Token
 from app.store import reservations
 from app.store.benchmarks import Declared
-from app.table import Cell, Column, Table
+from app.values.table import Cell, Column, Table
 
 OUTCOMES = ("reported", "not_admitted", "withdrawn", "awaited", "overdue", "never_reported", "reported_by_other")
 REPORTED = frozenset({"received", "evaluated", "published", "superseded"})

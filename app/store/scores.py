@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from app.db.copy_binary import HEADER, TRAILER, encode_rows
 from app.db.models import Entrant, Entry, Score, Submission, Task
-from app.scores import NONE, Coded, ScoreTable
 from app.stats.arrays import BoolArray, IntArray
+from app.values.scores import NONE, Coded, ScoreTable
 
 READ_AT_ONCE = 1000
 

@@ -13,10 +13,10 @@ import numpy as np
 from sqlalchemy import Select, false, func, select, update
 from sqlalchemy.orm import Session
 
-from app.admission_records import StandingRecord
+from app.admission.check import StandingRecord
 from app.db.engine import SessionFactory
 from app.db.models import Entrant, Entry, Score, Submission, Task
-from app.scores import NONE, Coded, ScoreTable
+from app.values.scores import NONE, Coded, ScoreTable
 
 STRATUM, ROLE, DIAGNOSTIC = "stratum_json", "role", "diagnostic"
 PART_ROWS = 500

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from app.db.engine import SessionFactory
-from app.lrdbench_catalog import PAIRED_RATIO, split_identity
-from app.scores import ScoreTable
+from app.manifest.lrdbench_catalog import PAIRED_RATIO, split_identity
 from app.store import snapshots
 from app.store.series import STRATUM, read_parts
-from app.table import Table
+from app.values.scores import ScoreTable
+from app.values.table import Table
 
 HEADER = ("scope", "record_id", "estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
 SCOPES = {"aggregate": "tables/per_stratum_metrics", "uncertainty": "tables/benchmark_uncertainty"}

@@ -27,7 +27,7 @@ from app.errors import NotFound
 from app.store import benchmarks, entrants
 from app.store.benchmarks import Declared
 from app.store.measured import Piece
-from app.table import Table
+from app.values.table import Table
 
 # A square of 200 entrants is 8 MB of JSON: the quickest level takes a quarter of the time for a fifth more bytes.
 PACKED_AT = 1

@@ -8,7 +8,8 @@ import numpy as np
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.admission_check import Check
+from app.admission.check import Check
+from app.boards.estimate.spec import is_composed_of_tasks
 from app.db.models import (
     Benchmark,
     Entrant,
@@ -20,13 +21,12 @@ from app.db.models import (
     SubmissionTable,
 )
 from app.errors import Conflict, NotFound
-from app.evidence.reader import Evidence
-from app.leaderboards.estimate_spec import is_composed_of_tasks
+from app.kinds.reader import Evidence
 from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
 from app.store.locks import take_turns
 from app.store.retries import retry_time
-from app.table import Table
+from app.values.table import Table
 
 
 @dataclass(frozen=True)

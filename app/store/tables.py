@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Score, Snapshot, SnapshotEntry, Submission, Task
 from app.errors import NotFound
-from app.manifest import Manifest, OpenTasks
-from app.table import Cell, Column, Table
+from app.manifest.manifest import Manifest, OpenTasks
+from app.values.table import Cell, Column, Table
 
 
 def explain_absence(manifest: Manifest, snapshot: Snapshot | None, name: str) -> Table:

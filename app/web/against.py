@@ -10,13 +10,13 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.errors import FieldRejected, NotFound, Problem
-from app.manifest import Manifest
+from app.kinds.series.reading_guide import guide_of
+from app.manifest.manifest import Manifest
 from app.names import clip_for_message
 from app.render.against import Pair, entrants_of, examples_needed, find_pair, measured_by, rows_of_pair, verdict
 from app.render.pages import ShownTable
-from app.render.reading_guide import guide_of
 from app.store import benchmarks, snapshots
-from app.table import Table
+from app.values.table import Table
 from app.web.answers import TableView, page, split_format, table_answer
 from app.web.documents import TableDocument
 from app.web.early import CheckedFirst

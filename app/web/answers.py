@@ -10,14 +10,14 @@ from starlette.responses import Response
 
 from app.db.models import Snapshot
 from app.errors import NotFound
-from app.manifest_kinds import LabelSource, Mode
+from app.kinds.series.reading_guide import guide_of
+from app.manifest.parts import LabelSource, Mode
 from app.render import html
 from app.render.drawings import build_drawings
 from app.render.exports import table_to_csv, table_to_json, to_json
 from app.render.narrow import COLUMNS, Choice
-from app.render.reading_guide import guide_of
 from app.render.view import is_descending, sort_address, sort_table
-from app.table import Column, Table
+from app.values.table import Column, Table
 
 BEGINNINGS = {"leaderboard": ("rank", "entrant"), "pairwise": ("entrant_a", "entrant_b")}
 FORMATS = ("csv", "json", "yaml")

@@ -10,7 +10,7 @@ from fastapi import UploadFile
 from starlette.requests import Request
 
 from app.errors import TooLarge, UnsupportedMediaType
-from app.evidence.uploads import Upload
+from app.files.uploads import Upload
 
 YAML_TYPES = (
     "application/yaml",

@@ -17,7 +17,7 @@ from app.render.exports import table_to_csv
 from app.store import benchmarks, snapshots
 from app.store.benchmarks import Declared
 from app.store.series_rows import metric_rows
-from app.table import Table
+from app.values.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.documents import TableDocument
 from app.web.early import CheckedFirst

@@ -10,8 +10,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.config import MIB, Settings
-from app.evidence.prediction_labels import LabelReading
-from app.evidence.uploads import Limits
+from app.files.uploads import Limits
+from app.kinds.predictions.labels import LabelReading
 from app.reading.jobs import LabelsJob
 from app.store import benchmarks, labels
 from app.store.benchmarks import Declared

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
+from app.boards.claims import claims_table
 from app.errors import NotFound
-from app.leaderboards.claims import claims_table
 from app.store import benchmarks, snapshots
 from app.web import against
 from app.web.answers import TableView, split_format, table_answer

@@ -10,16 +10,16 @@ from pydantic import AwareDatetime, Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.claims import source_of
 from app.db.models import Prereg, Submission
 from app.errors import FieldRejected, Forbidden, Problem
-from app.leaderboards.claims import source_of
-from app.prereg import parse_prereg
+from app.prereg.prereg import parse_prereg
 from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
 from app.store import benchmarks, preregs, reservations, snapshots, stewards, submissions
 from app.store.preregs import Word
 from app.store.tokens import get_token
-from app.table import Table
+from app.values.table import Table
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument

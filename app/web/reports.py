@@ -13,7 +13,7 @@ from app.render.drawings import build_drawings
 from app.render.narrow import narrow_table
 from app.render.prediction_pages import ReportSection
 from app.store import benchmarks, submissions
-from app.table import Table
+from app.values.table import Table
 from app.web.answers import page
 from app.web.early import CheckedFirst
 from app.web.problems import described

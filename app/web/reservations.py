@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from app.db.models import Prereg
 from app.errors import Forbidden, NotFound
-from app.prereg import Prereg as ParsedPrereg
+from app.prereg.prereg import Prereg as ParsedPrereg
 from app.store import benchmarks, reservations
 from app.store.reservations import Reserved
 from app.web.answers import json_answer

@@ -13,7 +13,7 @@ from app.db.models import Snapshot, Token
 from app.store import benchmarks, entrants, reservations, snapshots, tables, tokens
 from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
-from app.table import Table
+from app.values.table import Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.documents import OwnerDocument, TableDocument
 from app.web.early import CheckedFirst

@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from app.db.models import Submission
 from app.errors import Forbidden, NotFound
+from app.kinds.series.reading_guide import guide_of
 from app.render.exports import table_to_json
 from app.render.narrow import narrow_table
 from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
-from app.render.reading_guide import guide_of
 from app.store import benchmarks, standing, submissions, tables
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.documents import SubmissionDocument, SubmissionTableDocument

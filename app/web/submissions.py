@@ -14,17 +14,18 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.admission import Case, check_admission, is_admitted, reason_not_admitted
-from app.admission_check import Check, Registered, TokenHolder
-from app.admission_deviations import deviations_table, predicted_metrics
-from app.admission_records import StandingRecord
+from app.admission.case import Case
+from app.admission.check import Check, Registered, StandingRecord, TokenHolder
+from app.admission.deviations import deviations_table
+from app.admission.rules import check_admission, is_admitted, reason_not_admitted
 from app.config import Settings
 from app.errors import FieldRejected, NotFound, Problem
-from app.evidence.reader import Evidence
-from app.evidence.uploads import Limits, Upload
-from app.jobs.claimed import check_own_claims
-from app.manifest import problems_from
-from app.prereg import parse_prereg, sha256_hex
+from app.files.uploads import Limits, Upload
+from app.kinds.claimed import check_own_claims
+from app.kinds.known import kind_of
+from app.kinds.reader import Evidence
+from app.manifest.manifest import problems_from
+from app.prereg.prereg import parse_prereg, sha256_hex
 from app.reading.jobs import SubmissionJob
 from app.store import benchmarks, entrants, labels, preregs, series, submissions
 from app.store.benchmarks import Declared
@@ -181,12 +182,16 @@ def _receive(state: State, caller: Caller, received: Received, *, dry_run: bool)
         registered = _registered(session, package, declared.manifest.slug)
         if registered is not None:
             deviations = deviations_table(
-                registered, evidence.scores, evidence.facts.bundles, predicted_metrics(declared.manifest)
+                registered,
+                evidence.scores,
+                evidence.facts.bundles,
+                kind_of(declared.manifest).rules.computed_metrics(declared.manifest),
             )
             evidence = replace(evidence, attachments=(*evidence.attachments, deviations))
         case = _case(declared, package, evidence, registered, received_at)
         submitter = TokenHolder(caller.id, caller.name)
-        checks = check_admission(replace(case, standing=_standing(session, declared, evidence), submitter=submitter))
+        case = replace(case, standing=_standing(session, declared, evidence), submitter=submitter)
+        checks = check_admission(case, kind_of(declared.manifest).rules)
         if dry_run:
             return _dry_run(session, declared, evidence, [*checks, *claimed], caller.id)
         stored = _store(session, state, _arrival(declared, package, evidence, checks, registered, caller.id))

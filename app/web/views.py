@@ -12,7 +12,7 @@ from app.db.models import Snapshot
 from app.render.narrow import Wanted, choices, narrow_table
 from app.store import benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
-from app.table import Table
+from app.values.table import Table
 from app.web.answers import TableView
 
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]

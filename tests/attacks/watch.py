@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import httpx
 import psutil
 
-from tests.running_server import RunningServer, fresh_data_dir, running_server
+from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 
 # A reader with another address than the attackers, who come from 127.0.0.1.
 ELSEWHERE = "127.0.0.2"

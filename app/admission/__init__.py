@@ -1,0 +1,1 @@
+"""The rules of admission that every kind of evidence shares."""

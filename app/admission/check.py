@@ -1,0 +1,91 @@
+"""What an admission rule gives and what it looks at; shared by the families of rules.
+
+Read by `app.admission.rules` and by the rules of each kind.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from app.prereg.prereg import Prereg
+
+Claims = Mapping[str, Mapping[str, float]]
+"""Values that a submission says of itself: {entrant: {metric: value}}."""
+Outcome = Literal["passed", "failed", "warned"]
+SHOWN = 10
+_SHOWN_SENTENCES = 5
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule applied to one submission, with the reason in plain words."""
+
+    rule: str
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True)
+class TokenHolder:
+    """Who registered or submitted something: the number and the name of a token."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A preregistration and when it was registered. `attested`: by a steward's word, not seen by the server.
+
+    `benchmarks` are those it was registered for and `by` is who did, as far as a server knows.
+    """
+
+    sha256: str
+    git_blob_sha1: str
+    prereg: Prereg
+    registered_at: datetime
+    attested: bool
+    benchmarks: tuple[str, ...] = ()
+    by: TokenHolder | None = None
+
+
+@dataclass(frozen=True)
+class StandingRecord:
+    """A record in a stratum as other entrants' standing submissions hold it; `submission` is the first of them."""
+
+    record: str
+    stratum: str
+    submission: int
+
+
+def listed(names: Iterable[str], shown: int = SHOWN) -> str:
+    """Return names in the order of the alphabet, the first of them for a sentence."""
+    ordered = sorted(names)
+    rest = f" and {len(ordered) - shown} more" if len(ordered) > shown else ""
+    return ", ".join(ordered[:shown]) + rest
+
+
+def numbers(seeds: Iterable[int]) -> str:
+    """Return seeds in their order, the first of them for a sentence."""
+    ordered = sorted(seeds)
+    rest = f" and {len(ordered) - SHOWN} more" if len(ordered) > SHOWN else ""
+    return ", ".join(map(str, ordered[:SHOWN])) + rest
+
+
+def some(sentences: Sequence[str]) -> str:
+    """Return the first of several findings, with the number of the others."""
+    rest = f"; and {len(sentences) - _SHOWN_SENTENCES} more" if len(sentences) > _SHOWN_SENTENCES else ""
+    return "; ".join(sentences[:_SHOWN_SENTENCES]) + rest
+
+
+def outcome_of_gap(prereg: Prereg) -> Outcome:
+    """Return what a gap in the evidence comes to under the registered failure policy."""
+    return "failed" if prereg.failure_policy == "strict" else "warned"
+
+
+def policy_in_words(prereg: Prereg) -> str:
+    """Return the sentence that says why a gap was judged as it was."""
+    if prereg.failure_policy == "strict":
+        return "The registered failure policy is strict."
+    return "The registered failure policy is best_effort: they are left out, and reported here."

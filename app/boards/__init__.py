@@ -1,0 +1,1 @@
+"""The ranking methods: from measured evidence to the tables of a board."""

@@ -1,0 +1,118 @@
+"""CellMatrix: one metric as tasks × entrants, the shape in which summary boards compute.
+
+Called by the ranking methods of this package.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.boards.fev_order import fev_order
+from app.errors import BoardUnavailable, Unavailable
+from app.manifest.manifest import Leaderboard, Manifest
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.values.scores import ScoreTable
+
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class CellMatrix:
+    """Rows of one board pivoted; NaN is a cell without a value. Arrays are [n_tasks, n_entrants]."""
+
+    tasks: tuple[str, ...]
+    entrants: tuple[str, ...]
+    values: FloatArray
+    leaked: BoolArray
+    present: BoolArray
+
+    def out_of_step(self) -> list[str]:
+        """Return the entrants whose gaps, or rows on tasks that the others do not have, are not those of the most.
+
+        The most are the largest set of entrants with results on the same tasks, of two as large that with more results.
+        """
+        kept: dict[bytes, list[int]] = {}
+        failed = np.isnan(self.values)
+        for at in range(len(self.entrants)):
+            kept.setdefault(failed[:, at].tobytes() + self.present[:, at].tobytes(), []).append(at)
+        most = max(kept.values(), key=lambda group: (len(group), int((~failed[:, group[0]]).sum())))
+        return [name for at, name in enumerate(self.entrants) if at not in most]
+
+    def without_common_task(self) -> list[str]:
+        """Return the entrants with the most gaps, those that must go for the others to have a task in common.
+
+        None when nobody has a result.
+        """
+        failed = np.isnan(self.values)
+        worst_first = np.argsort(-failed.sum(axis=0), kind="stable")
+        for n_gone in range(1, len(self.entrants)):
+            if (~failed[:, worst_first[n_gone:]].any(axis=1)).any():
+                return [self.entrants[at] for at in worst_first[:n_gone]]
+        return []
+
+    def column(self, entrant: str) -> int:
+        """Return the position of an entrant. Raises KeyError when it is not on the board."""
+        if entrant not in self.entrants:
+            raise KeyError(entrant)
+        return self.entrants.index(entrant)
+
+
+def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metric: str) -> CellMatrix:
+    """Pivot one metric in the board's task order. Raises BoardUnavailable without entrants or tasks."""
+    entrants = tuple(sorted(set(scores.entrant.words)))
+    tasks = _task_order(manifest, spec, scores)
+    if not len(scores) or not entrants:
+        raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
+    if not tasks:
+        raise BoardUnavailable(Unavailable.NO_ROWS, "None of the board's tasks has a row yet.")
+    shape = (len(tasks), len(entrants))
+    at = _positions(scores, tasks, entrants)
+    present = _pivot(np.ones(len(scores), dtype=bool), at, np.zeros(shape, dtype=bool))
+    return CellMatrix(
+        tasks=tasks,
+        entrants=entrants,
+        values=_pivot(scores.value(metric), at, np.full(shape, np.nan)),
+        leaked=_pivot(scores.leaked, at, np.zeros(shape, dtype=bool)),
+        present=present,
+    )
+
+
+def quantity(cells: CellMatrix, scores: ScoreTable, column: str) -> FloatArray:
+    """Pivot a measured quantity into the cells' shape; all NaN when the evidence has no such column."""
+    empty = np.full(cells.values.shape, np.nan)
+    if column not in scores.columns:
+        return empty
+    return _pivot(scores.value(column), _positions(scores, cells.tasks, cells.entrants), empty)
+
+
+@dataclass(frozen=True)
+class _Positions:
+    rows: IntArray
+    task: IntArray
+    entrant: IntArray
+
+
+def _positions(scores: ScoreTable, tasks: Sequence[str], entrants: Sequence[str]) -> _Positions:
+    task_at = {name: position for position, name in enumerate(tasks)}
+    entrant_at = {name: position for position, name in enumerate(entrants)}
+    task = np.array([task_at.get(word, -1) for word in scores.task.words], dtype=np.int64)[scores.task.codes]
+    entrant = np.array([entrant_at[word] for word in scores.entrant.words], dtype=np.int64)[scores.entrant.codes]
+    rows = np.flatnonzero(task >= 0)
+    return _Positions(rows, task[rows], entrant[rows])
+
+
+def _pivot(column: NDArray[T], at: _Positions, into: NDArray[T]) -> NDArray[T]:
+    into[at.task, at.entrant] = column[at.rows]
+    return into
+
+
+def _task_order(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> tuple[str, ...]:
+    declared = manifest.task_ids()
+    known = spec.tasks if spec.tasks is not None else (declared if declared is not None else scores.task.words)
+    # A task without any row is not in fev's pivot table either; it is a gap of nobody in particular.
+    used = {scores.task.words[code] for code in np.unique(scores.task.codes).tolist()}
+    wanted = [task for task in known if task in used]
+    return fev_order(manifest, wanted) if spec.uncertainty.stream == "fev" else tuple(sorted(wanted))

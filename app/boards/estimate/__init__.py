@@ -1,0 +1,1 @@
+"""The method `estimate`: metrics with intervals, each entrant measured apart."""

@@ -1,0 +1,254 @@
+"""From measurements of entrants to a board of method `estimate`: ranks, rank intervals, and pair by pair.
+
+Called by `app.boards.estimate.method`. Labelled entrants stand on the board without a rank, and an entrant without a
+value of the ranking metric stands last, also without one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.boards.estimate.pairs import pairwise
+from app.boards.estimate.spec import EstimateBoard, drawn_meta
+from app.boards.measured import ALL_EQUAL, Estimate, EvidenceWords, MeasuredEvidence, Measurement
+from app.boards.standing import ENTRANT, RANK, STANDING_COLUMNS, BoardStanding, stand
+from app.boards.tables import BoardTables, sentences
+from app.errors import BoardUnavailable, Unavailable
+from app.manifest.manifest import Manifest
+from app.manifest.prediction_metrics import glossary_key
+from app.stats.arrays import FloatArray
+from app.values.table import Cell, Column, Table
+
+NOTHING = Estimate(None, reason="nothing_to_aggregate")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The contenders from best to worst, with their standing; the others follow without a rank."""
+
+    contenders: tuple[Measurement, ...]
+    others: tuple[Measurement, ...]
+    standing: BoardStanding | None
+    replicates: FloatArray | None
+
+    def has_spread(self, metric: str) -> list[bool]:
+        """Say of each contender whether there are replicates of its score."""
+        return [metric in measurement.replicates for measurement in self.contenders]
+
+
+def assemble_board(
+    manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], evidence: MeasuredEvidence
+) -> BoardTables:
+    """Rank measured entrants. Raises BoardUnavailable when there are none."""
+    if not measurements:
+        raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
+    ranked = rank(manifest, spec, measurements)
+    words = evidence.words(manifest, spec)
+    board = Table(
+        name=f"leaderboard/{spec.name}",
+        title=spec.title or spec.name,
+        columns=_columns(manifest, spec, words, measurements),
+        rows=tuple(_rows(spec, ranked, measurements)),
+        notes=_notes(spec, words, ranked),
+        meta=_meta(manifest, spec, words, measurements),
+    )
+    pairs = pairwise(manifest, spec, ranked.contenders, ranked.replicates)
+    return BoardTables(board, pairs, evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others]))
+
+
+def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Ranked:
+    """Order the contenders by the ranking metric, best first, names deciding between equals."""
+    sign = -1.0 if manifest.metrics[spec.ranked].direction == "minimize" else 1.0
+    contenders = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
+    others = [m for m in measurements if m not in contenders]
+    if not contenders:
+        return Ranked((), tuple(others), None, None)
+    points = np.array([sign * float(_point(m, spec.ranked) or 0.0) for m in contenders])
+    replicates = _replicates(spec, contenders, sign)
+    standing = stand(points, replicates, spec.uncertainty.level)
+    order = standing.order([m.entrant for m in contenders])
+    return Ranked(
+        tuple(contenders[at] for at in order),
+        tuple(others),
+        stand(points[order], None if replicates is None else replicates[:, order], spec.uncertainty.level),
+        None if replicates is None else replicates[:, order],
+    )
+
+
+def _point(measurement: Measurement, metric: str) -> float | None:
+    return measurement.estimates.get(metric, NOTHING).point
+
+
+def _reason(measurement: Measurement, metric: str) -> str | None:
+    return measurement.estimates.get(metric, NOTHING).reason
+
+
+def _replicates(spec: EstimateBoard, contenders: Sequence[Measurement], sign: float) -> FloatArray | None:
+    """Return [n_resamples, n_contenders]; None when nobody has a spread to draw from.
+
+    Who has none keeps the same score in every resample. A resample in which the metric is undefined for anyone ranks
+    nobody and is left out.
+    """
+    drawn = [m.replicates.get(spec.ranked) for m in contenders]
+    if all(column is None for column in drawn):
+        return None
+    n_drawn = max(len(column) for column in drawn if column is not None)
+    fixed = [np.full(n_drawn, _point(m, spec.ranked), dtype=np.float64) for m in contenders]
+    columns = [same if column is None else column for column, same in zip(drawn, fixed, strict=True)]
+    replicates = sign * np.column_stack(columns)
+    replicates = replicates[~np.isnan(replicates).any(axis=1)]
+    return replicates if len(replicates) else None
+
+
+def _rows(spec: EstimateBoard, ranked: Ranked, measurements: Sequence[Measurement]) -> list[tuple[Cell, ...]]:
+    facts = fact_names(measurements)
+    names = estimate_names(spec, measurements)
+    spread = ranked.has_spread(spec.ranked)
+    rows = [
+        (*_standing_cells(ranked.standing, at, has_spread=spread[at]), *_cells(spec, measurement, names, facts))
+        for at, measurement in enumerate(ranked.contenders)
+    ]
+    rows += [(None, None, None, None, *_cells(spec, measurement, names, facts)) for measurement in ranked.others]
+    return [_in_order(row) for row in rows]
+
+
+def _in_order(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """Move the rank's interval and P(best) behind the rest: `rank, entrant` come first in every CSV."""
+    standing, rest = row[:4], row[4:]
+    return (standing[0], *rest, *standing[1:])
+
+
+def _standing_cells(standing: BoardStanding | None, at: int, *, has_spread: bool) -> tuple[Cell, ...]:
+    if standing is None:
+        return (None, None, None, None)
+    ends = [standing.rank_low, standing.rank_high, standing.p_best] if has_spread else [None, None, None]
+    return (int(standing.ranks[at]), *(None if values is None else values[at].item() for values in ends))
+
+
+def _cells(spec: EstimateBoard, measurement: Measurement, names: Sequence[str], facts: Sequence[str]) -> list[Cell]:
+    cells: list[Cell] = [measurement.entrant, spec.labels.get(measurement.entrant)]
+    for name in names:
+        estimate = measurement.estimates.get(name, NOTHING)
+        cells += [estimate.point, estimate.low, estimate.high]
+    return cells + [measurement.facts.get(name) for name in facts]
+
+
+def estimate_names(spec: EstimateBoard, measurements: Sequence[Measurement]) -> list[str]:
+    """Return the names of the estimates: the declared metrics in their order, then what is made beside them."""
+    known = dict.fromkeys(name for m in measurements for name in m.estimates)
+    return [*spec.metrics, *(name for name in known if name not in spec.metrics)]
+
+
+def fact_names(measurements: Sequence[Measurement]) -> list[str]:
+    """Return the names of the counts, in the order in which they are made."""
+    return list(dict.fromkeys(name for m in measurements for name in m.facts))
+
+
+def _columns(
+    manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, measurements: Sequence[Measurement]
+) -> tuple[Column, ...]:
+    measured = [
+        column
+        for name in estimate_names(spec, measurements)
+        for column in _interval_columns(manifest, spec, words, name, detail=name not in spec.metrics)
+    ]
+    counts = [_count_column(name) for name in fact_names(measurements)]
+    label = Column("label", "Not a contender", "text", detail=not spec.labels, glossary="labels")
+    return (RANK, ENTRANT, label, *measured, *counts, *STANDING_COLUMNS)
+
+
+def _count_column(name: str) -> Column:
+    title = name.removeprefix("n_").replace("_", " ").capitalize()
+    return (
+        Column(name, title, "flag", glossary=name)
+        if name == "partial"
+        else Column(name, title, "integer", glossary="counts")
+    )
+
+
+def _interval_columns(
+    manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, name: str, *, detail: bool
+) -> tuple[Column, ...]:
+    stem, _, kind = name.partition(":")
+    metric = manifest.metrics.get(stem)
+    composed = spec.composite.title if spec.composite is not None and stem == spec.ranked else None
+    title = composed or (metric.title if metric else None) or stem
+    if not kind and metric is not None and words.has_statistics:
+        kind = spec.statistic_of(stem, metric)
+    if kind:
+        title = f"{title}, {'IQM' if kind == 'iqm' else kind.replace('_', ' ')}"
+    column = name.replace(":", "_")
+    direction = metric.direction if metric is not None and kind != "optimality_gap" else "minimize"
+    about = {"": glossary_key(stem), "profile_area": "profile"}.get(kind, kind)
+    low, high = f"{column}_lower", f"{column}_upper"
+    return (
+        Column(column, title, unit=metric.unit if metric else None, direction=direction, interval=(low, high),
+               detail=detail, glossary=about, digits=3),
+        Column(low, f"{title}, low", detail=True, glossary=about, digits=3),
+        Column(high, f"{title}, high", detail=True, glossary=about, digits=3),
+    )  # fmt: skip
+
+
+def _notes(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple[str, ...]:
+    notes = [*words.notes]
+    failed = [f"{m.entrant} ({m.facts['n_failed']})" for m in ranked.contenders if m.facts.get("n_failed")]
+    if failed:
+        notes.append(f"{words.failed}, each counted as the worst there is: {sentences(failed)}.")
+    if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
+        notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
+    if empty := [m.entrant for m in ranked.others if m.entrant not in spec.labels]:
+        notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
+    notes += _without_spread(spec, ranked, words.too_few)
+    if flat := list(_without_width(spec, ranked)):
+        notes.append(f"Intervals without width, because every resample gives the same: {'; '.join(flat)}.")
+    if partial := [m.entrant for m in ranked.contenders if m.facts.get("partial")]:
+        notes.append(f"Partial, some tasks are missing: {sentences(partial)}.")
+    return tuple(notes)
+
+
+def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator[str]:
+    """Yield who has no rank interval, by the reason, and what the others' are then."""
+    names: dict[str, list[str]] = {}
+    for measurement, has_spread in zip(ranked.contenders, ranked.has_spread(spec.ranked), strict=True):
+        if not has_spread:
+            reason = measurement.estimates[spec.ranked].reason or "too_few_clusters"
+            names.setdefault(_reason_in_words(reason, units), []).append(measurement.entrant)
+    for words, entrants in names.items():
+        yield f"No rank interval, {words}: {sentences(entrants)}."
+    if names and ranked.replicates is not None:
+        yield "The other rank intervals take these scores as they are."
+
+
+def _reason_in_words(reason: str, units: str) -> str:
+    is_undefined = reason == "undefined_in_resamples"
+    return "undefined in many resamples" if is_undefined else f"fewer than two {units} to resample"
+
+
+def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
+    for metric in spec.metrics:
+        equal = [m.entrant for m in (*ranked.contenders, *ranked.others) if _reason(m, metric) == ALL_EQUAL]
+        if equal:
+            yield f"{metric} of {sentences(equal)}"
+
+
+def _meta(
+    manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, measurements: Sequence[Measurement]
+) -> dict[str, Any]:
+    has_replicates = any(m.replicates for m in measurements)
+    reasons = [e.reason for m in measurements if (e := m.estimates.get(spec.ranked, NOTHING)).reason is not None]
+    return {
+        **drawn_meta(spec),
+        "metric": spec.ranked,
+        "rank_by": spec.ranked,
+        **(_statistics(manifest, spec) if words.has_statistics else {}),
+        "n_entrants": len(measurements),
+        "interval": f"percentile bootstrap over {words.resampled}" if has_replicates else None,
+        "interval_reason": None if has_replicates else next(iter(reasons), "too_few_clusters"),
+    }
+
+
+def _statistics(manifest: Manifest, spec: EstimateBoard) -> dict[str, Any]:
+    of_each = {metric: spec.statistic_of(metric, manifest.metrics[metric]) for metric in spec.metrics}
+    return {"statistic": of_each[spec.ranked], "statistics": of_each}

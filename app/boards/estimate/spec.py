@@ -1,0 +1,120 @@
+"""How a manifest declares a board of method `estimate`. Read by the modules that measure and assemble it."""
+
+from collections.abc import Collection
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from app.manifest.base import MetricName, Name, Part, TaskName, Title
+from app.manifest.manifest import EvidenceKind, Leaderboard, Manifest, Metric, Uncertainty
+
+Statistic = Literal["iqm", "mean"]
+Weight = Annotated[float, Field(gt=0.0, le=1000.0)]
+
+
+class EstimateUncertainty(Uncertainty):
+    """How the intervals are drawn; `method` says what is resampled within what. A pooled iid bootstrap is none of them.
+
+    Predictions resample examples (groups for a ranking) whatever `method` says.
+    """
+
+    n_resamples: int = Field(2000, ge=100, le=100_000)
+    method: Literal["cluster", "hierarchical"] = "cluster"
+
+
+class OptimalityGap(Part):
+    """How far scores stay below `threshold`, on average; what is above counts as reaching it."""
+
+    threshold: float = 1.0
+
+
+class Profile(Part):
+    """The grid of a performance profile: `n_points` thresholds from the metric's `min` to its `max`, or from `low` to
+    `high`.
+    """
+
+    metric: MetricName | None = None
+    low: float | None = None
+    high: float | None = None
+    n_points: int = Field(21, ge=2, le=201)
+
+
+class Composite(Part):
+    """A weighted mean over tasks, of those that are there; such as CHAMBER's HRS over its axes."""
+
+    title: Title = "Composite"
+    weights: dict[TaskName, Weight] = Field(min_length=1)
+
+
+class EstimateBoard(Leaderboard):
+    """A board of metrics with intervals. `labels` name entrants that are shown and are no contenders.
+
+    `statistic` is how episodes become a score: their interquartile mean or their mean; both are published. A rate that
+    does not rank is a mean all the same, because an interquartile mean of what is rarer than one in four is zero;
+    `statistics` says otherwise for a metric.
+    """
+
+    evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("episodes", "predictions")
+
+    method: Literal["estimate"]
+    metrics: list[MetricName] = Field(min_length=1, max_length=100)
+    rank_by: MetricName | None = None
+    statistic: Statistic = "iqm"
+    statistics: dict[MetricName, Statistic] = Field(default_factory=dict)
+    labels: dict[Name, Title] = Field(default_factory=dict)
+    optimality_gap: OptimalityGap | None = None
+    profile: Profile | None = None
+    composite: Composite | None = None
+    uncertainty: EstimateUncertainty = Field(default_factory=EstimateUncertainty)
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Self:
+        if len(set(self.metrics)) != len(self.metrics):
+            raise ValueError("metrics: one is named twice")
+        if self.rank_by is not None and self.rank_by not in self.metrics:
+            raise ValueError("rank_by must be one of metrics")
+        if unknown := sorted(set(self.statistics) - set(self.metrics)):
+            raise ValueError(f"statistics: not among metrics: {', '.join(unknown)}")
+        return self
+
+    @property
+    def ranked(self) -> str:
+        """Return the metric that ranks: the declared one, or the first."""
+        return self.rank_by or self.metrics[0]
+
+    def statistic_of(self, metric: str, declared: Metric) -> Statistic:
+        """Return how the episodes become the score of a metric."""
+        if metric in self.statistics:
+            return self.statistics[metric]
+        return "mean" if declared.is_rate and metric != self.ranked else self.statistic
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the metrics of the board."""
+        return tuple(self.metrics)
+
+    def required_metrics(self) -> tuple[str, ...]:
+        """Return the metric that ranks."""
+        return (self.ranked,)
+
+    def ranked_tasks(self) -> Collection[str] | None:
+        """Return the tasks of the board; a composite has those that it weighs."""
+        return self.tasks if self.composite is None else self.composite.weights
+
+
+def is_composed_of_tasks(manifest: Manifest) -> bool:
+    """Say whether some board is made of tasks that are each a run, and a registration, of their own."""
+    composites = [spec for spec in manifest.leaderboards if isinstance(spec, EstimateBoard) and spec.composite]
+    return manifest.evidence == "episodes" and bool(composites)
+
+
+def drawn_meta(spec: EstimateBoard) -> dict[str, Any]:
+    """Return how the intervals of a board's tables were made, for their `meta`."""
+    drawn = spec.uncertainty
+    return {
+        "method": spec.method,
+        "interval": "percentile bootstrap",
+        "level": drawn.level,
+        "n_resamples": drawn.n_resamples,
+        "rng_seed": drawn.rng_seed,
+        "stream": drawn.stream,
+    }

@@ -1,0 +1,92 @@
+"""What one entrant's evidence comes to under one board, apart from everybody else's.
+
+Where numbers need no other entrant a board is made in two steps: the kind of evidence has `measure`, which looks at one
+entrant and whose result is kept; the method has `assemble`, which ranks the results. So a new submission costs its own
+rows and nobody else's.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.boards.tables import BoardTables
+from app.manifest.manifest import Leaderboard, Manifest
+from app.stats.arrays import FloatArray
+from app.values.predictions import Labels, PredictionBlock
+from app.values.scores import ScoreTable
+from app.values.table import Cell, Table
+
+
+@dataclass(frozen=True)
+class EntrantEvidence:
+    """Everything that one entrant stands on; `labels` are the benchmark's, by task."""
+
+    entrant: str
+    scores: ScoreTable
+    predictions: Sequence[PredictionBlock] = ()
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+
+
+ALL_EQUAL = "all_equal"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number with its interval; `reason` says why there is none, or that it has no width. Null is None."""
+
+    point: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One entrant under one board.
+
+    `estimates` are by column name. `replicates` holds [n_resamples] of the number that ranks, and of each number
+    whose differences between entrants are shown. `rows` are rows of further tables, by the table's name. `facts`
+    are counts for the table. `losses` holds, by task, what paired tests of two entrants need of each item.
+    """
+
+    entrant: str
+    estimates: Mapping[str, Estimate]
+    replicates: Mapping[str, FloatArray] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[tuple[Cell, ...]]] = field(default_factory=dict)
+    facts: Mapping[str, Cell] = field(default_factory=dict)
+    losses: Mapping[str, FloatArray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceWords:
+    """What a board says of the evidence behind its measurements.
+
+    `resampled` is what the resamples draw, `too_few` what there are fewer than two of where they cannot, `failed` what
+    counts as the worst there is. `has_statistics`: a score is a mean or an interquartile mean of many, and says which.
+    """
+
+    resampled: str
+    too_few: str
+    failed: str
+    has_statistics: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredEvidence:
+    """How a kind of evidence is measured, entrant by entrant, and what a board shows of it beside its ranks.
+
+    `further_tables` gets the measurements in the order of the board, the contenders first.
+    """
+
+    measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
+    words: Callable[[Manifest, Any], EvidenceWords]
+    further_tables: Callable[[Manifest, Any, Sequence[Measurement]], tuple[Table, ...]]
+
+
+@dataclass(frozen=True)
+class MeasuredMethod:
+    """A ranking method that assembles a board from measurements, and the class of its boards in a manifest."""
+
+    spec: type[Leaderboard]
+    assemble: Callable[[Manifest, Any, Sequence[Measurement], MeasuredEvidence], BoardTables]

@@ -1,0 +1,56 @@
+"""Episodes without a score of a metric that ranks: where they are, and what they count as.
+
+Called by `app.kinds.episodes.score_rules`, which decides whether they may stand, by `app.kinds.episodes.measure` and by
+`app.jobs.evaluate`; pure. An empty score is never left out of a ranking: to leave out the failures would rank first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from app.manifest.manifest import Leaderboard, Manifest
+from app.stats.arrays import BoolArray
+from app.values.scores import ScoreTable
+
+
+def missing_rankings(manifest: Manifest, scores: ScoreTable) -> Mapping[str, BoolArray]:
+    """Return for each metric that ranks on some board the rows [n_rows] of that board's tasks that lack it."""
+    found: dict[str, BoolArray] = {}
+    for board in manifest.leaderboards:
+        for metric in board.required_metrics():
+            missing = _of_board(board, scores) & np.isnan(scores.value(metric))
+            found[metric] = found.get(metric, np.zeros(len(scores), dtype=np.bool_)) | missing
+    return found
+
+
+def has_rankings(manifest: Manifest, scores: ScoreTable) -> BoolArray:
+    """Return which rows [n_rows] have every score that a board ranks them by."""
+    missing = np.zeros(len(scores), dtype=np.bool_)
+    for rows in missing_rankings(manifest, scores).values():
+        missing |= rows
+    return ~missing
+
+
+def with_worst(manifest: Manifest, scores: ScoreTable) -> ScoreTable:
+    """Return the scores with the worst value there is where one that ranks is missing.
+
+    It stays missing where the metric has no worst value, and for an entrant who has no value of the metric at all:
+    there is nothing to rank.
+    """
+    values = scores.values.copy()
+    for metric, missing in missing_rankings(manifest, scores).items():
+        worst = manifest.metrics[metric].worst
+        if worst is None:
+            continue
+        measured = np.unique(scores.entrant.codes[~np.isnan(scores.value(metric))])
+        values[missing & np.isin(scores.entrant.codes, measured), scores.columns.index(metric)] = worst
+    return replace(scores, values=values)
+
+
+def _of_board(board: Leaderboard, scores: ScoreTable) -> BoolArray:
+    tasks = board.ranked_tasks()
+    if tasks is None:
+        return np.ones(len(scores), dtype=np.bool_)
+    rows: BoolArray = np.isin(scores.task.codes, [at for at, word in enumerate(scores.task.words) if word in tasks])
+    return rows

@@ -1,0 +1,99 @@
+"""Per-series rows of a ScoreTable as groups: one estimator's values of one metric in one stratum, in evidence order.
+
+Called by `app.boards.weighted_rank.method` and `app.kinds.series.contract_tables`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from app.manifest.lrdbench_catalog import CATALOG, PAIRED_ERRORS, PAIRED_RATIO, identity_of, split_identity
+from app.stats.arrays import IntArray
+from app.stats.strata import Aggregate, Group, Rule, aggregate_group, balance
+from app.values.scores import Coded, ScoreTable
+
+COVERAGE, COVERAGE_ERROR = "coverage", "coverage_error"
+DIAGNOSTIC = "diagnostic"
+RULES: Mapping[str, Rule] = {"root_mean_square": "root_mean_square", "paired_ratio": "ratio"}
+
+
+def series_groups(scores: ScoreTable) -> list[Group]:
+    """Return every group in order of the first appearance of its rows.
+
+    Each row of the table says in `recorded["metrics"]` which metrics it had, in the file's order; a metric that it
+    had and that is NaN was null.
+    """
+    if scores.item is None:
+        return []
+    rows: dict[tuple[int, str, int], list[int]] = {}
+    metrics = _metric_lists(scores)
+    entrants, tasks = scores.entrant.codes.tolist(), scores.task.codes.tolist()
+    for at, (entrant, task) in enumerate(zip(entrants, tasks, strict=True)):
+        for metric in metrics[at]:
+            rows.setdefault((entrant, metric, task), []).append(at)
+    return [
+        _group(scores, scores.item, entrant, metric, task, np.array(at)) for (entrant, metric, task), at in rows.items()
+    ]
+
+
+def _metric_lists(scores: ScoreTable) -> list[Sequence[str]]:
+    recorded = scores.recorded.get("metrics")
+    if recorded is None:
+        return [scores.columns] * len(scores)
+    known = set(scores.columns)
+    lists = [[metric for metric in words.split() if metric in known] for words in recorded.words]
+    return [lists[code] if code >= 0 else [] for code in recorded.codes.tolist()]
+
+
+def _group(scores: ScoreTable, item: Coded, entrant: int, metric: str, task: int, at: IntArray) -> Group:
+    name, _ = split_identity(metric)
+    rule = RULES.get(CATALOG[name].aggregation, "mean") if name in CATALOG else "mean"
+    is_ratio = metric == PAIRED_RATIO and set(PAIRED_ERRORS) <= set(scores.columns)
+    values = scores.value(PAIRED_ERRORS[0] if is_ratio else metric)[at]
+    below = scores.value(PAIRED_ERRORS[1])[at] if is_ratio else None
+    about = (scores.entrant.words[entrant], metric, scores.task.words[task])
+    return Group(*about, values, item.codes[at], rule if is_ratio or rule != "ratio" else "mean", below)
+
+
+def stratum_aggregates(groups: Sequence[Group]) -> list[Aggregate]:
+    """Return the aggregate of each group, then the coverage errors that are made of the aggregates of coverage.
+
+    The order is lrdbench's own: it decides what its shared generator draws. A ratio stands last.
+    """
+    found = [aggregate_group(group) for group in groups]
+    plain = [a for a in found if a.metric != PAIRED_RATIO]
+    return [*plain, *_coverage_errors(plain), *(a for a in found if a.metric == PAIRED_RATIO)]
+
+
+def _coverage_errors(aggregates: Sequence[Aggregate]) -> Iterator[Aggregate]:
+    for a in aggregates:
+        name, level = split_identity(a.metric)
+        if name == COVERAGE and level is not None:
+            error = identity_of(COVERAGE_ERROR, level)
+            yield Aggregate(a.estimator, error, a.stratum, abs(a.value - level), a.n_attempted, a.n_included)
+
+
+def by_metric(aggregates: Sequence[Aggregate]) -> dict[tuple[str, str], list[Aggregate]]:
+    """Return the stratum aggregates of each (estimator, metric), in order of appearance."""
+    found: dict[tuple[str, str], list[Aggregate]] = {}
+    for aggregate in aggregates:
+        found.setdefault((aggregate.estimator, aggregate.metric), []).append(aggregate)
+    return found
+
+
+def balanced(aggregates: Sequence[Aggregate]) -> list[Aggregate]:
+    """Return the mean over strata of each (estimator, metric)."""
+    return [balance(members) for members in by_metric(aggregates).values()]
+
+
+def enrolled_estimators(scores: ScoreTable, enrolled: Sequence[str] | None) -> list[str]:
+    """Return the estimators with rows, of those enrolled where the manifest names them.
+
+    What lrdbench measures between several of them stands under made-up names, which are none.
+    """
+    role = scores.recorded.get("role")
+    between = np.zeros(0, dtype=np.int64)
+    if role is not None and DIAGNOSTIC in role.words:
+        between = np.unique(scores.entrant.codes[role.codes == role.words.index(DIAGNOSTIC)])
+    names = set(scores.entrant.words) - {scores.entrant.words[code] for code in between.tolist()}
+    return sorted(names if enrolled is None else names & set(enrolled))

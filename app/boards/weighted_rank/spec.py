@@ -1,0 +1,40 @@
+"""The declaration of a board of weighted ranks: rule, weights and the tie-breaking component.
+
+Read by `app.boards.weighted_rank.method` and the modules beside it.
+"""
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from app.manifest.base import MetricName
+from app.manifest.manifest import EvidenceKind, Leaderboard
+
+WEIGHT_TOLERANCE = 1e-6
+
+
+class WeightedRank(Leaderboard):
+    """A board of weighted ranks. Rule 2 shares ranks between ties; rule 1 breaks them by name, as lrdbench once did."""
+
+    evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("series_metrics",)
+
+    method: Literal["weighted_rank"]
+    ranking_rule: Literal[1, 2] = 2
+    weights: dict[MetricName, float] = Field(min_length=1, max_length=50)
+    tie_break: MetricName | None = None
+
+    @model_validator(mode="after")
+    def _weights_are_shares(self) -> Self:
+        outside = [name for name, weight in self.weights.items() if not 0.0 <= weight <= 1.0]
+        if outside:
+            raise ValueError(f"weights: each is from 0 to 1; not so {', '.join(outside)}")
+        total = sum(self.weights.values())
+        if abs(total - 1.0) > WEIGHT_TOLERANCE:
+            raise ValueError(f"weights: they sum to {total:g}; expected 1")
+        if self.tie_break is not None and self.tie_break not in self.weights:
+            raise ValueError("tie_break must be one of the weighted metrics")
+        return self
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the weighted metrics; one with a level of its own is named with it (`coverage_error@0.95`)."""
+        return tuple(self.weights)

@@ -1,0 +1,1 @@
+"""The embedded Postgres: made, started, shared and stopped."""

@@ -1,0 +1,60 @@
+"""Makes the cluster of the embedded Postgres, and refuses one that it cannot serve. Called by `embedded.server`."""
+
+import os
+from pathlib import Path
+
+from app.db.embedded.account import Account, Surroundings, run_as
+from app.db.embedded.binaries import MAJOR_VERSION, find_programs
+from app.db.embedded.database import USER
+from app.db.embedded.place import Place, appearing
+from app.db.embedded.trouble import OTHERWISE, explained, trouble
+from app.errors import EmbeddedDatabaseError
+
+# Written to postgresql.conf, where a steward may change them. Everything else is Postgres's own default,
+# above all its durability: fsync and synchronous_commit stay on.
+SETTINGS = {
+    "shared_buffers": "256MB",
+    "max_connections": "50",
+    "max_wal_size": "2GB",
+    "wal_compression": "on",
+    # The log is for what went wrong; a busy server would fill it with its routine.
+    "log_checkpoints": "off",
+}
+
+
+def ensure_cluster(place: Place, account: Account) -> None:
+    """Make the cluster if it is not there. Raises EmbeddedDatabaseError for one of another version of Postgres."""
+    if not place.cluster.exists():
+        _make(place, account)
+    _check_version(place.cluster)
+
+
+def _make(place: Place, account: Account) -> None:
+    what = "The embedded database could not be made"
+    programs = find_programs(place, account)
+    with explained(what, place.folder), appearing(place.cluster) as partial:
+        if account.is_other:
+            os.chown(partial, account.uid, account.gid)
+        made = run_as(account, _initdb(programs, partial), Surroundings(partial, {}))
+        if made.returncode != 0:
+            raise trouble(what, place.folder, made.stdout)
+
+
+def _initdb(programs: Path, folder: Path) -> list[str | Path]:
+    settings = [f"--set={name}={value}" for name, value in SETTINGS.items()]
+    # Everybody who reaches the socket is trusted: its folder lets only the server's user (and root) in.
+    manner = ["--auth=trust", f"--username={USER}", "--encoding=UTF8", "--locale=C", "--no-instructions"]
+    return [programs / "initdb", "-D", folder, *manner, *settings]
+
+
+def _check_version(cluster: Path) -> None:
+    note = cluster / "PG_VERSION"
+    if not note.is_file():
+        raise EmbeddedDatabaseError(f"{cluster} is not a database of Postgres: move it away. {OTHERWISE}")
+    found = note.read_text("utf-8", "replace").strip()
+    if found != MAJOR_VERSION:
+        raise EmbeddedDatabaseError(
+            f"The database in {cluster} was made by Postgres {found}, and this plumbline brings {MAJOR_VERSION}, which "
+            f"cannot read it: start a Postgres {found} on it, save it with pg_dump, move the folder away and load it "
+            f"with psql into the new one. {OTHERWISE}"
+        )

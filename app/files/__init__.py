@@ -1,0 +1,1 @@
+"""A stranger's files: unpacked within limits, read as columns of text."""

@@ -1,0 +1,22 @@
+"""A JSON document with one object, read strictly. Called by the readers of bundles, spike runs and tables in them."""
+
+from typing import Any
+
+from app.errors import Problem
+from app.files.findings import Findings
+from app.files.json_records import BadRecord, read_object
+from app.files.text import problem_of_text
+from app.files.uploads import ReceivedFile
+
+
+def read_document(file: ReceivedFile, findings: Findings) -> dict[str, Any] | None:
+    """Return the object of a JSON file; None when there is none, with the reason in `findings`."""
+    problem = problem_of_text(file.path, file.name)
+    if problem is not None:
+        findings.add(problem)
+        return None
+    found = read_object(file.path)
+    if isinstance(found, BadRecord):
+        findings.add(Problem(found.message, file.name, found.row, value=found.value))
+        return None
+    return found

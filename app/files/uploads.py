@@ -1,0 +1,221 @@
+"""From the files of a request to plain tables on disk: names checked, gzip and zip unpacked, bytes hashed.
+
+Called by `app.kinds.reader`. Whatever a file claims about its size, the budget counts what really comes out.
+"""
+
+import hashlib
+import zipfile
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from app.config import MIB, Settings
+from app.errors import Problem, TooLarge
+from app.files.archives import CannotUnpack, open_archive, refusal_of, wanted_members
+from app.files.findings import Findings
+from app.files.gzip_files import BrokenGzip, unpacked
+from app.names import clip_for_message
+
+TABLE_SUFFIXES = (".csv", ".json", ".jsonl")
+MAX_FILE_NAME = 255
+PIECE = 1 << 20
+BROKEN_STREAM = (zipfile.BadZipFile, BrokenGzip, zlib.error, EOFError, NotImplementedError)
+
+
+@dataclass(frozen=True)
+class Upload:
+    """One file of a multipart request, spooled to disk, with the name that the sender gave it."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one submission may hold."""
+
+    max_unpacked_bytes: int
+    max_json_bytes: int
+    max_files: int
+    max_rows: int
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the limits that the settings give in MiB and counts."""
+        return cls(
+            max_unpacked_bytes=settings.max_unpacked_mib * MIB,
+            max_json_bytes=settings.max_json_mib * MIB,
+            max_files=settings.max_files,
+            max_rows=settings.max_rows,
+        )
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A file as it was sent, or a member of a sent archive; an archive itself has no rows."""
+
+    name: str
+    sha256: str
+    n_bytes: int
+    n_rows: int = 0
+
+
+@dataclass(frozen=True)
+class ReceivedFile:
+    """An unpacked file on disk; `position` is its place among the records of the upload.
+
+    The name of an archive's member begins with the archive's name and a slash.
+    """
+
+    name: str
+    path: Path
+    suffix: str
+    position: int
+
+
+def promised_suffix(name: str, suffixes: Sequence[str]) -> str | None:
+    """Return which of the suffixes a name promises, with or without .gz; None when it promises none."""
+    plain = name.lower().removesuffix(".gz")
+    return next((suffix for suffix in suffixes if plain.endswith(suffix)), None)
+
+
+class Unpacking:
+    """One upload on its way to files of the wanted suffixes. Raises TooLarge as soon as a limit is passed."""
+
+    def __init__(self, limits: Limits, folder: Path, findings: Findings, suffixes: Sequence[str]) -> None:
+        self.records: list[FileRecord] = []
+        self.files: list[ReceivedFile] = []
+        self._suffixes = suffixes
+        self.warnings: list[Problem] = []
+        self._limits = limits
+        self._folder = folder
+        self._findings = findings
+        self._n_bytes = 0
+
+    def take_all(self, uploads: Sequence[Upload]) -> None:
+        """Unpack every file; what is wrong with one does not hide what is wrong with the next."""
+        if not uploads:
+            self._findings.add(Problem("no file was sent", column="files"))
+        seen: set[str] = set()
+        for upload in uploads:
+            complaint = _complaint_about_name(upload.name, seen) or self._complaint_about_kind(upload.name)
+            seen.add(upload.name)
+            if complaint is not None:
+                self._findings.add(Problem(complaint, file=clip_for_message(upload.name)))
+            elif upload.name.lower().endswith(".zip"):
+                self._take_archive(upload)
+            else:
+                self._take_file(upload)
+
+    def _take_file(self, upload: Upload) -> None:
+        sha256, n_bytes = hash_file(upload.path)
+        position = self._record(FileRecord(upload.name, sha256, n_bytes))
+        path: Path | None = upload.path
+        if upload.name.lower().endswith(".gz"):
+            path = self._unzip(upload.path, upload.name, position)
+        else:
+            self._spend(n_bytes)
+        self._keep(upload.name, path, position)
+
+    def _take_archive(self, upload: Upload) -> None:
+        self._record(FileRecord(upload.name, *hash_file(upload.path)))
+        try:
+            with open_archive(upload.path, self._limits.max_files) as archive:
+                members, ignored = wanted_members(archive)
+                self._warn_of_ignored(upload.name, ignored)
+                self._take_members(upload.name, archive, members)
+        except CannotUnpack as error:
+            self._findings.add(Problem(str(error), file=upload.name))
+
+    def _warn_of_ignored(self, name: str, ignored: Sequence[str]) -> None:
+        if ignored:
+            shown = ", ".join(clip_for_message(member) for member in ignored[:5])
+            self.warnings.append(Problem(f"{len(ignored)} hidden members were ignored: {shown}", file=name))
+
+    def _take_members(self, name: str, archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo]) -> None:
+        if not members:
+            self._findings.add(Problem("the archive holds no table", file=name))
+        seen: set[str] = set()
+        for member in members:
+            complaint = refusal_of(member, seen) or self._complaint_about_kind(member.filename)
+            seen.add(member.filename)
+            if complaint is not None:
+                value = clip_for_message(member.orig_filename)
+                self._findings.add(Problem(f"member {value}: {complaint}", file=name, value=value))
+            else:
+                self._take_member(f"{name}/{member.filename}", archive, member)
+
+    def _take_member(self, name: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+        position = self._record(FileRecord(name, "", member.file_size))
+        try:
+            with archive.open(member) as content:
+                path = self._write(iter(lambda: content.read(PIECE), b""), name, position)
+        except BROKEN_STREAM as error:
+            self._findings.add(Problem(f"cannot be unpacked: {error}", file=name))
+            return
+        if path is None:
+            return
+        self.records[position] = FileRecord(name, *hash_file(path))
+        if name.lower().endswith(".gz"):
+            path = self._unzip(path, name, position)
+        self._keep(name, path, position)
+
+    def _complaint_about_kind(self, name: str) -> str | None:
+        if name.lower().endswith(".zip") or promised_suffix(name, self._suffixes):
+            return None
+        accepted = ", ".join(self._suffixes)
+        return f"not a kind of file that is read; accepted are {accepted}, each also .gz, and .zip of them"
+
+    def _record(self, record: FileRecord) -> int:
+        self.records.append(record)
+        if len(self.records) > self._limits.max_files:
+            raise TooLarge(f"The submission has more than {self._limits.max_files} files.")
+        return len(self.records) - 1
+
+    def _unzip(self, packed: Path, name: str, position: int) -> Path | None:
+        with packed.open("rb") as content:
+            return self._write(unpacked(content), name, position, step=".unpacked")
+
+    def _write(self, content: Iterable[bytes], name: str, position: int, step: str = "") -> Path | None:
+        """Unpack a stream into a file of our own naming; a broken one is a problem and gives None."""
+        path = self._folder / f"{position}{step}"
+        try:
+            with path.open("wb") as target:
+                for piece in content:
+                    self._spend(len(piece))
+                    target.write(piece)
+        except BROKEN_STREAM as error:
+            self._findings.add(Problem(f"cannot be unpacked: {error}", file=name))
+            return None
+        return path
+
+    def _spend(self, n_bytes: int) -> None:
+        self._n_bytes += n_bytes
+        if self._n_bytes > self._limits.max_unpacked_bytes:
+            allowed = self._limits.max_unpacked_bytes
+            raise TooLarge(f"The submission unpacks to more than {allowed:,} bytes, the most that is allowed.")
+
+    def _keep(self, name: str, path: Path | None, position: int) -> None:
+        suffix = promised_suffix(name, self._suffixes)
+        if path is None or suffix is None:
+            return
+        if suffix == ".json" and path.stat().st_size > self._limits.max_json_bytes:
+            allowed = self._limits.max_json_bytes
+            raise TooLarge(f"{name}: a .json file may have {allowed:,} bytes; send .jsonl or .csv beyond that.")
+        self.files.append(ReceivedFile(name, path, suffix, position))
+
+
+def hash_file(path: Path) -> tuple[str, int]:
+    """Return the SHA-256 of a file, in hexadecimal, and its size."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest(), path.stat().st_size
+
+
+def _complaint_about_name(name: str, seen: set[str]) -> str | None:
+    if not name or len(name) > MAX_FILE_NAME or not name.isprintable() or "/" in name or "\\" in name:
+        return f"a file name holds printable characters, no slashes, at most {MAX_FILE_NAME}"
+    if name in seen:
+        return "two files of the submission have this name; problems could not say which is meant"
+    return None

@@ -1,0 +1,1 @@
+"""The kinds of evidence: a folder for each, from its files to its measurements."""

@@ -1,0 +1,1 @@
+"""Evidence kind episodes: result bundles, SpikeRun files and tables of episodes."""

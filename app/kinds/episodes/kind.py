@@ -1,0 +1,56 @@
+"""Evidence kind episodes, as the other rooms see it. Read by `app.kinds.known`."""
+
+from app.admission.case import Case, KindRules
+from app.admission.check import Check, Registered
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import EvidenceWords, MeasuredEvidence
+from app.kinds.contract import Kind
+from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
+from app.kinds.episodes.measure import measure_episodes
+from app.kinds.episodes.read import SUFFIXES, read_episodes
+from app.kinds.episodes.rules import check_prereg_episodes
+from app.kinds.episodes.score_rules import check_scores_present
+from app.kinds.episodes.tables import further_tables
+from app.manifest.manifest import Manifest
+
+
+def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
+    del manifest
+    return EvidenceWords(
+        resampled="seeds, and over episodes within them",
+        too_few="clusters",
+        failed=f"Episodes without a score of {spec.ranked}",
+        has_statistics=True,
+    )
+
+
+def _prereg(case: Case, registered: Registered) -> list[Check]:
+    bundles = case.facts.bundles
+    return [
+        *check_prereg_episodes(case.manifest, registered.prereg, case.scores, bundles),
+        *check_prereg_bundles(registered, case.scores, bundles),
+    ]
+
+
+def _scores(case: Case) -> list[Check]:
+    prereg = None if case.registered is None else case.registered.prereg
+    return [check_scores_present(case.manifest, prereg, case.scores)]
+
+
+def _run(case: Case) -> list[Check]:
+    return check_bundles(case.facts.bundles)
+
+
+def _claims(case: Case) -> list[Check]:
+    return check_claims_present(case.scores.entrant.words, case.facts.bundles, case.claims)
+
+
+EPISODES = Kind(
+    name="episodes",
+    read=read_episodes,
+    suffixes=SUFFIXES,
+    rules=KindRules(
+        prereg=_prereg, scores=_scores, run=_run, claims=_claims, counts_missing_tasks=False, needs_values=True
+    ),
+    measured=MeasuredEvidence(measure=measure_episodes, words=_words, further_tables=further_tables),
+)

@@ -1,0 +1,248 @@
+"""One entrant's episodes under a board of method `estimate`: metrics with intervals, by task and condition, profiles.
+
+Called by `app.jobs.measuring` through the kind's entry in `app.kinds.known`. Seeds are resampled, then episodes within
+each drawn seed. Each cell has its own generator, seeded by names, so that nothing depends on who else is on the board
+or on the order of seeds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.boards.estimate.spec import EstimateBoard, Profile, Statistic
+from app.boards.measured import ALL_EQUAL, EntrantEvidence, Estimate, Measurement
+from app.boards.missing_scores import with_worst
+from app.manifest.manifest import Manifest, Metric
+from app.stats.aggregate import (
+    Aggregate,
+    Interval,
+    area_above,
+    estimate,
+    interquartile_mean,
+    mean,
+    optimality_gap,
+    profile_band,
+    share_above,
+)
+from app.stats.arrays import BoolArray, FloatArray
+from app.stats.cluster import Sample, chamber_generator, draw_chamber, draw_clusters, group_sample
+from app.stats.interval import percentile_interval
+from app.stats.resample import board_generator
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Cell
+
+LEADERBOARD_SUBSTREAM = "evaluation.leaderboard_bootstrap"
+GAP, AREA = "optimality_gap", "profile_area"
+AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
+
+
+def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
+    """Return every metric of one entrant, averaged over tasks, with what it is made of."""
+    episodes = _Episodes(manifest, spec, evidence.entrant, with_worst(manifest, evidence.scores), evidence.scores)
+    estimates: dict[str, Estimate] = {}
+    replicates: dict[str, FloatArray] = {}
+    for metric in spec.metrics:
+        for name, found in episodes.over_tasks(metric).items():
+            estimates[name] = Estimate(found.point, found.low, found.high, _reason(found))
+            if name == spec.ranked and found.replicates is not None:
+                replicates[name] = found.replicates
+    return Measurement(
+        entrant=evidence.entrant,
+        estimates=estimates,
+        replicates=replicates,
+        rows={
+            "breakdown": tuple(episodes.breakdown()),
+            "profiles": tuple(episodes.profiles()),
+            "components": tuple(episodes.components()),
+        },
+        facts=episodes.facts(),
+    )
+
+
+@dataclass(frozen=True)
+class _Episodes:
+    """The rows of one entrant, and the board they are measured for.
+
+    In `scores` what is missing of a metric that ranks counts as the worst there is; `delivered` are the rows as sent.
+    """
+
+    manifest: Manifest
+    spec: EstimateBoard
+    entrant: str
+    scores: ScoreTable
+    delivered: ScoreTable
+
+    def over_tasks(self, metric: str) -> dict[str, Interval]:
+        """Return a metric's aggregates, averaged over the tasks that have a value; nothing when none has."""
+        by_task = {task: self.one(metric, self._of_task(task), (task, "")) for task in self._tasks()}
+        found = {task: intervals for task, intervals in by_task.items() if intervals}
+        if not found:
+            return {}
+        weights = np.array([self._weight(task) for task in found])
+        names = next(iter(found.values()))
+        level = self.spec.uncertainty.level
+        return {
+            name: _average([intervals[name] for intervals in found.values()], weights / weights.sum(), level)
+            for name in names
+        }
+
+    def one(self, metric: str, rows: BoolArray, cell: tuple[str, str]) -> dict[str, Interval]:
+        """Return the aggregates of a metric over some rows; nothing when none of them has a value."""
+        sample = self._sample(metric, rows)
+        if sample is None:
+            return {}
+        aggregates = {self._name(metric, kind): of for kind, of in AGGREGATES.items()}
+        if self.spec.optimality_gap is not None and metric == self.spec.ranked:
+            aggregates[f"{metric}:{GAP}"] = optimality_gap(self.spec.optimality_gap.threshold)
+        if self.spec.profile is not None and metric == (self.spec.profile.metric or self.spec.ranked):
+            aggregates[f"{metric}:{AREA}"] = area_above(_grid(self.spec.profile, self.manifest.metrics[metric]))
+        return estimate(sample, aggregates, self._draw(sample, metric, cell), level=self.spec.uncertainty.level)
+
+    def breakdown(self) -> Iterator[tuple[Cell, ...]]:
+        """Yield each metric by task and condition."""
+        for task in self._tasks():
+            for condition, rows in self._conditions(task):
+                for metric in self.spec.metrics:
+                    yield self._breakdown_row(task, condition, metric, rows)
+
+    def components(self) -> Iterator[tuple[Cell, ...]]:
+        """Yield the parts of a composite, also those that are missing."""
+        for task, weight in (self.spec.composite.weights if self.spec.composite else {}).items():
+            found = self.one(self.spec.ranked, self._of_task(task), (task, "")).get(self.spec.ranked)
+            ends = (None, None, None) if found is None else (found.point, found.low, found.high)
+            yield (task, *ends, weight, found is None)
+
+    def profiles(self) -> Iterator[tuple[Cell, ...]]:
+        """Yield the share of episodes above each threshold, with a pointwise band."""
+        profile = self.spec.profile
+        if profile is None:
+            return
+        metric = profile.metric or self.spec.ranked
+        sample = self._sample(metric, self._of_board())
+        if sample is None:
+            return
+        grid = _grid(profile, self.manifest.metrics[metric])
+        batches = self._draw(sample, metric, ("", "profile"))
+        band = profile_band(sample, grid, batches, level=self.spec.uncertainty.level)
+        shares = share_above(grid)(sample.distinct, sample.counts)[0]
+        for at, tau in enumerate(grid.tolist()):
+            ends = (None, None) if band is None else (float(band[1][at]), float(band[2][at]))
+            yield (metric, tau, float(shares[at]), *ends)
+
+    def facts(self) -> dict[str, Cell]:
+        """Return what was attempted and what of it has a score."""
+        rows = self._of_board()
+        values = self.delivered.value(self.spec.ranked)
+        seeds = self.delivered.seed
+        expected = self._expected_tasks()
+        return {
+            "n_seeds": 0 if seeds is None else len(np.unique(seeds[rows])),
+            "n_episodes": int(rows.sum()),
+            "n_included": int((rows & ~np.isnan(values)).sum()),
+            "n_failed": int((rows & np.isnan(values)).sum()),
+            **({"n_tasks": len(self._tasks())} if len(expected) > 1 else {}),
+            **({"partial": bool(set(expected) - set(self._tasks()))} if len(expected) > 1 else {}),
+        }
+
+    def _breakdown_row(self, task: str, condition: str, metric: str, rows: BoolArray) -> tuple[Cell, ...]:
+        found = self.one(metric, rows, (task, condition))
+        about = (task, condition or None, metric, self._statistic(metric))
+        if not found:
+            return (*about, None, None, None, None, 0, 0, "nothing to aggregate")
+        ranked, average = found[metric], found.get(f"{metric}:mean", found[metric])
+        scored = rows & ~np.isnan(self.scores.value(metric))
+        n_seeds = 0 if self.scores.seed is None else len(np.unique(self.scores.seed[scored]))
+        note = _reason(ranked)
+        shown = None if note is None else note.replace("_", " ")
+        ends = (ranked.point, ranked.low, ranked.high, average.point)
+        return (*about, *ends, n_seeds, int(scored.sum()), shown)
+
+    def _name(self, metric: str, kind: str) -> str:
+        return metric if kind == self._statistic(metric) else f"{metric}:{kind}"
+
+    def _statistic(self, metric: str) -> Statistic:
+        return self.spec.statistic_of(metric, self.manifest.metrics[metric])
+
+    def _sample(self, metric: str, rows: BoolArray) -> Sample | None:
+        values = self.scores.value(metric)
+        at = np.flatnonzero(rows & ~np.isnan(values))
+        if not len(at) or self.scores.seed is None:
+            return None
+        if self.spec.uncertainty.stream != "chamber":
+            at = at[_canonical(self.scores.item, at)]
+        return group_sample(values[at], self.scores.seed[at])
+
+    def _draw(self, sample: Sample, metric: str, cell: tuple[str, str]) -> Iterator[FloatArray]:
+        drawn = self.spec.uncertainty
+        if drawn.stream == "chamber":
+            return draw_chamber(sample, drawn.n_resamples, chamber_generator(drawn.rng_seed, LEADERBOARD_SUBSTREAM))
+        rng = board_generator(drawn.rng_seed, self.entrant, *cell, metric)
+        return draw_clusters(sample, drawn.n_resamples, rng)
+
+    def _expected_tasks(self) -> Sequence[str]:
+        if self.spec.composite is not None:
+            return list(self.spec.composite.weights)
+        return self.spec.tasks or self.manifest.task_ids() or self.scores.task.words
+
+    def _tasks(self) -> list[str]:
+        there = set(self.scores.task.words)
+        return [task for task in self._expected_tasks() if task in there]
+
+    def _weight(self, task: str) -> float:
+        return 1.0 if self.spec.composite is None else self.spec.composite.weights[task]
+
+    def _of_task(self, task: str) -> BoolArray:
+        words = self.scores.task.words
+        mask: BoolArray = self.scores.task.codes == (words.index(task) if task in words else len(words))
+        return mask
+
+    def _of_board(self) -> BoolArray:
+        masks = [self._of_task(task) for task in self._tasks()]
+        return np.logical_or.reduce(masks) if masks else np.zeros(len(self.scores), dtype=np.bool_)
+
+    def _conditions(self, task: str) -> Iterator[tuple[str, BoolArray]]:
+        of_task = self._of_task(task)
+        condition = self.scores.condition
+        if condition is None:
+            yield "", of_task
+            return
+        for code, word in sorted(enumerate(condition.words), key=lambda pair: pair[1]):
+            rows = of_task & (condition.codes == code)
+            if rows.any():
+                yield word, rows
+
+
+def _reason(found: Interval) -> str | None:
+    """Return why there is no interval, or why it has no width."""
+    return found.reason or (ALL_EQUAL if found.is_degenerate else None)
+
+
+def _average(found: Sequence[Interval], weights: FloatArray, level: float) -> Interval:
+    """Average independent tasks: points, and replicates one by one; without any spread there is no interval."""
+    if len(found) == 1:
+        return found[0]
+    point = float(np.dot([interval.point for interval in found], weights))
+    drawn = [interval.replicates for interval in found if interval.replicates is not None]
+    if len(drawn) < len(found):
+        reason = next(interval.reason for interval in found if interval.replicates is None)
+        return Interval(point, None, None, reason, False, None)
+    replicates = np.column_stack(drawn) @ weights
+    low, high = percentile_interval(replicates[:, None], level)
+    return Interval(point, float(low[0]), float(high[0]), None, all(i.is_degenerate for i in found), replicates)
+
+
+def _canonical(item: Coded | None, at: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the order of the rows by their item, so that the order of an upload decides nothing."""
+    if item is None:
+        return np.arange(len(at))
+    place = np.argsort(np.argsort(np.array(item.words)))
+    return np.argsort(place[item.codes[at]], kind="stable")
+
+
+def _grid(profile: Profile, metric: Metric) -> FloatArray:
+    low = profile.low if profile.low is not None else (0.0 if metric.min is None else metric.min)
+    high = profile.high if profile.high is not None else (1.0 if metric.max is None else metric.max)
+    grid: FloatArray = np.linspace(low, high, profile.n_points)
+    return grid

@@ -1,0 +1,297 @@
+"""One episode after another into the columns of a ScoreTable, with everything that is wrong with each.
+
+Called by `app.kinds.episodes.read`. JSON keeps its types: a boolean is true or false, and "true" is text. A CSV file
+has only text, so there the words of a boolean are read.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from app.errors import Problem
+from app.files.findings import Findings
+from app.manifest.manifest import Manifest, Metric
+from app.manifest.parts import Episodes
+from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
+from app.values.magnitude import BEYOND, is_storable
+from app.values.scores import NONE, Coded, ScoreTable
+
+BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
+MAX_ITEM = 200
+SEED_LIMIT = 2**63
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where episodes come from: a file, by name and position, and what they have in common.
+
+    `is_text` says that every cell is text, as in CSV. `seed` is the one that the file's name promises.
+    """
+
+    file: str
+    position: int
+    entrant: str | None
+    task: str | None
+    is_text: bool = False
+    seed: int | None = None
+
+
+@dataclass
+class _Columns:
+    entrant: list[str] = field(default_factory=list)
+    task: list[str] = field(default_factory=list)
+    condition: list[str | None] = field(default_factory=list)
+    seed: list[int] = field(default_factory=list)
+    item: list[str] = field(default_factory=list)
+    values: list[list[float]] = field(default_factory=list)
+    file: list[int] = field(default_factory=list)
+    row: list[int] = field(default_factory=list)
+
+    def add(
+        self,
+        names: tuple[str, str, str | None],
+        repetition: tuple[int, str],
+        values: list[float],
+        origin: tuple[int, int],
+    ) -> None:
+        """Append one episode: (entrant, task, condition), (seed, item), scores, (file, row)."""
+        self.entrant.append(names[0])
+        self.task.append(names[1])
+        self.condition.append(names[2])
+        self.seed.append(repetition[0])
+        self.item.append(repetition[1])
+        self.values.append(values)
+        self.file.append(origin[0])
+        self.row.append(origin[1])
+
+
+class EpisodeRows:
+    """The episodes of one submission. Repeats are found over all files."""
+
+    def __init__(self, manifest: Manifest, findings: Findings) -> None:
+        self._metrics = manifest.metrics
+        self._where = manifest.episodes or Episodes()
+        self._tasks = manifest.task_ids()
+        self._findings = findings
+        self._columns = _Columns()
+        self._seen: dict[tuple[Any, ...], tuple[str, int]] = {}
+        self.found: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._columns.row)
+
+    def add(self, source: Source, row: int, cells: Mapping[str, Any]) -> None:
+        """Take one episode, or note every reason why it cannot be taken."""
+        cell = _Cells(source, row, cells, self._findings)
+        names = self._names(cell)
+        seed = cell.seed()
+        item = cell.item(self._where.item)
+        values = [self._value(cell, name, metric) for name, metric in self._metrics.items()]
+        if names is None or seed is None or item is None:
+            return
+        key = (*names, seed, item)
+        if (earlier := self._seen.get(key)) is not None:
+            cell.refuse(f"the episode is there already: row {earlier[1]} of {earlier[0]}", "seed", f"{seed}, {item}")
+            return
+        self._seen[key] = (source.file, row)
+        self._columns.add(names, (seed, item), values, (source.position, row))
+
+    def unmeasured(self) -> list[str]:
+        """Return the metrics whose column no episode has."""
+        return [name for name, metric in self._metrics.items() if (metric.source or name) not in self.found]
+
+    def table(self) -> ScoreTable:
+        """Return the episodes."""
+        columns = self._columns
+        values = np.array(columns.values, dtype=np.float64).reshape(len(columns.row), len(self._metrics))
+        return ScoreTable(
+            entrant=_code(columns.entrant),
+            task=_code(columns.task),
+            columns=tuple(self._metrics),
+            values=values,
+            leaked=np.zeros(len(columns.row), dtype=np.bool_),
+            file=np.array(columns.file, dtype=np.int64),
+            row=np.array(columns.row, dtype=np.int64),
+            condition=_code(columns.condition) if any(columns.condition) else None,
+            seed=np.array(columns.seed, dtype=np.int64),
+            item=_code(columns.item),
+        )
+
+    def _names(self, cell: "_Cells") -> tuple[str, str, str | None] | None:
+        entrant = cell.entrant()
+        task = cell.task(self._where.task, self._tasks)
+        condition = cell.condition(self._where.condition, self._where.conditions)
+        return None if entrant is None or task is None or condition is None else (entrant, task, condition or None)
+
+    def _value(self, cell: "_Cells", name: str, metric: Metric) -> float:
+        column = metric.source or name
+        if cell.has(column):
+            self.found.add(column)
+        return cell.score(column, metric)
+
+
+class _Cells:
+    """The cells of one episode; each reader notes what is wrong and answers None, or NaN for a score."""
+
+    def __init__(self, source: Source, row: int, cells: Mapping[str, Any], findings: Findings) -> None:
+        self._source = source
+        self._row = row
+        self._cells = cells
+        self._findings = findings
+
+    def refuse(self, message: str, column: str, value: Any = None) -> None:
+        """Note a problem in a column of this episode."""
+        shown = None if value is None else clip_for_message(str(value))
+        self._findings.add(Problem(message, self._source.file, self._row, column, shown))
+
+    def has(self, path: str) -> bool:
+        """Say whether the episode has a cell at the dotted path."""
+        return self._at(path) is not None
+
+    def entrant(self) -> str | None:
+        """Return the entrant: the form field's or the bundle's, else the column entrant."""
+        name = self._source.entrant or self._at("entrant")
+        if name is None:
+            self.refuse("the episode does not name its entrant; give it in the form field entrant", "entrant")
+            return None
+        return self._named(name, "entrant")
+
+    def task(self, path: str | None, known: Sequence[str] | None) -> str | None:
+        """Return the task: the declared column's, else the bundle's, else the only one there is."""
+        name = self._at(path) if path is not None else self._source.task
+        name = known[0] if name is None and known is not None and len(known) == 1 else name
+        column = path or "task"
+        if not isinstance(name, str) or not is_task_name(name):
+            self.refuse("the episode does not name its task" if name is None else NAME_RULE, column, name)
+            return None
+        if known is not None and name not in known:
+            self.refuse(f"not a task of this benchmark; expected {_listed(known)}", column, name)
+            return None
+        return name
+
+    def condition(self, path: str | None, known: Sequence[str] | None) -> str | None:
+        """Return the condition, empty text where the benchmark has none."""
+        if path is None:
+            return ""
+        name = self._at(path)
+        if name is None:
+            self.refuse("the episode does not say its condition", path)
+            return None
+        named = self._named(name, path)
+        if named is not None and known is not None and named not in known:
+            self.refuse(f"unknown condition; expected {_listed(known)}", path, named)
+            return None
+        return named
+
+    def seed(self) -> int | None:
+        """Return the seed, a whole number that the file's name agrees with."""
+        seed = self._integer("seed")
+        promised = self._source.seed
+        if seed is not None and promised is not None and seed != promised:
+            self.refuse(f"the file is of seed {promised}", "seed", seed)
+            return None
+        return seed
+
+    def item(self, paths: Sequence[str]) -> str | None:
+        """Return what tells the episode from the others of its seed, its parts joined by a slash."""
+        parts = [self._at(path) for path in paths]
+        if all(type(part) is int for part in parts):
+            return "/".join(map(str, parts))
+        for path, part in zip(paths, parts, strict=True):
+            if part is None or isinstance(part, bool | float | Mapping | list) or not _is_plain(str(part)):
+                self.refuse("expected a whole number or a short name", path, part)
+                return None
+        return "/".join(str(part) for part in parts)
+
+    def score(self, column: str, metric: Metric) -> float:
+        """Return the metric's value; NaN for an empty cell, and for a wrong one after noting it."""
+        cell = self._at(column)
+        if cell is None:
+            return math.nan
+        value = self._number(cell)
+        if value is None:
+            self.refuse("expected true, false or a number; text is neither", column, cell)
+            return math.nan
+        if not math.isfinite(value):
+            self.refuse("a score must be finite; leave the cell empty when there is none", column, cell)
+            return math.nan
+        if not is_storable(value):
+            self.refuse(BEYOND, column, cell)
+            return math.nan
+        if metric.above is not None:
+            return float(value > metric.above)
+        if (metric.min is not None and value < metric.min) or (metric.max is not None and value > metric.max):
+            self.refuse(f"expected {_range(metric)}", column, cell)
+            return math.nan
+        return value
+
+    def _number(self, cell: Any) -> float | None:
+        if isinstance(cell, bool | int | float):
+            return float(cell)
+        if not isinstance(cell, str):
+            return None
+        # JSON's NaN and Infinity come as this text: they are refused as what they are.
+        if cell in ("NaN", "Infinity", "-Infinity"):
+            return math.nan
+        if not self._source.is_text:
+            return None
+        # Python's float() also reads digits of other scripts and 1_000, which nobody writes into a table on purpose.
+        if cell in BOOLEANS:
+            return BOOLEANS[cell]
+        try:
+            return float(cell) if cell.isascii() and "_" not in cell else None
+        except ValueError:
+            return None
+
+    def _integer(self, path: str) -> int | None:
+        cell = self._at(path)
+        if self._source.is_text and isinstance(cell, str) and _WHOLE.fullmatch(cell):
+            cell = int(cell)
+        if isinstance(cell, bool) or not isinstance(cell, int) or not -SEED_LIMIT <= cell < SEED_LIMIT:
+            self.refuse("expected a whole number of 64 bits", path, self._at(path))
+            return None
+        return cell
+
+    def _named(self, name: Any, column: str) -> str | None:
+        if isinstance(name, str) and is_name(name):
+            return name
+        self.refuse(f"not a name that is allowed: {NAME_RULE}", column, name)
+        return None
+
+    def _at(self, path: str) -> Any:
+        if path in self._cells:
+            return self._cells[path]
+        if "." not in path:
+            return None
+        cell: Any = self._cells
+        for step in path.split("."):
+            if not isinstance(cell, Mapping) or step not in cell:
+                return None
+            cell = cell[step]
+        return cell
+
+
+def _is_plain(text: str) -> bool:
+    return len(text) <= MAX_ITEM and text.lstrip("-").isalnum() and text.isascii()
+
+
+def _range(metric: Metric) -> str:
+    low = "" if metric.min is None else f"at least {metric.min:g}"
+    high = "" if metric.max is None else f"at most {metric.max:g}"
+    return " and ".join(part for part in (low, high) if part)
+
+
+def _listed(names: Sequence[str], shown: int = 10) -> str:
+    rest = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + rest
+
+
+def _code(words: Sequence[str | None]) -> Coded:
+    numbers: dict[str, int] = {}
+    codes = [NONE if word is None else numbers.setdefault(word, len(numbers)) for word in words]
+    return Coded(tuple(numbers), np.array(codes, dtype=np.int64))

@@ -1,0 +1,81 @@
+"""The tables of episodes beside a board of method `estimate`: by task and condition, performance profiles, composite.
+
+Called for `app.boards.estimate.board`; the rows were made when each entrant was measured.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.boards.estimate.spec import EstimateBoard, drawn_meta
+from app.boards.measured import Measurement
+from app.manifest.manifest import Manifest
+from app.values.table import Cell, Column, Table
+
+BREAKDOWN = (
+    Column("entrant", "Entrant", "text"),
+    Column("task", "Task", "text"),
+    Column("condition", "Condition", "text"),
+    Column("metric", "Metric", "text"),
+    Column("statistic", "Statistic", "text"),
+    Column("value", "Value", interval=("value_lower", "value_upper"), glossary="estimate", digits=3),
+    Column("value_lower", "Value, low", detail=True, glossary="estimate", digits=3),
+    Column("value_upper", "Value, high", detail=True, glossary="estimate", digits=3),
+    Column("mean", "Mean", glossary="mean", digits=3),
+    Column("n_seeds", "Seeds", "integer", glossary="counts"),
+    Column("n_episodes", "Episodes", "integer", glossary="counts"),
+    Column("note", "Note", "text"),
+)
+PROFILE = (
+    Column("entrant", "Entrant", "text"),
+    Column("metric", "Metric", "text"),
+    Column("tau", "Threshold", digits=3, glossary="profile"),
+    Column("share", "Share above", direction="maximize", interval=("share_lower", "share_upper"), glossary="profile",
+           digits=3),
+    Column("share_lower", "Share above, low", detail=True, glossary="profile", digits=3),
+    Column("share_upper", "Share above, high", detail=True, glossary="profile", digits=3),
+)  # fmt: skip
+COMPONENTS = (
+    Column("entrant", "Entrant", "text"),
+    Column("task", "Component", "text"),
+    Column("value", "Value", interval=("value_lower", "value_upper"), glossary="estimate", digits=3),
+    Column("value_lower", "Value, low", detail=True, glossary="estimate", digits=3),
+    Column("value_upper", "Value, high", detail=True, glossary="estimate", digits=3),
+    Column("weight", "Weight", digits=2, glossary="composite"),
+    Column("is_missing", "Missing", "flag", glossary="partial"),
+)
+PLOT = {
+    "kind": "lines",
+    "x": "tau",
+    "y": "share",
+    "low": "share_lower",
+    "high": "share_upper",
+    "by": "entrant",
+    "y_range": [0.0, 1.0],
+}
+
+
+def further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Table, ...]:
+    """Return the tables that have rows, each named `<kind>/<board>`."""
+    del manifest  # the board and the rows say everything
+    title = spec.title or spec.name
+    composite = spec.composite.title if spec.composite else "Composite"
+    made = (
+        _table("breakdown", f"{title}, by task and condition", BREAKDOWN, spec, measurements, {}),
+        _table("profiles", f"{title}, performance profiles", PROFILE, spec, measurements, {"plot": PLOT}),
+        _table("components", f"{composite}, its components", COMPONENTS, spec, measurements, {}),
+    )
+    return tuple(table for table in made if table.rows)
+
+
+def _table(
+    kind: str,
+    title: str,
+    columns: tuple[Column, ...],
+    spec: EstimateBoard,
+    measurements: Sequence[Measurement],
+    meta: dict[str, Any],
+) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (measurement.entrant, *row) for measurement in measurements for row in measurement.rows.get(kind, ())
+    ]
+    return Table(f"{kind}/{spec.name}", title, columns, tuple(rows), (), {**drawn_meta(spec), **meta})

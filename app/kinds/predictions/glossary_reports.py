@@ -1,0 +1,142 @@
+"""Glossary entries of predictions held against labels: plots, intervals, tests. Read by `app.render.glossary`."""
+
+from app.values.glossary_entry import Entry
+
+PLOTS = (
+    Entry(
+        "confusion",
+        "Confusion matrix",
+        "How many examples of each true class, in the rows, were predicted as which class, in the columns. What is "
+        "right stands on the diagonal. With weights it holds weights instead of counts.",
+    ),
+    Entry(
+        "roc",
+        "ROC curve",
+        "Recall against the false positive rate, as the threshold falls; nearer to the upper left corner is better. "
+        "The diagonal is what chance gives. One curve above another everywhere is better at every threshold; of curves "
+        "that cross neither is.",
+        "(false positives / negatives, true positives / positives)",
+        "Fawcett 2006, An introduction to ROC analysis",
+    ),
+    Entry(
+        "pr",
+        "Precision and recall curve",
+        "Precision against recall, as the threshold falls; nearer to the upper right corner is better. What chance "
+        "gives is a level line at the share of positives. Compare with the ROC curve where positives are rare: there a "
+        "small false positive rate can still be most of what is called.",
+        source="Davis & Goadrich 2006, The relationship between precision-recall and ROC curves",
+    ),
+    Entry(
+        "thresholds",
+        "Threshold, accuracy and volume",
+        "What is called positive when the score must exceed the threshold: the volume is the share of examples that "
+        "is, the accuracy the share that is then called right. The two together show what a stricter threshold costs.",
+        "volume = called positive / all; accuracy = (true positives + true negatives) / all",
+    ),
+    Entry(
+        "reliability",
+        "Reliability diagram",
+        "The observed share against the predicted probability, in bins of the prediction. On the diagonal "
+        "probabilities mean what they say; below it they are too high, above it too low. Bins with few examples are "
+        "left blank.",
+        source="DeGroot & Fienberg 1983, The comparison and evaluation of forecasters",
+    ),
+    Entry(
+        "residuals",
+        "Residuals",
+        "The truth minus the prediction, counted in bins of equal width. A histogram beside zero shows a bias; a long "
+        "tail shows a few large errors that decide the RMSE.",
+        "truth − prediction",
+    ),
+    Entry(
+        "qq",
+        "Normal probability plot (QQ)",
+        "The residuals in order against what a normal distribution would give, both in standard deviations. On the "
+        "diagonal they are normal; ends that leave it are heavier or lighter tails. The interval [X2] of the RMSE "
+        "rests on normal residuals, so look here before reading it.",
+        "observed: (residual − mean) / standard deviation; expected: Φ⁻¹(middle of its weight / total weight)",
+        "Wilk & Gnanadesikan 1968, Probability plotting methods for the analysis of data",
+    ),
+    Entry(
+        "conditional",
+        "Conditional plot",
+        "The mean truth in bins of the prediction, and the mean prediction in bins of the truth, at the centres of the "
+        "bins. In bins of the prediction the diagonal means no bias. In bins of the truth even the best predictions "
+        "are drawn to the middle, and that alone is no fault.",
+    ),
+)
+
+INTERVALS = (
+    Entry(
+        "interval_tags",
+        "Interval tags: B, W, H, L, X2",
+        "The letter beside an interval says how it was made. B: percentile bootstrap over examples, over groups for "
+        "rankings; it holds for every metric. W: Wilson's interval of an accuracy. H: Hanley and McNeil's of an AUC. "
+        "L: logistic, of a PR-AUC. X2: χ², of an RMSE whose residuals are normal. The closed ones need no resamples "
+        "and rest on more assumptions; where the two differ much, trust B. A value at the end of its range can leave "
+        "a closed one undefined, and it is left blank then.",
+        "W: centre (p + z²/2n) / (1 + z²/n), half-width z √(p(1−p)/n + z²/4n²) / (1 + z²/n)\n"
+        "H: A ± z √((A(1−A) + (n₁−1)(Q₁−A²) + (n₂−1)(Q₂−A²)) / n₁n₂), Q₁ = A/(2−A), Q₂ = 2A²/(1+A)\n"
+        "L: logistic(logit A ± z / √(n₁ A (1−A))), n₁ the positives\n"
+        "X2: RMSE √(n / χ²) at both tails, n degrees of freedom",
+        "Wilson 1927; Hanley & McNeil 1982; Boyd, Eng & Page 2013; Efron & Tibshirani 1993, chapter 13",
+    ),
+    Entry(
+        "acc_ci_ydf",
+        "acc_ci_ydf: Clopper–Pearson, 90 % two-sided",
+        "The interval that YDF prints beside an accuracy as [W] is the exact one of Clopper and Pearson with 5 % in "
+        "each tail, so it holds 90 % and not 95 %. It is given for comparison with that program, under its own name; "
+        "for Wilson's interval at the board's level read W.",
+        "[Beta(0.05; k, n − k + 1), Beta(0.95; k + 1, n − k)] for k right of n",
+        "Clopper & Pearson 1934, The use of confidence or fiducial limits",
+    ),
+    Entry(
+        "default_metrics",
+        "Constant predictor (default metrics)",
+        "What a prediction reaches that is the same for every example: the commonest class for accuracy, the classes' "
+        "shares for log-loss, the mean for the RMSE, a random order for NDCG. A model that is no better has learned "
+        "nothing that counts here.",
+        "accuracy: largest share; log-loss: −Σ share × ln(share); RMSE: standard deviation of the labels",
+    ),
+)
+
+TESTS = (
+    Entry(
+        "mcnemar",
+        "McNemar's test",
+        "Whether A is right on more examples than B, judged by the examples on which exactly one of them is. The "
+        "p-value is exact and one-sided: how probable so many or more for A would be if each such example were a fair "
+        "coin. YDF leaves the observed count itself out of that sum, which makes its values too small.",
+        "P(X ≥ right: A only), X ~ Binomial(A only + B only, ½)",
+        "McNemar 1947, Note on the sampling error of the difference between correlated proportions",
+    ),
+    Entry(
+        "paired_t",
+        "Paired t-test",
+        "Whether the mean difference between A and B is above zero, example by example for predicted values (squared "
+        "errors) and group by group for rankings (NDCG). One-sided, with the sample's standard deviation. The mean "
+        "difference is written so that above zero A is better.",
+        "t = mean / (s / √n), n − 1 degrees of freedom",
+        "Student 1908, The probable error of a mean",
+    ),
+    Entry(
+        "holm",
+        "Holm's correction",
+        "The p-value after allowing for every test of the same table. Among a hundred tests of equal entrants about "
+        "five are below 0.05 by chance; the corrected values are below it with at most 5 % probability for any of "
+        "them. Read it whenever you did not choose the one pair beforehand.",
+        "the k-th smallest of m: max of the earlier ones and min(1, (m − k + 1) p)",
+        "Holm 1979, A simple sequentially rejective multiple test procedure",
+    ),
+    Entry(
+        "examples_needed",
+        "Examples needed",
+        "How many examples in all would show a difference of the observed size with 80 % power, if it is the true one. "
+        "Observed differences are uncertain themselves, so this is a guide for the next study and no promise.",
+        "((z(1 − α/2) + z(0.8)) × standard deviation of the differences / mean difference)²; "
+        "for a one-sided test z(1 − α)",
+        "Chow, Shao & Wang 2008, Sample size calculations in clinical research, section 3.1",
+    ),
+)
+
+REPORTS = (*PLOTS, *INTERVALS, *TESTS)

@@ -1,0 +1,52 @@
+"""Evidence kind predictions, as the other rooms see it. Read by `app.kinds.known`."""
+
+from collections.abc import Sequence
+
+from app.admission.case import Case, KindRules
+from app.admission.check import Check
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
+from app.kinds.contract import Kind
+from app.kinds.predictions.files import SUFFIXES
+from app.kinds.predictions.measure import measure_predictions
+from app.kinds.predictions.pair_tests import pair_tables
+from app.kinds.predictions.read import read_predictions
+from app.kinds.predictions.reports import report_tables
+from app.manifest.manifest import Manifest
+from app.values.table import Table
+
+OWN_LABELS = "Every submission brought its own labels; nobody has checked them, nor that they are the same."
+
+
+def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
+    del spec
+    part = manifest.predictions
+    return EvidenceWords(
+        resampled="groups" if part is not None and part.kind == "ranking" else "examples",
+        too_few="examples",
+        failed="Items without a prediction",
+        notes=(OWN_LABELS,) if part is not None and part.labels == "submitted" else (),
+    )
+
+
+def _further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Table, ...]:
+    reports = report_tables({m.entrant: m.rows for m in measurements}, board=spec.name)
+    return (*reports, *pair_tables(manifest, spec, measurements))
+
+
+def _own_labels(case: Case) -> list[Check]:
+    if not case.facts.own_labels:
+        return []
+    reason = (
+        "The predictions brought their own labels; nobody has checked these, nor that other entrants have the same."
+    )
+    return [Check("labels", "warned", reason)]
+
+
+PREDICTIONS = Kind(
+    name="predictions",
+    read=read_predictions,
+    suffixes=SUFFIXES,
+    rules=KindRules(scores=_own_labels, computes_metrics=True),
+    measured=MeasuredEvidence(measure=measure_predictions, words=_words, further_tables=_further_tables),
+)

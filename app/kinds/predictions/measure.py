@@ -1,0 +1,160 @@
+"""One entrant's predictions under a board of method `estimate`: metrics with intervals, reports, what tests need.
+
+Called by `app.jobs.measuring` through the kind's entry in `app.kinds.known`. The resampled examples of a task are drawn
+from a generator that is seeded by the board and the task, so every entrant is held against the same ones and
+differences between entrants are paired. Where submitters bring their own labels the entrants have no examples in
+common, and each is drawn for itself.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import EntrantEvidence, Estimate, Measurement
+from app.kinds.predictions.intervals import interval_rows
+from app.kinds.predictions.reports import report_metrics, report_rows
+from app.kinds.predictions.scores import Scorer, scorers, unit_losses, unit_weights
+from app.kinds.predictions.task import TaskPredictions, complete
+from app.manifest.manifest import Manifest
+from app.stats.arrays import Counts, FloatArray, Weights
+from app.stats.example_draws import map_resamples
+from app.stats.interval import percentile_interval
+from app.stats.resample import board_generator
+from app.values.table import Cell
+
+MIN_UNITS = 2
+MAX_UNDEFINED = 0.05
+"""Largest share of resamples in which a metric may be undefined; beyond it there is no interval."""
+
+
+def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
+    """Return every metric of one entrant, averaged over tasks, with its intervals and reports by task."""
+    tasks = list(_tasks(manifest, spec, evidence))
+    measured = [_measure(manifest, spec, evidence.entrant, task) for task in tasks]
+    estimates = {metric: _over_tasks(metric, spec, measured) for metric in spec.metrics}
+    rows: dict[str, list[tuple[Cell, ...]]] = {"intervals": []}
+    for one in measured:
+        found = {metric: drawn.estimate for metric, drawn in one.estimates.items()}
+        rows["intervals"] += interval_rows(one.task, spec.uncertainty.level, {m: found[m] for m in spec.metrics})
+        for kind, made in report_rows(one.task, spec.uncertainty.level, found).items():
+            rows.setdefault(kind, []).extend(made)
+    return Measurement(
+        entrant=evidence.entrant,
+        estimates={metric: found.estimate for metric, found in estimates.items()},
+        replicates={metric: found.drawn for metric, found in estimates.items() if found.drawn is not None},
+        rows=rows,
+        facts=_facts(manifest, spec, tasks),
+        losses={} if _has_own_labels(manifest) else {task.task: unit_losses(task) for task in tasks},
+    )
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A metric's estimate, and its replicates [n_resamples], NaN where undefined; None when there are none."""
+
+    estimate: Estimate
+    drawn: FloatArray | None
+
+
+@dataclass(frozen=True)
+class _Measured:
+    task: TaskPredictions
+    estimates: Mapping[str, Drawn]
+
+
+def _tasks(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Iterator[TaskPredictions]:
+    part = manifest.predictions
+    if part is None:
+        raise ValueError("the benchmark does not say what is predicted")
+    blocks = {block.task: block for block in evidence.predictions}
+    for task in _expected(manifest, spec, list(blocks)):
+        block = blocks.get(task)
+        labels = None if block is None else block.labels or evidence.labels.get(task)
+        if block is not None and labels is not None:
+            yield complete(part, block, labels)
+
+
+def _expected(manifest: Manifest, spec: EstimateBoard, there: Sequence[str]) -> Sequence[str]:
+    if spec.composite is not None:
+        return list(spec.composite.weights)
+    return spec.tasks or manifest.task_ids() or sorted(there)
+
+
+def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPredictions) -> _Measured:
+    metrics = (*spec.metrics, *report_metrics(task))
+    made = scorers(task, metrics)
+    weights = unit_weights(task)
+    points = {metric: float(values[0]) for metric, values in _score(made, weights[None, :]).items()}
+    if len(weights) < MIN_UNITS:
+        return _Measured(
+            task, {metric: Drawn(_without(points[metric], "too_few_examples"), None) for metric in metrics}
+        )
+    names = (entrant,) if _has_own_labels(manifest) else ()
+    rng = board_generator(spec.uncertainty.rng_seed, spec.name, "examples", task.task, *names)
+
+    def score(counts: Counts) -> dict[str, FloatArray]:
+        return _score(made, counts if task.weights is None else counts * weights)
+
+    parts = list(map_resamples(score, len(weights), spec.uncertainty.n_resamples, rng))
+    drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
+    level = spec.uncertainty.level
+    return _Measured(task, {metric: estimate(points[metric], drawn[metric], level) for metric in metrics})
+
+
+def _score(made: Sequence[Scorer], weights: Weights) -> dict[str, FloatArray]:
+    found: dict[str, FloatArray] = {}
+    for scorer in made:
+        found.update(scorer(weights))
+    return found
+
+
+def estimate(point: float, replicates: FloatArray, level: float) -> Drawn:
+    """Return a point with the percentile interval of its replicates; those that are undefined are left out."""
+    if np.isnan(point):
+        return Drawn(Estimate(None, reason="undefined"), None)
+    known = replicates[~np.isnan(replicates)]
+    if len(known) < (1.0 - MAX_UNDEFINED) * len(replicates):
+        return Drawn(_without(point, "undefined_in_resamples"), None)
+    low, high = percentile_interval(known[:, None], level)
+    return Drawn(Estimate(float(point), float(low[0]), float(high[0])), replicates)
+
+
+def _without(point: float, reason: str) -> Estimate:
+    return Estimate(None, reason="undefined") if np.isnan(point) else Estimate(float(point), reason=reason)
+
+
+def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured]) -> Drawn:
+    """Average the tasks that have a value; tasks are drawn independently of each other."""
+    found = [(one.task.task, one.estimates[metric]) for one in measured]
+    found = [(task, drawn) for task, drawn in found if drawn.estimate.point is not None]
+    if len(found) == 1:
+        return found[0][1]
+    if not found:
+        reason = measured[0].estimates[metric].estimate.reason if measured else "nothing_to_aggregate"
+        return Drawn(Estimate(None, reason=reason), None)
+    weights = np.array([1.0 if spec.composite is None else spec.composite.weights[task] for task, _ in found])
+    weights /= weights.sum()
+    point = float(np.dot(np.array([drawn.estimate.point for _, drawn in found], dtype=np.float64), weights))
+    columns = [drawn.drawn for _, drawn in found if drawn.drawn is not None]
+    if len(columns) < len(found):
+        reasons = [drawn.estimate.reason for _, drawn in found if drawn.drawn is None]
+        return Drawn(Estimate(point, reason=reasons[0]), None)
+    return estimate(point, np.column_stack(columns) @ weights, spec.uncertainty.level)
+
+
+def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredictions]) -> dict[str, Cell]:
+    expected = _expected(manifest, spec, [task.task for task in tasks])
+    groups = sum(len(unit_weights(task)) for task in tasks)
+    is_ranking = manifest.predictions is not None and manifest.predictions.kind == "ranking"
+    return {
+        "n_items": sum(len(task) for task in tasks),
+        **({"n_groups": groups} if is_ranking else {}),
+        "n_failed": sum(int(task.failed.sum()) for task in tasks),
+        **({"n_tasks": len(tasks), "partial": len(tasks) < len(expected)} if len(expected) > 1 else {}),
+    }
+
+
+def _has_own_labels(manifest: Manifest) -> bool:
+    return manifest.predictions is not None and manifest.predictions.labels == "submitted"

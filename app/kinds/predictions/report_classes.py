@@ -1,0 +1,167 @@
+"""The report of class predictions: curves of each class against the rest, confusion, calibration.
+
+Called by `app.kinds.predictions.reports`; pure. A curve with every threshold would show the label of every
+example to whoever knows the scores, so steps, bins and what is called one class hold several examples where labels are
+private.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.boards.measured import Estimate
+from app.kinds.predictions.scores import AREAS, area_of_class
+from app.kinds.predictions.task import TaskPredictions
+from app.stats.arrays import FloatArray, IntArray
+from app.stats.classification import brier_score, class_scores, confusion_matrix, predicted_classes, reliability
+from app.stats.closed_intervals import hanley_mcneil, logistic
+from app.stats.curves import ThresholdCurve, average_precision, precision_recall_area, roc_area, threshold_curve
+from app.values.table import Cell
+
+Rows = Sequence[tuple[Cell, ...]]
+MIN_CELL = 10
+"""Fewest examples in a step of a curve, in a bin, and called one class, so that none shows a single private label."""
+MAX_POINTS = 200
+MAX_CURVES = 20
+MAX_CONFUSED = 60
+MAX_NAMED = 3
+
+
+def smallest_cell(task: TaskPredictions) -> int:
+    """Return how many examples a step or a bin needs; one is enough where the submitter brought the labels."""
+    return MIN_CELL if task.part.labels == "private" else 1
+
+
+def class_rows(task: TaskPredictions, level: float, estimates: Mapping[str, Estimate]) -> dict[str, Rows]:
+    """Return the rows of every kind of report of class predictions; `estimates` are those of `class_areas`."""
+    curves = [(name, at, _curve(task, at)) for name, at in _shown_classes(task)]
+    called = predicted_classes(task.probabilities)
+    confusion = confusion_matrix(task.class_number, called, len(task.classes), task.item_weights)
+    n_called = np.bincount(called, task.item_weights > 0, minlength=len(task.classes)).astype(np.int64)
+    thinned = [(name, curve, _steps(task, at)) for name, at, curve in curves if curve.has_both]
+    return {
+        "classes": [
+            (*_class_row(task, at, curve, confusion, n_called, level), *_resampled(at, estimates))
+            for _, at, curve in curves
+        ],
+        "roc": [row for each in thinned for row in _points(each, "false_positive_rate", "recall")],
+        "pr": [row for each in thinned for row in _points(each, "recall", "precision")],
+        "thresholds": [row for each in thinned for row in _points(each, "accuracy", "volume")],
+        "confusion": list(_confusion_rows(task, confusion, n_called)),
+        "reliability": [row for name, at in _shown_classes(task) for row in _reliability_rows(task, name, at)],
+    }
+
+
+def class_areas(task: TaskPredictions) -> tuple[str, ...]:
+    """Return the areas of each shown class, which a report estimates from the resamples of the board."""
+    return tuple(area_of_class(area, at) for _, at in _shown_classes(task) for area in AREAS)
+
+
+def _resampled(at: int, estimates: Mapping[str, Estimate]) -> Iterator[Cell]:
+    for area in AREAS:
+        found = estimates.get(area_of_class(area, at), Estimate(None))
+        yield from (found.low, found.high)
+
+
+def _shown_classes(task: TaskPredictions) -> list[tuple[str, int]]:
+    """Return the positive class of two; of several the commonest ones, in the manifest's order."""
+    if len(task.classes) == 2:
+        return [(task.classes[1], 1)]
+    common = np.argsort(-np.bincount(task.class_number, minlength=len(task.classes)), kind="stable")[:MAX_CURVES]
+    return [(task.classes[at], at) for at in sorted(common.tolist())]
+
+
+def _curve(task: TaskPredictions, at: int) -> ThresholdCurve:
+    return threshold_curve(task.probabilities[:, at], task.class_number == at, task.item_weights)
+
+
+def _steps(task: TaskPredictions, at: int) -> NDArray[np.intp]:
+    """Return the thresholds of a curve that are shown: the first, the last, and some with enough examples between."""
+    _, n_each = np.unique(task.probabilities[:, at], return_counts=True)
+    passed = np.concatenate([[0], np.cumsum(n_each)])
+    least = max(smallest_cell(task), len(task) // MAX_POINTS)
+    kept = [0]
+    while (reached := passed[kept[-1]] + least) <= passed[-1] - least:
+        kept.append(int(np.searchsorted(passed, reached)))
+    # The last step holds what is left, which may be up to twice as much.
+    kept = [at for at in kept if passed[-1] - passed[at] >= least] or [0]
+    return np.array([*kept, len(passed) - 1])
+
+
+def _points(each: tuple[str, ThresholdCurve, NDArray[np.intp]], x: str, y: str) -> Iterator[tuple[Cell, ...]]:
+    name, curve, steps = each
+    across, up = getattr(curve, x), getattr(curve, y)
+    for at in steps.tolist():
+        threshold = float(curve.threshold[at])
+        yield (name, threshold if np.isfinite(threshold) else None, float(across[at]), float(up[at]))
+
+
+def _class_row(
+    task: TaskPredictions, at: int, curve: ThresholdCurve, confusion: FloatArray, n_called: IntArray, level: float
+) -> tuple[Cell, ...]:
+    scores, weights = class_scores(confusion), task.item_weights
+    n_positive = float(confusion[at].sum())
+    is_told = not _is_few(int(n_called[at]), task) and not _is_few(int(n_called.sum() - n_called[at]), task)
+    area, pr_area = roc_area(curve), precision_recall_area(curve)
+    around = None if area is None else hanley_mcneil(area, n_positive, float(confusion.sum()) - n_positive, level)
+    pr_around = None if pr_area is None else logistic(pr_area, n_positive, level)
+    is_class = task.class_number == at
+    against_rest = np.column_stack([1.0 - task.probabilities[:, at], task.probabilities[:, at]])
+    bins = reliability(task.probabilities[:, at], is_class, weights)
+    return (
+        task.classes[at],
+        None if task.weights is not None and _is_few(is_class.sum(), task) else n_positive,
+        *(_known(values[at]) if is_told else None for values in (scores.precision, scores.recall, scores.f1)),
+        area,
+        *(around or (None, None)),
+        pr_area,
+        *(pr_around or (None, None)),
+        average_precision(curve),
+        brier_score(against_rest, is_class.astype(np.int64), weights),
+        bins.expected_calibration_error,
+    )
+
+
+def _is_few(n_examples: int, task: TaskPredictions) -> bool:
+    return 0 < n_examples < smallest_cell(task)
+
+
+def _confusion_rows(task: TaskPredictions, confusion: FloatArray, n_called: IntArray) -> Iterator[tuple[Cell, ...]]:
+    if len(task.classes) > MAX_CONFUSED:
+        return
+    pools = _pooled(task, n_called)
+    for truth, cells in zip(task.classes, confusion, strict=True):
+        yield from ((truth, _together(task, pool), float(cells[pool].sum())) for pool in pools)
+
+
+def _pooled(task: TaskPredictions, n_called: IntArray) -> list[list[int]]:
+    """Return the classes as they are called, those that are rarely called as one.
+
+    The totals of the true classes are known, so blank cells could be computed again. The pool takes in the next
+    rarer classes until it is large enough.
+    """
+    rarest = [at for at in np.argsort(n_called, kind="stable").tolist() if n_called[at] > 0]
+    n_pooled = sum(_is_few(n_called[at], task) for at in rarest)
+    while 0 < n_pooled < len(rarest) and _is_few(int(n_called[rarest[:n_pooled]].sum()), task):
+        n_pooled += 1
+    pool = rarest[:n_pooled]
+    alone = [[at] for at in range(len(n_called)) if at not in pool]
+    return [*alone, sorted(pool)] if pool else alone
+
+
+def _together(task: TaskPredictions, pool: list[int]) -> str:
+    return " + ".join(task.classes[at] for at in pool) if len(pool) <= MAX_NAMED else f"{len(pool)} classes together"
+
+
+def _reliability_rows(task: TaskPredictions, name: str, at: int) -> Iterator[tuple[Cell, ...]]:
+    bins = reliability(task.probabilities[:, at], task.class_number == at, task.item_weights)
+    for at, n_examples in enumerate(bins.n_examples.tolist()):
+        # A mean under private weights would show them where there are few.
+        few = _is_few(n_examples, task)
+        predicted, observed = (bins.plain[at], None) if few else (bins.predicted[at], float(bins.observed[at]))
+        yield (name, float(predicted), observed, n_examples)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,1 @@
+"""Evidence kind series_metrics: runs of lrdbench."""

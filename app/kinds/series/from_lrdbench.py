@@ -1,0 +1,227 @@
+"""A benchmark manifest from lrdbench's own, as `plumbline benchmark import-lrdbench` and our examples use it.
+
+Called by `app.cli.benchmarks`. What a run is made of (generators, seeds of series, report) stays with lrdbench; what
+its results mean (mode, metrics, boards, uncertainty) comes over. Source of the defaults: lrdbench 2.0.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from app.errors import ManifestRejected, Problem
+from app.manifest.lrdbench_catalog import CATALOG, identity_of
+from app.manifest.series import VARIANT_MARK, is_estimator_name, slug_of
+from app.names import clip_for_message, is_name
+from app.yaml.strict import read_yaml
+
+MAX_MANIFEST_BYTES = 1 << 20
+MODES = ("ground_truth", "stress_test", "observational")
+DEFAULT_LEVEL = 0.95
+DEFAULT_RESAMPLES = 200
+FEWEST_RESAMPLES = 100
+BOARD_RESAMPLES = 1000
+RULE, FIRST_BREAKS_TIES = "weighted_rank", "best_primary_metric"
+
+
+def manifest_from_lrdbench(manifest_yaml: bytes, slug: str | None = None, title: str | None = None) -> bytes:
+    """Return the YAML of a manifest of series. Raises Rejected with everything that cannot be taken over."""
+    document = read_yaml(manifest_yaml, max_bytes=MAX_MANIFEST_BYTES, what="lrdbench's manifest")
+    if not isinstance(document, dict):
+        raise ManifestRejected("This is no manifest of lrdbench.", [Problem("expected a mapping at the top level")])
+    problems = [*_problems_of_shape(document)]
+    if not problems:
+        problems = [
+            *_problems_of_metrics(document),
+            *_problems_of_boards(document),
+            *_problems_of_uncertainty(document),
+        ]
+    if problems:
+        raise ManifestRejected("lrdbench's manifest cannot be imported.", problems)
+    imported = _manifest(document, slug or slug_of(document["name"]), title or document["name"])
+    text = yaml.safe_dump(imported, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
+    return text.encode()
+
+
+def _problems_of_shape(document: Mapping[str, Any]) -> Iterator[Problem]:
+    if not isinstance(document.get("name"), str) or not slug_of(document["name"]):
+        yield Problem("name must be text with a letter or a digit", column="name")
+    if document.get("mode") not in MODES:
+        shown = clip_for_message(str(document.get("mode")))
+        yield Problem(f"mode must be one of {', '.join(MODES)}", column="mode", value=shown)
+    for key in ("estimators", "metrics", "leaderboards"):
+        if not isinstance(document.get(key), list) or not document[key]:
+            yield Problem("expected a list with something in it", column=key)
+    for key in ("contamination", "uncertainty", "seeds"):
+        if not isinstance(document.get(key) or {}, dict):
+            yield Problem("expected a mapping", column=key)
+    yield from _problems_of_estimators(document.get("estimators"))
+    yield from _problems_of_operators(document.get("contamination"))
+
+
+def _problems_of_estimators(estimators: Any) -> Iterator[Problem]:
+    for position, entry in enumerate(estimators if isinstance(estimators, list) else ()):
+        for name in _estimator_names(entry):
+            if not is_estimator_name(name):
+                column = f"estimators.{position}.name"
+                yield Problem("not a name that is allowed here", column=column, value=clip_for_message(name))
+
+
+def _problems_of_operators(contamination: Any) -> Iterator[Problem]:
+    operators = contamination.get("operators") if isinstance(contamination, dict) else None
+    for position, operator in enumerate(operators if isinstance(operators, list) else ()):
+        is_described = isinstance(operator, dict) and isinstance(operator.get("params") or {}, dict)
+        if not is_described or not is_name(str(operator.get("name"))):
+            yield Problem("an operator has a name and params", column=f"contamination.operators.{position}")
+
+
+def _problems_of_metrics(document: Mapping[str, Any]) -> Iterator[Problem]:
+    for position, entry in enumerate(document["metrics"]):
+        name, levels = _metric(entry)
+        column = f"metrics.{position}"
+        if name not in CATALOG:
+            yield Problem("not a metric of lrdbench", column=column, value=clip_for_message(name))
+        elif CATALOG[name].aggregation == "classification":
+            message = "is made from estimates of many records, and a run has no per-series rows of it; leave it out"
+            yield Problem(message, column=column, value=name)
+        elif not all(isinstance(level, float) and 0.0 < level < 1.0 for level in levels):
+            yield Problem("levels are numbers between 0 and 1", column=f"{column}.levels")
+
+
+def _problems_of_boards(document: Mapping[str, Any]) -> Iterator[Problem]:
+    for position, board in enumerate(document["leaderboards"]):
+        column = f"leaderboards.{position}"
+        if not isinstance(board, dict) or not isinstance(board.get("weights"), dict):
+            yield Problem("a leaderboard is a mapping with weights", column=column)
+            continue
+        components = board.get("component_metrics")
+        if not isinstance(components, list) or sorted(map(str, components)) != sorted(board["weights"]):
+            yield Problem("component_metrics and weights must name the same metrics", column=f"{column}.weights")
+            continue
+        yield from (Problem(message, column=f"{column}.{key}") for key, message in _broken_rules(document, board))
+
+
+def _broken_rules(document: Mapping[str, Any], board: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    components = board["component_metrics"]
+    if board.get("mode", document["mode"]) != document["mode"]:
+        yield "mode", f"the board is of another mode; the manifest's is {document['mode']}"
+    if board.get("ranking_rule", RULE) != RULE:
+        yield "ranking_rule", f"only {RULE} is known"
+    if board.get("tie_break_rule", FIRST_BREAKS_TIES) not in (FIRST_BREAKS_TIES, *components):
+        yield "tie_break_rule", f"ties are broken by {FIRST_BREAKS_TIES} or by a component; name one"
+    for name in components:
+        if len(_identities(document, name)) != 1:
+            yield "component_metrics", f"{clip_for_message(name)} must be a metric of the manifest, with one level"
+    if not all(isinstance(weight, int | float) for weight in board["weights"].values()):
+        yield "weights", "a weight is a number"
+
+
+def _problems_of_uncertainty(document: Mapping[str, Any]) -> Iterator[Problem]:
+    uncertainty = document.get("uncertainty") or {}
+    n_resamples = uncertainty.get("n_bootstrap", DEFAULT_RESAMPLES)
+    if not isinstance(n_resamples, int) or n_resamples < FEWEST_RESAMPLES:
+        message = f"at least {FEWEST_RESAMPLES} resamples are drawn here"
+        yield Problem(message, column="uncertainty.n_bootstrap", value=clip_for_message(str(n_resamples)))
+    levels = uncertainty.get("ci_levels", [DEFAULT_LEVEL])
+    if not isinstance(levels, list) or not all(isinstance(level, float) and 0.0 < level < 1.0 for level in levels):
+        yield Problem("expected a list of numbers between 0 and 1", column="uncertainty.ci_levels")
+    for key in ("metrics", "paired_metrics"):
+        for name in uncertainty.get(key) or ():
+            if not _identities(document, str(name)):
+                message = "not among the metrics of the manifest"
+                yield Problem(message, column=f"uncertainty.{key}", value=clip_for_message(str(name)))
+    for part, key in (("uncertainty", "seed"), ("seeds", "global_seed")):
+        if not isinstance((document.get(part) or {}).get(key, 0), int):
+            yield Problem("a seed is a whole number", column=f"{part}.{key}")
+
+
+def _metric(entry: Any) -> tuple[str, Sequence[Any]]:
+    """Return a metric's name and its levels, the default one where it has levels and names none."""
+    name = str(entry.get("name")) if isinstance(entry, dict) else str(entry)
+    known = CATALOG.get(name)
+    if known is None or not known.has_level:
+        return name, ()
+    levels = entry.get("levels") if isinstance(entry, dict) else None
+    return name, levels if isinstance(levels, list) and levels else (DEFAULT_LEVEL,)
+
+
+def _identities(document: Mapping[str, Any], name: str | None = None) -> list[str]:
+    """Return every metric with its own level, or those of one name."""
+    found: dict[str, None] = {}
+    for entry in document["metrics"]:
+        metric, levels = _metric(entry)
+        if name in (None, metric):
+            found |= dict.fromkeys([identity_of(metric, level) for level in levels] or [metric])
+    return list(found)
+
+
+def _estimator_names(entry: Any) -> list[str]:
+    """Return the names under which an entry's results come: its own, or one for each of its variants."""
+    name = str(entry.get("name")) if isinstance(entry, dict) else ""
+    variants = entry.get("variants") if isinstance(entry, dict) else None
+    if not isinstance(variants, list):
+        return [name]
+    return [f"{name}{VARIANT_MARK}{v.get('name')}" for v in variants if isinstance(v, dict)]
+
+
+def _manifest(document: Mapping[str, Any], slug: str, title: str) -> dict[str, Any]:
+    operators = (document.get("contamination") or {}).get("operators") or []
+    contamination = {"contamination": [_operator(operator) for operator in operators]} if operators else {}
+    uncertainty = document.get("uncertainty") or {"enabled": False}
+    return {
+        "schema_version": 1,
+        "slug": slug,
+        "title": title,
+        "description": str(document.get("description") or ""),
+        "evidence": "series_metrics",
+        "mode": document["mode"],
+        **contamination,
+        "estimators": [name for entry in document["estimators"] for name in _estimator_names(entry)],
+        "metrics": {"catalog": "lrdbench", "use": _identities(document)},
+        "tasks": {"open": True},
+        "leaderboards": [_board(document, board, at) for at, board in enumerate(document["leaderboards"])],
+        **({} if uncertainty.get("enabled") is False else {"uncertainty": _uncertainty(document, uncertainty)}),
+    }
+
+
+def _operator(operator: Mapping[str, Any]) -> dict[str, Any]:
+    params = operator.get("params") or {}
+    listed = {key: value if isinstance(value, list) else [value] for key, value in params.items()}
+    return {"name": operator["name"], **({"params": listed} if listed else {})}
+
+
+def _board(document: Mapping[str, Any], board: Mapping[str, Any], position: int) -> dict[str, Any]:
+    named = {name: _identities(document, name)[0] for name in board["component_metrics"]}
+    first = next(iter(named))
+    breaking = board.get("tie_break_rule", FIRST_BREAKS_TIES)
+    name = str(board.get("name") or f"board-{position + 1}")
+    return {
+        "name": slug_of(name),
+        "title": name,
+        "method": "weighted_rank",
+        "ranking_rule": 2,
+        "weights": {named[metric]: float(board["weights"][metric]) for metric in named},
+        "tie_break": named[first if breaking == FIRST_BREAKS_TIES else breaking],
+        "uncertainty": {"n_resamples": BOARD_RESAMPLES, "level": DEFAULT_LEVEL, "rng_seed": _rng_seed(document)},
+    }
+
+
+def _rng_seed(document: Mapping[str, Any]) -> int:
+    of_run = (document.get("seeds") or {}).get("global_seed", 0)
+    return int((document.get("uncertainty") or {}).get("seed", of_run))
+
+
+def _uncertainty(document: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    lists = {
+        key: [identity for name in declared[key] for identity in _identities(document, name)]
+        for key in ("metrics", "paired_metrics")
+        if declared.get(key)
+    }
+    return {
+        "n_resamples": declared.get("n_bootstrap", DEFAULT_RESAMPLES),
+        "levels": [float(level) for level in declared.get("ci_levels", [DEFAULT_LEVEL])],
+        "rng_seed": _rng_seed(document),
+        "paired": bool(declared.get("paired", False)),
+        "stream": "lrdbench",
+        **lists,
+    }

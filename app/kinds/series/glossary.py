@@ -1,0 +1,50 @@
+"""Glossary entries of series benchmarks: strata, weighted ranks, failures. Read by `app.render.glossary`."""
+
+from app.values.glossary_entry import Entry
+
+SERIES = (
+    Entry(
+        "balanced_global",
+        "Balanced over strata",
+        "Means within each stratum first, then the plain mean of the strata that have one. So a stratum with many "
+        "records counts no more than one with few. Null values are left out and counted.",
+        "mean over strata of mean over records",
+        "lrdbench 2.0, interpretation semantics",
+    ),
+    Entry(
+        "weighted_rank",
+        "Weighted rank",
+        "In each component the estimators are ranked, ties sharing the average rank and a missing value taking the "
+        "rank after the last; the score is the weighted sum of the ranks. Lower is better. A rank says who is ahead "
+        "and not by how much: read it beside the values, which are published with it.",
+        "Σ weight × rank; ties of the score are broken by one component, then ranks are shared (1, 1, 3)",
+        "lrdbench 2.0, ranking rule 2",
+    ),
+    Entry(
+        "rule_1",
+        "Rule 1: left to the name",
+        "The share of the weight whose component is a tie, which this older rule breaks in the order of the names. An "
+        "estimator called A is then ahead of an equal one called B for no other reason.",
+        source="lrdbench, ranking rule 1",
+    ),
+    Entry(
+        "records",
+        "Records of a board",
+        "Absent are the values that most estimators have a row for and this one does not. Ranks are about the records "
+        "that more than half of the estimators have: rows on other records are left out, and an estimator that lacks "
+        "some of these is shown without a rank, because a mean over a chosen few is not the mean over all. A row that "
+        "says that an estimate failed is a row.",
+    ),
+    Entry(
+        "estimand",
+        "Estimand",
+        "What an estimator estimates. Two estimators of different estimands answer different questions, and a board "
+        "that ranks both says so.",
+    ),
+    Entry(
+        "invalid_rate",
+        "Invalid",
+        "The share of an estimator's attempts that gave no valid estimate. Accuracy is measured on the valid ones "
+        "alone, so a board is never read without it.",
+    ),
+)

@@ -1,0 +1,163 @@
+"""Evidence kind series_metrics: runs of lrdbench, of which only the per-series rows count, as one wide ScoreTable.
+
+Called by `app.kinds.reader`. What the runs computed themselves goes into the facts, to be compared with ours.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from app.errors import Problem, TooLarge
+from app.files.blocks import Block
+from app.files.repeats import problems_of_case
+from app.files.tables import open_table
+from app.files.uploads import ReceivedFile
+from app.kinds.reading import Reading, Request
+from app.kinds.series import estimates as series_estimates
+from app.kinds.series import run as series_run
+from app.kinds.series.checks import SeriesChecks
+from app.kinds.series.claimed_tables import AGGREGATION, BOARD_COLUMNS, CLAIMED, ClaimedTable, board_rows
+from app.kinds.series.claims import Backing, Claims, claims_of_rows
+from app.kinds.series.estimates import Estimates
+from app.kinds.series.estimators import (
+    Described,
+    described_by,
+    problem_of_mode,
+    read_estimator_table,
+    read_run_manifest,
+)
+from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
+from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, concatenate
+from app.kinds.series.run import RunFiles, split_runs
+from app.manifest.series import slug_of
+from app.values.facts import RunFacts
+
+BOARDS = (series_run.BOARD, series_run.RAW_BOARD)
+
+
+def read_series_metrics(request: Request) -> Reading | None:
+    """Read every run; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
+    return _Submission(request).read()
+
+
+class _Submission:
+    """The runs of one submission on their way to one table."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._findings = request.findings
+        self._warnings: list[Problem] = []
+        self._reader = MetricRowReader(request.findings)
+        self._parts: list[MetricRows] = []
+        self._estimates = Estimates(request.findings)
+        self._described: Described = {}
+        self._boards: dict[str, list[str]] = {}
+        self._n_rows: dict[int, int] = {}
+        self._files = {file.position: file.name for file in request.files}
+
+    def read(self) -> Reading | None:
+        runs = split_runs(self._request.files, self._findings, self._warnings)
+        if self._request.entrant is not None:
+            message = "a run names its estimators itself; leave the form field entrant out"
+            self._findings.add(Problem(message, column="entrant", value=self._request.entrant[:80]))
+        for run in runs:
+            self._take(run)
+        return self._reading(runs) if self._parts else None
+
+    def _take(self, run: RunFiles) -> None:
+        for file in _present(run, series_run.METRICS):
+            self._parts += [self._reader.read(block, file) for block in self._blocks(file, COLUMNS, COLUMNS)]
+        for file in _present(run, series_run.ESTIMATES):
+            required = series_estimates.REQUIRED
+            for block in self._blocks(file, required, series_estimates.COLUMNS):
+                self._estimates.read(block, file)
+        self._describe(run)
+
+    def _describe(self, run: RunFiles) -> None:
+        for file in _present(run, series_run.MANIFEST):
+            manifest = read_run_manifest(file, self._warnings)
+            problem = problem_of_mode(file, manifest, self._request.manifest.mode)
+            self._findings.extend([] if problem is None else [problem])
+            self._described |= described_by(manifest)
+            boards = manifest.get("leaderboards")
+            names = [board.get("name") for board in boards or () if isinstance(board, dict)]
+            self._boards[run.folder] = [slug_of(name) for name in names if isinstance(name, str)]
+        for file in _present(run, series_run.ESTIMATORS):
+            limit = self._request.max_rows
+            self._described |= read_estimator_table(file, self._findings, self._warnings, limit)
+
+    def _reading(self, runs: Sequence[RunFiles]) -> Reading | None:
+        rows, words = concatenate(self._parts), self._reader.words()
+        evidence = rows.where(rows.scope == PER_SERIES)
+        if not len(evidence):
+            self._findings.add(Problem("raw/metrics.csv holds no per-series rows", column="scope"))
+            return None
+        checks = SeriesChecks(self._request.manifest, evidence, words, self._files, self._findings)
+        self._warnings += checks.check()
+        claims = Claims(Backing.of(evidence, words), self._request.manifest.metrics, self._findings)
+        claims.take(claims_of_rows(rows.where(rows.scope != PER_SERIES), words, self._files))
+        for run in runs:
+            self._claim(run, claims)
+        if self._findings.n_problems:
+            return None
+        return self._scores(checks, claims)
+
+    def _claim(self, run: RunFiles, claims: Claims) -> None:
+        for name, required in CLAIMED.items():
+            for file in _present(run, name):
+                blocks = self._blocks(file, required, (*required, AGGREGATION))
+                claims.take(ClaimedTable(name, file, blocks, self._reader, self._findings).claims())
+        for name in BOARDS:
+            for file in _present(run, name):
+                blocks = self._blocks(file, BOARD_COLUMNS, None)
+                claims.take_board(board_rows(file, blocks, self._findings), self._boards.get(run.folder, []))
+
+    def _scores(self, checks: SeriesChecks, claims: Claims) -> Reading | None:
+        kept = checks.kept()
+        if not kept.any():
+            self._findings.add(Problem("no per-series row has a metric of this benchmark", column="metric_name"))
+            return None
+        pivot = Pivot.of(checks.rows.where(kept), checks.words, self._files)
+        is_estimator = np.zeros(len(pivot.first), dtype=np.bool_)
+        is_estimator[pivot.wide[~checks.is_diagnostic()[kept]]] = True
+        roles = np.where(is_estimator, ESTIMATOR, DIAGNOSTIC).tolist()
+        scores = pivot.table(roles, self._findings)
+        estimates = self._estimates.match(scores, self._files)
+        estimators = [scores.entrant.words[code] for code in np.unique(scores.entrant.codes[is_estimator]).tolist()]
+        self._findings.extend(problems_of_case(estimators, "estimator_name"))
+        if self._findings.n_problems:
+            return None
+        self._warnings += self._warnings_of_order(pivot)
+        self._warnings += estimates.warnings(scores, is_estimator, self._files)
+        described = {name: self._described[name] for name in estimators if name in self._described}
+        facts = RunFacts(described=described, claimed=claims.result(self._warnings))
+        whole = replace(scores, reason=estimates.reasons(), recorded={**scores.recorded, **estimates.recorded()})
+        return Reading(whole, self._n_rows, tuple(self._warnings), facts)
+
+    def _warnings_of_order(self, pivot: Pivot) -> list[Problem]:
+        uncertainty = self._request.manifest.uncertainty
+        if uncertainty is None or uncertainty.stream != "lrdbench" or pivot.is_contiguous():
+            return []
+        message = "rows of one estimator and record do not stand together: intervals may differ from lrdbench's draws"
+        return [Problem(message, column="record_id")]
+
+    def _blocks(self, file: ReceivedFile, required: Sequence[str], wanted: Sequence[str] | None) -> Iterator[Block]:
+        """Yield a table's rows with the wanted columns, or with all; one without the required columns has none."""
+        table = open_table(file, self._findings, self._warnings, self._request.max_rows)
+        if table is None:
+            return
+        missing = [name for name in required if name not in table.header]
+        self._findings.extend(Problem(f"the column {name} is missing", file.name, column=name) for name in missing)
+        if missing:
+            return
+        for block in table.blocks([name for name in wanted or table.header if name in table.header]):
+            self._n_rows[file.position] = self._n_rows.get(file.position, 0) + len(block)
+            if sum(self._n_rows.values()) > self._request.max_rows:
+                raise TooLarge(f"The submission has more than {self._request.max_rows:,} rows.")
+            yield block
+
+
+def _present(run: RunFiles, name: str) -> list[ReceivedFile]:
+    file = run.get(name)
+    return [] if file is None else [file]

@@ -1,0 +1,30 @@
+"""What may and may not be claimed from a benchmark of series, by its mode. Shown on each of its pages.
+
+Called by the web. Source: lrdbench's interpretation semantics, in our words.
+"""
+
+from collections.abc import Mapping
+
+from app.manifest.parts import Mode
+
+GUIDES: Mapping[Mode, str] = {
+    "ground_truth": (
+        "Ground truth: accuracy and coverage may be claimed, relative to the synthetic truth that the benchmark "
+        "declares, and so relative to its model. Nothing here says how an estimator does on series of another kind. "
+        "Read accuracy beside validity and failures: a good mean over a few valid records is not a good estimator."
+    ),
+    "stress_test": (
+        "Stress test: degradation and robustness may be claimed, relative to the clean and the contaminated series of "
+        "this design. Another operator, or another severity, may order the estimators otherwise. Read changes beside "
+        "validity and failures."
+    ),
+    "observational": (
+        "Observational: stability and sensitivity may be claimed, and nothing else. There is no truth here, so no "
+        "accuracy, no coverage and no rate of false positives."
+    ),
+}
+
+
+def guide_of(mode: Mode | None) -> str | None:
+    """Return the reading guide of a mode; a benchmark that is not of series has neither."""
+    return None if mode is None else GUIDES[mode]

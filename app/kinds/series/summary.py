@@ -1,0 +1,77 @@
+"""One submission's own series: its aggregates over strata, and what its runs claim held against ours.
+
+Called by `app.jobs.evaluate`; pure. A claim that differs is told with both numbers; it does not keep a run off the
+boards, because nothing of it is used.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from app.boards.weighted_rank.groups import balanced, series_groups, stratum_aggregates
+from app.kinds.series.uncertainty import series_intervals
+from app.manifest.manifest import Manifest
+from app.manifest.parts import SeriesUncertainty
+from app.stats.strata import Aggregate
+from app.values.facts import ClaimedValue
+from app.values.scores import ScoreTable
+from app.values.table import Cell, Column, Table
+
+TOLERANCE = 1e-9
+BALANCED_GLOBAL = "balanced_global"
+Key = tuple[str, str, str]
+
+COLUMNS = (
+    Column("entrant", "Entrant", "text"),
+    Column("metric", "Metric", "text"),
+    Column("mean", "Mean over strata", glossary="balanced_global", digits=4),
+    Column("n_strata", "Strata", "integer", glossary="counts"),
+    Column("n_attempted", "Attempted", "integer", glossary="counts"),
+    Column("n_included", "Included", "integer", glossary="counts"),
+)
+
+
+def summarise_series(scores: ScoreTable) -> Table:
+    """Return one row per estimator and metric: the mean of its strata."""
+    over_strata = balanced(stratum_aggregates(series_groups(scores)))
+    rows: list[tuple[Cell, ...]] = [
+        (a.estimator, a.metric, _null(a.value), a.n_strata_included, a.n_attempted, a.n_included) for a in over_strata
+    ]
+    return Table("summary", "This submission's own numbers", COLUMNS, tuple(rows))
+
+
+def series_differences(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> Iterator[str]:
+    """Yield a sentence for each claimed aggregate or interval that its own rows do not give."""
+    groups = series_groups(scores)
+    aggregates = stratum_aggregates(groups)
+    values = _values([*aggregates, *balanced(aggregates)])
+    drawn = manifest.uncertainty or SeriesUncertainty()
+    # Intervals can only be compared where the benchmark draws them as lrdbench does.
+    ends = {
+        (i.estimator, i.metric, i.stratum or BALANCED_GLOBAL, i.level): (i.low, i.high)
+        for i in (series_intervals(groups, aggregates, drawn) if drawn.stream == "lrdbench" else ())
+    }
+    for claim in claimed:
+        about = f"{claim.entrant} {claim.metric} in {claim.task}"
+        key = (claim.entrant, claim.metric, claim.task or "")
+        if claim.table == "per_stratum_metrics" and key in values and _differ(claim.value, values[key]):
+            yield f"{about}: {claim.value!r} claimed, {values[key]!r} computed"
+        interval = ends.get((*key, claim.nominal or 0.0))
+        if claim.table != "benchmark_uncertainty" or interval is None:
+            continue
+        if _differ(claim.low, interval[0]) or _differ(claim.high, interval[1]):
+            yield f"{about}: {claim.low!r} to {claim.high!r} claimed, {interval[0]!r} to {interval[1]!r} computed"
+
+
+def _values(aggregates: Sequence[Aggregate]) -> Mapping[Key, float | None]:
+    return {(a.estimator, a.metric, a.stratum or BALANCED_GLOBAL): _null(a.value) for a in aggregates}
+
+
+def _differ(claimed: float | None, computed: float | None) -> bool:
+    if claimed is None or computed is None:
+        return claimed is not computed
+    return abs(claimed - computed) > TOLERANCE * max(1.0, abs(computed))
+
+
+def _null(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,1 @@
+"""Evidence kind evaluation_summary: a row for each entrant and task."""

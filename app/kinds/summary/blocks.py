@@ -1,0 +1,189 @@
+"""One block of a summary table as numbers and codes, with a problem for every cell that is wrong.
+
+Called by `app.kinds.summary.read`, block after block of every file; the names of the whole submission are
+numbered here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.errors import Problem
+from app.files.blocks import Block, Texts
+from app.files.findings import Findings
+from app.files.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells
+from app.files.uploads import ReceivedFile
+from app.files.vocabulary import Vocabulary, local_codes
+from app.kinds.summary.columns import FileColumns, SummaryColumns, empty_texts
+from app.kinds.summary.task_rules import TaskRules
+from app.manifest.manifest import Manifest
+from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.values.scores import NONE
+
+FLAGS = {
+    "True": True,
+    "true": True,
+    "TRUE": True,
+    "1": True,
+    "False": False,
+    "false": False,
+    "FALSE": False,
+    "0": False,
+}
+MEASURED = Bounds(low=0.0, high=None, nan_is_empty=True)
+MAX_RECORDED = 2000
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one block; names are numbers of the reader's vocabularies."""
+
+    entrant: IntArray
+    task: IntArray
+    values: FloatArray
+    leaked: BoolArray
+    row: IntArray
+    file: int
+    recorded: Mapping[str, IntArray]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The wanted columns of a block, and where its problems go."""
+
+    file: str
+    rows: IntArray
+    columns: Mapping[str, Texts]
+    findings: Findings
+
+    def texts(self, column: str) -> Texts:
+        """Return a column; one that the file lacks is empty."""
+        return self.columns[column] if column in self.columns else empty_texts(len(self.rows))
+
+    def refuse(self, column: str, wrong: BoolArray, message: Callable[[int], str]) -> None:
+        """Add a problem for each wrong cell of a column; `message` is given its position."""
+
+        def describe(position: int) -> Problem:
+            text = self.texts(column)[position].as_py()
+            value = None if text is None else clip_for_message(text)
+            return Problem(message(position), self.file, int(self.rows[position]), column, value)
+
+        self.findings.add_each(np.flatnonzero(wrong).tolist(), describe)
+
+
+class BlockReader:
+    """Reads the blocks of one submission. `entrant` names the entrant of rows that do not say it."""
+
+    def __init__(self, manifest: Manifest, columns: SummaryColumns, entrant: str | None, findings: Findings) -> None:
+        self._manifest = manifest
+        self._columns = columns
+        self._entrant = entrant
+        self._findings = findings
+        self.rules = TaskRules(manifest)
+        self.entrants = Vocabulary(is_name)
+        known = manifest.task_ids()
+        self.tasks = Vocabulary(is_task_name) if known is None else Vocabulary(lambda _: False, known)
+        self.recorded = {name: Vocabulary(lambda text: len(text) <= MAX_RECORDED) for name in columns.recorded}
+
+    def read(self, block: Block, found: FileColumns, file: ReceivedFile) -> Part:
+        """Return the rows of a block; a wrong cell becomes a problem and an empty value."""
+        cells = Cells(file.name, block.rows, found.cells(block, self._findings), self._findings)
+        tasks = self._read_tasks(cells)
+        self._check_definition(cells, tasks)
+        return Part(
+            entrant=self._read_entrants(cells),
+            task=tasks,
+            values=self._read_values(cells),
+            leaked=self._read_flags(cells),
+            row=block.rows,
+            file=file.position,
+            recorded={name: self._read_recorded(cells, name) for name in self._columns.recorded},
+        )
+
+    def _read_entrants(self, cells: Cells) -> IntArray:
+        column = self._columns.entrant
+        if column is None or column not in cells.columns:
+            return np.full(len(cells.rows), NONE if self._entrant is None else self._number_of_field(), dtype=np.int64)
+        texts = cells.columns[column]
+        if self._entrant is not None:
+            texts = texts.fill_null(self._entrant)
+        codes = self.entrants.encode(texts)
+        cells.refuse(column, codes == NONE, lambda position: _complaint_about_name(texts[position].as_py()))
+        if self._entrant is not None:
+            others = (codes != NONE) & (codes != self._number_of_field())
+            cells.refuse(column, others, lambda _: f"the form field entrant says {self._entrant}")
+        return codes
+
+    def _number_of_field(self) -> int:
+        return int(self.entrants.encode(empty_texts(1).fill_null(self._entrant))[0])
+
+    def _read_tasks(self, cells: Cells) -> IntArray:
+        column = self._columns.task
+        texts = cells.texts(column)
+        codes = self.tasks.encode(texts)
+        if column in cells.columns:
+            cells.refuse(column, codes == NONE, lambda position: self._complaint_about_task(cells, position))
+        return codes
+
+    def _complaint_about_task(self, cells: Cells, position: int) -> str:
+        text = cells.texts(self._columns.task)[position].as_py()
+        if text is None or self._manifest.task_ids() is None:
+            return _complaint_about_name(text) + ("" if text is None else "; a task's name may join up to four by /")
+        row = {name: cells.columns[name][position].as_py() for name in self.rules.expected if name in cells.columns}
+        foreign = list(self.rules.foreign(row))
+        hint = f"; nor has any of its tasks {', '.join(foreign)}" if foreign else ""
+        return f"{clip_for_message(text)} is not a task of {self._manifest.slug}{hint}"
+
+    def _check_definition(self, cells: Cells, tasks: IntArray) -> None:
+        for column in self.rules.expected:
+            if column in cells.columns:
+                wrong = self.rules.differing(column, cells.columns[column], tasks)
+                self._refuse_differing(cells, column, wrong, tasks)
+
+    def _refuse_differing(self, cells: Cells, column: str, wrong: BoolArray, tasks: IntArray) -> None:
+        def message(position: int) -> str:
+            task, text = int(tasks[position]), cells.columns[column][position].as_py()
+            found = "an empty cell" if text is None else clip_for_message(text)
+            expected = self.rules.show(column, task)
+            return f"{found} is not the {column} of task {self.tasks.words[task]}; expected {expected}"
+
+        cells.refuse(column, wrong, message)
+
+    def _read_values(self, cells: Cells) -> FloatArray:
+        metrics = [
+            self._read_numbers(cells, name, Bounds(metric.min, metric.max))
+            for name, metric in self._manifest.metrics.items()
+        ]
+        measured = [self._read_numbers(cells, column, MEASURED) for _, column in self._columns.measured]
+        return np.column_stack([*metrics, *measured])
+
+    def _read_numbers(self, cells: Cells, column: str, bounds: Bounds) -> FloatArray:
+        texts = cells.texts(column)
+        numbers = read_numbers(texts)
+        wrong = wrong_cells(numbers, bounds)
+        cells.refuse(
+            column, wrong, lambda position: describe_wrong(numbers.values[position], texts[position].as_py(), bounds)
+        )
+        return np.where(wrong, np.nan, numbers.values)
+
+    def _read_flags(self, cells: Cells) -> BoolArray:
+        column = self._columns.leaked
+        if column is None or column not in cells.columns:
+            return np.zeros(len(cells.rows), dtype=np.bool_)
+        words, codes = local_codes(cells.columns[column])
+        known = np.array([*(word in FLAGS for word in words), False])[codes]
+        cells.refuse(column, ~known, lambda _: "neither True nor False (1 and 0 are accepted too)")
+        return np.array([*(FLAGS.get(word, False) for word in words), False])[codes]
+
+    def _read_recorded(self, cells: Cells, column: str) -> IntArray:
+        texts = cells.texts(column)
+        codes = self.recorded[column].encode(texts)
+        too_long = (codes == NONE) & np.asarray(texts.is_valid())
+        cells.refuse(column, too_long, lambda _: f"the text has more than {MAX_RECORDED} characters")
+        return codes
+
+
+def _complaint_about_name(text: str | None) -> str:
+    return "the cell is empty" if text is None else f"not a name that is allowed: {NAME_RULE}"

@@ -1,0 +1,128 @@
+"""Which columns of a summary table hold what, under which names a file may call them, and which it lacks.
+
+Called by `app.kinds.summary.read`. Source of the renames: fev, whose older releases used the other names.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.errors import Problem
+from app.files.blocks import Block, Texts
+from app.files.findings import Findings
+from app.manifest.manifest import Manifest, OpenTasks
+from app.names import clip_for_message
+
+FEV_RENAMES = {
+    "num_rolling_windows": "num_windows",
+    "rolling_step_size": "window_step_size",
+    "cutoff": "initial_cutoff",
+    "target_column": "target",
+    "multiple_target_columns": "generate_univariate_targets_from",
+}
+# Repeats the column of the task's own metric.
+FEV_REDUNDANT = frozenset({"test_error"})
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class SummaryColumns:
+    """The columns that a benchmark reads; `measured` pairs the name of a quantity with its column."""
+
+    entrant: str | None
+    task: str
+    leaked: str | None
+    metrics: tuple[str, ...]
+    measured: tuple[tuple[str, str], ...]
+    where: tuple[str, ...]
+    recorded: tuple[str, ...]
+    renames: Mapping[str, str]
+    redundant: frozenset[str]
+
+    def value_names(self) -> tuple[str, ...]:
+        """Return the columns of the ScoreTable: metrics, then measured quantities."""
+        return (*self.metrics, *(name for name, _ in self.measured))
+
+    def wanted(self) -> tuple[str, ...]:
+        """Return every column that is read, once, under its present name."""
+        named = [self.entrant, self.task, self.leaked, *self.metrics, *(column for _, column in self.measured)]
+        return tuple(dict.fromkeys(name for name in (*named, *self.where, *self.recorded) if name is not None))
+
+
+def columns_of(manifest: Manifest) -> SummaryColumns:
+    """Return what the manifest says about its columns."""
+    declared = manifest.columns
+    measured = {
+        "training_time_s": declared.training_time_s,
+        "inference_time_s": declared.inference_time_s,
+        "n_forecasts": declared.n_forecasts,
+    }
+    tasks = [] if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
+    return SummaryColumns(
+        entrant=declared.entrant,
+        task=declared.task,
+        leaked=declared.leaked,
+        metrics=tuple(manifest.metrics),
+        measured=tuple((name, column) for name, column in measured.items() if column is not None),
+        where=tuple(dict.fromkeys(name for task in tasks for name in task.where)),
+        recorded=tuple(declared.recorded),
+        renames=FEV_RENAMES if manifest.preset == "fev" else {},
+        redundant=FEV_REDUNDANT if manifest.preset == "fev" else frozenset(),
+    )
+
+
+class FileColumns:
+    """The columns of one file: where each wanted one is, under its present or its deprecated name."""
+
+    def __init__(self, columns: SummaryColumns, header: Sequence[str], file: str) -> None:
+        self._old_names = {new: old for old, new in columns.renames.items() if old in header}
+        self._header = frozenset(header)
+        self._file = file
+        self.wanted = tuple(name for name in columns.wanted() if self.has(name))
+        self.sources = tuple(dict.fromkeys(source for name in self.wanted for source in self._sources(name)))
+        self.ignored = tuple(name for name in header if name not in {*self.sources, *columns.redundant})
+
+    def has(self, column: str | None) -> bool:
+        """Say whether the file has a column under any of its names."""
+        return column is not None and (column in self._header or column in self._old_names)
+
+    def cells(self, block: Block, findings: Findings) -> dict[str, Texts]:
+        """Return the wanted columns of a block under their present names; a row with both names is a problem."""
+        return {column: self._cells_of(column, block, findings) for column in self.wanted}
+
+    def warning(self) -> Problem | None:
+        """Return which columns of the file are not read."""
+        if not self.ignored:
+            return None
+        rest = f" and {len(self.ignored) - _SHOWN} more" if len(self.ignored) > _SHOWN else ""
+        names = ", ".join(clip_for_message(name) for name in self.ignored[:_SHOWN])
+        return Problem(f"columns that this benchmark does not read were ignored: {names}{rest}", file=self._file)
+
+    def _sources(self, column: str) -> Iterator[str]:
+        if column in self._header:
+            yield column
+        if column in self._old_names:
+            yield self._old_names[column]
+
+    def _cells_of(self, column: str, block: Block, findings: Findings) -> Texts:
+        names = list(self._sources(column))
+        if len(names) == 1:
+            return block.columns[names[0]]
+        new, old = (block.columns[name] for name in names)
+        both = np.flatnonzero(pc.and_(pc.is_valid(new), pc.is_valid(old))).tolist()
+        message = f"a deprecated name of {column}, which the row has too; send one of them"
+
+        def describe(position: int) -> Problem:
+            value = clip_for_message(old[position].as_py())
+            return Problem(message, self._file, int(block.rows[position]), names[1], value)
+
+        findings.add_each(both, describe)
+        return pc.coalesce(new, old)
+
+
+def empty_texts(n_rows: int) -> Texts:
+    """Return a column in which every cell is empty."""
+    return pa.nulls(n_rows, pa.string())

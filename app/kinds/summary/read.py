@@ -1,0 +1,138 @@
+"""Evidence kind evaluation_summary: any table with a row per entrant and task, as a ScoreTable.
+
+Called by `app.kinds.reader`. The preset fev differs only in what the manifest says and in older column names.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from app.errors import Problem, TooLarge
+from app.files.findings import Findings
+from app.files.repeats import problems_of_case, refuse_repeats
+from app.files.tables import open_table
+from app.files.uploads import ReceivedFile
+from app.files.vocabulary import Vocabulary, coded
+from app.kinds.reading import Reading, Request, checked_entrant
+from app.kinds.summary.blocks import BlockReader, Part
+from app.kinds.summary.columns import FileColumns, SummaryColumns, columns_of
+from app.manifest.manifest import Manifest
+from app.stats.arrays import IntArray
+from app.values.scores import NONE, Coded, ScoreTable
+
+
+def read_evaluation_summary(request: Request) -> Reading | None:
+    """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
+    entrant = checked_entrant(request)
+    return _Submission(request.manifest, entrant, request.max_rows, request.findings).read(request.files)
+
+
+class _Submission:
+    """The files of one submission on their way to one table."""
+
+    def __init__(self, manifest: Manifest, entrant: str | None, max_rows: int, findings: Findings) -> None:
+        self._manifest = manifest
+        self._columns = columns_of(manifest)
+        self._entrant = entrant
+        self._max_rows = max_rows
+        self._findings = findings
+        self._warnings: list[Problem] = []
+        self._reader = BlockReader(manifest, self._columns, entrant, findings)
+        self._parts: list[Part] = []
+        self._n_rows: dict[int, int] = {}
+
+    def read(self, files: Sequence[ReceivedFile]) -> Reading | None:
+        for file in files:
+            self._take(file)
+        self._findings.extend(problems_of_case(self._reader.entrants.words, self._columns.entrant))
+        if not self._parts:
+            return None
+        scores = _table(self._parts, self._reader, self._columns)
+        names = {file.position: file.name for file in files}
+        refuse_repeats(scores, names, self._columns.task, self._findings)
+        return None if self._findings.n_problems else Reading(scores, self._n_rows, tuple(self._warnings))
+
+    def _take(self, file: ReceivedFile) -> None:
+        table = open_table(file, self._findings, self._warnings, self._max_rows)
+        if table is None:
+            return
+        found = FileColumns(self._columns, table.header, file.name)
+        n_problems = self._findings.n_problems
+        parts = []
+        for block in table.blocks(found.sources):
+            self._count(file, len(block))
+            parts.append(self._reader.read(block, found, file))
+        if not self._n_rows.get(file.position) and self._findings.n_problems == n_problems:
+            self._findings.add(Problem("the file holds no rows", file=file.name))
+        self._findings.extend(self._problems_of_missing(found, file.name, parts))
+        self._warnings += self._warnings_of(found, file.name)
+        self._parts += parts
+
+    def _count(self, file: ReceivedFile, n_rows: int) -> None:
+        self._n_rows[file.position] = self._n_rows.get(file.position, 0) + n_rows
+        if sum(self._n_rows.values()) > self._max_rows:
+            raise TooLarge(f"The submission has more than {self._max_rows:,} rows.")
+
+    def _problems_of_missing(self, found: FileColumns, file: str, parts: Sequence[Part]) -> Iterator[Problem]:
+        """Yield the columns that a file lacks; not for a file of another benchmark, of which every row says so."""
+        tasks = np.concatenate([part.task for part in parts]) if parts else np.zeros(0, dtype=np.int64)
+        if found.has(self._columns.task) and len(tasks) and (tasks == NONE).all():
+            return
+        if self._columns.entrant is None and self._entrant is None:
+            yield Problem("the rows do not name their entrant; give it in the form field entrant", file=file)
+        for column in self._required(found):
+            yield Problem(f"the column {column} is missing", file=file, column=column)
+        for column in self._reader.rules.expected:
+            if not found.has(column) and self._reader.rules.missing_matters(column, tasks):
+                yield Problem(f"the column {column}, a part of the task's definition, is missing", file, column=column)
+
+    def _required(self, found: FileColumns) -> list[str]:
+        columns = self._columns
+        named = columns.entrant if self._entrant is None else None
+        required = [named, columns.task, columns.leaked, *columns.metrics]
+        return [column for column in required if column is not None and not found.has(column)]
+
+    def _warnings_of(self, found: FileColumns, file: str) -> list[Problem]:
+        absent = [(name, column) for name, column in self._columns.measured if not found.has(column)]
+        warnings = [
+            Problem(f"no column {column}: {name} is unknown", file=file, column=column) for name, column in absent
+        ]
+        ignored = found.warning()
+        return warnings + ([] if ignored is None else [ignored])
+
+
+def _table(parts: Sequence[Part], reader: BlockReader, columns: SummaryColumns) -> ScoreTable:
+    values = np.concatenate([part.values for part in parts])
+    return ScoreTable(
+        entrant=coded(reader.entrants.words, np.concatenate([part.entrant for part in parts])),
+        task=coded(reader.tasks.words, np.concatenate([part.task for part in parts])),
+        columns=columns.value_names(),
+        values=values,
+        leaked=np.concatenate([part.leaked for part in parts]),
+        file=np.concatenate([np.full(len(part.row), part.file, dtype=np.int64) for part in parts]),
+        row=np.concatenate([part.row for part in parts]),
+        reason=_reasons(np.isnan(values[:, : len(columns.metrics)]), columns.metrics),
+        recorded=_recorded(parts, reader.recorded),
+    )
+
+
+def _reasons(empty: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], metrics: Sequence[str]) -> Coded | None:
+    """Say of each row which metrics are empty; None when none is in any row."""
+    rows = np.flatnonzero(empty.any(axis=1))
+    if not len(rows):
+        return None
+    patterns, inverse = np.unique(empty[rows], axis=0, return_inverse=True)
+    words = tuple(
+        f"empty in the file: {', '.join(m for m, is_empty in zip(metrics, pattern, strict=True) if is_empty)}"
+        for pattern in patterns.tolist()
+    )
+    codes: IntArray = np.full(len(empty), NONE, dtype=np.int64)
+    codes[rows] = inverse.reshape(-1)
+    return Coded(words, codes)
+
+
+def _recorded(parts: Sequence[Part], vocabularies: Mapping[str, Vocabulary]) -> dict[str, Coded]:
+    return {
+        name: coded(vocabulary.words, np.concatenate([part.recorded[name] for part in parts]))
+        for name, vocabulary in vocabularies.items()
+    }

@@ -1,0 +1,102 @@
+"""The columns of a row that must repeat its task's definition, checked a block at a time.
+
+Called by `app.kinds.summary.read`. Rows of unknown tasks are left out here: with a task that the benchmark
+does not have there is no value to compare with.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.files.blocks import Texts
+from app.files.vocabulary import local_codes
+from app.kinds.summary.task_values import says, show
+from app.manifest.manifest import Manifest, OpenTasks
+from app.names import clip_for_message
+from app.stats.arrays import BoolArray, IntArray
+from app.values.scores import NONE
+
+ROUNDED = "quantile_levels"
+_MOST_REMEMBERED = 50_000
+_LONGEST_REMEMBERED = 2000
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One column of the task definitions: the distinct values, and which of them each task has (NONE: any)."""
+
+    column: str
+    values: tuple[Any, ...]
+    of_task: IntArray
+
+
+class TaskRules:
+    """What the columns of a closed task list must say; of an open list, nothing."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        tasks = () if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
+        self._rounded = ROUNDED if manifest.preset == "fev" else None
+        self._answers: dict[tuple[str, int, str | None], bool] = {}
+        names = dict.fromkeys(name for task in tasks for name in task.where)
+        self.expected = {name: _expected(name, [task.where for task in tasks]) for name in names}
+
+    def differing(self, column: str, texts: Texts, tasks: IntArray) -> BoolArray:
+        """Say which rows of known tasks differ from their task in one column."""
+        expected = self.expected[column]
+        wanted = np.where(tasks == NONE, NONE, expected.of_task[tasks])
+        words, codes = local_codes(texts)
+        # Each pair of a wanted and a found value is judged once, however many rows have it.
+        pairs, inverse = np.unique(wanted * (len(words) + 1) + codes + 1, return_inverse=True)
+        found: list[str | None] = [None, *words]
+        verdicts = [
+            value != NONE and not self._says(expected, value, found[code])
+            for value, code in (divmod(pair, len(found)) for pair in pairs.tolist())
+        ]
+        return np.array(verdicts, dtype=np.bool_)[inverse]
+
+    def missing_matters(self, column: str, tasks: IntArray) -> bool:
+        """Say whether a file without this column contradicts any of its tasks."""
+        expected = self.expected[column]
+        wanted = np.unique(expected.of_task[tasks[tasks != NONE]]).tolist()
+        return any(expected.values[value] is not None for value in wanted if value != NONE)
+
+    def show(self, column: str, task: int) -> str:
+        """Return the value that a task has, as text for a message."""
+        expected = self.expected[column]
+        return clip_for_message(show(expected.values[expected.of_task[task]]), 200)
+
+    def foreign(self, cells: Mapping[str, str | None]) -> Iterator[str]:
+        """Yield each column, with the cell of a row of an unknown task, that no task has so."""
+        for column, text in cells.items():
+            expected = self.expected[column]
+            if not any(self._says(expected, value, text) for value in range(len(expected.values))):
+                yield f"{column} {clip_for_message(text or 'empty', _SHOWN)}"
+
+    def _says(self, expected: Expected, value: int, text: str | None) -> bool:
+        wanted, rounded = expected.values[value], expected.column == self._rounded
+        if text is not None and len(text) > _LONGEST_REMEMBERED:
+            return says(text, wanted, rounded=rounded)
+        key = (expected.column, value, text)
+        if key not in self._answers:
+            if len(self._answers) >= _MOST_REMEMBERED:
+                self._answers.clear()
+            self._answers[key] = says(text, wanted, rounded=rounded)
+        return self._answers[key]
+
+
+def _expected(column: str, wheres: list[dict[str, Any]]) -> Expected:
+    numbers: dict[str, int] = {}
+    values: list[Any] = []
+    of_task = np.full(len(wheres), NONE, dtype=np.int64)
+    for task, where in enumerate(wheres):
+        if column in where:
+            key = json.dumps(where[column], sort_keys=True, default=str)
+            if key not in numbers:
+                numbers[key] = len(values)
+                values.append(where[column])
+            of_task[task] = numbers[key]
+    return Expected(column, tuple(values), of_task)

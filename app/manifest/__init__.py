@@ -1,0 +1,1 @@
+"""The benchmark manifest as its steward declared it."""

@@ -1,0 +1,1 @@
+"""Preregistrations: what was meant to be measured, declared before the run."""

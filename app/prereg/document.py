@@ -1,0 +1,237 @@
+"""The document form of a preregistration: CHAMBER's, whose parameters are the author's own.
+
+Called by `app.prereg.prereg`. Its inner keys are open, so what the checks need is looked for where the registered
+documents of CHAMBER have it; seeds and bootstrap methods are held to the rules wherever they are declared.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.names import NAME_RULE, is_name
+from app.prereg.fields import Fields, is_integer, nearest
+from app.prereg.shared import BOOTSTRAP_METHODS, RUN_PURPOSES, SHARED_KEYS, refuse_iid
+from app.prereg.values import BootstrapMethod, Prereg, RunPurpose
+from app.yaml.builder import Path, dotted
+
+DOCUMENT_KEYS = (*SHARED_KEYS, "schema_version", "task_id", "revision", "parameters", "decision_rules")
+SCHEMA_VERSION = 1
+SCHEMA_PATTERN = r"[A-Za-z0-9_.-]{1,100}/v[0-9]{1,4}"
+
+# The registered run's own: not those of its training, its pilot or its extension.
+SEEDS_AT: tuple[Path, ...] = (
+    ("seeds",),
+    ("parameters", "seeds"),
+    ("parameters", "evaluation", "eval_seeds"),
+    ("parameters", "evaluation", "seeds"),
+    ("parameters", "admission", "seeds"),
+    ("decision_rule", "seeds"),
+)
+EPISODES_AT: tuple[tuple[str, ...], ...] = (
+    ("parameters", "evaluation", "episodes_per_seed_per_partner"),
+    ("parameters", "evaluation", "episodes_per_seed"),
+    ("parameters", "admission", "episodes_per_seed"),
+    ("parameters", "episodes_per_seed"),
+    ("decision_rule", "episodes_per_seed"),
+)
+ENTRANTS_AT: tuple[tuple[str, ...], ...] = (("parameters", "rows"), ("parameters", "campaign", "rows"))
+OWN_PARTNER = "own trained partner only"
+PARTNERS_AT = ("parameters", "partner_grid")
+
+# Keys whose sentence may name the bootstrap method, as the estimators of CHAMBER's campaigns do.
+PROSE_KEYS = ("estimator", "estimators", "bootstrap")
+
+# An outer key this near to a shared one is a slip of the pen: taken for a key of the author's own, it would
+# leave the shared one at its default unseen.
+_SLIP = 0.85
+_IID_IN_PROSE = re.compile(r"(?<!no )(?<!not )(?<!never )\b(?:iid|i\.i\.d\.)[ -]+bootstrap", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One inner mapping and the run purpose it stands under: its own, or that of what is around it."""
+
+    fields: Fields
+    run_purpose: RunPurpose
+
+
+def read_document_form(fields: Fields, shared: Prereg) -> Prereg:
+    """Add what the document form declares to what it shares with the others.
+
+    Two kinds: `schema_version: 1` has a closed set of outer keys, `schema: name/v1` describes itself.
+    """
+    if "schema_version" in fields.mapping or "schema" not in fields.mapping:
+        _check_versioned(fields)
+    else:
+        _check_self_described(fields)
+    parts = list(_inner_parts(fields, shared.run_purpose))
+    decision_rule = fields.section("decision_rule")
+    return replace(
+        shared,
+        seeds=_seeds(fields, shared, parts),
+        bootstrap_method=_bootstrap_method(fields, shared, parts),
+        tasks=_task(fields),
+        entrants=_entrants(fields),
+        conditions=_conditions(fields),
+        own_partner=tuple(_own_partner(fields)),
+        episodes_per_seed=_episodes_per_seed(fields),
+        estimator=None if decision_rule is None else decision_rule.text("estimator"),
+    )
+
+
+def _check_versioned(fields: Fields) -> None:
+    fields.refuse_unknown(DOCUMENT_KEYS)
+    fields.refuse_missing("schema_version", "task_id", "git_tag", "parameters", "decision_rules")
+    version = fields.mapping.get("schema_version", SCHEMA_VERSION)
+    if not is_integer(version) or version != SCHEMA_VERSION:
+        fields.refuse(f"unknown schema_version; known is {SCHEMA_VERSION}", "schema_version", value=version)
+    _refuse_empty(fields, "parameters", dict)
+    _refuse_empty(fields, "decision_rules", str | dict | list)
+
+
+def _check_self_described(fields: Fields) -> None:
+    fields.text("schema", pattern=SCHEMA_PATTERN, rule="a name and a version, such as gate0_prereg/v1")
+    rule = "decision_rules" if "decision_rules" in fields.mapping else "decision_rule"
+    fields.refuse_missing("git_tag", rule)
+    _refuse_empty(fields, rule, str | dict | list)
+    for key in fields.mapping:
+        near = None if key in SHARED_KEYS else nearest(key, SHARED_KEYS, _SLIP)
+        if near is not None:
+            fields.refuse(f"unknown key; did you mean {near}?", key, value=key)
+
+
+def _refuse_empty(fields: Fields, key: str, kinds: Any) -> None:
+    if key not in fields.mapping:
+        return
+    value = fields.mapping[key]
+    if not isinstance(value, kinds):
+        wanted = "a mapping" if kinds is dict else "text, a mapping or a list"
+        fields.refuse(f"{key} must be {wanted}", key, value=value)
+    elif not (value.strip() if isinstance(value, str) else value):
+        fields.refuse(f"{key} must not be empty", key, value=value)
+
+
+def _inner_parts(fields: Fields, run_purpose: RunPurpose) -> Iterator[_Part]:
+    """Yield the mappings below the outermost in the order of the text."""
+    waiting: list[tuple[Path, Any, RunPurpose]]
+    waiting = [((key,), value, run_purpose) for key, value in _steps(fields.mapping)]
+    while waiting:
+        path, value, purpose = waiting.pop()
+        if isinstance(value, dict):
+            part = replace(fields, path=path, mapping=value)
+            purpose = part.choice("run_purpose", RUN_PURPOSES, purpose)
+            yield _Part(part, purpose)
+        waiting += [((*path, step), inner, purpose) for step, inner in _steps(value)]
+
+
+def _steps(value: Any) -> list[tuple[str | int, Any]]:
+    """Return what is inside a mapping or list, the last first: it is put on a stack."""
+    if isinstance(value, list):
+        return [(position, value[position]) for position in reversed(range(len(value)))]
+    return list(reversed(value.items())) if isinstance(value, dict) else []
+
+
+def _seeds(fields: Fields, shared: Prereg, parts: Sequence[_Part]) -> tuple[int, ...] | None:
+    """Hold every list of seeds to the rules and return the one of the registered run."""
+    found: dict[Path, tuple[int, ...]] = {} if shared.seeds is None else {("seeds",): shared.seeds}
+    for part in parts:
+        for key in part.fields.mapping:
+            path = (*part.fields.path, key)
+            if path in SEEDS_AT or (_names_seeds(key) and isinstance(part.fields.mapping[key], list)):
+                found[path] = part.fields.seeds(key) or ()
+    declared = [path for path in SEEDS_AT if found.get(path)]
+    for path in declared[1:]:
+        if set(found[path]) != set(found[declared[0]]):
+            fields.refuse(f"the seeds differ from those at {dotted(declared[0])}", *path)
+    return found[declared[0]] if declared else None
+
+
+def _names_seeds(key: str) -> bool:
+    return key == "seeds" or key.endswith("_seeds")
+
+
+def _bootstrap_method(fields: Fields, shared: Prereg, parts: Sequence[_Part]) -> BootstrapMethod:
+    """Hold every declared bootstrap method to the rule and return the one of the registered run."""
+    methods = []
+    for part in parts:
+        for key in part.fields.mapping:
+            method = _declared_method(part.fields, key)
+            if method is not None:
+                refuse_iid(part.fields, key, part.run_purpose, method)
+                methods += [method] if part.run_purpose == shared.run_purpose else []
+    explicit = "bootstrap_method" in fields.mapping
+    return shared.bootstrap_method if explicit or not methods else methods[0]
+
+
+def _declared_method(part: Fields, key: str) -> BootstrapMethod | None:
+    """Return the bootstrap method that `key` declares, None when it is about something else."""
+    value = part.mapping[key]
+    if key in PROSE_KEYS:
+        return _method_in_prose(value)
+    if key != "bootstrap_method" and not (key == "method" and "bootstrap" in part.path[-2:]):
+        return None
+    method = _method_named(value)
+    if method is None:
+        part.refuse(f"a bootstrap method must be one of {', '.join(BOOTSTRAP_METHODS)}", key, value=value)
+    return method
+
+
+def _method_in_prose(value: Any) -> BootstrapMethod | None:
+    says_iid = isinstance(value, str) and _IID_IN_PROSE.search(value) is not None
+    return "iid" if says_iid else _method_named(value)
+
+
+def _method_named(value: Any) -> BootstrapMethod | None:
+    word = value.lower().removeprefix("paired_").removesuffix("_bootstrap") if isinstance(value, str) else None
+    return next((method for method in BOOTSTRAP_METHODS if word == method), None)
+
+
+def _task(fields: Fields) -> tuple[str, ...] | None:
+    task = fields.name("task_id") if "schema_version" in fields.mapping else None
+    return None if task is None else (task,)
+
+
+def _entrants(fields: Fields) -> tuple[str, ...] | None:
+    for path in ENTRANTS_AT:
+        rows = fields.section(*path)
+        if rows is not None:
+            return _held_to_names(rows, tuple(rows.mapping))
+    return None
+
+
+def _own_partner(fields: Fields) -> Iterator[str]:
+    """Yield the rows that are evaluated as the pair they were trained as, such as B-JOINT of the co-carry campaign."""
+    for path in ENTRANTS_AT:
+        rows = fields.section(*path)
+        for name in rows.mapping if rows is not None else ():
+            row = fields.section(*path, name)
+            if row is not None and row.mapping.get("partner_dimension") == OWN_PARTNER:
+                yield name
+
+
+def _held_to_names(rows: Fields, names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not is_name(name):
+            rows.refuse(f"a row names an entrant: {NAME_RULE}", name, value=name)
+    return names
+
+
+def _conditions(fields: Fields) -> tuple[str, ...] | None:
+    """Return the partners that are evaluated against, or the conditions of a document that describes itself."""
+    partners = fields.section(*PARTNERS_AT)
+    if partners is not None:
+        return partners.names("eval_members")
+    conditions = fields.section("task", "conditions")
+    if conditions is None:
+        return None
+    return tuple(name for key in conditions.mapping if (name := conditions.name(key)) is not None)
+
+
+def _episodes_per_seed(fields: Fields) -> int | None:
+    """Return the episodes of one seed in one condition, from the first place that has them."""
+    for *around, key in EPISODES_AT:
+        section = fields.section(*around)
+        if section is not None and key in section.mapping:
+            return section.count(key)
+    return None

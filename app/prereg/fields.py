@@ -1,0 +1,189 @@
+"""Read the keys of a preregistration one by one, noting every problem with its line and path.
+
+Called by the readers of the three forms. Each method answers None (or the default) after it noted a problem, so
+reading goes on and the submitter sees all problems at once.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from app.errors import Problem
+from app.names import NAME_RULE, clip_for_message, is_name
+from app.yaml.builder import Path, dotted
+from app.yaml.strict import Document
+
+MAX_TEXT = 200
+_MAX_SUGGESTIONS = 20  # comparing thousands of unknown keys with every known one would take seconds
+_LIKENESS = 0.7
+
+Choice = TypeVar("Choice", bound=str)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """One mapping of the document, the path to it, and the problems that all parts of the document share."""
+
+    document: Document
+    problems: list[Problem]
+    path: Path
+    mapping: dict[str, Any]
+
+    def refuse(self, message: str, *steps: str | int, value: Any = None) -> None:
+        """Note a problem at the path below this mapping."""
+        path = (*self.path, *steps)
+        shown = None if isinstance(value, dict | list) else _shown(value)
+        self.problems.append(Problem(message, row=self.document.line(path), column=dotted(path), value=shown))
+
+    def refuse_missing(self, *keys: str) -> None:
+        """Refuse each of `keys` that is not there."""
+        for key in keys:
+            if key not in self.mapping:
+                self.refuse(f"the key {key} is required", key)
+
+    def refuse_unknown(self, known: Collection[str]) -> None:
+        """Refuse the keys that are not known, with the nearest that is."""
+        unknown = [key for key in self.mapping if key not in known]
+        for position, key in enumerate(unknown):
+            near = nearest(key, known) if position < _MAX_SUGGESTIONS else None
+            hint = f"; did you mean {near}?" if near else f"; known are {', '.join(sorted(known))}"
+            self.refuse("unknown key" + hint, key, value=key)
+
+    def text(self, key: str, *, pattern: str | None = None, rule: str = "") -> str | None:
+        """Return a short text that is not blank; with `pattern`, one that matches it wholly."""
+        value = self.mapping.get(key)
+        if key not in self.mapping:
+            return None
+        if not isinstance(value, str):
+            self.refuse(f"{key} must be text", key, value=value)
+        elif not value.strip():
+            self.refuse(f"{key} must not be empty", key, value=value)
+        elif len(value) > MAX_TEXT:
+            self.refuse(f"{key} must have at most {MAX_TEXT} characters", key, value=value)
+        elif pattern is not None and re.fullmatch(pattern, value) is None:
+            self.refuse(f"{key} must be {rule}", key, value=value)
+        else:
+            return value
+        return None
+
+    def name(self, key: str) -> str | None:
+        """Return a name that may stand in tables and addresses."""
+        value = self.text(key)
+        if value is not None and not is_name(value):
+            self.refuse(f"{key} must be {NAME_RULE}", key, value=value)
+            return None
+        return value
+
+    def choice(self, key: str, allowed: Sequence[Choice], default: Choice) -> Choice:
+        """Return one of `allowed`."""
+        value = self.mapping.get(key, default)
+        for choice in allowed:
+            if value == choice:
+                return choice
+        near = nearest(value, allowed) if isinstance(value, str) else None
+        hint = f"; did you mean {near}?" if near else ""
+        self.refuse(f"{key} must be one of {', '.join(allowed)}{hint}", key, value=value)
+        return default
+
+    def count(self, key: str) -> int | None:
+        """Return a whole number of at least 1."""
+        value: Any = self.mapping.get(key)
+        if key not in self.mapping:
+            return None
+        if not is_integer(value) or value < 1:
+            self.refuse(f"{key} must be a whole number of at least 1", key, value=value)
+            return None
+        return int(value)
+
+    def number(self, key: str) -> float | None:
+        """Return a number; a boolean is none."""
+        value = self.mapping.get(key)
+        if key not in self.mapping:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.refuse(f"{key} must be a number", key, value=value)
+            return None
+        return float(value)
+
+    def items(self, key: str) -> list[Any] | None:
+        """Return a list that is not empty."""
+        value = self.mapping.get(key)
+        if key not in self.mapping:
+            return None
+        if not isinstance(value, list):
+            self.refuse(f"{key} must be a list", key, value=value)
+        elif not value:
+            self.refuse(f"{key} must not be empty", key)
+        else:
+            return value
+        return None
+
+    def seeds(self, key: str) -> tuple[int, ...] | None:
+        """Return a list of different integers."""
+        seeds = self.items(key)
+        if seeds is None:
+            return None
+        for position, seed in enumerate(seeds):
+            if not is_integer(seed):
+                self.refuse("a seed must be an integer", key, position, value=seed)
+        integers = [seed for seed in seeds if is_integer(seed)]
+        self._refuse_repeats(key, integers, "seed")
+        return tuple(integers)
+
+    def names(self, key: str, *, pattern: str | None = None, rule: str = NAME_RULE) -> tuple[str, ...] | None:
+        """Return a list of different names, or of texts that match `pattern` wholly."""
+        values = self.items(key)
+        if values is None:
+            return None
+        names = []
+        for position, value in enumerate(values):
+            fits = isinstance(value, str) and (is_name(value) if pattern is None else re.fullmatch(pattern, value))
+            if fits:
+                names.append(value)
+            else:
+                self.refuse(f"not a name: {rule}", key, position, value=value)
+        self._refuse_repeats(key, names, "name")
+        return tuple(names)
+
+    def section(self, *steps: str) -> "Fields | None":
+        """Return the mapping at the end of `steps`, None when there is none."""
+        value: Any = self.mapping
+        for step in steps:
+            value = value.get(step) if isinstance(value, dict) else None
+        return Fields(self.document, self.problems, (*self.path, *steps), value) if isinstance(value, dict) else None
+
+    def sections(self, key: str) -> list["Fields"]:
+        """Return the mappings of a list."""
+        found = []
+        for position, value in enumerate(self.items(key) or []):
+            if isinstance(value, dict):
+                found.append(Fields(self.document, self.problems, (*self.path, key, position), value))
+            else:
+                self.refuse(f"each of {key} must be a mapping", key, position, value=value)
+        return found
+
+    def _refuse_repeats(self, key: str, values: Sequence[str | int], noun: str) -> None:
+        seen: set[str | int] = set()
+        for value in values:
+            if value in seen:
+                self.refuse(f"the {noun} {value} is listed more than once", key, value=value)
+            seen.add(value)
+
+
+def is_integer(value: Any) -> bool:
+    """Say whether `value` is an integer; a boolean is none, though Python thinks so."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def nearest(word: str, known: Collection[str], likeness: float = _LIKENESS) -> str | None:
+    """Return the known word that `word` was probably meant to be."""
+    matches = get_close_matches(word, known, n=1, cutoff=likeness) if len(word) <= MAX_TEXT else []
+    return matches[0] if matches else None
+
+
+def _shown(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else clip_for_message(str(value))

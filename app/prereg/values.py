@@ -1,0 +1,53 @@
+"""A preregistration as values: what was declared before the run, whatever its form.
+
+Made by `app.prereg.prereg`; held against the evidence by `app.admission.rules`, shown by the pages.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Form = Literal["axis", "document", "evaluation"]
+RunPurpose = Literal["leaderboard", "power", "debug"]
+BootstrapMethod = Literal["cluster", "hierarchical", "iid"]
+FailurePolicy = Literal["strict", "best_effort"]
+Side = Literal["greater", "less"]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One claim: in `metric`, the first of `contrast` minus the second is greater or less than `threshold`."""
+
+    contrast: tuple[str, str]
+    metric: str
+    threshold: float
+    direction: Side
+
+
+@dataclass(frozen=True)
+class Prereg:
+    """A preregistration that breaks no rule. None leaves open, empty `metrics` name none.
+
+    `episodes_per_seed` counts the episodes of one seed in one condition. `own_partner` names the entrants that are
+    evaluated as the pair they were trained as, in place of the conditions of the others. `document` is the text as
+    parsed: plain values, ready for JSON.
+    """
+
+    form: Form
+    document: Mapping[str, Any]
+    run_purpose: RunPurpose = "leaderboard"
+    bootstrap_method: BootstrapMethod = "cluster"
+    failure_policy: FailurePolicy = "strict"
+    git_tag: str | None = None
+    notes: str | None = None
+    seeds: tuple[int, ...] | None = None
+    benchmark: str | None = None
+    entrants: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] = ()
+    conditions: tuple[str, ...] | None = None
+    own_partner: tuple[str, ...] = ()
+    episodes_per_seed: int | None = None
+    axis: str | None = None
+    estimator: str | None = None
+    hypotheses: tuple[Hypothesis, ...] = ()

@@ -1,0 +1,49 @@
+"""Predictions and labels of one task as arrays: what prediction benchmarks compute from instead of score rows.
+
+Made by `app.kinds` and by `app.store`, which packs them; read by the ranking methods. Labels are private:
+nothing here is shown, and no message quotes a label.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.stats.arrays import FloatArray, IntArray
+
+# As for names, the first character is no formula's; `/` and `#` stand in the file names that items often are.
+ITEM_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9_.:/@#+() -]{0,198}[A-Za-z0-9_.:/@#+()-])?"
+ITEM_RULE = "letters, digits, spaces and _ . : / @ # + ( ) -, beginning with a letter or digit, at most 200 characters"
+
+
+@dataclass(frozen=True, repr=False)
+class Labels:
+    """The truth of one task, in the order of its items as they were put; every array has n_items entries.
+
+    `label` is a class number (position among the manifest's classes), a value, or a relevance. `weight` and
+    `group` are None when there are none; `group` numbers the groups of a ranking. `items` is empty where labels
+    were loaded for computing only: predictions are matched to items once, when they arrive.
+    """
+
+    task: str
+    items: Sequence[str]
+    label: FloatArray
+    weight: FloatArray | None = None
+    group: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+
+@dataclass(frozen=True, repr=False)
+class PredictionBlock:
+    """What one entrant predicted for one task, in the order of the labels' items.
+
+    `values` is [n_items, n_columns] float64: one column for a value, a relevance or the probability of the positive
+    one of two classes, otherwise one per class in the manifest's order. A row of NaN is an item without a
+    prediction, which counts as a failure. `labels` is None when they are the benchmark's; the submitter's own are
+    in the order of their items' names, so that two entrants with the same items have them in the same order.
+    """
+
+    entrant: str
+    task: str
+    values: FloatArray
+    labels: Labels | None = None

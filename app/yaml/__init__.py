@@ -1,0 +1,1 @@
+"""A stranger's YAML, read as data and nothing else."""

@@ -1,0 +1,55 @@
+"""Declared against delivered: what the page of a registration shows beside its outcome."""
+
+import pytest
+
+from app.admission.deviations import deviations_table
+from app.prereg.prereg import git_blob_sha1
+from app.values.facts import BundleFacts
+from tests.cases.admission import facts, grid, registered, table
+from tests.cases.chamber import PREREG
+
+BLOB = git_blob_sha1(PREREG)
+
+
+def deviations(*bundles: BundleFacts, **declared: object) -> dict[str, tuple[object, ...]]:
+    """Return declared, delivered and whether they agree, by what."""
+    found = deviations_table(registered(**declared), table(grid()), bundles)
+    return {str(row[0]): row[1:] for row in found.rows}
+
+
+def test_a_registered_entrant_that_is_missing_does_not_agree() -> None:
+    """Nor does one more than was registered."""
+    fewer = deviations(entrants=("mover", "ghost"))["entrants"]
+    more = deviations(entrants=())["entrants"]
+
+    assert fewer == ("ghost, mover", "mover", False)
+    assert more[2] is False
+
+
+def test_an_honest_bundle_agrees_in_what_it_says_of_itself() -> None:
+    """Its tag and both of its git blobs; it is silent about purpose and method, so nothing is said of these."""
+    found = deviations(facts())
+
+    assert found["git tag"] == ("prereg-1", "prereg-1", True)
+    assert found["git blob that is cited"] == found["git blob of the prereg sent"] == (BLOB, BLOB, True)
+    assert found["run purpose"] == ("leaderboard", None, None)
+    assert found["bootstrap method"] == ("cluster", None, None)
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("run purpose", {"run_purpose": "debug"}),
+        ("bootstrap method", {"bootstrap_method": "iid"}),
+        ("git tag", {"git_tag": "prereg-2"}),
+        ("git blob that is cited", {"cited_blob_sha1": "1" * 40}),
+        ("git blob of the prereg sent", {"prereg_blob_sha1": "1" * 40}),
+    ],
+)
+def test_a_bundle_that_says_otherwise_does_not_agree(what: str, said: dict[str, str]) -> None:
+    """One of two bundles is enough; both values are shown."""
+    declared, delivered, agrees = deviations(facts(), facts(**said))[what]
+
+    assert agrees is False
+    assert next(iter(said.values())) in str(delivered)
+    assert declared != delivered

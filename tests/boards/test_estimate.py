@@ -1,0 +1,373 @@
+"""The method `estimate`: each entrant apart, labels without rank, composites, and claims between two sides."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.boards.claims import COLUMNS, Asked, Contrast, decide_claims
+from app.boards.estimate.board import assemble_board
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import EntrantEvidence, Measurement
+from app.boards.registry import parse_manifest
+from app.errors import ManifestRejected
+from app.kinds.episodes.measure import measure_episodes
+from app.kinds.known import measured_evidence
+from app.manifest.manifest import Manifest
+from app.store.measured import pack_measurement, unpack_measurement
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Table
+
+MANIFEST = """
+schema_version: 1
+slug: arm
+title: Arm
+evidence: episodes
+tasks: {{open: true}}
+metrics: {{success: {{direction: maximize, min: 0, max: 1}}, force: {{direction: minimize}}}}
+leaderboards:
+  - {{name: main, method: estimate, metrics: [success, force], statistic: mean{more},
+     uncertainty: {{n_resamples: 300, rng_seed: 1}}}}
+"""
+
+
+def declared(more: str = "") -> tuple[Manifest, EstimateBoard]:
+    """Return a benchmark and its one board; `more` is added to the board."""
+    manifest = parse_manifest(MANIFEST.format(more=more).encode())
+    spec = manifest.leaderboards[0]
+    assert isinstance(spec, EstimateBoard)
+    return manifest, spec
+
+
+def rows(
+    success: dict[int, list[float]], *, task: str = "lift", condition: str = "near", force: float = 1.0
+) -> ScoreTable:
+    """Return the episodes of one entrant, success by seed."""
+    seeds = [seed for seed, values in success.items() for _ in values]
+    items = [str(number) for values in success.values() for number in range(len(values))]
+    values = [[value, force] for by_seed in success.values() for value in by_seed]
+    n_rows = len(seeds)
+    one = np.zeros(n_rows, dtype=np.int64)
+    words = tuple(dict.fromkeys(items))
+    return ScoreTable(
+        entrant=Coded(("A",), one),
+        task=Coded((task,), one),
+        columns=("success", "force"),
+        values=np.array(values),
+        leaked=np.zeros(n_rows, dtype=np.bool_),
+        file=one,
+        row=np.arange(n_rows),
+        condition=Coded((condition,), one),
+        seed=np.array(seeds),
+        item=Coded(words, np.array([words.index(item) for item in items])),
+    )
+
+
+def measure(scores: ScoreTable, entrant: str = "A", more: str = "") -> Measurement:
+    """Measure one entrant."""
+    manifest, spec = declared(more)
+    return measure_episodes(manifest, spec, EntrantEvidence(entrant, scores))
+
+
+def board(*measurements: Measurement, more: str = "") -> Table:
+    """Return the board of measured entrants."""
+    manifest, spec = declared(more)
+    return assemble_board(manifest, spec, measurements, measured_evidence(manifest)).leaderboard
+
+
+GOOD = {0: [1.0, 1.0, 1.0, 0.0], 1: [1.0, 1.0, 0.0, 1.0], 2: [1.0, 1.0, 1.0, 1.0]}
+POOR = {0: [0.0, 0.0, 1.0, 0.0], 1: [0.0, 0.0, 0.0, 0.0], 2: [0.0, 1.0, 0.0, 0.0]}
+
+
+def test_points_are_means_and_counts_say_what_they_rest_on() -> None:
+    """Ten of twelve succeed."""
+    measured = measure(rows(GOOD))
+
+    assert measured.estimates["success"].point == pytest.approx(10 / 12)
+    assert (measured.facts["n_seeds"], measured.facts["n_episodes"]) == (3, 12)
+
+
+def test_the_better_one_is_first() -> None:
+    """The board is ordered by the ranking metric."""
+    table = board(measure(rows(POOR), "poor"), measure(rows(GOOD), "good"))
+
+    assert [(row["rank"], row["entrant"]) for row in table.records()] == [(1, "good"), (2, "poor")]
+
+
+def test_nobody_else_changes_an_entrants_numbers() -> None:
+    """The same interval alone and in company."""
+    good, poor = measure(rows(GOOD), "good"), measure(rows(POOR), "poor")
+    alone = next(board(good).records())
+    in_company = next(board(good, poor).records())
+
+    assert (alone["success_lower"], alone["success_upper"]) == (
+        in_company["success_lower"],
+        in_company["success_upper"],
+    )
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    """Shuffled episodes give the same measurement."""
+    scores = rows({seed: [0.1 * number + seed for number in range(10)] for seed in range(4)})
+    order = np.random.default_rng(0).permutation(len(scores))
+    shuffled = replace(
+        scores,
+        values=scores.values[order],
+        seed=None if scores.seed is None else scores.seed[order],
+        item=None if scores.item is None else Coded(scores.item.words, scores.item.codes[order]),
+    )
+
+    assert measure(shuffled).estimates == measure(scores).estimates
+
+
+def test_a_labelled_entrant_stands_without_a_rank() -> None:
+    """However good the oracle is."""
+    more = ", labels: {good: oracle}"
+    table = board(measure(rows(GOOD), "good", more), measure(rows(POOR), "poor", more), more=more)
+
+    assert [(row["rank"], row["entrant"], row["label"]) for row in table.records()] == [
+        (1, "poor", None),
+        (None, "good", "oracle"),
+    ]
+
+
+def test_one_seed_has_a_point_and_no_interval_and_says_so() -> None:
+    """The others' ranks have intervals all the same."""
+    table = board(measure(rows({0: [1.0, 0.0]}), "one"), measure(rows(GOOD), "good"), measure(rows(POOR), "poor"))
+    by_name = {row["entrant"]: row for row in table.records()}
+
+    assert (by_name["one"]["success"], by_name["one"]["success_lower"]) == (0.5, None)
+    assert (by_name["one"]["rank_low"], by_name["one"]["p_best"]) == (None, None)
+    assert (by_name["good"]["rank_low"], by_name["good"]["rank_high"]) == (1, 1)
+    assert "No rank interval, fewer than two clusters to resample: one." in table.notes
+    assert "The other rank intervals take these scores as they are." in table.notes
+
+
+def test_an_entrant_without_a_value_stands_last_without_a_rank() -> None:
+    """Missing is never zero and never best."""
+    nothing = rows({0: [np.nan, np.nan], 1: [np.nan, np.nan]})
+    table = board(measure(nothing, "empty"), measure(rows(POOR), "poor"))
+
+    assert [(row["rank"], row["entrant"], row["success"]) for row in table.records()] == [
+        (1, "poor", pytest.approx(2 / 12)),
+        (None, "empty", None),
+    ]
+
+
+def test_an_interval_without_width_is_flagged() -> None:
+    """Every episode succeeds: the interval is kept, its reason is told, and the board names the entrant."""
+    equal = measure(rows({0: [1.0, 1.0], 1: [1.0, 1.0]}), "equal")
+    found = equal.estimates["success"]
+    table = board(equal, measure(rows(POOR), "poor"))
+
+    assert (found.point, found.low, found.high, found.reason) == (1.0, 1.0, 1.0, "all_equal")
+    assert (
+        "Intervals without width, because every resample gives the same: success of equal; force of equal, poor."
+        in table.notes
+    )
+
+
+def test_an_episode_without_a_score_counts_as_the_worst() -> None:
+    """To leave the failures empty gives the same number as to tell them, and the board says who did."""
+    told = measure(rows(POOR), "told")
+    left = measure(rows({seed: [value or np.nan for value in values] for seed, values in POOR.items()}), "left")
+    table = board(told, left)
+
+    assert left.estimates["success"].point == told.estimates["success"].point == pytest.approx(2 / 12)
+    assert (left.facts["n_included"], left.facts["n_failed"]) == (2, 10)
+    assert "Episodes without a score of success, each counted as the worst there is: left (10)." in table.notes
+
+
+RATES = """
+schema_version: 1
+slug: arm
+title: Arm
+evidence: episodes
+tasks: {open: true}
+metrics:
+  success: {direction: maximize, min: 0, max: 1}
+  force: {direction: minimize, above: 130, title: Force above 130 N}
+leaderboards:
+  - {name: main, method: estimate, metrics: [success, force], uncertainty: {n_resamples: 300, rng_seed: 1}}
+"""
+
+
+def test_a_rare_violation_is_not_trimmed_away() -> None:
+    """One force of twelve is above the limit: its mean stands beside the interquartile mean of the successes."""
+    manifest = parse_manifest(RATES.encode())
+    scores = rows(GOOD, force=0.0)
+    scores.values[0, 1] = 1.0
+    spec = manifest.leaderboards[0]
+    measured = measure_episodes(manifest, spec, EntrantEvidence("A", scores))
+    table = assemble_board(manifest, spec, [measured], measured_evidence(manifest)).leaderboard
+    titles = {column.name: column.title for column in table.columns}
+
+    assert (measured.estimates["success"].point, measured.estimates["success:mean"].point) == (1.0, 10 / 12)
+    assert (measured.estimates["force"].point, measured.estimates["force:iqm"].point) == (1 / 12, 0.0)
+    assert (titles["success"], titles["success_mean"]) == ("success, IQM", "success, mean")
+    assert (titles["force"], titles["force_iqm"]) == ("Force above 130 N, mean", "Force above 130 N, IQM")
+    assert table.meta["statistics"] == {"success": "iqm", "force": "mean"}
+    assert {row[2:4] for row in measured.rows["breakdown"]} == {("success", "iqm"), ("force", "mean")}
+
+
+def test_a_statistic_may_be_declared_for_a_metric() -> None:
+    """Also for one that ranks."""
+    spec = declared(", statistics: {success: iqm}")[1]
+    metrics = declared()[0].metrics
+
+    assert [spec.statistic_of(name, metric) for name, metric in metrics.items()] == ["iqm", "mean"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "is_rate"),
+    [
+        ("{direction: minimize, above: 0}", True),
+        ("{direction: minimize, min: 0, max: 1}", True),
+        ("{direction: maximize, min: 0, max: 1}", False),
+        ("{direction: minimize, min: 0}", False),
+    ],
+)
+def test_a_rate_is_known_by_its_limit_or_its_range(metric: str, is_rate: bool) -> None:
+    """What is above a limit, and a yes or no that should be no."""
+    manifest = parse_manifest(
+        RATES.replace("{direction: minimize, above: 130, title: Force above 130 N}", metric).encode()
+    )
+    spec = manifest.leaderboards[0]
+    assert isinstance(spec, EstimateBoard)
+
+    assert spec.statistic_of("force", manifest.metrics["force"]) == ("mean" if is_rate else "iqm")
+
+
+def test_a_statistic_of_an_unknown_metric_is_refused() -> None:
+    """A slip would leave the default unseen."""
+    with pytest.raises(ManifestRejected):
+        declared(", statistics: {sucess: iqm}")
+
+
+def test_a_composite_weighs_the_axes_that_are_there() -> None:
+    """CM weighs 1 and AS a half; the absent PF marks it as partial."""
+    more = ", composite: {title: HRS, weights: {CM: 1.0, AS: 0.5, PF: 0.9}}"
+    one, half = {0: [1.0, 1.0], 1: [1.0, 1.0]}, {0: [0.0, 0.0], 1: [1.0, 1.0]}
+    first, second = rows(one, task="CM"), rows(half, task="AS")
+    both = ScoreTable(
+        entrant=Coded(("A",), np.zeros(8, dtype=np.int64)),
+        task=Coded(("CM", "AS"), np.repeat([0, 1], 4)),
+        columns=first.columns,
+        values=np.concatenate([first.values, second.values]),
+        leaked=np.zeros(8, dtype=np.bool_),
+        file=np.zeros(8, dtype=np.int64),
+        row=np.arange(8),
+        seed=np.array([0, 0, 1, 1] * 2),
+        item=Coded(("0", "1"), np.array([0, 1] * 4)),
+    )
+    measured = measure(both, more=more)
+
+    assert measured.estimates["success"].point == pytest.approx((1.0 * 1.0 + 0.5 * 0.5) / 1.5)
+    assert measured.facts["partial"] is True
+    assert [row[0] for row in measured.rows["components"] if row[-1]] == ["PF"]
+
+
+def test_a_pooled_bootstrap_cannot_be_declared_for_a_board() -> None:
+    """The manifest has no word for it."""
+    with pytest.raises(Exception, match="breaks the rules"):
+        parse_manifest(MANIFEST.format(more="").replace("rng_seed: 1", "rng_seed: 1, method: iid").encode())
+
+
+def test_a_measurement_survives_being_kept() -> None:
+    """Packed and unpacked it is the same, and it is no code."""
+    measured = measure(rows(GOOD))
+    packed = pack_measurement(measured)
+    back = unpack_measurement(packed)
+
+    assert (back.estimates, back.facts, json.dumps(back.rows)) == (
+        measured.estimates,
+        measured.facts,
+        json.dumps(measured.rows),
+    )
+    assert (back.replicates["success"] == measured.replicates["success"]).all()
+
+
+def two_conditions(near: dict[int, list[float]], far: dict[int, list[float]]) -> ScoreTable:
+    """Return one entrant in two conditions."""
+    first, second = rows(near), rows(far)
+    seeds = [s for table in (first, second) if table.seed is not None for s in table.seed.tolist()]
+    items = [i for table in (first, second) if table.item is not None for i in table.item.to_list()]
+    words = tuple(dict.fromkeys(str(item) for item in items))
+    n_rows = len(seeds)
+    zeros = np.zeros(n_rows, dtype=np.int64)
+    return ScoreTable(
+        entrant=Coded(("A",), zeros),
+        task=Coded(("lift",), zeros),
+        columns=first.columns,
+        values=np.concatenate([first.values, second.values]),
+        leaked=np.zeros(n_rows, dtype=np.bool_),
+        file=zeros,
+        row=np.arange(n_rows),
+        condition=Coded(("near", "far"), np.repeat([0, 1], [len(first), len(second)])),
+        seed=np.array(seeds),
+        item=Coded(words, np.array([words.index(str(item)) for item in items])),
+    )
+
+
+def decided(scores: ScoreTable, threshold: float) -> dict[str, object]:
+    """Return the one row of a claim that near exceeds far."""
+    contrast = Contrast("gap", "manifest", "near", "far", "success", threshold, "greater")
+    (row,) = decide_claims([contrast], scores, Asked(7))
+    return dict(zip([column.name for column in COLUMNS], row, strict=True))
+
+
+def test_a_clear_gap_supports_its_claim() -> None:
+    """Every pair differs by one."""
+    claim = decided(two_conditions({s: [1.0] * 4 for s in range(5)}, {s: [0.0] * 4 for s in range(5)}), 0.2)
+
+    assert (claim["difference"], claim["n_pairs"], claim["verdict"]) == (1.0, 20, "supported")
+
+
+def test_unmatched_episodes_are_counted_and_left_out() -> None:
+    """The near side has one episode more in each seed."""
+    claim = decided(two_conditions({0: [1.0, 1.0], 1: [1.0, 0.0]}, {0: [0.0], 1: [0.0]}), 0.2)
+
+    assert (claim["n_pairs"], claim["n_unmatched_first"], claim["n_unmatched_second"]) == (2, 2, 0)
+
+
+def test_differences_that_are_all_equal_are_flagged() -> None:
+    """The interval has no width, and what could be detected is unknown."""
+    row = decided(two_conditions({0: [1.0, 1.0], 1: [1.0, 1.0]}, {0: [0.0, 0.0], 1: [0.0, 0.0]}), 0.2)
+
+    assert (row["difference"], row["difference_lower"], row["difference_upper"]) == (1.0, 1.0, 1.0)
+    assert (row["note"], row["detectable"], row["verdict"]) == ("all equal", None, "supported")
+
+
+def test_a_claim_from_one_seed_is_inconclusive() -> None:
+    """There is a difference and no interval."""
+    claim = decided(two_conditions({0: [1.0, 1.0]}, {0: [0.0, 0.0]}), 0.2)
+
+    assert (claim["difference"], claim["difference_lower"], claim["verdict"]) == (1.0, None, "inconclusive")
+
+
+def test_a_gap_of_a_quarter_is_hidden_by_the_interquartile_mean() -> None:
+    """Which is why the mean decides: 24 of 100 pairs differ, and the middle half does not."""
+    near = {seed: [1.0] * 6 + [0.0] * 19 for seed in range(4)}
+    claim = decided(two_conditions(near, {seed: [0.0] * 25 for seed in range(4)}), 0.2)
+
+    assert (claim["difference"], claim["iqm"], claim["verdict"]) == (pytest.approx(0.24), 0.0, "inconclusive")
+
+
+def test_a_claim_about_what_nobody_delivered_is_inconclusive_and_names_it() -> None:
+    """Neither side is there; the row has no entrant."""
+    contrast = Contrast("gap", "manifest", "up", "down", "success", 0.2, "greater")
+    (row,) = decide_claims([contrast], rows(GOOD), Asked(7))
+    claim = dict(zip([column.name for column in COLUMNS], row, strict=True))
+
+    assert (claim["verdict"], claim["note"]) == ("inconclusive", "not delivered: up, down")
+    assert (claim["entrant"], claim["n_pairs"], claim["submission"]) == (None, 0, 7)
+
+
+def test_a_claim_of_which_one_condition_is_there_names_the_other() -> None:
+    """Near was delivered, down was not."""
+    contrast = Contrast("gap", "manifest", "near", "down", "success", 0.2, "greater")
+    (row,) = decide_claims([contrast], rows(GOOD), Asked(7))
+    claim = dict(zip([column.name for column in COLUMNS], row, strict=True))
+
+    assert (claim["entrant"], claim["verdict"], claim["note"]) == ("A", "inconclusive", "not delivered: down")

@@ -1,0 +1,165 @@
+"""The skill_score method against fev's own numbers, to 1e-12, points and bounds."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.boards.registry import compute_board, parse_manifest
+from app.boards.tables import BoardTables
+from app.errors import BoardUnavailable
+from app.manifest.manifest import Manifest
+from app.values.table import Table
+from tests.cases.fev_rows import FEV, code, fev_scores, to_scores
+
+EXAMPLE = FEV.parents[2] / "examples" / "fev-bench" / "manifest.yaml"
+
+
+def manifest() -> Manifest:
+    """Return the manifest of the example."""
+    return parse_manifest(EXAMPLE.read_bytes())
+
+
+@cache
+def compute(board: str, **changes: object) -> BoardTables:
+    """Compute a board of the example, with some of its fields changed."""
+    spec = manifest().leaderboard(board).model_copy(update=changes)
+    return compute_board(manifest(), spec, fev_scores())
+
+
+def frame(table: Table, *keys: str) -> pd.DataFrame:
+    """Return a table as a frame indexed by its keys."""
+    return pd.DataFrame(list(table.records())).set_index(list(keys))
+
+
+def largest_difference(ours: pd.DataFrame, expected: pd.DataFrame) -> float:
+    """Return the largest absolute difference over fev's columns and rows."""
+    aligned = ours.loc[expected.index, expected.columns].astype(float)
+    assert aligned.notna().equals(expected.notna())
+    return float(np.nanmax(np.abs(aligned - expected.astype(float)).to_numpy()))
+
+
+@pytest.mark.parametrize(
+    ("file", "board", "changes"),
+    [
+        ("leaderboard_SQL_impute_leak_n1000", "sql", ()),
+        ("leaderboard_SQL_mini_impute_leak_n1000", "sql-mini", ()),
+        (
+            "leaderboard_SQL_drop_n1000",
+            "sql",
+            (("missing", "drop"), ("leakage_model", None), ("normalize_time_per_n_forecasts", None)),
+        ),
+    ],
+)
+def test_a_board_equals_fevs_own(file: str, board: str, changes: tuple[tuple[str, object], ...]) -> None:
+    """Every number of fev's leaderboard comes out, points and bounds."""
+    expected = pd.read_csv(FEV / "expected" / f"{file}.csv", index_col="model_name")
+
+    ours = frame(compute(board, **dict(changes)).leaderboard, "entrant")
+
+    assert largest_difference(ours, expected) < 1e-12
+
+
+def test_the_pairwise_table_equals_fevs_own_row_for_row() -> None:
+    """All ordered pairs come out in fev's order with fev's numbers."""
+    expected = pd.read_csv(FEV / "expected" / "pairwise_SQL_impute_leak_n1000.csv", index_col=["model_1", "model_2"])
+    pairwise = compute("sql").pairwise
+    assert pairwise is not None
+
+    ours = frame(pairwise, "entrant_a", "entrant_b")
+
+    assert list(ours.index) == list(expected.index)
+    assert largest_difference(ours, expected) < 1e-12
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    """Shuffled rows give the same tables."""
+    scores = fev_scores()
+    shuffled = np.random.default_rng(5).permutation(len(scores))
+    mixed = replace(
+        scores,
+        entrant=replace(scores.entrant, codes=scores.entrant.codes[shuffled]),
+        task=replace(scores.task, codes=scores.task.codes[shuffled]),
+        values=scores.values[shuffled],
+        leaked=scores.leaked[shuffled],
+    )
+
+    again = compute_board(manifest(), manifest().leaderboard("sql"), mixed)
+
+    assert again == compute("sql")
+
+
+def test_ranks_and_chances_agree_with_the_points() -> None:
+    """Every rank lies in its interval, and the chances of being best sum to one."""
+    board = frame(compute("sql").leaderboard, "entrant")
+
+    assert ((board["rank_low"] <= board["rank"]) & (board["rank"] <= board["rank_high"])).all()
+    assert board["p_best"].sum() == pytest.approx(1.0)
+
+
+def test_failures_and_leaks_are_accounted_for() -> None:
+    """The fifteen failures and six leaking models of the data are on the board."""
+    board = frame(compute("sql").leaderboard, "entrant")
+
+    assert board["num_failures"].sum() == 15
+    assert (board["n_leaked"] > 0).sum() == 6
+
+
+def small(*rows: tuple[str, str, float]) -> BoardTables:
+    """Compute a board of (entrant, task, error) rows against the baseline B."""
+    table = pd.DataFrame(rows, columns=["model_name", "task_name", "SQL"])
+    table[["training_time_s", "inference_time_s", "num_forecasts"]] = np.nan
+    table["trained_on_this_dataset"] = False
+    board = "{name: b, method: skill_score, metric: SQL, baseline: B, uncertainty: {n_resamples: 100}}"
+    text = (
+        "schema_version: 1\nslug: s\ntitle: s\nevidence: evaluation_summary\ntasks: {open: true}\n"
+        f"metrics: {{SQL: {{direction: minimize}}}}\nleaderboards: [{board}]\n"
+    )
+    declared = parse_manifest(text.encode())
+    return compute_board(declared, declared.leaderboards[0], to_scores(table, ["SQL"]))
+
+
+def test_a_board_worked_by_hand() -> None:
+    """Ratios 1/2 and 2 have geometric mean 1, so skill 0; one win of two."""
+    rows = frame(small(("A", "t1", 1.0), ("A", "t2", 4.0), ("B", "t1", 2.0), ("B", "t2", 2.0)).leaderboard, "entrant")
+
+    assert rows.loc["A", "skill_score"] == pytest.approx(0.0, abs=1e-15)
+    assert rows.loc["A", "win_rate"] == 0.5
+
+
+def test_a_single_entrant_has_no_win_rate() -> None:
+    """Alone there is nobody to beat, which is null and not a number."""
+    rows = list(small(("B", "t1", 2.0), ("B", "t2", 2.0)).leaderboard.records())
+
+    assert rows[0]["win_rate"] is None
+    assert rows[0]["rank"] == 1
+
+
+def test_a_single_task_has_no_interval() -> None:
+    """One task carries no spread: the interval is null, with its reason."""
+    table = small(("A", "t1", 1.0), ("B", "t1", 2.0)).leaderboard
+
+    assert next(table.records())["skill_score_lower"] is None
+    assert table.meta["interval_reason"] == "too_few_clusters"
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([("A", "t1", 1.0)], "baseline B has not been submitted"),
+        ([("A", "t1", 1.0), ("A", "t2", 1.0), ("B", "t1", 1.0)], "baseline B has no result for t2"),
+        ([("A", "t1", 1.0), ("B", "t1", 1.0), ("B", "t2", 1.0)], "A lacks 1 of 2 tasks"),
+        ([("A", "t1", 1.0), ("B", "t1", 0.0)], "error of 0"),
+    ],
+)
+def test_a_board_that_cannot_be_computed_says_why(rows: list[tuple[str, str, float]], reason: str) -> None:
+    """The reason is in plain words and names who lacks what."""
+    with pytest.raises(BoardUnavailable, match=reason):
+        small(*rows)
+
+
+def test_words_without_rows_do_not_matter() -> None:
+    """Coding is by the words that are used."""
+    assert code(pd.Series(["b", "a", "b"])).codes.tolist() == [1, 0, 1]

@@ -1,0 +1,3 @@
+"""What several test files share."""
+
+YAML = {"Content-Type": "application/yaml"}

@@ -1,0 +1,9 @@
+"""What a database holds, to see that nothing was half stored."""
+
+from tests.conftest import Site
+
+
+def stored(site: Site) -> int:
+    """Return how many submissions there are."""
+    with site.sessions() as session:
+        return int(session.connection().exec_driver_sql("SELECT count(*) FROM submission").scalar_one())

@@ -1,0 +1,210 @@
+"""The supervisor keeps real processes running and stops them, and only them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.cli.restarts import AT_ONCE_S, LONGEST_DELAY_S, MANY, PAUSE_S, Restarts
+from app.cli.signs_of_life import LONGEST_STEP_S, Beats
+from app.cli.supervisor import (
+    Program,
+    StopRequested,
+    describe_end,
+    stop_on_signals,
+    supervised,
+)
+from tests.cases.waiting import eventually
+
+PATIENCE_S = 3.0
+SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
+ONE_BEAT = "import os, time; os.write(0, b'.'); time.sleep(600)"
+BEATS = "import asyncio; from app.cli.signs_of_life import send_beats; asyncio.run(send_beats())"
+STUBBORN = (
+    sys.executable,
+    "-c",
+    "import pathlib, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    "pathlib.Path(sys.argv[1]).touch(); time.sleep(600)",
+)
+CHILD = "import time; from app.cli.signs_of_life import stop_with_supervisor; stop_with_supervisor(5); time.sleep(600)"
+SUPERVISOR = """
+import os, pathlib, sys, time
+from app.cli.supervisor import Program, supervised
+with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.environ, 15, 5)]) as [child]:
+    path = pathlib.Path(sys.argv[2])
+    path.with_suffix(".new").write_text(str(child.pid))
+    path.with_suffix(".new").rename(path)
+    time.sleep(600)
+"""
+
+
+def program(command: tuple[str, ...] = SLEEPER, *, grace_s: float = 5) -> Program:
+    """Return a program that runs until it is stopped."""
+    return Program("sleeper", command, os.environ, patience_s=PATIENCE_S, grace_s=grace_s)
+
+
+def test_a_process_that_was_killed_is_started_again() -> None:
+    """Another process runs soon after the first was killed."""
+    with supervised([program()]) as [child]:
+        first = child.pid
+        os.kill(first or 0, signal.SIGKILL)
+
+        def runs_again() -> bool:
+            child.tend()
+            return child.pid not in (None, first)
+
+        assert eventually(runs_again)
+
+
+def test_failures_in_a_row_are_counted() -> None:
+    """Whoever waits for a program can see that it never comes up."""
+    with supervised([program((sys.executable, "-c", "raise SystemExit(7)"))]) as [child]:
+
+        def failed_twice() -> bool:
+            child.tend()
+            return child.n_failed_starts == 2
+
+        assert eventually(failed_twice)
+
+
+def test_a_process_is_stopped_on_the_way_out() -> None:
+    """Leaving the block ends what was started in it."""
+    with supervised([program()]) as [child]:
+        pid = child.pid or 0
+
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_process_that_does_not_stop_is_killed(tmp_path: Path) -> None:
+    """After the grace period no process is left, though it ignores SIGTERM."""
+    ready = tmp_path / "ready"
+    with supervised([program((*STUBBORN, str(ready)), grace_s=0.2)]) as [child]:
+        pid = child.pid or 0
+        eventually(ready.exists)
+
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_process_is_out_of_reach_of_the_terminal() -> None:
+    """Ctrl-C in the terminal must reach the supervisor alone, so a process is in a session of its own."""
+    with supervised([program()]) as [child]:
+        pid = child.pid or 0
+
+        assert os.getsid(pid) == pid
+
+
+def test_processes_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
+    """After kill -9 of the supervisor nothing of it stays behind."""
+    noted = tmp_path / "pid"
+    supervisor = subprocess.Popen([sys.executable, "-c", SUPERVISOR, CHILD, str(noted)])
+    eventually(noted.exists)
+    child = psutil.Process(int(noted.read_text()))
+    supervisor.kill()
+    supervisor.wait()
+
+    assert eventually(lambda: not child.is_running())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_asks_to_stop(number: signal.Signals) -> None:
+    """Ctrl-C, kill and a closed terminal all stop the server in the same way."""
+    with pytest.raises(StopRequested), stop_on_signals():
+        signal.raise_signal(number)
+
+
+def test_a_second_signal_does_not_disturb_the_stopping() -> None:
+    """Somebody who presses Ctrl-C twice still gets an orderly stop."""
+    with stop_on_signals():
+        with pytest.raises(StopRequested):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        reached = True
+
+    assert reached
+
+
+def test_a_signal_that_was_ignored_stays_ignored() -> None:
+    """Under nohup a closed terminal does not stop the server."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with stop_on_signals():
+        handler = signal.getsignal(signal.SIGHUP)
+    signal.signal(signal.SIGHUP, before)
+
+    assert handler is signal.SIG_IGN
+
+
+def test_each_failed_start_doubles_the_delay() -> None:
+    """A program that cannot start does not keep the machine busy."""
+    restarts = Restarts()
+    delays = [restarts.delay_after_end_s(at, had_come_up=False) for at in range(8)]
+
+    assert delays == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, LONGEST_DELAY_S, LONGEST_DELAY_S]
+
+
+def test_a_program_that_served_a_moment_ago_is_started_again_at_once() -> None:
+    """Six ends in half a minute cost its users no growing pauses, also when some came before it was up again."""
+    restarts = Restarts()
+    restarts.note_up(0.0)
+    delays = [restarts.delay_after_end_s(5.0 * n, had_come_up=n % 2 == 0) for n in range(6)]
+
+    assert delays == [AT_ONCE_S] * 6
+
+
+def test_a_program_that_ends_again_and_again_though_it_comes_up_gets_a_pause() -> None:
+    """The rest of the machine goes on, and the pause stays short."""
+    restarts = Restarts()
+    delays = []
+    for at in range(2 * MANY):
+        restarts.note_up(float(at))
+        delays.append(restarts.delay_after_end_s(float(at), had_come_up=True))
+
+    assert delays == [AT_ONCE_S] * MANY + [PAUSE_S] * MANY
+
+
+def test_a_process_that_falls_silent_is_killed_and_started_again() -> None:
+    """One that does not end by itself and says nothing more is of no use to anybody."""
+    with supervised([program((sys.executable, "-c", ONE_BEAT))]) as [child]:
+        first = child.pid
+
+        def is_replaced() -> bool:
+            child.tend()
+            return child.pid not in (None, first)
+
+        assert eventually(is_replaced)
+        assert not psutil.pid_exists(first or 0)
+
+
+def test_a_process_that_keeps_saying_that_it_lives_is_left_alone() -> None:
+    """Beyond its patience, which counts from its last sign of life."""
+    with supervised([program((sys.executable, "-c", BEATS))]) as [child]:
+        first, began_at = child.pid, time.monotonic()
+
+        def has_lived_on() -> bool:
+            child.tend()
+            return time.monotonic() - began_at > 2 * PATIENCE_S
+
+        assert eventually(has_lived_on)
+        assert child.pid == first
+
+
+def test_silence_counts_only_as_far_as_it_was_observed() -> None:
+    """A supervisor that was stopped itself cannot know what went on meanwhile."""
+    beats = Beats()
+    signal.sigtimedwait([], 2 * LONGEST_STEP_S)
+    beats.listen()
+    silent_s = beats.silent_s
+    beats.close()
+
+    assert silent_s == LONGEST_STEP_S
+
+
+def test_the_end_of_a_process_is_told_in_words() -> None:
+    """The log says whether a process left or was killed."""
+    told = describe_end(3), describe_end(-9)
+
+    assert told == ("ended with exit code 3", "was ended by SIGKILL")

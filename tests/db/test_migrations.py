@@ -1,0 +1,158 @@
+"""Migrations make exactly the tables that the models describe."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from app.db.engine import make_engine
+from app.db.migrate import MIGRATIONS, upgrade
+from app.db.models import Base
+from tests.cases.running_server import environment
+from tests.conftest import new_database
+
+UPGRADED_WITHIN_S = 60
+
+
+def test_models_and_migrations_agree(database_url: str) -> None:
+    """Nothing is left to generate, the queue's own tables aside."""
+    engine = make_engine(database_url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"include_name": _ours})
+        found = compare_metadata(context, Base.metadata)
+    engine.dispose()
+
+    assert found == []
+
+
+def test_upgrading_twice_is_upgrading_once(database_url: str) -> None:
+    """The second time there is nothing to do."""
+    upgrade(database_url)
+
+
+def test_the_benchmark_of_a_registration_becomes_a_binding(postgres_url: str) -> None:
+    """With the time and the submitter of the registration; one that was for no benchmark has none."""
+    with new_database(postgres_url) as url:
+        engine = make_engine(url)
+        _upgrade_to(url, "0003")
+        with engine.begin() as connection:
+            connection.execute(text("INSERT INTO token (name, role, hash) VALUES ('alice', 'submitter', 'x')"))
+            connection.execute(
+                text(
+                    "INSERT INTO prereg (sha256, git_blob_sha1, yaml, form, run_purpose, benchmark, registered_by) "
+                    "VALUES ('a', 'a', '', 'axis', 'leaderboard', 'arm', 1), "
+                    "('b', 'b', '', 'axis', 'leaderboard', NULL, 1)"
+                )
+            )
+        upgrade(url)
+        with engine.connect() as connection:
+            bound = connection.execute(text("SELECT prereg_sha256, benchmark, bound_at, bound_by FROM prereg_binding"))
+            registered_at = connection.scalar(text("SELECT registered_at FROM prereg WHERE sha256 = 'a'"))
+            found = bound.all()
+        engine.dispose()
+
+    assert found == [("a", "arm", registered_at, 1)]
+
+
+def test_tokens_of_one_name_are_told_apart_and_makers_become_stewards(postgres_url: str) -> None:
+    """The oldest keeps the name; a number that is a name already is passed over. Nobody loses a benchmark they made."""
+    with new_database(postgres_url) as url:
+        engine = make_engine(url)
+        _upgrade_to(url, "0006")
+        with engine.begin() as connection:
+            named = ["dup", "Dup (3)", "DUP", "other", "dup"]
+            for number, name in enumerate(named):
+                order = text("INSERT INTO token (name, role, hash) VALUES (:name, 'steward', :hash)")
+                connection.execute(order, {"name": name, "hash": bytes([number])})
+            connection.execute(text("INSERT INTO benchmark (slug, created_by) VALUES ('arm', 4)"))
+        upgrade(url)
+        with engine.connect() as connection:
+            names = connection.scalars(text("SELECT name FROM token ORDER BY id")).all()
+            grants = connection.execute(text("SELECT benchmark_id, token_id, granted FROM steward_grant")).all()
+        engine.dispose()
+
+    assert names == ["dup", "Dup (3)", "DUP (4)", "other", "dup (5)"]
+    assert grants == [(1, 4, True)]
+
+
+FAILING = """
+from alembic import op
+
+revision, down_revision = "{revision}", {before}
+
+
+def upgrade():
+    op.execute("{statement}")
+"""
+TIMEOUTS = "current_setting('lock_timeout') || ' ' || current_setting('statement_timeout')"
+
+
+def revisions(folder: Path, *statements: str) -> Path:
+    """Write revisions of one statement each, to be run as ours are."""
+    (folder / "versions").mkdir()
+    shutil.copy(MIGRATIONS / "env.py", folder)
+    for at, statement in enumerate(statements):
+        before = repr(f"r{at - 1}") if at else None
+        source = FAILING.format(revision=f"r{at}", before=before, statement=statement)
+        (folder / f"versions/r{at}.py").write_text(source)
+    return folder
+
+
+def test_a_revision_that_fails_takes_none_before_it_back(postgres_url: str, tmp_path: Path) -> None:
+    """Every revision is a transaction: the first stays, of the second nothing does."""
+    folder = revisions(tmp_path, "CREATE TABLE first ()", "CREATE TABLE second (); SELECT 1 / 0")
+    with new_database(postgres_url) as url, psycopg.connect(url) as connection:
+        with pytest.raises(DBAPIError):
+            _upgrade_to(url, "head", folder)
+        there = connection.execute("SELECT to_regclass('first')::text, to_regclass('second')::text").fetchone()
+        reached = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+
+    assert there == ("first", None)
+    assert reached == [("r0",)]
+
+
+def test_a_revision_has_limits_to_its_waiting_and_its_work(postgres_url: str, tmp_path: Path) -> None:
+    """The timeouts hold in every revision, not in the first one only."""
+    folder = revisions(tmp_path, f"CREATE TABLE a AS SELECT {TIMEOUTS}", f"CREATE TABLE b AS SELECT {TIMEOUTS}")
+    with new_database(postgres_url) as url:
+        _upgrade_to(url, "head", folder)
+        with psycopg.connect(url) as connection:
+            limits = connection.execute("SELECT * FROM a UNION ALL SELECT * FROM b").fetchall()
+
+    assert limits == [("10s 10min",)] * 2
+
+
+def test_processes_that_start_at_once_migrate_one_after_the_other(postgres_url: str) -> None:
+    """Each of them ends well, and the database is migrated once."""
+    with new_database(postgres_url) as url:
+        environ = environment(Path("unused"), PLUMBLINE_DATABASE_URL=url)
+        command = [sys.executable, "-m", "app.cli", "db", "upgrade"]
+        started = [subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) for _ in range(3)]
+        codes = [process.wait(UPGRADED_WITHIN_S) for process in started]
+
+    assert codes == [0, 0, 0]
+
+
+def _upgrade_to(url: str, revision: str, migrations: Path = MIGRATIONS) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
+    engine = make_engine(url)
+    try:
+        with engine.connect() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, revision)
+    finally:
+        engine.dispose()
+
+
+def _ours(name: str | None, kind: str, _parents: object) -> bool:
+    return kind != "table" or not (name or "").startswith("procrastinate_")

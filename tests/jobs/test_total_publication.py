@@ -1,0 +1,291 @@
+"""No row stops a board: what one submission holds, or breaks, never keeps the others' rows from being published."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, text
+
+from app.db.models import SubmissionTable
+from app.errors import TableRejected
+from app.jobs.culprits import Outcome, find_culprits
+from app.store import benchmarks
+from app.values.table import Column, Table
+from tests.cases import publications as cases
+from tests.cases.walkthrough import BASE, GOOD, board, declare, send
+from tests.conftest import Site
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fev-bench"
+BOARDS = ("sql", "mase", "wape", "wql", "sql-mini")
+
+
+def results(name: str, model: str, rows: int | None = 1, **cells: str) -> bytes:
+    """Return one of fev's files as another model's, with other cells in its first rows (None: in all of them)."""
+    with (EXAMPLE / "results" / name).open(newline="") as file:
+        found = list(csv.DictReader(file))
+    for row in found:
+        row["model_name"] = model
+    for row in found[:rows]:
+        row |= cells
+    out = io.StringIO()
+    written = csv.DictWriter(out, found[0])
+    written.writeheader()
+    written.writerows(found)
+    return out.getvalue().encode()
+
+
+def declare_fev(site: Site) -> None:
+    """Make fev-bench, without its registrations, with the two models that its boards need."""
+    manifest = (EXAMPLE / "manifest.yaml").read_text().replace("prereg: required", "prereg: optional")
+    assert site.http.post("/benchmarks", content=manifest, headers=site.auth("steward")).status_code == 201
+    for name, model in (("seasonal_naive.csv", "Seasonal Naive"), ("chronos-bolt.csv", "Chronos-Bolt")):
+        assert send_fev(site, results(name, model), "bob").status_code == 202
+
+
+def send_fev(site: Site, content: bytes, who: str = "alice", **form: str) -> Any:
+    """Submit a file to fev-bench."""
+    return site.http.post(
+        "/benchmarks/fev-bench/submissions", files=[("files", ("r.csv", content))], data=form, headers=site.auth(who)
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "cells"),
+    [
+        (1, {"SQL": "0.0"}),
+        (1, {"SQL": "1e-400"}),
+        (None, {"training_time_s": "1e50", "inference_time_s": "1e50"}),
+        (None, {"MASE": "1e50"}),
+        (None, {"SQL": "5e-324", "num_forecasts": "0"}),
+    ],
+)
+def test_an_extreme_row_of_fev_is_published_with_the_next_submission(
+    roomy_site: Site, rows: int | None, cells: dict[str, str]
+) -> None:
+    """All five boards show it and whoever comes after it, and nobody waits."""
+    declare_fev(roomy_site)
+    odd = send_fev(roomy_site, results("naive.csv", "perfect-once", rows, **cells))
+    roomy_site.work()
+    following = send_fev(roomy_site, results("drift.csv", "Next"), "bob")
+    found = cases.settle(roomy_site, "fev-bench", [odd.json()["id"], following.json()["id"]], ["perfect-once", "Next"])
+
+    assert {name: "unavailable" in shown["meta"] for name, shown in found.items()} == dict.fromkeys(BOARDS, False)
+
+
+def test_two_errors_of_zero_are_a_tie(roomy_site: Site) -> None:
+    """An error of 0 is clipped as fev clips it; against itself, and another 0, it has the ratio 1."""
+    declare_fev(roomy_site)
+    for model in ("one", "two"):
+        send_fev(roomy_site, results("naive.csv", model, None, SQL="0"))
+    roomy_site.work()
+    pairs = roomy_site.http.get("/benchmarks/fev-bench/leaderboards/sql/pairwise.json").json()["rows"]
+    skill = {(row["entrant_a"], row["entrant_b"]): row["skill_score"] for row in pairs}
+
+    assert (skill["one", "one"], skill["one", "two"]) == (0.0, 0.0)
+    assert skill["one", "Seasonal Naive"] == pytest.approx(0.99)
+
+
+@pytest.mark.parametrize("column", ["training_time_s", "num_forecasts", "MASE", "SQL"])
+@pytest.mark.parametrize("value", ["1.7e308", "1.0000001e50"])
+def test_a_number_beyond_the_limit_is_refused_where_it_stands(roomy_site: Site, column: str, value: str) -> None:
+    """With the file, the row, the column, the value and what is allowed."""
+    declare_fev(roomy_site)
+    answer = send_fev(roomy_site, results("naive.csv", "huge", **{column: value}))
+    (problem,) = answer.json()["problems"]
+
+    assert answer.status_code == 422
+    assert (problem["file"], problem["row"], problem["column"], problem["value"]) == ("r.csv", 2, column, value)
+    assert "1e+50" in problem["message"]
+
+
+def test_a_claim_beyond_the_limit_is_refused(roomy_site: Site) -> None:
+    """The form's claims are numbers like any other."""
+    declare_fev(roomy_site)
+    answer = send_fev(roomy_site, results("naive.csv", "A"), claims='{"A": {"SQL": 1e51}}')
+
+    assert answer.status_code == 422
+    assert "1e+50" in answer.text
+
+
+def test_a_count_of_no_forecast_gives_no_time(roomy_site: Site) -> None:
+    """Where nobody has another count the time is null, and the board says why."""
+    slug = cases.begin(roomy_site, cases.SUMMARY.replace("TASKS", cases.DECLARED))
+    rows = [["Base", task, "False", 1, 1, 1, 10, 5, 0] for task in cases.TASKS]
+    sent = cases.send(roomy_site, slug, "r.csv", cases.table(cases.SUMMARY_COLUMNS, rows))
+    shown = cases.settle(roomy_site, slug, [sent.json()["id"]], ["Base"])["leaky"]
+
+    assert shown["rows"][0]["median_e2e_time_s_per100"] is None
+    assert any("less than one forecast" in note for note in shown["notes"])
+
+
+def test_a_run_of_lrdbench_with_huge_errors_is_refused_row_by_row(roomy_site: Site) -> None:
+    """Two records whose squares are beyond any float are two problems; 1e50 is published."""
+    slug = cases.begin(roomy_site, cases.SERIES)
+    values = {(record, "mae"): "1.7e308" if record in ("r1", "r2") else "1" for record in cases.RECORDS}
+    answer = cases.send(roomy_site, slug, "metrics.csv", cases.table(cases.COLUMNS, cases.run_rows("Odd", values)))
+    allowed = dict.fromkeys(values, "1e50")
+    odd = cases.send(roomy_site, slug, "metrics.csv", cases.table(cases.COLUMNS, cases.run_rows("Odd", allowed)))
+    good = cases.send(roomy_site, slug, "metrics.csv", cases.good_run("Next"), "bob")
+    cases.settle(roomy_site, slug, [odd.json()["id"], good.json()["id"]], ["Next", "Odd"])
+
+    assert [(p["row"], p["column"], p["value"]) for p in answer.json()["problems"]] == [
+        (2, "value", "1.7e308"),
+        (3, "value", "1.7e308"),
+    ]
+
+
+def spoil_rows(site: Site, number: int) -> None:
+    """Leave the stored rows of a submission without their values, as no reader of the app does."""
+    with site.sessions.begin() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text("UPDATE score SET values = '{}' WHERE submission_id = :number"), {"number": number})
+
+
+def test_a_board_publishes_without_the_submission_that_breaks_it(site: Site) -> None:
+    """The others' rows are there, and the board names what was set aside and why."""
+    declare(site)
+    send(site, BASE, "bob")
+    broken = send(site, GOOD)["id"]
+    site.work()
+    spoil_rows(site, broken)
+    following = send(site, GOOD.replace(b"Good", b"Next"), "bob")["id"]
+    site.work()
+    shown = board(site)
+
+    assert set(shown["by"]) == {"Base", "Next"}
+    assert any(f"Good (submission {broken})" in note and "IndexError" in note for note in shown["notes"])
+    assert [aside["submission"] for aside in shown["meta"]["set_aside"]] == [broken]
+    assert site.http.get(f"/submissions/{following}.json").json()["status"] == "published"
+
+
+def spoil_publication(site: Site, number: int) -> None:
+    """Give a submission a table of claims that cannot be read: no publication succeeds with it."""
+    with site.sessions.begin() as session:
+        session.add(SubmissionTable(submission_id=number, name="claims", content={"name": "claims"}))
+
+
+def test_a_submission_that_stops_every_publication_is_set_aside_after_three_tries(site: Site) -> None:
+    """The page and the JSON name the cause until then; its submitter reads the reason, and may send it again."""
+    declare(site)
+    send(site, BASE, "bob")
+    older = send(site, GOOD)["id"]
+    site.work()
+    broken = send(site, GOOD.replace(b"0.5", b"0.4"))["id"]
+    spoil_publication(site, broken)
+    site.work()
+    page = site.http.get("/benchmarks/tiny", headers={"Accept": "text/html"}).text
+    about = site.http.get("/benchmarks/tiny.json").json()
+    site.try_again()
+    assert site.http.get(f"/submissions/{broken}.json").json()["status"] == "evaluated"
+    site.try_again()
+    with site.sessions.begin() as session:
+        session.execute(delete(SubmissionTable).where(SubmissionTable.name == "claims"))
+    aside = site.http.get(f"/submissions/{broken}.json").json()
+    site.work()
+
+    assert "KeyError: &#39;columns&#39;" in page
+    assert (about["publish_error"], about["publish_tries"]) == ("KeyError: 'columns'", 1)
+    assert (aside["status"], "3 tries (KeyError" in aside["reason"]) == ("set_aside", True)
+    assert "Set aside: with it" in site.http.get(f"/submissions/{broken}", headers={"Accept": "text/html"}).text
+    assert board(site)["by"]["Good"]["skill_score"] == pytest.approx(0.5)
+    assert site.http.get(f"/submissions/{older}.json").json()["status"] == "published"
+    assert site.http.get("/benchmarks/tiny.json").json()["publish_error"] is None
+
+    again = send(site, GOOD.replace(b"0.5", b"0.4"))["id"]
+    site.work()
+    assert again != broken
+    assert site.http.get(f"/submissions/{again}.json").json()["status"] == "published"
+
+
+def test_a_publication_that_failed_waits_longer_each_time(site: Site) -> None:
+    """The sweep does not ask again before: five seconds, then ten."""
+    declare(site)
+    spoil_publication(site, send(site, BASE)["id"])
+    waits = []
+    for work in (site.work, site.try_again):
+        work()
+        with site.sessions() as session:
+            assert benchmarks.stale_benchmarks(session) == []
+            waits.append(session.scalars(text("SELECT publish_retry_at - clock_timestamp() FROM benchmark")).one())
+
+    assert 0 < waits[0].total_seconds() <= 5 < waits[1].total_seconds() <= 10
+
+
+def refuse_tables(site: Site, state: str) -> None:
+    """Let the database refuse every table of a submission, with an error of that code."""
+    with site.sessions.begin() as session:
+        session.execute(
+            text(
+                "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+                f"$$ BEGIN RAISE EXCEPTION 'no room for this' USING ERRCODE = '{state}'; END $$"
+            )
+        )
+        session.execute(
+            text("CREATE TRIGGER refuse BEFORE INSERT ON submission_table FOR EACH ROW EXECUTE FUNCTION refuse()")
+        )
+
+
+@pytest.mark.parametrize(("state", "n_tries"), [("22003", 1), ("XX000", 3)])
+def test_an_evaluation_that_the_database_refuses_ends_with_the_reason(site: Site, state: str, n_tries: int) -> None:
+    """Numbers that it cannot hold are a fault of the computation; anything else is tried three times."""
+    declare(site)
+    number = send(site, BASE)["id"]
+    refuse_tables(site, state)
+    statuses = []
+    for work in (site.work, site.try_again, site.try_again)[:n_tries]:
+        work()
+        statuses.append(site.http.get(f"/submissions/{number}.json").json())
+
+    assert [stored["status"] for stored in statuses] == ["received"] * (n_tries - 1) + ["not_admitted"]
+    assert "no room for this" in statuses[-1]["reason"]
+
+
+def test_an_incomplete_entrant_does_not_take_the_others_off_a_board(roomy_site: Site) -> None:
+    """A board that requires every result sets aside the one that lacks some, and says so."""
+    slug = cases.begin(roomy_site, cases.SUMMARY.replace("TASKS", cases.OPEN))
+    numbers = [
+        cases.send(roomy_site, slug, "r.csv", cases.good_summary(name)).json()["id"] for name in ("Base", "Good")
+    ]
+    for name, task in (("Partial", "t1"), ("Foreign", "elsewhere")):
+        rows = [[name, task, "False", 1, 1, 1, 1, 1, 1]]
+        sent = cases.send(roomy_site, slug, "r.csv", cases.table(cases.SUMMARY_COLUMNS, rows), "bob")
+        numbers.append(sent.json()["id"])
+    found = cases.settle(roomy_site, slug, numbers, ["Base", "Good"])
+
+    assert {row["entrant"] for row in found["mean"]["rows"]} == {"Base", "Good"}
+    assert {aside["entrant"] for aside in found["mean"]["meta"]["set_aside"]} == {"Partial", "Foreign"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "meta", "words"),
+    [
+        (("a",), ((float("nan"),),), {}, "row 1 of t has nan in column a"),
+        (("a", "b"), ((1.0, 2.0), (1.0, float("inf"))), {}, "row 2 of t has inf in column b"),
+        (("a", "b"), ((1.0,),), {}, "row 1 of t has 1 cells for 2 columns"),
+        (("a", "a"), (), {}, "t has two columns a"),
+        (("a",), (), {"levels": [0.5, float("nan")]}, "not finite"),
+    ],
+)
+def test_a_table_refuses_what_no_table_may_hold(
+    columns: tuple[str, ...], rows: tuple[tuple[float, ...], ...], meta: dict[str, Any], words: str
+) -> None:
+    """Numbers that are not finite, rows of another length, a column twice."""
+    with pytest.raises(TableRejected, match=words):
+        Table("t", "T", tuple(Column(name, name) for name in columns), rows, (), meta)
+
+
+@pytest.mark.parametrize("culprits", [{30}, {1}, {17}, {2, 29}, {5, 6, 20}])
+def test_culprits_are_found_in_few_computations(culprits: set[int]) -> None:
+    """One among thirty, or several, wherever they stand; a computation of nothing does not count as one."""
+    tried: list[frozenset[int]] = []
+
+    def attempt(without: frozenset[int]) -> Outcome:
+        tried.append(without)
+        if len(without) == 30:
+            return Outcome.NOTHING
+        return Outcome.MADE if culprits <= without else Outcome.FAILED
+
+    assert find_culprits(range(30, 0, -1), attempt) == culprits
+    assert len(tried) <= 5 + 7 * len(culprits)

@@ -1,0 +1,439 @@
+"""Pre-registered episodes over HTTP: the published bundles, their claims, and forgeries that end not admitted."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from app.cli.examples import Example, ExampleSubmission
+from app.prereg.prereg import git_blob_sha1, sha256_hex
+from tests.cases.chamber import EXAMPLES, MANIFEST, PREREG, bundle, episode, episodes, with_sums, zipped
+from tests.cases.chamber_http import register, send
+from tests.conftest import Site
+
+COCARRY = EXAMPLES / "chamber-cocarry"
+
+
+def send_example(site: Site, name: str) -> list[dict[str, Any]]:
+    """Load one of the examples that `make run` loads."""
+    example = Example(EXAMPLES / name)
+    preregs = [s.prereg.read_bytes() for s in example.submissions if s.prereg is not None]
+    register(site, example.manifest.read_bytes(), *preregs)
+    return [send(site, name, *_contents(submission)) for submission in example.submissions]
+
+
+def _contents(submission: ExampleSubmission) -> tuple[dict[str, bytes], bytes, str | None]:
+    prereg = b"" if submission.prereg is None else submission.prereg.read_bytes()
+    return {path.name: path.read_bytes() for path in submission.files}, prereg, submission.entrant
+
+
+def forged(site: Site, files: dict[str, bytes], rule: str, prereg: bytes = PREREG) -> str:
+    """Submit a bundle that must not be admitted, and return the reason of the rule that keeps it out."""
+    register(site, MANIFEST, prereg)
+    ended = send(site, "arm", {"run.zip": zipped(files)}, prereg)
+    assert ended["status"] == "not_admitted"
+    reasons = [check["reason"] for check in ended["checks"] if check["rule"] == rule and check["outcome"] == "failed"]
+    assert reasons, ended["checks"]
+    return str(reasons[0])
+
+
+def test_an_honest_bundle_is_published(site: Site) -> None:
+    """The same bundle that the forgeries are made from."""
+    register(site, MANIFEST, PREREG)
+    ended = send(site, "arm", {"run.zip": zipped(bundle())}, PREREG)
+
+    assert ended["status"] == "published"
+    assert [check["rule"] for check in ended["checks"] if check["outcome"] == "failed"] == []
+
+
+def test_the_published_bundles_give_their_published_numbers(roomy_site: Site) -> None:
+    """Every claimed summary comes out bit for bit, and the pilot of one seed is kept off the board."""
+    handover = send_example(roomy_site, "chamber-handover")
+    cocarry = send_example(roomy_site, "chamber-cocarry")
+    claimed = [check for s in (*handover, *cocarry) for check in s["checks"] if check["rule"] == "claimed_summary"]
+
+    assert [s["status"] for s in (*handover, *cocarry)] == ["published"] * 5 + ["not_admitted"]
+    assert [check["outcome"] for check in claimed] == ["passed"] * 5
+
+
+def test_the_board_shows_the_oracle_without_a_rank(roomy_site: Site) -> None:
+    """Its interquartile mean is the bundle's own; it is no contender."""
+    send_example(roomy_site, "chamber-handover")
+    rows = roomy_site.http.get("/benchmarks/chamber-handover/leaderboards/success.json").json()["rows"]
+
+    assert [(row["rank"], row["entrant"], row["success"]) for row in rows] == [
+        (1, "B-STAT", 0.048),
+        (2, "B-RND", 0.0),
+        (None, "REF-SCRIPT", 0.176),
+    ]
+
+
+def test_a_rare_violation_stands_on_the_board(roomy_site: Site) -> None:
+    """The share of episodes above 130 N, counted in the published files; an interquartile mean would say 0."""
+    send_example(roomy_site, "chamber-cocarry")
+    rows = roomy_site.http.get("/benchmarks/chamber-cocarry/leaderboards/success.json").json()["rows"]
+    shown = {row["entrant"]: (row["force_violation"], row["force_violation_iqm"]) for row in rows}
+    counted = {}
+    for name in shown:
+        with zipfile.ZipFile(COCARRY / "results" / f"{name}.zip") as archive:
+            files = [archive.read(path) for path in archive.namelist() if "episodes_seed" in path]
+        forces = [json.loads(line)["force_peak"] for content in files for line in content.splitlines()]
+        counted[name] = sum(force > 130 for force in forces) / len(forces)
+
+    assert {name: rate for name, (rate, _) in shown.items()} == pytest.approx(counted)
+    assert 0.0 < shown["B-STAT"][0] < 0.25
+    assert shown["B-STAT"][1] == 0.0
+
+
+def test_the_gap_of_the_action_space_is_not_supported(roomy_site: Site) -> None:
+    """−11 points over 100 pairs, against a registered 20."""
+    send_example(roomy_site, "chamber-as")
+    (claim,) = roomy_site.http.get("/benchmarks/chamber-as/claims.json").json()["rows"]
+
+    assert (claim["n_pairs"], claim["verdict"]) == (100, "not supported")
+    assert claim["difference"] == pytest.approx(-0.11, abs=1e-12)
+
+
+def joint_bundles(member: str) -> bytes:
+    """Return five bundles of one seed each, made of the oracle's episodes with one partner, who is renamed."""
+    with zipfile.ZipFile(COCARRY / "results" / "REF-SCRIPT.zip") as archive:
+        files = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+    description = json.loads(files["bundle.json"])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for seed in range(5):
+            records = [json.loads(line) for line in files[f"episodes_seed{seed}.jsonl"].splitlines()]
+            own = [record for record in records if record["metadata"]["member"] == "imp_stiff_low"]
+            renamed = [record | {"metadata": record["metadata"] | {"member": member}} for record in own]
+            schedule = description["seed_schedule"] | {"seeds": [seed], "episodes_per_seed": 50}
+            summary = description["summary"] | {"n_episodes": 50}
+            told = {"task_id": "cocarry", "policy_id": "joint_ego", "seed_schedule": schedule, "summary": summary}
+            tag = {"prereg_git_tag": description["prereg_git_tag"]}
+            for name, content in bundle(renamed, prereg=files["prereg.yaml"], **told, **tag).items():
+                archive.writestr(f"b-joint/seed{seed}/{name}", content)
+    return packed.getvalue()
+
+
+def send_joint(site: Site, member: str) -> dict[str, Any]:
+    """Submit the jointly trained pair with a partner of that name."""
+    prereg = (COCARRY / "prereg.yaml").read_bytes()
+    register(site, (COCARRY / "manifest.yaml").read_bytes(), prereg)
+    return send(site, "chamber-cocarry", {"joint.zip": joint_bundles(member)}, prereg, "B-JOINT")
+
+
+def test_a_pair_with_its_own_partner_is_admitted_in_five_bundles(roomy_site: Site) -> None:
+    """As the published registration has it; it stands on the board as an anchor, without a rank."""
+    ended = send_joint(roomy_site, "frozen_cocarry_joint")
+    (row,) = roomy_site.http.get("/benchmarks/chamber-cocarry/leaderboards/success.json").json()["rows"]
+    deviations = roomy_site.http.get(f"/submissions/{ended['id']}/tables/deviations.json").json()["rows"]
+
+    assert ended["status"] == "published", ended["reason"]
+    assert (row["rank"], row["label"], row["n_seeds"], row["n_episodes"]) == (None, "non-AHT upper anchor", 5, 250)
+    assert [d["agrees"] for d in deviations if d["what"] == "partner of B-JOINT"] == [True]
+
+
+def test_a_pair_with_a_partner_of_the_others_is_not_admitted(roomy_site: Site) -> None:
+    """It is no cell of the registered plan."""
+    ended = send_joint(roomy_site, "imp_stiff_low")
+
+    assert ended["status"] == "not_admitted"
+    assert "B-JOINT is registered with its own trained partner only" in ended["reason"]
+
+
+def test_a_registration_and_its_outcome_stand_side_by_side(roomy_site: Site) -> None:
+    """The prereg's page has the verdict and what was delivered."""
+    (submission,) = send_example(roomy_site, "chamber-as")
+    page = roomy_site.http.get(f"/preregs/{submission['prereg_sha256']}", headers={"Accept": "text/html"}).text
+
+    assert "not supported" in page
+    assert "Declared against delivered" in page
+
+
+@pytest.mark.parametrize("kind", ["", "/pairwise", "/breakdown", "/profiles"])
+def test_every_table_is_a_page_and_a_csv(roomy_site: Site, kind: str) -> None:
+    """The board, its pairs, its parts and its profiles."""
+    send_example(roomy_site, "chamber-handover")
+    address = f"/benchmarks/chamber-handover/leaderboards/success{kind}"
+    page = roomy_site.http.get(address, headers={"Accept": "text/html"})
+    csv = roomy_site.http.get(f"{address}.csv")
+
+    assert (page.status_code, csv.status_code) == (200, 200)
+    assert len(csv.text.splitlines()) > 3
+
+
+def test_failures_left_empty_are_refused_under_strict(site: Site) -> None:
+    """Every failure of an honest bundle turned into null, and its hashes made to agree."""
+    emptied = [record | {"success": record["success"] or None} for record in episodes()]
+    reason = forged(site, bundle(emptied), "scores_present")
+
+    assert reason.startswith("Episodes without a score that ranks: success of mover in 20 of 40.")
+
+
+def test_failures_left_empty_count_as_failures_under_best_effort(site: Site) -> None:
+    """The board gives the mean that the honest bundle has, with the number of episodes that were left empty."""
+    prereg = PREREG + b"failure_policy: best_effort\n"
+    emptied = [record | {"success": record["success"] or None} for record in episodes()]
+    register(site, MANIFEST, prereg)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(emptied, prereg=prereg))}, prereg)
+    (row,) = site.http.get("/benchmarks/arm/leaderboards/success.json").json()["rows"]
+
+    assert ended["status"] == "published"
+    assert (row["success"], row["n_failed"]) == (0.5, 20)
+
+
+def test_the_profiles_of_a_benchmark_lead_to_its_board_with_the_query(roomy_site: Site) -> None:
+    """A past snapshot and a chosen entrant stay what was asked for."""
+    send_example(roomy_site, "chamber-handover")
+    address = "/benchmarks/chamber-handover/profiles.csv"
+    led = roomy_site.http.get(f"{address}?snapshot=1&entrant=REF-SCRIPT", follow_redirects=False)
+    first = roomy_site.http.get(f"{address}?snapshot=1").text
+    latest = roomy_site.http.get(address).text
+
+    assert led.headers["location"].endswith("/leaderboards/success/profiles.csv?snapshot=1&entrant=REF-SCRIPT")
+    assert {line.split(",")[0] for line in first.splitlines()[1:]} == {"REF-SCRIPT"}
+    assert {line.split(",")[0] for line in latest.splitlines()[1:]} == {"REF-SCRIPT", "B-RND", "B-STAT"}
+
+
+def test_an_edited_prereg_is_refused(site: Site) -> None:
+    """What is in the bundle is not what was registered."""
+    reason = forged(site, bundle(prereg=PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1, 2, 3, 4, 5]")), "prereg_unchanged")
+
+    assert git_blob_sha1(PREREG) in reason
+
+
+def test_a_cited_blob_that_is_another_is_refused(site: Site) -> None:
+    """The bundle's own description cites another registration."""
+    reason = forged(site, bundle(prereg_blob_sha="1" * 40), "prereg_unchanged")
+
+    assert "run cites git blob 1111" in reason.replace("run.zip/", "")
+
+
+def test_one_seed_is_refused(site: Site) -> None:
+    """Registered or not, one seed carries no spread."""
+    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]")
+    reason = forged(site, bundle(episodes([0]), prereg=prereg), "min_seeds", prereg)
+
+    assert reason == "mover has 1 seeds on place; the benchmark requires 5."
+
+
+def test_a_seed_listed_sixteen_times_is_one_seed(site: Site) -> None:
+    """However often it is listed."""
+    schedule = {"root_seed": 0, "seeds": [0] * 16, "episodes_per_seed": 8}
+    reason = forged(site, bundle(seed_schedule=schedule), "seeds")
+
+    assert "seed 0 is listed 16 times" in reason
+
+
+def test_a_missing_seed_is_refused_under_strict(site: Site) -> None:
+    """The registered policy decides."""
+    reason = forged(site, bundle(episodes(range(4))), "seeds")
+
+    assert reason.startswith("Registered seeds are missing: mover on place lacks 4.")
+
+
+def test_a_missing_seed_is_reported_under_best_effort(site: Site) -> None:
+    """Then it is a warning, and the five that are there are ranked."""
+    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1, 2, 3, 4, 5]") + b"failure_policy: best_effort\n"
+    register(site, MANIFEST, prereg)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(prereg=prereg))}, prereg)
+
+    assert ended["status"] == "published"
+    assert {c["rule"]: c["outcome"] for c in ended["checks"]}["seeds"] == "warned"
+
+
+def test_an_extra_seed_is_refused(site: Site) -> None:
+    """A seed that nobody registered may have been chosen for its result."""
+    reason = forged(site, bundle(episodes(range(6))), "seeds")
+
+    assert reason == "mover on place has seeds that were not registered: 5."
+
+
+def test_unequal_episodes_are_refused_under_strict(site: Site) -> None:
+    """One episode of one seed was left out."""
+    reason = forged(site, bundle(episodes()[1:]), "episodes_per_seed")
+
+    assert "mover, place, left, seed 0 has 3" in reason
+
+
+def test_one_resample_is_refused(site: Site) -> None:
+    """An interval from one resample has no width by construction."""
+    summary = {"n_resamples": 1, "bootstrap_root_seed": 0}
+    reason = forged(site, bundle(summary=summary), "resamples")
+
+    assert reason.startswith("An interval from fewer than 1000 resamples is not one")
+
+
+def test_an_unregistered_condition_is_refused(site: Site) -> None:
+    """A third partner that was not in the plan."""
+    reason = forged(site, bundle(episodes(members=["left", "right", "up"])), "conditions")
+
+    assert reason == "mover has conditions that were not registered: up."
+
+
+def test_a_demanded_interval_that_is_missing_is_refused(site: Site) -> None:
+    """The benchmark wants to see what the submitter computed."""
+    register(site, MANIFEST.replace(b"min_seeds: 5", b"min_seeds: 5, claims: required"), PREREG)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(summary={"success_mean": 0.5}))}, PREREG)
+
+    assert ended["status"] == "not_admitted"
+    assert "The benchmark requires a claimed interval (success_ci_low, success_ci_high)" in ended["reason"]
+
+
+def test_episodes_without_a_partner_are_refused_under_strict(site: Site) -> None:
+    """In the axis form each episode is run in both conditions."""
+    axis = (
+        b"axis: AS\ncondition_pair: {homogeneous_id: left, heterogeneous_id: right}\nseeds: [0, 1, 2, 3, 4]\n"
+        b"episodes_per_seed: 2\nestimator: mean\ngit_tag: t\n"
+    )
+    run = {
+        "schema_version": 2,
+        "axis": "place",
+        "seeds": [0, 1, 2, 3, 4],
+        "episode_results": [
+            episode(s, n + (m == "right"), m) for s in range(5) for m in ("left", "right") for n in (0, 1)
+        ],
+    }
+    register(site, MANIFEST.replace(b"[document]", b"[axis]"), axis)
+    ended = send(site, "arm", {"run.json": json.dumps(run).encode()}, axis, "mover")
+    failed = {check["rule"]: check["reason"] for check in ended["checks"] if check["outcome"] == "failed"}
+
+    assert list(failed) == ["pairs"]
+    assert "mover: 5 in left, 5 in right" in failed["pairs"]
+
+
+def test_a_dirty_tree_is_refused(site: Site) -> None:
+    """The bundle says so itself."""
+    assert "dirty" in forged(site, bundle(dirty=True), "dirty")
+
+
+def test_a_pooled_bootstrap_is_refused_for_a_ranked_run(site: Site) -> None:
+    """In the words that CHAMBER's users know."""
+    assert forged(site, bundle(bootstrap_method="iid"), "bundle_bootstrap_method").startswith("iid bootstrap is not")
+
+
+def test_a_claimed_summary_that_is_not_ours_is_refused(site: Site) -> None:
+    """The claim says one thing, the episodes another; both numbers are told."""
+    summary = {"success_mean": 0.9, "n_resamples": 2000, "bootstrap_root_seed": 0}
+    reason = forged(site, bundle(summary=summary), "claimed_summary")
+
+    assert "success_mean: 0.9 claimed, 0.5 computed" in reason
+
+
+def test_a_claim_that_no_number_can_hold_is_only_wrong(site: Site) -> None:
+    """JSON has integers of any length."""
+    summary = {"success_mean": 10**400, "n_resamples": 2000, "bootstrap_root_seed": 10**30}
+    register(site, MANIFEST, PREREG)
+    answer = site.http.post(
+        "/benchmarks/arm/submissions",
+        files=[("files", ("run.zip", zipped(bundle(summary=summary))))],
+        data={"prereg_sha256": sha256_hex(PREREG)},
+        headers=site.auth(),
+    )
+    site.work()
+
+    assert answer.status_code in (202, 422)
+    if answer.status_code == 202:
+        ended = site.http.get(f"/submissions/{answer.json()['id']}.json").json()
+        assert ended["status"] == "not_admitted"
+        assert "failed on this server" not in ended["reason"]
+
+
+def test_flipped_successes_pass_when_everything_agrees(site: Site) -> None:
+    """No file can show it; the board says that rows are self-reported, and what that means."""
+    flipped = [episode(e["seed"], e["episode_idx"], e["metadata"]["member"], success=True) for e in episodes()]
+    register(site, MANIFEST, PREREG)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(flipped))}, PREREG)
+    board = site.http.get("/benchmarks/arm/leaderboards/success", headers={"Accept": "text/html"}).text
+
+    assert ended["status"] == "published"
+    assert "self-reported" in board
+
+
+def test_a_power_run_is_shown_and_never_ranked(site: Site) -> None:
+    """Two seeds and a pooled bootstrap are allowed for it; its numbers stand on its page."""
+    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1]") + b"run_purpose: power\nbootstrap_method: iid\n"
+    register(site, MANIFEST, prereg)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(episodes([0, 1]), prereg=prereg))}, prereg)
+    summary = site.http.get(f"/submissions/{ended['id']}/tables/summary.csv").text.splitlines()
+    registrations = site.http.get("/benchmarks/arm/registrations.json").json()["rows"]
+
+    assert (ended["status"], ended["run_purpose"]) == ("not_admitted", "power")
+    assert summary[1].startswith("mover,place,success,")
+    assert [row["outcome"] for row in registrations] == ["reported"]
+
+
+def test_a_dry_run_says_the_same_and_stores_nothing(site: Site) -> None:
+    """Every check of the real thing."""
+    register(site, MANIFEST, PREREG)
+    answer = site.http.post(
+        "/benchmarks/arm/submissions?dry_run=true",
+        files=[("files", ("run.zip", zipped(bundle(episodes(range(4))))))],
+        data={"prereg_sha256": sha256_hex(PREREG)},
+        headers=site.auth(),
+    ).json()
+
+    assert answer["admitted"] is False
+    assert "seeds" in [check["rule"] for check in answer["checks"] if check["outcome"] == "failed"]
+    assert site.http.get("/submissions/1.json").status_code == 404
+
+
+def dry(site: Site, files: dict[str, bytes], **form: str) -> dict[str, tuple[str, str]]:
+    """Check an upload without storing it, and return outcome and reason by rule."""
+    answer = site.http.post(
+        "/benchmarks/arm/submissions?dry_run=true",
+        files=[("files", ("run.zip", zipped(files)))],
+        data={"prereg_sha256": sha256_hex(PREREG), **form},
+        headers=site.auth(),
+    ).json()
+    return {check["rule"]: (check["outcome"], check["reason"]) for check in answer["checks"]}
+
+
+def test_a_dry_run_holds_a_claimed_summary_against_the_episodes(site: Site) -> None:
+    """In the words of the evaluation that would keep it out."""
+    claiming = bundle(summary={"success_mean": 0.9})
+    register(site, MANIFEST, PREREG)
+    before = dry(site, claiming)
+    ended = send(site, "arm", {"run.zip": zipped(claiming)}, PREREG)
+    after = {check["rule"]: (check["outcome"], check["reason"]) for check in ended["checks"]}
+
+    assert before["claimed_summary"][0] == "failed"
+    assert "success_mean: 0.9 claimed, 0.5 computed" in before["claimed_summary"][1]
+    assert before == after
+
+
+@pytest.mark.parametrize(("mean", "outcome"), [(0.5, "passed"), (0.9, "failed")])
+def test_a_dry_run_holds_claimed_means_against_the_episodes(site: Site, mean: float, outcome: str) -> None:
+    """Those of the form."""
+    register(site, MANIFEST, PREREG)
+    checks = dry(site, bundle(), claims=json.dumps({"mover": {"success": mean}}))
+
+    assert checks["claims"][0] == outcome
+
+
+def test_a_broken_hash_stores_nothing(site: Site) -> None:
+    """Malformed evidence is a 422 with its problems, not a submission."""
+    register(site, MANIFEST, PREREG)
+    files = bundle()
+    files["bundle.json"] = json.dumps({**json.loads(files["bundle.json"]), "dirty": True}).encode()
+    answer = site.http.post(
+        "/benchmarks/arm/submissions",
+        files=[("files", ("run.zip", zipped(files)))],
+        data={"prereg_sha256": sha256_hex(PREREG)},
+        headers=site.auth(),
+    )
+
+    assert answer.status_code == 422
+    assert "SHA-256" in answer.json()["problems"][0]["message"]
+
+
+def test_a_withdrawn_run_leaves_the_board_and_stays_in_the_denominator(site: Site) -> None:
+    """The registration's outcome says so."""
+    register(site, MANIFEST, PREREG)
+    ended = send(site, "arm", {"run.zip": zipped(with_sums(bundle()))}, PREREG)
+    site.http.post(f"/submissions/{ended['id']}/withdraw", json={"reason": "wrong gripper"}, headers=site.auth())
+    site.work()
+    registrations = site.http.get("/benchmarks/arm/registrations.json").json()["rows"]
+
+    assert [row["outcome"] for row in registrations] == ["withdrawn"]

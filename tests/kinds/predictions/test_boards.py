@@ -1,0 +1,486 @@
+"""Boards of predictions: metrics, joint resamples, tests of pairs, and reports that give no label away."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, ttest_rel
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    brier_score_loss,
+    f1_score,
+    log_loss,
+    mean_absolute_error,
+    ndcg_score,
+    precision_score,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
+
+from app.boards.estimate.board import assemble_board
+from app.boards.measured import Measurement
+from app.boards.registry import parse_manifest
+from app.boards.tables import BoardTables
+from app.errors import ManifestRejected
+from app.kinds.known import measured_evidence
+from app.kinds.predictions.reports import report_tables
+from app.manifest.manifest import Manifest
+from app.stats.comparison import holm
+from app.values.predictions import Labels
+from app.values.table import Table
+from tests.cases.prediction_boards import BINARY, COLOURS, benchmark, benchmark_text, measure, spec, two_classes
+
+
+def board_of(manifest: Manifest, measurements: Sequence[Measurement]) -> BoardTables:
+    """Return the board with its further tables."""
+    return assemble_board(manifest, spec(manifest), measurements, measured_evidence(manifest))
+
+
+def table(tables: BoardTables, kind: str) -> Table:
+    """Return one of the further tables."""
+    return next(each for each in tables.extra if each.name == f"{kind}/board")
+
+
+def records(rows: Table) -> list[dict[str, Any]]:
+    """Return the rows of a table by column name."""
+    return list(rows.records())
+
+
+def points(measurement: Measurement) -> dict[str, float]:
+    """Return the numbers of a measurement by metric."""
+    return {name: float(found.point or 0.0) for name, found in measurement.estimates.items()}
+
+
+METRICS = ("auc", "pr_auc", "ap", "accuracy", "f1", "precision", "recall", "logloss", "brier")
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_two_classes_are_scikit_learns_where_the_rule_is_the_same(is_weighted: bool) -> None:
+    """AUC, accuracy, F1, precision, recall and both losses, also with weights."""
+    truth, scores = two_classes()
+    weights = np.random.default_rng(2).random(300) if is_weighted else None
+    labels = Labels("t", (), truth.label, weights)
+    found = points(measure(benchmark(BINARY, METRICS), "A", scores, labels))
+    called, label, how = scores >= 0.5, truth.label, {"sample_weight": weights}
+    expected = {
+        "auc": roc_auc_score(label, scores, **how),
+        "accuracy": accuracy_score(label, called, **how),
+        "f1": f1_score(label, called, **how),
+        "precision": precision_score(label, called, **how),
+        "recall": recall_score(label, called, **how),
+        "logloss": log_loss(label, np.clip(scores, 1e-7, 1 - 1e-7), **how),
+        "brier": brier_score_loss(label, scores, **how),
+    }
+
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)
+    assert found["ap"] >= average_precision_score(label, scores, **how)
+
+
+def test_several_classes_are_scikit_learns_where_the_rule_is_the_same() -> None:
+    """Macro and micro of AUC, F1 and recall over one class against the rest."""
+    rng = np.random.default_rng(3)
+    label = rng.integers(0, 3, 200)
+    probabilities = rng.dirichlet([1.0, 1.0, 1.0], 200) * 0.6 + 0.4 * np.eye(3)[label]
+    metrics = ("auc_macro", "auc_micro", "f1_macro", "f1_micro", "recall_macro", "accuracy", "logloss")
+    found = points(measure(benchmark(COLOURS, metrics), "A", probabilities, Labels("t", (), label.astype(float))))
+    called, truth = probabilities.argmax(axis=1), np.eye(3)[label]
+    expected = {
+        "auc_macro": roc_auc_score(truth, probabilities, average="macro"),
+        "auc_micro": roc_auc_score(truth, probabilities, average="micro"),
+        "f1_macro": f1_score(label, called, average="macro"),
+        "f1_micro": f1_score(label, called, average="micro"),
+        "recall_macro": recall_score(label, called, average="macro"),
+        "accuracy": accuracy_score(label, called),
+        "logloss": log_loss(label, probabilities),
+    }
+
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_values_are_scikit_learns() -> None:
+    """RMSE, MAE and R², with weights."""
+    rng = np.random.default_rng(4)
+    label, weights = rng.normal(50.0, 3.0, 100), rng.random(100)
+    predicted = label + rng.normal(size=100)
+    manifest = benchmark("kind: regression", ("rmse", "mae", "r2"))
+    found = points(measure(manifest, "A", predicted, Labels("t", (), label, weights)))
+    how = {"sample_weight": weights}
+    expected = {
+        "rmse": root_mean_squared_error(label, predicted, **how),
+        "mae": mean_absolute_error(label, predicted, **how),
+        "r2": r2_score(label, predicted, **how),
+    }
+
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_rankings_are_scikit_learns_ndcg() -> None:
+    """Gains 2^relevance − 1, averaged over ties of the prediction, groups of different sizes."""
+    rng = np.random.default_rng(5)
+    group = np.repeat(np.arange(20), rng.integers(2, 9, 20))
+    label, predicted = ((rng.integers(0, 4, len(group)) + 1).astype(np.float64) for _ in range(2))
+    found = points(measure(benchmark("kind: ranking", ("ndcg",)), "A", predicted, Labels("t", (), label, group=group)))
+    alone = [
+        ndcg_score([2.0 ** label[group == g] - 1.0], [predicted[group == g]], k=5, ignore_ties=False) for g in range(20)
+    ]
+
+    assert found["ndcg"] == pytest.approx(np.mean(alone), abs=1e-9)
+
+
+@pytest.mark.heavy
+def test_the_interval_is_the_bootstrap_of_the_definition() -> None:
+    """Resampled in a loop, metric by metric with scikit-learn; the ends agree within Monte-Carlo error."""
+    truth, scores = two_classes(120)
+    found = measure(benchmark(BINARY, ("auc", "logloss")), "A", scores, truth)
+    rng = np.random.default_rng(6)
+    drawn = np.array([
+        (roc_auc_score(truth.label[at], scores[at]), log_loss(truth.label[at], np.clip(scores[at], 1e-7, 1 - 1e-7)))
+        for at in rng.integers(0, 120, (2000, 120))
+    ])  # fmt: skip
+    for metric, expected in zip(("auc", "logloss"), np.quantile(drawn, [0.025, 0.975], axis=0).T, strict=True):
+        ends = (found.estimates[metric].low, found.estimates[metric].high)
+        assert ends == pytest.approx(tuple(expected), abs=0.15 * (expected[1] - expected[0]))
+
+
+def test_every_entrant_is_held_against_the_same_resamples() -> None:
+    """The same predictions under another name have the same replicates, so their difference is exactly none."""
+    truth, scores = two_classes()
+    manifest = benchmark(BINARY, ("auc", "accuracy"))
+    a, b = (measure(manifest, name, scores, truth) for name in "AB")
+    row = records(table(board_of(manifest, [a, b]), "comparisons"))[0]
+
+    assert (a.replicates["auc"] == b.replicates["auc"]).all()
+    assert (row["difference_lower"], row["difference_upper"], row["p_a_beats_b"]) == (0.0, 0.0, 0.5)
+    assert row["separable"] is False
+
+
+def test_paired_differences_are_narrower_than_unpaired_ones() -> None:
+    """Two models that fail on the same examples: what they share cancels."""
+    truth, scores = two_classes(400)
+    better = np.clip(scores + 0.05 * (2 * truth.label - 1), 0.0, 1.0)
+    manifest = benchmark(BINARY, ("auc",))
+    a, b = measure(manifest, "A", better, truth), measure(manifest, "B", scores, truth)
+    row = records(table(board_of(manifest, [a, b]), "comparisons"))[0]
+    unpaired = np.hypot(a.replicates["auc"].std(), b.replicates["auc"].std()) * 2 * 1.96
+
+    assert row["difference_upper"] - row["difference_lower"] < 0.5 * unpaired
+    assert row["separable"] is True
+
+
+def test_own_labels_are_never_paired() -> None:
+    """Their examples may be others: the draws differ and nothing is tested item by item."""
+    truth, scores = two_classes()
+    manifest = benchmark(f"{BINARY}, labels: submitted", ("auc",))
+    a, b = (measure(manifest, name, scores, truth) for name in "AB")
+    tables = board_of(manifest, [a, b])
+
+    assert (a.replicates["auc"] != b.replicates["auc"]).any()
+    assert "tests/board" not in {each.name for each in tables.extra}
+    assert any("its own labels" in note for note in tables.leaderboard.notes)
+
+
+def test_mcnemar_of_every_pair_is_that_of_the_pair() -> None:
+    """Counts, exact one-sided p-values and Holm's over the whole table."""
+    truth, scores = two_classes(200)
+    rng = np.random.default_rng(7)
+    manifest = benchmark(BINARY, ("accuracy",))
+    entrants = {
+        name: np.clip(scores + rng.normal(0, sd, 200), 0, 1) for name, sd in (("A", 0.0), ("B", 0.2), ("C", 0.5))
+    }
+    rows = records(table(board_of(manifest, [measure(manifest, n, s, truth) for n, s in entrants.items()]), "tests"))
+    right = {name: (values >= 0.5) == (truth.label == 1) for name, values in entrants.items()}
+    for row in rows:
+        a, b = right[str(row["entrant_a"])], right[str(row["entrant_b"])]
+        assert (row["n_a_only"], row["n_b_only"]) == ((a & ~b).sum(), (b & ~a).sum())
+        assert row["p_value"] == pytest.approx(one_sided((a & ~b).sum(), (b & ~a).sum()), abs=1e-12)
+
+    assert len(rows) == 6
+    assert [row["p_holm"] for row in rows] == holm([float(str(row["p_value"])) for row in rows])
+
+
+def one_sided(n_first_only: int, n_second_only: int) -> float:
+    """Return scipy's exact test that the first is right on more."""
+    return float(binomtest(n_first_only, n_first_only + n_second_only, 0.5, alternative="greater").pvalue)
+
+
+def test_paired_t_of_every_pair_is_scipys() -> None:
+    """On squared errors, in favour of the first."""
+    rng = np.random.default_rng(8)
+    label = rng.normal(size=80)
+    manifest = benchmark("kind: regression", ("rmse",))
+    entrants = {name: label + rng.normal(0, sd, 80) for name, sd in (("A", 1.0), ("B", 1.2), ("C", 1.2))}
+    truth = Labels("t", (), label)
+    rows = records(table(board_of(manifest, [measure(manifest, n, v, truth) for n, v in entrants.items()]), "tests"))
+    for row in rows:
+        a, b = (-((entrants[str(row[side])] - label) ** 2) for side in ("entrant_a", "entrant_b"))
+        assert row["p_value"] == pytest.approx(ttest_rel(a, b, alternative="greater").pvalue, abs=1e-9)
+        assert row["mean_difference"] == pytest.approx((a - b).mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("part", [BINARY, "kind: regression"])
+def test_tests_follow_the_weights_of_the_board(part: str) -> None:
+    """The mean difference that is tested is that of the board's own numbers, and the name of the test says which."""
+    truth, scores = two_classes(120)
+    rng = np.random.default_rng(14)
+    weights = rng.uniform(0.1, 5.0, 120)
+    metric = "accuracy" if part == BINARY else "rmse"
+    manifest = benchmark(part, (metric,))
+    entrants = {"A": scores, "B": np.clip(scores + rng.normal(0, 0.4, 120), 0, 1)}
+    labels = Labels("t", (), truth.label, weights)
+    measured = [measure(manifest, n, v, labels) for n, v in entrants.items()]
+    rows = records(table(board_of(manifest, measured), "tests"))
+    a, b = (points(each)[metric] for each in measured)
+    row = next(row for row in rows if row["entrant_a"] == "A")
+
+    assert row["test"] == ("paired t, weighted accuracy" if part == BINARY else "paired t, squared error")
+    assert row["n_a_only"] is None
+    assert row["mean_difference"] == pytest.approx(a - b if part == BINARY else b**2 - a**2)
+
+
+def test_equal_weights_change_no_test() -> None:
+    """Two each: still counts, and McNemar's test."""
+    truth, scores = two_classes(100)
+    manifest = benchmark(BINARY, ("accuracy",))
+    entrants = {"A": scores, "B": 1 - scores}
+    doubled = Labels("t", (), truth.label, np.full(100, 2.0))
+    plain, weighted = (
+        records(table(board_of(manifest, [measure(manifest, n, v, labels) for n, v in entrants.items()]), "tests"))
+        for labels in (truth, doubled)
+    )
+
+    assert plain == weighted
+
+
+def test_equal_predictions_have_no_paired_t() -> None:
+    """Differences that do not vary say nothing: null, not zero."""
+    truth = Labels("t", (), np.random.default_rng(9).normal(size=40))
+    manifest = benchmark("kind: regression", ("rmse",))
+    values = np.random.default_rng(10).normal(size=40)
+    measured = [measure(manifest, name, values, truth) for name in "ABC"]
+    rows = records(table(board_of(manifest, measured), "tests"))
+
+    assert {row["p_value"] for row in rows} == {None}
+    assert {row["p_holm"] for row in rows} == {None}
+
+
+def test_missing_predictions_cost_the_most() -> None:
+    """A failure is the worst there is: no prediction of the same items could score less."""
+    truth, scores = two_classes(100)
+    manifest = benchmark(f"{BINARY}, missing: failure", METRICS)
+    gaps, worst = scores.copy(), scores.copy()
+    gaps[:20], worst[:20] = np.nan, 1.0 - truth.label[:20]
+    found = measure(manifest, "A", gaps, truth)
+
+    assert points(found) == points(measure(manifest, "A", worst, truth))
+    assert found.facts["n_failed"] == 20
+
+
+@pytest.mark.parametrize("part", ["kind: regression, missing: failure", "kind: ranking, missing: failure"])
+def test_missing_values_and_ranks_cost_too(part: str) -> None:
+    """The farther end of the labels' range; a group with a gap scores nothing."""
+    rng = np.random.default_rng(11)
+    label, group = rng.integers(0, 4, 60).astype(float), np.repeat(np.arange(6), 10)
+    metric = "ndcg" if "ranking" in part else "mae"
+    manifest, values = benchmark(part, (metric,)), label.copy()
+    values[:10] = np.nan
+    found = points(measure(manifest, "A", values, Labels("t", (), label, group=group if metric == "ndcg" else None)))
+    expected = 5 / 6 if metric == "ndcg" else np.maximum(label, 3.0 - label)[:10].sum() / 60
+
+    assert found[metric] == pytest.approx(expected)
+
+
+def test_tasks_are_averaged_and_gaps_are_shown() -> None:
+    """Two of three tasks: the mean of both, marked as partial."""
+    truth, scores = two_classes()
+    other, others = two_classes(200, seed=2)
+    manifest = benchmark(BINARY, ("auc",), tasks=("t", "u", "v"))
+    second = Labels("u", (), other.label)
+    both = measure(manifest, "A", scores, truth, others, second)
+    alone = [points(measure(manifest, "A", *pair))["auc"] for pair in ((scores, truth), (others, second))]
+
+    assert points(both)["auc"] == pytest.approx(np.mean(alone))
+    assert (both.facts["n_tasks"], both.facts["partial"]) == (2, True)
+    assert {row[0] for row in both.rows["intervals"]} == {"t", "u"}
+
+
+def test_a_single_example_has_no_interval() -> None:
+    """One example carries no spread: the number stands, with the reason."""
+    found = measure(benchmark(BINARY, ("accuracy",)), "A", np.array([0.9]), Labels("t", (), np.array([1.0])))
+
+    assert (found.estimates["accuracy"].point, found.estimates["accuracy"].low) == (1.0, None)
+    assert found.estimates["accuracy"].reason == "too_few_examples"
+
+
+def test_the_positive_class_may_be_the_first() -> None:
+    """Predictions are of the positive class, and every metric is its own."""
+    truth, scores = two_classes()
+    flipped = Labels("t", (), 1.0 - truth.label)
+    second = measure(benchmark(BINARY, METRICS), "A", scores, truth)
+    first = measure(benchmark(f"{BINARY}, positive: 'no'", METRICS), "A", scores, flipped)
+
+    assert points(first) == points(second)
+    assert first.rows["classes"][0][1] == "no"
+
+
+@pytest.mark.parametrize("metric", ["precision@recall=0.8", "recall@fpr=0.1", "precision@volume=0.3"])
+def test_constrained_metrics_stand_on_boards(metric: str) -> None:
+    """With an interval, like every other metric."""
+    truth, scores = two_classes()
+    found = measure(benchmark(BINARY, ("auc", metric)), "A", scores, truth).estimates[metric]
+
+    assert found.low is not None
+    assert found.high is not None
+    assert 0.0 <= found.low <= float(found.point or 0.0) <= found.high <= 1.0
+
+
+@pytest.mark.parametrize("name", ["precision@recall=0.8", "fpr@recall=0.5", "recall@fpr=0.1", "precision@volume=0.3"])
+def test_constrained_metrics_of_several_classes_are_the_mean_of_each_against_the_rest(name: str) -> None:
+    """The same number as of each class in a benchmark of two."""
+    rng = np.random.default_rng(15)
+    label = rng.integers(0, 3, 150).astype(np.float64)
+    probabilities = rng.dirichlet(np.ones(3), 150) + np.eye(3)[label.astype(int)]
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    direction = "minimize" if name.startswith("fpr") else "maximize"
+    each = [
+        points(measure(_constrained(BINARY, name, direction), "A", probabilities[:, at],
+                       Labels("t", (), (label == at).astype(np.float64))))[name]
+        for at in range(3)
+    ]  # fmt: skip
+    macro = measure(_constrained(COLOURS, f"{name}_macro", direction), "A", probabilities, Labels("t", (), label))
+
+    assert points(macro)[f"{name}_macro"] == pytest.approx(np.mean(each))
+
+
+def _constrained(part: str, name: str, direction: str) -> Manifest:
+    text = benchmark_text(part, {name: direction})
+    return parse_manifest(text.encode())
+
+
+def test_no_step_of_a_curve_shows_one_label() -> None:
+    """Between two points of a curve, and in each bin, are at least ten examples, where labels are private."""
+    truth, scores = two_classes(500)
+    scores = scores + np.linspace(0.0, 1e-3, 500)  # no ties: every threshold would tell one label
+    rows = measure(benchmark(BINARY, ("auc",)), "A", np.clip(scores, 0, 1), truth).rows
+    thresholds = [float(str(row[2])) for row in rows["roc"] if row[2] is not None]
+    steps = np.diff([0, *[(np.clip(scores, 0, 1) <= threshold).sum() for threshold in thresholds]])
+
+    assert len(rows["roc"]) > 20
+    assert steps.min() >= 10
+    assert all(row[3] is None for row in rows["reliability"] if float(str(row[4])) < 10)
+
+
+def test_own_labels_are_shown_threshold_by_threshold() -> None:
+    """Nothing is hidden from whoever brought them."""
+    truth, scores = two_classes(60)
+    rows = measure(benchmark(f"{BINARY}, labels: submitted", ("auc",)), "A", scores, truth).rows
+
+    assert len(rows["roc"]) == len(np.unique(scores)) + 1
+
+
+def test_reports_are_one_table_a_kind() -> None:
+    """Every row names its entrant and task, and every plot's columns are there."""
+    truth, scores = two_classes()
+    measured = measure(benchmark(BINARY, METRICS), "A", scores, truth)
+    tables = report_tables({"A": measured.rows})
+
+    assert [each.name for each in tables] == [
+        "intervals", "classes", "roc", "pr", "thresholds", "confusion", "reliability"
+    ]  # fmt: skip
+    for each in tables:
+        names = {column.name for column in each.columns}
+        assert all(row["entrant"] == "A" and row["task"] == "t" for row in each.records())
+        for plot in each.meta.get("plot", []):
+            assert {plot[key] for key in ("x", "y", "value", "by", "low", "high") if key in plot} <= names
+
+
+def test_the_confusion_matrix_has_the_truth_in_its_rows() -> None:
+    """Thirty examples of red, ten of them called green."""
+    probabilities = np.repeat(np.eye(3)[[0, 0, 1, 1, 2]], 10, axis=0)
+    label = np.repeat([0.0, 0.0, 0.0, 1.0, 2.0], 10)
+    rows = measure(benchmark(COLOURS, ("accuracy",)), "A", probabilities, Labels("t", (), label)).rows["confusion"]
+
+    assert {row[1:] for row in rows if row[3]} == {
+        ("red", "red", 20.0), ("red", "green", 10.0), ("green", "green", 10.0), ("blue", "blue", 10.0)
+    }  # fmt: skip
+
+
+def test_the_best_stands_first_with_its_rank_interval() -> None:
+    """A clearly better model is first in nearly every joint resample."""
+    truth, scores = two_classes(400)
+    rng = np.random.default_rng(12)
+    manifest = benchmark(BINARY, ("auc", "logloss"))
+    entrants = {"worse": np.clip(scores + rng.normal(0, 0.4, 400), 0, 1), "better": scores}
+    rows = records(board_of(manifest, [measure(manifest, n, s, truth) for n, s in entrants.items()]).leaderboard)
+
+    assert [row["entrant"] for row in rows] == ["better", "worse"]
+    assert (rows[0]["rank_low"], rows[0]["rank_high"]) == (1, 1)
+    assert rows[0]["p_best"] > 0.99
+
+
+def test_one_without_an_interval_leaves_the_others_theirs() -> None:
+    """Its precision rests on two examples, which many resamples leave out; the pair of the others is settled."""
+    truth, scores = two_classes(400)
+    manifest = benchmark(BINARY, ("precision",))
+    cautious = np.where(np.isin(np.arange(400), np.flatnonzero(truth.label == 1)[:2]), 0.9, 0.1)
+    entrants = {"careful": np.clip(scores, 0, 1), "bold": np.full(400, 0.9), "cautious": cautious}
+    tables = board_of(manifest, [measure(manifest, n, s, truth) for n, s in entrants.items()])
+    rows = {row["entrant"]: row for row in records(tables.leaderboard)}
+    assert tables.pairwise is not None
+    pairs = {(row["entrant_a"], row["entrant_b"]): row for row in records(tables.pairwise)}
+
+    assert (rows["cautious"]["rank"], rows["cautious"]["rank_low"]) == (1, None)
+    assert (rows["careful"]["rank_low"], rows["careful"]["rank_high"]) == (2, 2)
+    assert (rows["bold"]["rank_low"], rows["bold"]["rank_high"]) == (3, 3)
+    assert pairs["careful", "bold"]["separable"] is True
+    assert pairs["careful", "cautious"]["difference_lower"] is None
+    assert "No rank interval, undefined in many resamples: cautious." in tables.leaderboard.notes
+
+
+def test_a_board_ranked_by_an_error_puts_the_smallest_first() -> None:
+    """Also pair by pair: A beats B where its error is smaller."""
+    truth, scores = two_classes(400)
+    manifest = benchmark(BINARY, ("brier",))
+    entrants = {"worse": np.clip(scores * 0.5, 0, 1), "better": scores}
+    tables = board_of(manifest, [measure(manifest, n, s, truth) for n, s in entrants.items()])
+    row = records(table(tables, "comparisons"))[0]
+
+    assert records(tables.leaderboard)[0]["entrant"] == "better"
+    assert row["difference"] < 0
+    assert row["p_a_beats_b"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("part", "metric", "direction"),
+    [
+        (BINARY, "auc_macro", "maximize"),
+        (COLOURS, "auc", "maximize"),
+        (COLOURS, "precision@recall=0.8", "maximize"),
+        (BINARY, "precision@recall=1.5", "maximize"),
+        (BINARY, "precision@recall=-0.1", "maximize"),
+        (BINARY, "precision@recall=0.8_macro", "maximize"),
+        (COLOURS, "precision_macro@recall=0.8", "maximize"),
+        (BINARY, "recall@recall=0.5", "maximize"),
+        ("kind: regression", "accuracy", "maximize"),
+        (BINARY, "logloss", "maximize"),
+        (BINARY, "auc", "minimize"),
+    ],
+)
+def test_metrics_that_do_not_fit_are_refused(part: str, metric: str, direction: str) -> None:
+    """The manifest says which there are, and which way they are better."""
+    with pytest.raises(ManifestRejected) as refused:
+        parse_manifest(benchmark_text(part, {metric: direction}).encode())
+
+    assert f"metrics.{metric}" in str(refused.value.problems)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1e9 + 0.1])
+def test_equal_labels_have_no_r_squared(value: float) -> None:
+    """Nothing varies that a prediction could explain, whatever rounding leaves."""
+    truth = Labels("t", (), np.full(37, value))
+    predicted = value + np.random.default_rng(16).normal(size=37)
+
+    assert measure(benchmark("kind: regression", ("r2",)), "A", predicted, truth).estimates["r2"].point is None

@@ -1,0 +1,272 @@
+"""Labels over HTTP: put once by a steward, and given to nobody by any route."""
+
+import logging
+import re
+
+import pytest
+
+from tests.cases.labels import create
+from tests.cases.predictions import BINARY, COLOURS, yaml
+from tests.cases.stored_predictions import submit
+from tests.conftest import Site
+
+LABELS = "item,label\na,no\nb,yes\nc,yes\n"
+GUESSES = "item,prediction\na,0.125\nb,0.75\nc,0.5\n"
+
+
+def put(site: Site, content: str | bytes = LABELS, who: str | None = "steward", name: str = "labels.csv") -> dict:  # type: ignore[type-arg]
+    """Put labels and return the answer with its HTTP status and headers."""
+    headers = {} if who is None else site.auth(who)
+    answer = site.http.put("/benchmarks/guess/labels", files={"file": (name, content)}, headers=headers)
+    return {"http": answer.status_code, "headers": answer.headers, **answer.json()}
+
+
+def test_a_steward_puts_the_labels_once(site: Site) -> None:
+    """201; the same bytes again 200; others 409, and the first ones stay."""
+    create(site)
+    first, again, other = put(site), put(site), put(site, LABELS.replace("b,yes", "b,no"))
+
+    assert (first["http"], again["http"], other["http"]) == (201, 200, 409)
+    assert first["tasks"][0]["n_items"] == 3
+    assert again["sha256"] == first["sha256"]
+    assert first["headers"]["cache-control"] == "no-store"
+    assert "labels already" in other["detail"]
+
+
+@pytest.mark.parametrize(("who", "status"), [(None, 401), ("alice", 403), ("steward", 201), ("admin", 201)])
+def test_only_a_steward_may_put_labels(site: Site, who: str | None, status: int) -> None:
+    """Whoever may submit must not choose what is right."""
+    create(site)
+
+    assert put(site, who=who)["http"] == status
+
+
+def test_labels_of_an_unknown_benchmark(site: Site) -> None:
+    """404, as everywhere."""
+    assert put(site)["http"] == 404
+
+
+def test_a_benchmark_without_labels_of_its_own_takes_none(site: Site) -> None:
+    """Submitters bring them."""
+    create(site, yaml(f"{BINARY}, labels: submitted"))
+
+    assert put(site)["http"] == 409
+
+
+def test_malformed_labels_are_refused_whole(site: Site) -> None:
+    """Every problem with its place and without the label; nothing is stored."""
+    create(site)
+
+    answer = put(site, "item,label\na,perhaps\nb,yes,no\n=c,yes\n")
+
+    assert answer["http"] == 422
+    assert [(p["row"], p["column"]) for p in answer["problems"]] == [(2, "label"), (3, None), (4, "item")]
+    assert not any(word in str(answer["problems"]) for word in ("perhaps", "yes"))
+    assert put(site)["http"] == 201
+
+
+def test_nothing_is_scored_before_there_are_labels(site: Site) -> None:
+    """409 says who must act."""
+    create(site)
+    answer = site.http.post("/benchmarks/guess/submissions", files=[("files", ("p.csv", GUESSES))], headers=site.auth())
+
+    assert answer.status_code == 409
+    assert "its steward must put them first" in answer.json()["detail"]
+
+
+def test_predictions_may_be_json(site: Site) -> None:
+    """The answer counts one row for the entrant and task, and the file's own rows."""
+    create(site)
+    put(site)
+    rows = '[{"item":"a","prediction":0.5},{"item":"b","prediction":[0.5,0.5]},{"item":"c","prediction":1}]'
+    answer = site.http.post(
+        "/benchmarks/guess/submissions",
+        files=[("files", ("p.json", rows))],
+        data={"entrant": "A"},
+        headers=site.auth(),
+    )
+
+    # One scalar and one list in a column contradict each other.
+    assert answer.status_code == 422
+    answer = site.http.post(
+        "/benchmarks/guess/submissions",
+        files=[("files", ("p.json", rows.replace("[0.5,0.5]", "0.5")))],
+        data={"entrant": "A"},
+        headers=site.auth(),
+    )
+    entrant = {"name": "A", "n_rows": 1, "state": "pending", "tasks": None, "superseded_by": None}
+    assert answer.json()["entrants"] == [entrant]
+    assert answer.json()["files"][0]["n_rows"] == 3
+
+
+def test_a_preregistered_metric_of_predictions_counts_as_delivered(site: Site) -> None:
+    """Whoever delivers predictions delivers every metric of the benchmark."""
+    create(site)
+    put(site)
+    prereg = b"benchmark: guess\nmetrics: [accuracy]\ntasks: all\n"
+    site.http.post("/preregs", content=prereg, headers=site.auth())
+    answer = site.http.post(
+        "/benchmarks/guess/submissions",
+        files=[("files", ("p.csv", GUESSES)), ("prereg", ("prereg.yaml", prereg))],
+        data={"entrant": "A"},
+        headers=site.auth(),
+    ).json()
+
+    assert {c["rule"]: c["outcome"] for c in answer["checks"]}["metrics"] == "passed"
+    table = site.http.get(f"/submissions/{answer['id']}/tables/deviations.json").json()
+    assert {row["what"]: row["agrees"] for row in table["rows"]}["metrics"] is True
+
+
+def test_a_manifest_cannot_give_labels_another_meaning(site: Site) -> None:
+    """Classes in another order would turn every label over."""
+    create(site)
+    put(site)
+    turned = yaml("kind: classification, classes: ['yes', 'no']")
+    answer = site.http.put("/benchmarks/guess", content=turned, headers=site.auth("steward"))
+
+    assert answer.status_code == 409
+    assert site.http.put("/benchmarks/guess", content=yaml().replace("Guess", "New"), headers=site.auth("steward"))
+
+
+@pytest.mark.parametrize(("tasks", "named"), [("[{id: t}, {id: u}]", "(u)"), ("[{id: u}]", "(t, u)")])
+def test_a_manifest_cannot_ask_for_labels_that_will_never_come(site: Site, tasks: str, named: str) -> None:
+    """They were put once, for every task; another title is no other task."""
+    create(site)
+    put(site)
+    answer = site.http.put("/benchmarks/guess", content=yaml(tasks=tasks), headers=site.auth("steward"))
+    retitled = site.http.put(
+        "/benchmarks/guess", content=yaml(tasks="[{id: t, title: Task}]"), headers=site.auth("steward")
+    )
+
+    assert answer.status_code == 409
+    assert named in answer.json()["detail"]
+    assert retitled.status_code == 200
+
+
+def test_only_a_steward_learns_which_tasks_have_labels(site: Site) -> None:
+    """And no more than that; the answer is never kept, so nobody else gets it from the cache."""
+    create(site)
+    put(site)
+    address = "/benchmarks/guess/labels"
+
+    mine = site.http.get(address, headers=site.auth("steward"))
+
+    assert set(mine.json()) == {"benchmark", "sha256", "tasks"}
+    assert set(mine.json()["tasks"][0]) == {"task", "n_items", "put_at"}
+    assert mine.headers["cache-control"] == "no-store"
+    assert site.http.get(address).status_code == 401
+    assert site.http.get(address, headers=site.auth()).status_code == 403
+
+
+@pytest.mark.parametrize("tail", ["", ".csv", ".json", ".yaml", "/t", "/t.csv", "?snapshot=1", "/../labels.csv"])
+def test_labels_have_no_other_address(site: Site, tail: str) -> None:
+    """Nor another format."""
+    create(site)
+    put(site)
+
+    answer = site.http.get(f"/benchmarks/guess/labels{tail}", headers=site.auth())
+
+    assert answer.status_code in (401, 403, 404, 422)
+    assert "yes" not in answer.text
+
+
+# Names that occur nowhere else, so that they are found wherever they appear.
+CLASSES = ("zebra", "gnu", "okapi")
+SECRET_LABELS = "item,label\nfrog-1,zebra\nfrog-2,gnu\nfrog-3,zebra\nfrog-4,okapi\n"
+SECRET_PART = "kind: classification, classes: [gnu, okapi, zebra], missing: failure"
+
+
+def test_a_submitter_learns_no_label_by_any_route(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    """Pages, exports, checks, errors, the description of the API and the log: nothing names an item with a class."""
+    create(site, yaml(SECRET_PART))
+    assert put(site, SECRET_LABELS)["http"] == 201
+    with caplog.at_level(logging.DEBUG):
+        said = [*_sent(site), *_read(site)]
+    told = [part for text in said for part in re.split(r"[{}\n]", text) if names_both(part)]
+
+    assert len(said) > 40
+    assert told == []
+    assert not any(name in caplog.text for name in CLASSES)
+
+
+def names_both(text: str) -> bool:
+    """Say whether a record or a line has both an item and a class."""
+    return "frog-" in text and any(re.search(rf"\b{name}\b", text) for name in CLASSES)
+
+
+def _sent(site: Site) -> list[str]:
+    """Return what the server answers to uploads, good and bad, and to labels of others."""
+    rows = "item,p_gnu,p_okapi,p_zebra\nfrog-1,1,0,0\nfrog-2,1,0,0\nfrog-3,1,0,0\n"
+    bad = ["frog-9,1,0,0", "frog-1,0,0,1", "frog-4,x,0,1", "frog-4,0.5,0.1,0.1", "frog-4,1", "frog-4,,0,1", ",1,0,0"]
+    contents = [f"{rows}{row}\n" for row in bad] + ["item\nfrog-1\n", "item,label\nfrog-1,gnu\n", rows]
+    url, said = "/benchmarks/guess/submissions", []
+    for content in contents:
+        for query in ("?dry_run=true", ""):
+            files = [("files", ("p.csv", content))]
+            answer = site.http.post(url + query, files=files, data={"entrant": "A"}, headers=site.auth())
+            said.append(answer.text)
+    site.work()
+    others = ["item,label\nfrog-1,gnu\nfrog-2,okapi\n", "item,label\nfrog-1,wolf\n"]
+    refused = [put(site, content, who) for content in others for who in ("alice", "steward")]
+    return [*said, *(str(answer) for answer in refused)]
+
+
+def _read(site: Site) -> list[str]:
+    """Return everything that a submitter may try to read."""
+    home = "/benchmarks/guess"
+    pages = ["/", "/benchmarks.json", home, f"{home}.json", f"{home}.yaml", f"{home}/labels", f"{home}/tasks"]
+    pages += [f"{home}/leaderboards/board{tail}" for tail in ("", ".csv", ".json", "/pairwise.json", "/labels.csv")]
+    pages += [f"{home}/entrants/A{tail}" for tail in ("", ".csv", ".json")]
+    pages += [f"{home}/tasks/t{tail}" for tail in ("", ".csv", ".json")]
+    pages += [f"{home}/tables/{name}" for name in ("labels.csv", "label_set.csv", "labels.json")]
+    pages += [f"{home}/snapshots.json", f"{home}/tables.zip", f"{home}/raw/metrics.csv", "/openapi.json", "/metrics"]
+    pages += [f"/submissions/1{tail}" for tail in ("", ".json", "/scores.csv", "/tables/labels.csv", "/labels")]
+    answers = [site.http.get(page, headers=site.auth()) for page in pages]
+    return [answer.text for answer in answers]
+
+
+def test_the_rows_of_a_submission_show_no_prediction_and_no_label(site: Site) -> None:
+    """Only that there are some for the entrant and the task."""
+    create(site)
+    put(site)
+    number = submit(site, GUESSES)
+
+    rows = site.http.get(f"/submissions/{number}/scores.csv").text
+
+    assert rows == "entrant,task,leaked,file,row,reason\nA,t,False,0,2,\n"
+
+
+def test_own_labels_of_submissions_are_no_part_of_their_answer(site: Site) -> None:
+    """They are marked as such, and not shown."""
+    create(site, yaml(f"{COLOURS}, labels: submitted"))
+    rows = 'item,prediction,label\na,"[1,0,0]",green\n'
+    answer = site.http.post(
+        "/benchmarks/guess/submissions",
+        files=[("files", ("p.csv", rows))],
+        data={"entrant": "A"},
+        headers=site.auth(),
+    )
+
+    assert answer.status_code == 202
+    assert "green" not in answer.text.replace("an AUC", "")
+    assert ("labels", "warned") in {(check["rule"], check["outcome"]) for check in answer.json()["checks"]}
+    site.work()
+    number = answer.json()["id"]
+    unchecked = {
+        "/benchmarks/guess": "Every submission brings its own labels",
+        "/benchmarks/guess/entrants/A": "Predictions and their labels are",
+        f"/submissions/{number}": "brought their own labels; nobody has checked",
+        f"/submissions/{number}/reports/t": "which nobody has checked",
+    }
+    assert [path for path, words in unchecked.items() if words not in site.http.get(path).text] == []
+
+
+def test_a_body_over_the_limit_is_refused(site: Site) -> None:
+    """413, as for results."""
+    create(site)
+
+    answer = site.http.put(
+        "/benchmarks/guess/labels", files={"file": ("labels.csv", b"x" * (2 << 20))}, headers=site.auth("steward")
+    )
+
+    assert answer.status_code == 413

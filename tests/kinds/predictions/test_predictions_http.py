@@ -1,0 +1,199 @@
+"""YDF's cases through the HTTP API: labels put by a steward, predictions submitted, and its numbers in the CSV."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cases.ydf_http import begin, manifest, records, submit, table
+from tests.conftest import Site
+
+CASES = Path(__file__).parents[2] / "data" / "ydf"
+AT = {"precision_at_recall": "precision@recall", "false_positive_rate_at_recall": "fpr@recall",
+      "recall_at_precision": "recall@precision", "recall_at_false_positive_rate": "recall@fpr",
+      "precision_at_volume": "precision@volume"}  # fmt: skip
+"""YDF's names of metrics at a constraint."""
+BINARY = ("auc", "pr_auc", "ap", "accuracy", "logloss", "brier", "f1")
+REGRESSION, RANKING = ("rmse", "mae", "r2"), ("ndcg", "mrr", "map", "precision@1")
+MONTE_CARLO = 0.04
+"""How far the ends of two percentile intervals of 2,000 draws each may be apart on these small cases."""
+STEP = 0.15
+"""The same of metrics at a constraint, which jump from one threshold to the next."""
+
+
+def case(name: str) -> Any:
+    """Return one case of YDF."""
+    return json.loads((CASES / f"{name}.json").read_text())
+
+
+def intervals(site: Site, path: str = "/benchmarks/guess/leaderboards/board/intervals.csv") -> Mapping[Any, Any]:
+    """Return each row of the intervals by metric and tag."""
+    return {(row["metric"], row["interval"]): row for row in records(site, path)}
+
+
+def ends(row: Mapping[str, str]) -> list[float]:
+    """Return the interval of a row."""
+    return [float(row["value_lower"]), float(row["value_upper"])]
+
+
+def publish_classes(site: Site, name: str) -> Any:
+    """Bring a case of two classes through the API and return what YDF expects."""
+    given = case(name)["input"]
+    words = [str(word) for word in given["label_classes"]]
+    labels = [word if isinstance(word, str) else words[word] for word in given["labels"]]
+    scores = [p[1] if isinstance(p, list) else p for p in given["predictions"]]
+    items = [f"i{at:03}" for at in range(len(labels))]
+    part = f"kind: classification, classes: [{', '.join(json.dumps(word) for word in words)}]"
+    begin(site, manifest(part, BINARY), table(["item", "label"], list(zip(items, labels, strict=True))))
+    submit(site, "A", table(["item", "prediction"], list(zip(items, scores, strict=True))))
+    site.work()
+    return case(name)["expected"]
+
+
+@pytest.mark.parametrize("name", ["binary_no_ties", "binary_ties_small", "binary_2col_strings", "binary_all_equal"])
+def test_two_classes_are_ydfs(site: Site, name: str) -> None:
+    """Every metric and closed interval to 1e-6, the bootstrap within Monte-Carlo error."""
+    expected = publish_classes(site, name)
+    found = intervals(site)
+    positive = expected["one_vs_others"][1]
+
+    assert float(found["accuracy", "B"]["value"]) == pytest.approx(expected["accuracy"], abs=1e-6)
+    assert float(found["logloss", "B"]["value"]) == pytest.approx(expected["loss"], abs=1e-6)
+    assert float(found["accuracy", "B"]["default"]) == pytest.approx(expected["default_accuracy"], abs=1e-6)
+    assert ends(found["accuracy", "acc_ci_ydf"]) == pytest.approx(expected["accuracy_ci95_W_label"], abs=1e-6)
+    assert ends(found["auc", "H"]) == pytest.approx(positive["auc_ci95_H"], abs=1e-6)
+    for metric in ("auc", "pr_auc", "ap"):
+        assert float(found[metric, "B"]["value"]) == pytest.approx(positive[metric], abs=1e-6)
+        if name != "binary_all_equal":
+            assert ends(found[metric, "B"]) == pytest.approx(positive[f"{metric}_ci95_B"], abs=MONTE_CARLO)
+    if positive["pr_auc"] < 1.0:
+        assert ends(found["pr_auc", "L"]) == pytest.approx(positive["pr_auc_ci95_L"], abs=1e-6)
+    else:
+        assert found["pr_auc", "L"]["value_lower"] == found["pr_auc", "L"]["value_upper"] == ""
+
+
+def test_one_class_only_leaves_the_areas_null(site: Site) -> None:
+    """Undefined is null, never 0; the others stand. Only a submitter's own labels can be so: others are refused."""
+    given = case("binary_single_class")["input"]
+    document = manifest("kind: classification, classes: ['0', '1'], labels: submitted", BINARY)
+    assert site.http.post("/benchmarks", content=document, headers=site.auth("steward")).status_code == 201
+    rows = [[f"i{at}", *row] for at, row in enumerate(zip(given["predictions"], given["labels"], strict=True))]
+    submit(site, "A", table(["item", "prediction", "label"], rows))
+    site.work()
+    found = intervals(site)
+    board = records(site, "/benchmarks/guess/leaderboards/board.csv")[0]
+
+    assert (found["auc", "B"]["value"], found["auc", "B"]["note"]) == ("", "undefined")
+    assert ("auc", "H") not in found
+    assert float(found["accuracy", "B"]["value"]) == 0.5
+    assert (board["rank"], board["auc"]) == ("", "")
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_metrics_at_a_constraint_are_ydfs(site: Site, positive: int) -> None:
+    """Every pair that YDF has, at every constraint of the case, also at 0 and at 1, whichever class is positive."""
+    given = case("binary_x_at_y")["input"]
+    expected = {name_at(name): found for name, found in one_class("binary_x_at_y", positive)["x_at_y"].items()}
+    items = [f"i{at:03}" for at in range(len(given["labels"]))]
+    part = f"kind: classification, classes: ['0', '1'], positive: '{positive}'"
+    begin(
+        site, manifest(part, list(expected)), table(["item", "label"], list(zip(items, given["labels"], strict=True)))
+    )
+    scores = [score if positive else 1.0 - score for score in given["predictions"]]
+    submit(site, "A", table(["item", "prediction"], list(zip(items, scores, strict=True))))
+    site.work()
+    found = intervals(site)
+
+    for name, value in expected.items():
+        assert float(found[name, "B"]["value"]) == pytest.approx(value["value"], abs=1e-6), name
+        assert ends(found[name, "B"]) == pytest.approx(value["ci95_B"], abs=STEP), name
+
+
+def one_class(name: str, number: int) -> Any:
+    """Return what YDF says of one class against the rest."""
+    return case(name)["expected"]["one_vs_others"][number]
+
+
+def name_at(name: str) -> str:
+    """Return our name of YDF's metric at a constraint."""
+    pair, at = name.split("=")
+    return f"{AT[pair]}={float(at):g}"
+
+
+def of_class(row: Mapping[str, str], name: str) -> list[float]:
+    """Return an interval of a class."""
+    return [float(row[f"{name}_lower"]), float(row[f"{name}_upper"])]
+
+
+@pytest.mark.parametrize("name", ["regression", "regression_weighted"])
+def test_values_are_ydfs(site: Site, name: str) -> None:
+    """RMSE with its χ² and bootstrap intervals, MAE, and the default, also with weights."""
+    given, expected = case(name)["input"], case(name)["expected"]
+    items = [f"i{at:03}" for at in range(len(given["labels"]))]
+    weights = given["weights"] or [1.0] * len(items)
+    begin(
+        site,
+        manifest("kind: regression", REGRESSION),
+        table(["item", "label", "weight"], list(zip(items, given["labels"], weights, strict=True))),
+    )
+    submit(site, "A", table(["item", "prediction"], list(zip(items, given["predictions"], strict=True))))
+    site.work()
+    found = intervals(site)
+
+    assert float(found["rmse", "B"]["value"]) == pytest.approx(expected["rmse"], abs=1e-6)
+    assert float(found["mae", "B"]["value"]) == pytest.approx(expected["mae_proto"], abs=1e-6)
+    assert float(found["rmse", "B"]["default"]) == pytest.approx(expected["default_rmse"], abs=1e-6)
+    assert ends(found["rmse", "X2"]) == pytest.approx(expected["rmse_ci95_X2"], abs=1e-6)
+    assert ends(found["rmse", "B"]) == pytest.approx(expected["rmse_ci95_B"], abs=MONTE_CARLO)
+
+
+@pytest.mark.parametrize("name", ["ranking", "ranking_ties"])
+def test_rankings_are_ydfs(site: Site, name: str) -> None:
+    """NDCG with its bootstrap over groups, MRR, MAP, precision at one, and the default."""
+    given, expected = case(name)["input"], case(name)["expected"]
+    items = [f"i{at:03}" for at in range(len(given["labels"]))]
+    begin(
+        site,
+        manifest("kind: ranking", RANKING),
+        table(["item", "label", "group"], list(zip(items, given["labels"], given["ranking_groups"], strict=True))),
+    )
+    submit(site, "A", table(["item", "prediction"], list(zip(items, given["predictions"], strict=True))))
+    site.work()
+    found = intervals(site)
+    names = {"ndcg": "ndcg", "mrr": "mrr", "map": "map", "precision@1": "p1"}
+
+    assert {metric: float(found[metric, "B"]["value"]) for metric in names} == pytest.approx(
+        {metric: expected[name] for metric, name in names.items()}, abs=1e-6
+    )
+    assert float(found["ndcg", "B"]["default"]) == pytest.approx(expected["default_ndcg"], abs=1e-6)
+    assert ends(found["ndcg", "B"]) == pytest.approx(expected["ndcg_ci95_B_approx"], abs=MONTE_CARLO)
+
+
+def test_several_classes_are_ydfs(site: Site) -> None:
+    """Each class against the rest, and the averages of these over classes."""
+    given, expected = case("multiclass")["input"], case("multiclass")["expected"]
+    words = [str(word) for word in given["label_classes"]]
+    labels = [word if isinstance(word, str) else words[word] for word in given["labels"]]
+    items = [f"i{at:03}" for at in range(len(labels))]
+    metrics = ("accuracy", "logloss", "auc_macro", "auc_micro", "pr_auc_macro", "f1_macro", "f1_micro")
+    part = f"kind: classification, classes: [{', '.join(json.dumps(word) for word in words)}]"
+    begin(site, manifest(part, metrics), table(["item", "label"], list(zip(items, labels, strict=True))))
+    rows = [[item, *(round(p, 9) for p in each)] for item, each in zip(items, given["predictions"], strict=True)]
+    number = submit(site, "A", table(["item", *(f"p_{word}" for word in words)], rows))
+    site.work()
+    found, one_vs_rest = intervals(site), expected["one_vs_others"]
+    classes = records(site, f"/submissions/{number}/tables/classes.csv")
+
+    assert float(found["accuracy", "B"]["value"]) == pytest.approx(expected["accuracy"], abs=1e-6)
+    assert float(found["logloss", "B"]["value"]) == pytest.approx(expected["loss"], abs=1e-6)
+    for metric in ("auc", "pr_auc", "ap"):
+        assert [float(row[metric]) for row in classes] == pytest.approx([e[metric] for e in one_vs_rest], abs=1e-6)
+    for row, one in zip(classes, one_vs_rest, strict=True):
+        assert of_class(row, "auc") == pytest.approx(one["auc_ci95_H"], abs=1e-6)
+        assert of_class(row, "pr_auc") == pytest.approx(one["pr_auc_ci95_L"], abs=1e-6)
+        for area in ("auc", "pr_auc", "ap"):
+            assert of_class(row, f"{area}_b") == pytest.approx(one[f"{area}_ci95_B"], abs=MONTE_CARLO), area
+    assert float(found["auc_macro", "B"]["value"]) == pytest.approx(sum(e["auc"] for e in one_vs_rest) / 3, abs=1e-6)
+    assert found["f1_micro", "B"]["value"] == found["accuracy", "B"]["value"]

@@ -1,0 +1,166 @@
+"""Reports of predictions: a page per task, overlays narrowed by the address, and the same rows as CSV and JSON."""
+
+import csv
+import io
+import re
+
+import numpy as np
+
+from tests.cases.ydf_http import begin, manifest, records, submit, table
+from tests.conftest import Site
+
+METRICS = ("auc", "accuracy", "logloss")
+BOARD = "/benchmarks/guess/leaderboards/board"
+PART = "kind: classification, classes: ['no', 'yes']"
+
+
+def publish(site: Site) -> int:
+    """Publish two entrants of clearly different quality on two tasks; return the first submission's number."""
+    rng = np.random.default_rng(3)
+    document = manifest(PART, METRICS).replace("[{id: t}]", "[{id: t}, {id: deep/u}]")
+    items = [f"i{at:02}" for at in range(60)]
+    truth = rng.integers(0, 2, len(items))
+    tasks = ("t", "deep/u")
+    labels = [(task, item, ("no", "yes")[label]) for task in tasks for item, label in zip(items, truth, strict=True)]
+    begin(site, document, table(["task", "item", "label"], labels))
+    numbers = []
+    for name, noise in (("Sharp", 0.3), ("Dull", 0.9)):
+        scores = np.clip(0.5 + 0.3 * (2 * truth - 1) + noise * rng.normal(size=len(items)), 0.01, 0.99)
+        rows = [(task, item, float(score)) for task in tasks for item, score in zip(items, scores, strict=True)]
+        numbers.append(submit(site, name, table(["task", "item", "prediction"], rows)))
+    site.work()
+    return numbers[0]
+
+
+def test_each_task_has_its_report(site: Site) -> None:
+    """The submission leads to one page per task; each holds that task's tables with plots, numbers and CSV."""
+    number = publish(site)
+    submission = site.http.get(f"/submissions/{number}").text
+    report = site.http.get(f"/submissions/{number}/reports/deep/u")
+
+    assert f'href="/submissions/{number}/reports/t"' in submission
+    assert f'href="/submissions/{number}/reports/deep/u"' in submission
+    assert report.status_code == 200
+    headings = ["intervals", "classes", "roc", "pr", "thresholds", "confusion", "reliability"]
+    places = [report.text.find(f'<section class="report" id="{name}">') for name in headings]
+    assert places == sorted(places)
+    assert -1 not in places
+    assert f'href="/submissions/{number}/tables/roc.csv?task=deep%2Fu"' in report.text
+    assert report.text.count('<figure class="plot">') == 5
+    assert "<h1>Sharp on deep/u</h1>" in report.text
+    assert "the labels that the server keeps and does not show" in report.text
+
+
+def test_an_unknown_task_has_no_report(site: Site) -> None:
+    """404, as for a submission without reports and for one that is not there."""
+    number = publish(site)
+
+    assert site.http.get(f"/submissions/{number}/reports/v").status_code == 404
+    assert site.http.get("/submissions/99/reports/t").status_code == 404
+
+
+def test_a_submissions_table_is_narrowed(site: Site) -> None:
+    """?task= leaves the rows of that task in the CSV."""
+    number = publish(site)
+    everything = records(site, f"/submissions/{number}/tables/roc.csv")
+    some = records(site, f"/submissions/{number}/tables/roc.csv?task=t")
+
+    assert some == [row for row in everything if row["task"] == "t"]
+    assert 0 < len(some) < len(everything)
+
+
+def test_an_overlay_is_narrowed_alike_in_every_format(site: Site) -> None:
+    """HTML, CSV and JSON come from one value."""
+    publish(site)
+    query = "task=deep/u&entrant=Dull"
+    rows = list(csv.DictReader(io.StringIO(site.http.get(f"{BOARD}/roc.csv?{query}").text)))
+    document = site.http.get(f"{BOARD}/roc.json?{query}").json()
+    page = site.http.get(f"{BOARD}/roc?{query}").text
+
+    assert {(row["task"], row["entrant"]) for row in rows} == {("deep/u", "Dull")}
+    assert len(document["rows"]) == len(rows)
+    assert page.count("<tr>") == len(rows) + 1
+    assert f'href="{BOARD}/roc.csv?task=deep%2Fu&amp;entrant=Dull"' in page
+
+
+def test_entrants_are_laid_over_each_other(site: Site) -> None:
+    """The parameter may repeat: one plot per task, with a line for each."""
+    publish(site)
+    page = site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp").text
+
+    assert page.count('<figure class="plot">') == 1
+    assert page.count('<path class="lines" d="M1 5h20"/>') == 2
+    assert '<input type="checkbox" name="entrant" value="Dull" checked>' in page
+    assert "<option selected>t</option>" in page
+
+
+def test_an_unknown_name_leaves_an_empty_table_that_says_so(site: Site) -> None:
+    """It is no error: a link to an entrant that was withdrawn still answers."""
+    publish(site)
+    document = site.http.get(f"{BOARD}/roc.json?entrant=Gone").json()
+
+    assert document["rows"] == []
+    assert document["notes"][-1] == "No row has the entrant Gone; there are Sharp, Dull."
+    assert site.http.get(f"{BOARD}/roc?entrant=Gone").status_code == 200
+
+
+def test_an_empty_field_of_the_form_asks_for_nothing(site: Site) -> None:
+    """A form sends every field."""
+    publish(site)
+
+    assert site.http.get(f"{BOARD}/roc.csv?task=&entrant=").text == site.http.get(f"{BOARD}/roc.csv").text
+
+
+def test_sorting_keeps_what_was_chosen(site: Site) -> None:
+    """The head of a column leads to the same rows in another order, and the plot stays as it is."""
+    publish(site)
+    page = site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp").text
+    turned = site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp&sort=recall&order=desc").text
+
+    assert 'href="?task=t&amp;entrant=Dull&amp;entrant=Sharp&amp;sort=recall&amp;order=asc"' in page
+    assert (
+        turned.partition("<figure")[2].partition("</figure>")[0]
+        == page.partition("<figure")[2].partition("</figure>")[0]
+    )
+
+
+def test_a_pair_of_predictions_has_its_sentence_metrics_and_tests(site: Site) -> None:
+    """Every metric in the order of the question, the tests in both."""
+    publish(site)
+    page = site.http.get(f"{BOARD}/against?a=Dull&b=Sharp").text
+    rows = records(site, f"{BOARD}/against.csv?a=Dull&b=Sharp")
+
+    assert "Sharp’s AUC is higher than Dull’s by 0." in page
+    assert "2,000 resamples" in page
+    assert [(row["entrant_a"], row["metric"]) for row in rows] == [("Dull", metric) for metric in METRICS]
+    assert page.count("McNemar</td>") == 4
+
+
+def test_a_pair_of_rankings_is_told_of_in_groups(site: Site) -> None:
+    """Groups are what is resampled and tested, so groups are what more of would be needed."""
+    rng = np.random.default_rng(5)
+    items = [f"i{at:03}" for at in range(120)]
+    relevance = rng.integers(0, 3, len(items))
+    rows = [(item, int(grade), f"q{at % 30}") for at, (item, grade) in enumerate(zip(items, relevance, strict=True))]
+    begin(site, manifest("kind: ranking", ("ndcg",)), table(["item", "label", "group"], rows))
+    for name in ("First", "Second"):
+        scores = relevance + rng.normal(size=len(items))
+        submit(site, name, table(["item", "prediction"], [*zip(items, scores.tolist(), strict=True)]))
+    site.work()
+
+    page = site.http.get(f"{BOARD}/against?a=First&b=Second").text
+
+    assert re.search(r"About [0-9,]+ more groups would be needed .*: [0-9,]+ where there are 30\.", page)
+    assert ">Groups needed</th>" in page.replace(" &darr;", "")
+    assert "Right: A only" not in page
+    assert 'href="/glossary#paired_t"' in page
+    assert 'href="/glossary#mcnemar"' not in page
+
+
+def test_the_table_of_every_metric_is_no_square(site: Site) -> None:
+    """A pair has a row per metric there, so no one number says who wins."""
+    publish(site)
+    page = site.http.get(f"{BOARD}/comparisons").text
+
+    assert 'class="matrix"' not in page
+    assert page.count("<tr>") == 1 + 2 * len(METRICS)

@@ -1,0 +1,145 @@
+"""Manifests made from lrdbench's own."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from app.boards.registry import parse_manifest
+from app.cli.__main__ import run
+from app.errors import ManifestRejected
+from app.kinds.series.from_lrdbench import manifest_from_lrdbench
+from tests.cases.series_runs import EXAMPLES, MANIFESTS
+
+EXAMPLE_OF = {
+    "lrdbench": ("rich_stress", "lrdbench: stress test"),
+    "lrdbench-canonical": ("public_small_canonical_ground_truth", "lrdbench: canonical ground truth"),
+    "lrdbench-sensitivity": ("public_small_sensitivity_disagreement", "lrdbench: sensitivity and disagreement"),
+    "lrdbench-observational": ("smoke_observational", "lrdbench: observational series"),
+}
+# Its estimators decide between classes; such metrics have no rows of a single series.
+DECISIONS = "smoke_lrd_model_selection"
+SMALL = """
+name: small_one
+mode: ground_truth
+estimators: [{name: RS, family: temporal, target_estimand: H}]
+metrics: [mae, {name: coverage, levels: [0.9, 0.95]}, coverage_error]
+leaderboards: [{mode: ground_truth, component_metrics: [mae, coverage_error], weights: {mae: 0.5, coverage_error: 0.5}}]
+seeds: {global_seed: 7}
+"""
+
+
+def problems_of(text: str) -> list[tuple[str | None, str]]:
+    """Return the column and the message of everything that cannot be imported."""
+    with pytest.raises(ManifestRejected) as refused:
+        manifest_from_lrdbench(text.encode())
+    return [(problem.column, problem.message) for problem in refused.value.problems]
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in sorted(MANIFESTS.glob("*.yaml")) if p.stem != DECISIONS], ids=lambda p: p.stem
+)
+def test_every_given_manifest_is_imported(path: Path) -> None:
+    """Our own reader takes the result, with the same mode, boards and components."""
+    theirs = yaml.safe_load(path.read_text())
+    manifest = parse_manifest(manifest_from_lrdbench(path.read_bytes()))
+    components = [[name.partition("@")[0] for name in board.metric_names()] for board in manifest.leaderboards]
+
+    assert manifest.mode == theirs["mode"]
+    assert components == [board["component_metrics"] for board in theirs["leaderboards"]]
+    assert bool(manifest.contamination) == (theirs["mode"] == "stress_test")
+
+
+def test_metrics_without_rows_are_refused() -> None:
+    """A run holds only their aggregates, which cannot be recomputed."""
+    found = problems_of((MANIFESTS / f"{DECISIONS}.yaml").read_text())
+
+    assert [column for column, _ in found] == ["metrics.0", "metrics.1", "metrics.2", "metrics.3"]
+
+
+@pytest.mark.parametrize("slug", EXAMPLE_OF)
+def test_an_example_is_what_the_import_gives(slug: str) -> None:
+    """Making it again changes nothing, so nobody has edited it by hand."""
+    source, title = EXAMPLE_OF[slug]
+    made = manifest_from_lrdbench((MANIFESTS / f"{source}.yaml").read_bytes(), slug, title)
+
+    assert made == (EXAMPLES / slug / "manifest.yaml").read_bytes()
+
+
+def test_uncertainty_comes_over_with_its_stream() -> None:
+    """Resamples, levels, seed, metrics and pairs are those of the run."""
+    uncertainty = parse_manifest(manifest_from_lrdbench((MANIFESTS / "rich_stress.yaml").read_bytes())).uncertainty
+
+    assert uncertainty is not None
+    assert (uncertainty.n_resamples, uncertainty.rng_seed, uncertainty.paired) == (500, 8, True)
+    assert uncertainty.metrics == ["mae", "estimate_drift", "validity_rate", "coverage@0.95"]
+    assert (uncertainty.paired_metrics, uncertainty.stream) == (["mae", "estimate_drift"], "lrdbench")
+
+
+def test_variants_are_estimators() -> None:
+    """The base estimator of variants is not enrolled."""
+    path = MANIFESTS / "public_small_sensitivity_disagreement.yaml"
+    estimators = parse_manifest(manifest_from_lrdbench(path.read_bytes())).estimators
+
+    assert estimators is not None
+    assert estimators[:3] == ["DFA::short_scales", "DFA::long_scales", "DMA::short_windows"]
+    assert len(estimators) == 6
+
+
+def test_defaults_are_those_of_lrdbench() -> None:
+    """A level that is not said is 0.95, a board without a name is counted, the first component breaks ties."""
+    manifest = parse_manifest(manifest_from_lrdbench(SMALL.encode()))
+    (board,) = manifest.leaderboards
+
+    assert manifest.slug == "small-one"
+    assert list(manifest.metrics) == ["mae", "coverage@0.9", "coverage@0.95", "coverage_error@0.95"]
+    assert (board.name, board.metric_names()) == ("board-1", ("mae", "coverage_error@0.95"))
+    assert (board.uncertainty.rng_seed, manifest.uncertainty) == (7, None)
+
+
+def test_an_empty_uncertainty_is_none_and_a_disabled_one_too() -> None:
+    """lrdbench draws nothing then."""
+    for text in ("uncertainty: {}", "uncertainty: {enabled: false, n_bootstrap: 500}"):
+        assert parse_manifest(manifest_from_lrdbench(f"{SMALL}{text}".encode())).uncertainty is None
+
+
+def test_the_command_writes_a_manifest(tmp_path: Path) -> None:
+    """No server is needed."""
+    path, output = MANIFESTS / "smoke_stress_test.yaml", tmp_path / "mine.yaml"
+    code = run(["benchmark", "import-lrdbench", str(path), "--slug", "mine", "--title", "Mine", "-o", str(output)])
+
+    assert code == 0
+    assert output.read_bytes() == manifest_from_lrdbench(path.read_bytes(), "mine", "Mine")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column"),
+    [
+        ("ground_truth\nest", "guess\nest", "mode"),
+        ("name: small_one", "name: '--'", "name"),
+        ("metrics: [mae,", "metrics: [mae, mape,", "metrics.1"),
+        ("metrics: [mae,", "metrics: [mae, roc_auc,", "metrics.1"),
+        ("levels: [0.9, 0.95]", "levels: [95]", "metrics.1.levels"),
+        ("{name: RS,", "{name: __all__,", "estimators.0.name"),
+        ("weights: {mae: 0.5,", "weights: {rmse: 0.5,", "leaderboards.0.weights"),
+        ("[{mode: ground_truth,", "[{ranking_rule: borda,", "leaderboards.0.ranking_rule"),
+        ("[{mode: ground_truth,", "[{tie_break_rule: none,", "leaderboards.0.tie_break_rule"),
+        ("[{mode: ground_truth,", "[{tie_break_rule: runtime,", "leaderboards.0.tie_break_rule"),
+        ("[{mode: ground_truth,", "[{mode: stress_test,", "leaderboards.0.mode"),
+        ("coverage_error]\n", "{name: coverage_error, levels: [0.9, 0.8]}]\n", "leaderboards.0.component_metrics"),
+        ("seeds: {global_seed: 7}", "uncertainty: {n_bootstrap: 50}", "uncertainty.n_bootstrap"),
+        ("seeds: {global_seed: 7}", "uncertainty: {metrics: [runtime]}", "uncertainty.metrics"),
+        ("seeds: {global_seed: 7}", "seeds: {global_seed: x}", "seeds.global_seed"),
+        ("seeds: {global_seed: 7}", "contamination: {operators: [level_shift]}", "contamination.operators.0"),
+    ],
+)  # fmt: skip
+def test_what_cannot_come_over_is_refused(old: str, new: str, column: str) -> None:
+    """With the place in lrdbench's manifest."""
+    assert old in SMALL
+    assert [found for found, _ in problems_of(SMALL.replace(old, new, 1))] == [column]
+
+
+@pytest.mark.parametrize("text", ["[]", "text", "{}", "{name: x, mode: ground_truth, estimators: 1, metrics: {}}"])
+def test_another_document_is_refused(text: str) -> None:
+    """It is no manifest of lrdbench."""
+    assert problems_of(text)

@@ -1,0 +1,534 @@
+"""Runs of lrdbench as evidence: the given ones as they are, and small ones with one thing wrong in each."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from app.errors import Problem
+from app.kinds.series.strata import stratum_of
+from app.names import is_task_name
+from app.values.facts import RunFacts
+from tests.cases.evidence_tables import problems, read
+from tests.cases.series_runs import (
+    GIVEN,
+    LIMITS,
+    LONG,
+    SHORT,
+    Row,
+    aggregate,
+    benchmark,
+    estimates,
+    gzipped,
+    member,
+    metrics,
+    read_given,
+    series,
+    table,
+    uncertain,
+    zipped,
+)
+
+TWO = (series("a", "RS", "mae", 0.1, SHORT), series("b", "RS", "mae", 0.3, LONG))
+
+
+def the_problem_of(folder: Path, *rows: Row, mode: str = "ground_truth", use: str = "[mae]", rest: str = "") -> Problem:
+    """Return the one thing that is wrong with a raw/metrics.csv."""
+    weights = "{runtime: 1.0}" if mode == "observational" else "{mae: 1.0}"
+    manifest = benchmark(use, mode, rest, weights)
+    (problem,) = problems(folder, {"metrics.csv": metrics(*rows)}, manifest)
+    return problem
+
+
+@pytest.mark.parametrize("run", GIVEN)
+def test_a_given_run_is_read_whole(run: str, tmp_path: Path) -> None:
+    """Every per-series row is a cell of the table, with its value, its stratum and its metadata."""
+    scores = read_given(run, tmp_path).scores
+    given = [row for row in member(run, "raw/metrics.csv") if row["scope"] == "per_series"]
+    recorded = {name: column.to_list() for name, column in scores.recorded.items()}
+    found = {}
+    for at, (entrant, item) in enumerate(
+        zip(scores.entrant.to_list(), (scores.item or scores.task).to_list(), strict=True)
+    ):
+        metadata = json.loads(recorded["metadata"][at] or "{}")
+        for metric in (recorded["metrics"][at] or "").split():
+            value = float(scores.value(metric)[at])
+            found[entrant, item, metric] = (
+                None if math.isnan(value) else value,
+                recorded["stratum_json"][at],
+                metadata.get(metric, {}),
+            )
+    wanted = {}
+    for row in given:
+        metadata = json.loads(row["metadata_json"])
+        level = metadata.pop("nominal", None)
+        metadata.pop("stratum_key")
+        metric = row["metric_name"] if level is None else f"{row['metric_name']}@{level}"
+        number = float(row["value"]) if row["value"] else None
+        wanted[row["estimator_name"], row["record_id"], metric] = (number, row["stratum_json"], metadata)
+
+    assert found == wanted
+
+
+@pytest.mark.parametrize("run", GIVEN)
+def test_strata_of_a_given_run_have_names(run: str, tmp_path: Path) -> None:
+    """A name is safe, and no two strata share one."""
+    scores = read_given(run, tmp_path).scores
+
+    assert all(is_task_name(name) for name in scores.task.words)
+    assert len(scores.task.words) == len(scores.recorded["stratum_json"].words)
+
+
+@pytest.mark.parametrize("run", GIVEN)
+def test_a_given_run_keeps_its_estimates(run: str, tmp_path: Path) -> None:
+    """Validity, points, intervals and warnings come out as they were written."""
+    evidence = read_given(run, tmp_path)
+    scores = evidence.scores
+    names = {"point": "point_estimate", "ci_high": "ci_high", "valid": "valid", "warnings": "warnings"}
+    pairs = list(zip((scores.item or scores.task).to_list(), scores.entrant.to_list(), strict=True))
+    kept = {theirs: dict(zip(pairs, scores.recorded[ours].to_list(), strict=True)) for theirs, ours in names.items()}
+    given = member(run, "raw/estimates.csv")
+
+    assert all(
+        (kept[name][row["record_id"], row["estimator_name"]] or "") == row[name] for row in given for name in names
+    )
+    assert evidence.warnings == ()
+
+
+@pytest.mark.parametrize("run", GIVEN)
+def test_a_given_run_describes_its_estimators(run: str, tmp_path: Path) -> None:
+    """Family, estimand and parameters are kept by estimator, variants included, made-up names left out."""
+    described = read_given(run, tmp_path).facts.described
+    given = {row["estimator_name"]: row for row in member(run, "tables/estimator_metadata.csv")}
+
+    assert set(described) == set(given)
+    assert all(facts["family"] == given[name]["family"] for name, facts in described.items())
+    assert all(facts["parameters"] == json.loads(given[name]["params_json"]) for name, facts in described.items())
+
+
+@pytest.mark.parametrize("run", GIVEN)
+def test_a_given_run_claims_each_value_once(run: str, tmp_path: Path) -> None:
+    """raw/metrics.csv and the tables repeat each other: a claim is kept once."""
+    claimed = read_given(run, tmp_path).facts.claimed
+    tables = [claim.table for claim in claimed]
+    boards = member(run, "tables/leaderboard.csv")
+
+    assert tables.count("per_stratum_metrics") == len(member(run, "tables/per_stratum_metrics.csv"))
+    assert tables.count("benchmark_uncertainty") == len(member(run, "tables/benchmark_uncertainty.csv"))
+    assert tables.count("leaderboard") == sum(len(row) - 1 for row in boards)
+
+
+def test_columns_are_metrics_in_order_of_appearance(tmp_path: Path) -> None:
+    """A metric's own level is part of its name; the two errors of a paired ratio stand behind."""
+    columns = read_given("rich_stress", tmp_path).scores.columns
+
+    assert columns[:6] == ("mae", "rmse", "validity_rate", "runtime", "coverage@0.95", "estimate_drift")
+    assert columns[-2:] == ("stressed_absolute_error", "clean_absolute_error")
+
+
+def test_missing_intervals_are_recorded(tmp_path: Path) -> None:
+    """An estimator without intervals has null rows, and each says that its interval is missing."""
+    scores = read_given("rich_stress", tmp_path).scores
+    variance = scores.entrant.to_list().index("Variance")
+
+    assert math.isnan(scores.value("coverage@0.95")[variance])
+    assert scores.recorded["missing_ci"].at(variance) == "coverage@0.95"
+
+
+def test_what_is_between_estimators_is_a_diagnostic(tmp_path: Path) -> None:
+    """Disagreements and sensitivities stand under made-up names, and are marked so."""
+    scores = read_given("public_small_sensitivity_disagreement", tmp_path).scores
+    pairs = zip(scores.entrant.to_list(), scores.recorded["role"].to_list(), strict=True)
+    estimators = {name for name, role in pairs if role == "estimator"}
+
+    assert len(estimators) == 6
+    assert all("::" in (name or "") and "__vs__" not in (name or "") for name in estimators)
+
+
+def test_a_small_run_is_one_row_for_each_estimator_and_record(tmp_path: Path) -> None:
+    """The row says which record it is, where it stood first, and why it failed."""
+    rows = (*TWO, series("a", "RS", "validity_rate", 1.0, SHORT), series("b", "RS", "validity_rate", 0.0, LONG))
+    files = {
+        "metrics.csv": metrics(*rows),
+        "estimates.csv": estimates(("a", "RS", "True", "", 0.4), ("b", "RS", "False", "too short", "")),
+    }
+    scores = read(tmp_path, files, benchmark()).scores
+
+    assert scores.item is not None
+    assert (scores.item.to_list(), scores.row.tolist()) == (["a", "b"], [2, 3])
+    assert scores.values.tolist() == [[0.1, 1.0], [0.3, 0.0]]
+    assert scores.reason is not None
+    assert scores.reason.to_list() == [None, "too short"]
+    assert scores.recorded["point_estimate"].to_list() == ["0.4", None]
+
+
+def test_an_invalid_estimate_without_a_reason_says_so(tmp_path: Path) -> None:
+    """A failure always has a reason."""
+    files = {
+        "metrics.csv": metrics(*TWO),
+        "estimates.csv": estimates(("a", "RS", "False", "", ""), ("b", "RS", 1, "", 1)),
+    }
+    reason = read(tmp_path, files, benchmark()).scores.reason
+
+    assert reason is not None
+    assert reason.to_list() == ["the estimate is invalid; the run gives no reason", None]
+
+
+def test_a_run_may_come_as_files_gzipped_or_zipped(tmp_path: Path) -> None:
+    """The three ways of sending it are the same evidence."""
+    text = metrics(*TWO)
+    ways: list[dict[str, bytes | str]] = [
+        {"metrics.csv": text},
+        {"metrics.csv.gz": gzipped(text)},
+        {"run.zip": zipped({"id/raw/metrics.csv": text, "id/html/report.html": "<p>", "id/latex/t.tex": "%"})},
+    ]
+    read_ways = [read(tmp_path, files, benchmark()).scores.values.tolist() for files in ways]
+
+    assert read_ways[1:] == read_ways[:1] * 2
+
+
+def test_several_runs_join_by_their_records(tmp_path: Path) -> None:
+    """Two folders with two estimators of the same record are two rows of it."""
+    other = metrics(series("a", "DFA", "mae", 0.2, SHORT))
+    files = {"one.zip": zipped({"raw/metrics.csv": metrics(*TWO)}), "two.zip": zipped({"raw/metrics.csv": other})}
+    scores = read(tmp_path, files, benchmark()).scores
+
+    assert scores.item is not None
+    assert list(zip(scores.entrant.to_list(), scores.item.to_list(), strict=True)) == [
+        ("RS", "a"),
+        ("RS", "b"),
+        ("DFA", "a"),
+    ]
+
+
+def test_a_stratum_in_another_spelling_is_the_same(tmp_path: Path) -> None:
+    """Neither the order of keys nor spaces make a stratum."""
+    row = list(series("b", "RS", "mae", 0.3, SHORT))
+    row[5] = '{"n":128,"H":0.5}'
+    scores = read(tmp_path, {"metrics.csv": metrics(TWO[0], row)}, benchmark()).scores
+
+    assert scores.task.words == (stratum_of(SHORT).name,)
+
+
+def test_metrics_that_are_not_used_are_ignored_with_one_warning(tmp_path: Path) -> None:
+    """The catalog knows them; the benchmark does not use them."""
+    rows = (*TWO, series("a", "RS", "bias", 0.1, SHORT), series("a", "RS", "runtime", 0.1, SHORT))
+    evidence = read(tmp_path, {"metrics.csv": metrics(*rows)}, benchmark("[mae]"))
+    messages = [warning.message for warning in evidence.warnings]
+
+    assert evidence.scores.columns == ("mae",)
+    assert messages[0] == "metrics that this benchmark does not use were ignored: bias, runtime"
+
+
+def test_validity_that_contradicts_itself_is_a_warning(tmp_path: Path) -> None:
+    """An estimate is valid in one file and not in the other."""
+    rows = (*TWO, series("a", "RS", "validity_rate", 0.0, SHORT))
+    files = {
+        "metrics.csv": metrics(*rows),
+        "estimates.csv": estimates(("a", "RS", "True", "", ""), ("b", "RS", "True", "", "")),
+    }
+    (warning,) = read(tmp_path, files, benchmark()).warnings
+
+    assert (warning.row, warning.column, warning.value) == (2, "valid", "True")
+
+
+def test_rows_that_are_not_together_are_a_warning_for_the_shared_stream(tmp_path: Path) -> None:
+    """lrdbench draws in the order of its rows, which is kept only for rows of a pair that stand together."""
+    rows = (*TWO, series("a", "RS", "validity_rate", 1.0, SHORT))
+    manifest = benchmark(rest="uncertainty: {stream: lrdbench}")
+    (warning, _) = read(tmp_path, {"metrics.csv": metrics(*rows)}, manifest).warnings
+
+    assert warning.message.startswith("rows of one estimator and record do not stand together")
+
+
+def test_claims_survive_storage(tmp_path: Path) -> None:
+    """What is stored as JSON is what was read."""
+    rows = (
+        *TWO,
+        aggregate("RS", "mae", 0.1, SHORT),
+        uncertain(
+            "RS", "mae", 0.1, SHORT, nominal=0.9, ci_low=0.0, ci_high=0.2, aggregation="bootstrap_within_stratum"
+        ),
+    )
+    facts = read(tmp_path, {"metrics.csv": metrics(*rows)}, benchmark()).facts
+    stored = json.loads(json.dumps(facts.as_dict()))
+
+    assert RunFacts.from_dict(stored) == facts
+    assert (facts.claimed[1].low, facts.claimed[1].high, facts.claimed[1].nominal) == (0.0, 0.2, 0.9)
+
+
+def test_a_claim_in_a_table_counts_by_its_cells(tmp_path: Path) -> None:
+    """A bound that was changed in the table is the claim, whatever the metadata beside it say."""
+    header = ("estimator_name", "metric_name", "value", "nominal", "ci_low", "ci_high", "stratum_json", "metadata_json")
+    cells = ("RS", "mae", 0.1, 0.95, 0.05, 9.0, json.dumps(SHORT), '{"ci_high": 0.2, "nominal": 0.95}')
+    files = {"metrics.csv": metrics(*TWO), "benchmark_uncertainty.csv": table(header, [cells])}
+    (claim,) = read(tmp_path, files, benchmark()).facts.claimed
+
+    assert (claim.table, claim.low, claim.high) == ("benchmark_uncertainty", 0.05, 9.0)
+
+
+def test_leaderboards_are_claims_by_board(tmp_path: Path) -> None:
+    """An estimator's second row is of the second board of the run's manifest."""
+    manifest = "{mode: ground_truth, leaderboards: [{name: first_board}, {name: second}]}"
+    boards = table(("estimator_name", "rank", "score"), [("RS", 1, 1.5), ("RS", 2, 2.5)])
+    files = {"metrics.csv": metrics(*TWO), "leaderboard.csv": boards, "benchmark_manifest.yaml": manifest}
+    claimed = read(tmp_path, files, benchmark()).facts.claimed
+
+    assert [(claim.board, claim.metric, claim.value) for claim in claimed] == [
+        ("first-board", "rank", 1.0),
+        ("first-board", "score", 1.5),
+        ("second", "rank", 2.0),
+        ("second", "score", 2.5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stratum", "expected"),
+    [
+        ("[1]", "expected a JSON object, as lrdbench writes it"),
+        ("{", "not JSON: "),
+        ('{"H": NaN}', "NaN is not a number that JSON has"),
+        ('{"H": 1e999}', "1e999 is too large for a 64-bit float"),
+        ('{"H": 1, "H": 2}', "the key H is there twice"),
+        ('{"H": [1]}', "H: a stratum's values are short text, numbers, true, false or null"),
+        ('{"H": ' + "[" * 15_000, "the JSON is nested more than 50 deep"),
+        ('{"H": ' + '["]",' * 2000 + "1" + "]" * 2000 + "}", "the JSON is nested more than 50 deep"),
+        ('{"H": ' + "9" * 40 + "}", "a whole number has at most 30 digits"),
+        ('{"H": "\\u0000"}', "a text in the JSON holds a zero character"),
+        ('{"H": "' + "x" * 20_000 + '"}', "the JSON has more than 20,000 characters"),
+        ('{"level": "balanced_global"}', "the balanced global level is an aggregate"),
+    ],
+)
+def test_a_stratum_that_is_none_is_refused(stratum: str, expected: str, tmp_path: Path) -> None:
+    """The message says what is wrong, with the row and the cell."""
+    row = list(TWO[1])
+    row[5] = stratum
+    problem = the_problem_of(tmp_path, TWO[0], tuple(row))  # type: ignore[arg-type]
+
+    assert problem.message.startswith(expected)
+    assert (problem.file, problem.row, problem.column) == ("metrics.csv", 3, "stratum_json")
+    assert problem.value is not None
+    assert problem.value.startswith(stratum[:20])
+
+
+def test_a_repeated_row_is_refused(tmp_path: Path) -> None:
+    """The same record, estimator, metric and level again names both places."""
+    rows = (
+        series("a", "RS", "coverage", 1.0, SHORT, nominal=0.9),
+        series("a", "RS", "coverage", 1.0, SHORT, nominal=0.95),
+    )
+    again = the_problem_of(tmp_path, TWO[0], *rows, rows[0], use="[mae, coverage@0.9, coverage@0.95]")
+
+    assert again == Problem(
+        "RS has coverage@0.9 on this record already: row 3 of metrics.csv", "metrics.csv", 5, "record_id", "a"
+    )
+
+
+def test_a_record_in_two_strata_is_refused(tmp_path: Path) -> None:
+    """A series is drawn once."""
+    problem = the_problem_of(tmp_path, TWO[0], series("a", "DFA", "mae", 0.2, LONG))
+
+    assert problem.message == f"record a is in another stratum already: row 2 of metrics.csv, {stratum_of(SHORT).name}"
+    assert (problem.row, problem.column, problem.value) == (3, "stratum_json", stratum_of(LONG).name)
+
+
+def test_an_unknown_metric_is_refused_once(tmp_path: Path) -> None:
+    """The first row of it is named, and how many there are."""
+    problem = the_problem_of(tmp_path, *TWO, series("a", "RS", "mape", 1, SHORT), series("b", "RS", "mape", 1, LONG))
+
+    assert problem.message == "unknown metric: neither the benchmark nor lrdbench's catalog has it (2 rows)"
+    assert (problem.row, problem.column, problem.value) == (4, "metric_name", "mape")
+
+
+def test_an_unknown_estimator_is_refused(tmp_path: Path) -> None:
+    """The benchmark enrols its estimators by name."""
+    problem = the_problem_of(tmp_path, *TWO, series("a", "Mine", "mae", 1, SHORT), rest="estimators: [RS, DFA]")
+
+    assert problem == Problem(
+        "unknown estimator; the benchmark enrols RS, DFA", "metrics.csv", 4, "estimator_name", "Mine"
+    )
+
+
+def test_a_truth_metric_of_an_observed_series_is_refused(tmp_path: Path) -> None:
+    """Nobody knows the truth of an observed series, so no error of it can be."""
+    rows = (series("a", "RS", "runtime", 1.0, SHORT), TWO[0])
+    problem = the_problem_of(tmp_path, *rows, mode="observational", use="[runtime]")
+
+    assert problem.message == "mae needs a known truth, which an observational benchmark does not have"
+    assert (problem.row, problem.column, problem.value) == (3, "metric_name", "mae")
+
+
+def test_a_coverage_error_of_one_series_is_refused(tmp_path: Path) -> None:
+    """It is the distance of a share from its level, and one series has no share."""
+    problem = the_problem_of(tmp_path, *TWO, series("a", "RS", "coverage_error", 0.05, SHORT, nominal=0.95))
+
+    assert problem.message.startswith("coverage_error is computed from the coverage of a stratum")
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999", "x", "0,5"])
+def test_a_value_that_is_no_finite_number_is_refused(value: str, tmp_path: Path) -> None:
+    """A missing value is an empty cell."""
+    problem = the_problem_of(tmp_path, TWO[0], series("b", "RS", "mae", value, LONG))
+
+    assert (problem.row, problem.column, problem.value) == (3, "value", value)
+
+
+def test_a_value_outside_its_metric_is_refused(tmp_path: Path) -> None:
+    """An error is not negative."""
+    problem = the_problem_of(tmp_path, TWO[0], series("b", "RS", "mae", -0.5, LONG))
+
+    assert problem == Problem("mae lies between 0 and inf", "metrics.csv", 3, "value", "-0.5")
+
+
+def test_an_aggregate_without_rows_is_refused(tmp_path: Path) -> None:
+    """Nothing of it can be recomputed."""
+    problem = the_problem_of(tmp_path, *TWO, aggregate("RS", "mae", 0.1, {"H": 0.7, "n": 128}))
+
+    assert problem == Problem("no per-series row backs this value of RS", "metrics.csv", 4, "metric_name", "mae")
+
+
+def test_a_paired_difference_needs_both_estimators(tmp_path: Path) -> None:
+    """The difference of an estimator that has no rows cannot be recomputed."""
+    rows = (*TWO, uncertain("DFA__minus__RS", "mae", 0.1, SHORT, nominal=0.95, ci_low=0.0, ci_high=0.2))
+    problem = the_problem_of(tmp_path, *rows)
+
+    assert (problem.message, problem.row) == ("no per-series row backs this value of DFA__minus__RS", 4)
+
+
+def test_a_leaderboard_of_a_stranger_is_refused(tmp_path: Path) -> None:
+    """A row of a board is of an estimator that has rows."""
+    boards = table(("estimator_name", "rank", "score"), [("Mine", 1, 1.0)])
+    files = {"metrics.csv": metrics(*TWO), "leaderboard.csv": boards}
+    (problem,) = problems(tmp_path, files, benchmark())
+
+    assert problem == Problem("no per-series row is of this estimator", "leaderboard.csv", 2, "estimator_name", "Mine")
+
+
+def test_a_run_without_rows_is_refused(tmp_path: Path) -> None:
+    """Aggregates alone are no evidence."""
+    problem = the_problem_of(tmp_path, aggregate("RS", "mae", 0.1, SHORT))
+
+    assert problem.message == "raw/metrics.csv holds no per-series rows"
+
+
+def test_a_run_without_its_metrics_is_refused(tmp_path: Path) -> None:
+    """The other files of a run hold no evidence."""
+    files = {"run.zip": zipped({"id/raw/estimates.csv": estimates(("a", "RS", "True", "", ""))})}
+    (problem,) = problems(tmp_path, files, benchmark())
+
+    assert problem.message.startswith("raw/metrics.csv is missing")
+    assert problem.file == "run.zip/id"
+
+
+def test_a_run_of_another_mode_is_refused(tmp_path: Path) -> None:
+    """A leaderboard's mode is the run's."""
+    files = {"metrics.csv": metrics(*TWO), "benchmark_manifest.yaml": "mode: stress_test"}
+    (problem,) = problems(tmp_path, files, benchmark())
+
+    assert problem.message == "the run was made in another mode; this benchmark's is ground_truth"
+    assert (problem.file, problem.column, problem.value) == ("benchmark_manifest.yaml", "mode", '"stress_test"')
+
+
+def test_a_gzip_that_is_none_is_refused(tmp_path: Path) -> None:
+    """The name promises a gzip."""
+    (problem,) = problems(tmp_path, {"metrics.csv.gz": metrics(*TWO)}, benchmark())
+
+    assert problem.file == "metrics.csv.gz"
+    assert problem.message.startswith("cannot be unpacked")
+
+
+def test_a_missing_column_is_refused(tmp_path: Path) -> None:
+    """Each column that is missing is named."""
+    text = table(("scope", "record_id", "estimator_name", "metric_name", "value"), [TWO[0][:5]])
+    found = problems(tmp_path, {"metrics.csv": text}, benchmark())
+
+    assert [problem.column for problem in found] == ["stratum_json", "metadata_json"]
+
+
+@pytest.mark.parametrize(
+    ("position", "cell", "column"),
+    [
+        (0, "series", "scope"),
+        (0, "", "scope"),
+        (1, "", "record_id"),
+        (1, "=cmd()", "record_id"),
+        (2, "", "estimator_name"),
+        (2, "<b>", "estimator_name"),
+        (2, "__all__", "estimator_name"),
+        (3, "", "metric_name"),
+        (3, "MAE", "metric_name"),
+        (6, "[]", "metadata_json"),
+        (6, '{"nominal": 2}', "metadata_json"),
+        (6, '{"nominal": "0.95"}', "metadata_json"),
+    ],
+)
+def test_a_wrong_cell_is_refused_where_it_stands(position: int, cell: str, column: str, tmp_path: Path) -> None:
+    """Names are checked before anything is compared with them."""
+    row = list(TWO[1])
+    row[position] = cell
+    problem = the_problem_of(tmp_path, TWO[0], tuple(row))  # type: ignore[arg-type]
+
+    assert (problem.file, problem.row, problem.column) == ("metrics.csv", 3, column)
+    assert problem.value == (cell or None)
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "column"),
+    [
+        (("record_id", "estimator_name", "valid"), ("a", "RS", "perhaps"), "valid"),
+        (("record_id", "estimator_name", "valid", "point"), ("a", "RS", "True", "inf"), "point"),
+        (
+            ("record_id", "estimator_name", "valid", "bootstrap_cis_json"),
+            ("a", "RS", "True", "[NaN]"),
+            "bootstrap_cis_json",
+        ),
+        (("record_id", "estimator_name", "valid", "warnings"), ("a", "RS", "True", "x" * 2001), "warnings"),
+        (("record_id", "estimator_name", "valid"), ("", "RS", "True"), "record_id"),
+    ],
+)
+def test_a_wrong_estimate_is_refused(
+    header: tuple[str, ...], cells: tuple[str, ...], column: str, tmp_path: Path
+) -> None:
+    """Estimates are shown and exported, so their cells are checked too."""
+    files = {"metrics.csv": metrics(*TWO), "estimates.csv": table(header, [cells])}
+    (problem,) = problems(tmp_path, files, benchmark())
+
+    assert (problem.file, problem.row, problem.column) == ("estimates.csv", 2, column)
+
+
+def test_an_estimate_twice_is_refused(tmp_path: Path) -> None:
+    """A record has one estimate of an estimator."""
+    rows = (("a", "RS", "True", "", 1), ("a", "RS", "False", "", 2))
+    files = {"metrics.csv": metrics(*TWO), "estimates.csv": estimates(*rows)}
+    (problem,) = problems(tmp_path, files, benchmark())
+
+    assert problem == Problem(
+        "RS has an estimate of this record already: row 2 of estimates.csv", "estimates.csv", 3, "record_id", "a"
+    )
+
+
+def test_a_paired_ratio_without_its_errors_is_refused(tmp_path: Path) -> None:
+    """A row that says it has components must have both."""
+    row = series("a", "RS", "paired_mae_ratio", None, SHORT, aggregation_components=True, clean_absolute_error=0.1)
+    rest = "contamination: [{name: shift}]"
+    problem = the_problem_of(tmp_path, *TWO, row, mode="stress_test", use="[mae, paired_mae_ratio]", rest=rest)
+
+    assert problem.message == "stressed_absolute_error must be a number that is not negative"
+    assert (problem.row, problem.column) == (4, "metadata_json")
+
+
+def test_names_that_differ_in_case_are_refused(tmp_path: Path) -> None:
+    """On a board they would be one estimator."""
+    problem = the_problem_of(tmp_path, *TWO, series("a", "rs", "mae", 0.1, SHORT))
+
+    assert problem.message == "rs and RS differ only in case; write the name one way"
+
+
+def test_the_largest_given_run_is_read_with_room_to_spare(tmp_path: Path) -> None:
+    """What is kept of a row is bounded: the metadata of one take a few thousand characters at most."""
+    evidence = read_given("rich_stress", tmp_path)
+
+    assert len(evidence.scores) == 576
+    assert max(len(word) for word in evidence.scores.recorded["metadata"].words) < 5000
+    assert LIMITS.max_rows > sum(file.n_rows for file in evidence.files)

@@ -1,0 +1,242 @@
+"""Records matched by their id: who has which, and what a mean over a chosen few comes to."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from app.boards.registry import parse_manifest
+from app.boards.weighted_rank.method import WeightedRank, compute
+from app.boards.weighted_rank.records import held_records, records_table
+from app.manifest.manifest import Manifest
+from app.store.series import standing_records
+from app.values.scores import Coded, ScoreTable
+from tests.cases.lrdbench_http import Row, archive_of, make_benchmark, part_of, per_series, submit, table
+from tests.conftest import Site
+
+CANONICAL = "public_small_canonical_ground_truth"
+BOARD = "leaderboards/canonical-accuracy"
+Values = Mapping[str, Mapping[str, float | None]]
+
+
+def manifest(more: str = "", estimators: str = "") -> Manifest:
+    """Return a benchmark of errors and run times."""
+    return parse_manifest(
+        f"""
+schema_version: 1
+slug: small
+title: Small
+evidence: series_metrics
+mode: ground_truth
+{estimators}
+metrics: {{catalog: lrdbench, use: [mae, runtime, coverage@0.95, coverage_error@0.95, ci_width@0.95]}}
+tasks: {{open: true}}
+leaderboards:
+  - {{name: main, method: weighted_rank, weights: {{mae: 0.5, runtime: 0.5}}, uncertainty: {{n_resamples: 200}}{more}}}
+""".encode()
+    )
+
+
+def rows(errors: Values, runtimes: Values | None = None) -> ScoreTable:
+    """Return rows of one stratum from errors by estimator and record; None is a null. A run time is one second."""
+    cells = [(name, record, error) for name, by_record in errors.items() for record, error in by_record.items()]
+    records = list(dict.fromkeys(record for _, record, _ in cells))
+    names = list(errors)
+    times = [(runtimes or {}).get(name, {}).get(record, 1.0) for name, record, _ in cells]
+    metrics = [0 if time is not None else 1 for time in times]
+    n_rows = len(cells)
+    numbers = [
+        [np.nan if value is None else value for value in pair]
+        for pair in zip((c[2] for c in cells), times, strict=True)
+    ]
+    return ScoreTable(
+        entrant=Coded(tuple(names), np.array([names.index(name) for name, _, _ in cells])),
+        task=Coded(("s",), np.zeros(n_rows, dtype=np.int64)),
+        columns=("mae", "runtime"),
+        values=np.array(numbers),
+        leaked=np.zeros(n_rows, dtype=np.bool_),
+        file=np.zeros(n_rows, dtype=np.int64),
+        row=np.arange(n_rows),
+        item=Coded(tuple(records), np.array([records.index(record) for _, record, _ in cells])),
+        recorded={
+            "metrics": Coded(("mae runtime", "mae"), np.array(metrics)),
+            "stratum_json": Coded(('{"n": 1}',), np.zeros(n_rows, dtype=np.int64)),
+        },
+    )
+
+
+def board(scores: ScoreTable, declared: Manifest) -> tuple[list[dict[str, object]], Sequence[str]]:
+    """Return the board's rows and its notes."""
+    spec = declared.leaderboards[0]
+    assert isinstance(spec, WeightedRank)
+    made = compute(declared, spec, scores).leaderboard
+    return [dict(row) for row in made.records()], made.notes
+
+
+ALL = {"r1": 0.3, "r2": 0.4, "r3": 0.5}
+
+
+def test_a_single_good_record_wins_nothing() -> None:
+    """C has one of three records: no rank, and a note that says how many it lacks."""
+    found, notes = board(rows({"A": ALL, "B": ALL, "C": {"r1": 0.0}}), manifest())
+
+    assert [(row["entrant"], row["rank"], row["n_attempted"], row["n_absent"]) for row in found] == [
+        ("A", 1, 6, 0), ("B", 1, 6, 0), ("C", None, 6, 4),
+    ]  # fmt: skip
+    assert "Partial, so shown without a rank: C lacks 2 of the 3 records." in notes
+
+
+def test_records_that_nobody_else_has_count_for_nothing() -> None:
+    """C adds a record of its own on which it is perfect: its mean stays that of the three, and the note names it."""
+    mine = {record: value + 0.1 for record, value in ALL.items()}
+    found, notes = board(rows({"A": ALL, "B": ALL, "C": {**mine, "easy": 0.0}}), manifest())
+    last = found[-1]
+
+    assert (last["entrant"], last["rank"], last["metric__mae"]) == ("C", 3, pytest.approx(0.5))
+    assert any("rows on 1 other records are left out: C." in note for note in notes)
+
+
+def test_a_record_that_failed_is_not_lacking() -> None:
+    """A null is a row: it is counted as attempted and not as included, and its estimator has a rank."""
+    found, _ = board(rows({"A": ALL, "B": {**ALL, "r3": None}}), manifest())
+    failing = next(row for row in found if row["entrant"] == "B")
+
+    assert (failing["rank"], failing["n_attempted"], failing["n_included"], failing["n_absent"]) == (1, 6, 5, 0)
+
+
+def test_a_metric_left_out_on_some_records_is_absent() -> None:
+    """B has every record and no run time on two of them: attempted all the same."""
+    found, notes = board(rows({"A": ALL, "B": ALL, "C": ALL}, {"B": {"r1": None, "r2": None}}), manifest())
+    named = {str(row["entrant"]): row for row in found}
+
+    assert (named["B"]["n_attempted"], named["B"]["n_included"], named["B"]["n_absent"]) == (6, 4, 2)
+    assert "Values that most estimators have a row for are absent: B." in notes
+
+
+def test_estimators_without_a_record_in_common_are_all_partial() -> None:
+    """Two that have nothing to be compared on: both are shown, neither has a rank."""
+    found, _ = board(rows({"A": {"r1": 0.1}, "B": {"r2": 0.2}}), manifest())
+
+    assert [(row["entrant"], row["rank"], row["metric__mae"]) for row in found] == [("A", None, 0.1), ("B", None, 0.2)]
+
+
+def test_a_missing_value_comes_after_all_who_are_enrolled() -> None:
+    """Three are enrolled and two have reported: the rank of a missing run time is four, and the third is named."""
+    declared = manifest(estimators="estimators: [A, B, C]")
+    found, notes = board(rows({"A": ALL, "B": ALL}, {"B": dict.fromkeys(ALL)}), declared)
+    without = next(row for row in found if row["entrant"] == "B")
+
+    assert (without["rank__runtime"], without["score"]) == (4.0, 2.75)
+    assert "Enrolled, and without any row yet: C." in notes
+
+
+def test_rule_1_has_no_interval_of_the_score() -> None:
+    """Its points break ties by name and resamples do not, so the score could lie outside; rank intervals are there."""
+    found, notes = board(rows({"A": ALL, "B": ALL}), manifest(", ranking_rule: 1"))
+
+    assert [(row["score_lower"], row["score_upper"], row["rank_low"]) for row in found] == [(None, None, 1)] * 2
+    assert any("no interval of the score" in note for note in notes)
+
+
+def test_the_table_of_records_says_who_lacks_which() -> None:
+    """Each record with its stratum, how many have it, whether all do, whether it counts, and who lacks it."""
+    scores = rows({"A": ALL, "B": ALL, "C": {"r1": 0.0, "easy": 0.0}})
+    shown = records_table(held_records(scores, ["A", "B", "C"]))
+
+    assert shown.rows == (
+        ("r1", "s", 3, True, True, None),
+        ("r2", "s", 2, False, True, "C"),
+        ("r3", "s", 2, False, True, "C"),
+        ("easy", "s", 1, False, False, "A, B"),
+    )
+
+
+def test_the_board_and_the_table_of_records_tell_of_a_cherry_picker(roomy_site: Site) -> None:
+    """RS and DFA on six records, DMA on its best one: no rank for DMA, and five records that it lacks."""
+    slug = make_benchmark(roomy_site, CANONICAL)
+    submit(roomy_site, slug, part_of(CANONICAL, ["RS", "DFA"]))
+    roomy_site.work()
+    mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "DMA"]
+    best = min((float(row["value"]), row["record_id"]) for row in mine if row["metric_name"] == "mae")[1]
+    submit(roomy_site, slug, archive_of(row for row in mine if row["record_id"] == best), "bob")
+    roomy_site.work()
+    ranks = {
+        row["entrant"]: (row["rank"], row["n_attempted"], row["n_absent"])
+        for row in table(roomy_site, slug, f"{BOARD}.csv")
+    }
+    records = table(roomy_site, slug, "tables/records.csv")
+    page = roomy_site.http.get(f"/benchmarks/{slug}/{BOARD}", headers={"Accept": "text/html"}).text
+
+    assert ranks["DMA"] == ("", "24", "20")
+    assert sorted(rank for rank, _, _ in ranks.values()) == ["", "1", "2"]
+    assert [row["lacking"] for row in records].count("DMA") == 5
+    assert len(roomy_site.http.get(f"/benchmarks/{slug}/tables/records.json").json()["rows"]) == 6
+    assert f'href="/benchmarks/{slug}/tables/records"' in page
+    assert "DMA lacks 5 of the 6 records" in page
+    assert re.search(r"absent</a></dt><dd>20</dd>", page)
+
+
+def checks_of(site: Site, submission: int) -> dict[str, tuple[str, str]]:
+    """Return the outcome and the reason of each rule."""
+    shown = site.http.get(f"/submissions/{submission}.json").json()
+    return {check["rule"]: (check["outcome"], check["reason"]) for check in shown["checks"]}
+
+
+def with_moved_record(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with the first record in the last one's stratum."""
+    other, record = rows[-1]["stratum_json"], rows[0]["record_id"]
+    return [{**row, "stratum_json": other} if row["record_id"] == record else row for row in rows]
+
+
+def test_fewer_records_than_the_others_are_a_warning(roomy_site: Site) -> None:
+    """Said at submission, with which records; the first submission has nobody to be held against."""
+    slug = make_benchmark(roomy_site, CANONICAL)
+    first = submit(roomy_site, slug, part_of(CANONICAL, ["RS", "DFA"]))
+    mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "DMA"]
+    second = submit(
+        roomy_site, slug, archive_of(row for row in mine if row["record_id"] == mine[0]["record_id"]), "bob"
+    )
+    outcome, reason = checks_of(roomy_site, second["id"])["records"]
+
+    assert checks_of(roomy_site, first["id"])["records"][0] == "passed"
+    assert (outcome, reason.startswith("DMA lacks 5 of 6 records that others have (")) == ("warned", True)
+
+
+def test_a_record_in_two_strata_is_not_admitted(roomy_site: Site) -> None:
+    """The second submission moves a record: it stays off the boards, and its check names the first one."""
+    slug = make_benchmark(roomy_site, CANONICAL)
+    first = submit(roomy_site, slug, part_of(CANONICAL, ["RS"]))
+    mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "DFA"]
+    moved = with_moved_record(mine)
+    second = submit(roomy_site, slug, archive_of(moved), "bob")
+    outcome, reason = checks_of(roomy_site, second["id"])["strata"]
+    roomy_site.work()
+
+    assert (second["status"], outcome) == ("not_admitted", "failed")
+    assert f"in submission {first['id']}" in reason
+    assert mine[0]["record_id"] in reason
+    assert [row["entrant"] for row in table(roomy_site, slug, f"{BOARD}.csv")] == ["RS"]
+
+
+def test_an_entrant_may_correct_its_own_strata(roomy_site: Site) -> None:
+    """What a submission supersedes does not hold it to its old strata; what stays of others does."""
+    slug = make_benchmark(roomy_site, CANONICAL)
+    mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "RS"]
+    moved = with_moved_record(mine)
+    submit(roomy_site, slug, archive_of(moved))
+    corrected = submit(roomy_site, slug, part_of(CANONICAL, ["RS"]))
+
+    assert corrected["status"] == "received"
+
+
+def test_submissions_to_one_benchmark_take_turns(roomy_site: Site) -> None:
+    """While one transaction looks at the standing records, the next one waits: it must see what the first stores."""
+    with roomy_site.sessions.begin() as first, roomy_site.sessions() as second:
+        standing_records(first, 1, ["A"])
+        second.execute(text("SET LOCAL lock_timeout = '100ms'"))
+
+        with pytest.raises(OperationalError, match="lock timeout"):
+            standing_records(second, 1, ["B"])

@@ -1,0 +1,160 @@
+"""What a submission claims of itself against its own rows: by the evaluation, and by what only checks."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.boards.registry import parse_manifest
+from app.cli.examples import Example
+from app.config import Settings
+from app.files.uploads import Limits, Upload
+from app.kinds.claimed import check_own_claims, own_means
+from app.kinds.episodes.summary import episodes_drawn
+from app.kinds.reader import Evidence, read_evidence
+from app.manifest.manifest import Manifest
+from app.values.facts import RunFacts
+from tests.cases.admission import facts, grid, table
+from tests.cases.chamber import EXAMPLES, MANIFEST, manifest
+
+GIVEN = ("chamber-handover", "chamber-cocarry")
+ONE = {"success_mean": 1.0, "success_iqm": 1.0, "success_ci_low": 1.0, "success_ci_high": 1.0}
+
+
+def given(name: str, at: int = 0) -> tuple[Manifest, Evidence]:
+    """Return one of the examples' submissions, read."""
+    example = Example(EXAMPLES / name)
+    declared = parse_manifest(Path(example.manifest).read_bytes())
+    submission = example.submissions[at]
+    uploads = [Upload(path.name, path) for path in submission.files]
+    return declared, read_evidence(declared, uploads, submission.entrant, Limits.from_settings(Settings()))
+
+
+def summarised(n_bundles: int = 1, **changed: Any) -> RunFacts:
+    """Return bundles that claim what forty successes give, with what is changed."""
+    drawn = {"n_resamples": 2000, "bootstrap_root_seed": 0}
+    return RunFacts(tuple(facts(summary={**ONE, **drawn, **changed}) for _ in range(n_bundles)))
+
+
+def test_an_honest_summary_passes() -> None:
+    """Forty successes."""
+    (found,) = check_own_claims(manifest(), table(grid()), summarised(), None)
+
+    assert (found.rule, found.outcome) == ("claimed_summary", "passed")
+
+
+def test_a_summary_counts_an_episode_without_a_score_as_the_worst() -> None:
+    """A mean of the scored episodes alone is not the mean."""
+    scores = table(grid())
+    scores.values[0, 0] = np.nan
+    (found,) = check_own_claims(manifest(), scores, summarised(), None)
+
+    assert "success_mean: 1.0 claimed, 0.975 computed" in found.reason
+
+
+def test_a_request_leaves_what_takes_long_to_the_evaluation() -> None:
+    """It says so; without a request all of it is drawn."""
+    many = summarised(20)
+    scores = table(grid())
+    (later,) = check_own_claims(manifest(), scores, many, None, is_request=True)
+    (now,) = check_own_claims(manifest(), scores, many, None)
+
+    assert (later.outcome, now.outcome) == ("warned", "passed")
+    assert "decided at evaluation" in later.reason
+
+
+def test_summaries_that_are_not_drawn_again_cost_nothing() -> None:
+    """More resamples than are drawn, or a summary without any."""
+    scores = table(grid())
+
+    assert episodes_drawn(scores, summarised(n_resamples=10**9).bundles) == 0
+    assert episodes_drawn(scores, [facts(summary={})]) == 0
+    assert episodes_drawn(scores, summarised().bundles) == 2000 * 540
+
+
+@pytest.mark.parametrize(("name", "at"), [(name, at) for name in GIVEN for at in range(3)])
+def test_every_claimed_number_of_the_given_bundles_comes_out_bit_for_bit(name: str, at: int) -> None:
+    """Point estimates, both ends of the interval and the count; the next float is another number."""
+    declared, evidence = given(name, at)
+    (bundle,) = evidence.facts.bundles
+    (found,) = check_own_claims(declared, evidence.scores, evidence.facts, None)
+    others = {key: float(np.nextafter(bundle.summary[key], 2.0)) for key in (*ONE, "n_episodes")}
+    forged = [replace(bundle, summary={**bundle.summary, key: value}) for key, value in others.items()]
+    told = [check_own_claims(declared, evidence.scores, RunFacts((each,)), None)[0] for each in forged]
+
+    assert found.reason == "Every claimed summary comes out of the episodes, to the last digit."
+    assert [check.outcome for check in told] == ["failed"] * 5
+
+
+def test_other_programs_may_round_their_sums_another_way() -> None:
+    """Where the benchmark does not draw CHAMBER's stream, and the check says how near is near enough."""
+    (found,) = check_own_claims(manifest(), table(grid()), summarised(success_mean=1.0 - 1e-12), None)
+    (told,) = check_own_claims(manifest(), table(grid()), summarised(success_mean=1.0 - 1e-6), None)
+
+    assert found.reason == "Every claimed summary comes out of the episodes, within 1e-09."
+    assert told.outcome == "failed"
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_the_given_bundles_are_compared_within_a_request(name: str) -> None:
+    """Real bundles are far below the limit."""
+    declared, evidence = given(name)
+    (found,) = check_own_claims(declared, evidence.scores, evidence.facts, None, is_request=True)
+
+    assert (found.rule, found.outcome) == ("claimed_summary", "passed")
+
+
+def test_values_that_a_run_of_lrdbench_claims_are_compared_within_a_request() -> None:
+    """One of them is changed, and told as a warning."""
+    declared, evidence = given("lrdbench-canonical")
+    at = next(at for at, claim in enumerate(evidence.facts.claimed) if claim.table == "per_stratum_metrics")
+    wrong = list(evidence.facts.claimed)
+    wrong[at] = replace(wrong[at], value=99.0)
+    (found,) = check_own_claims(declared, evidence.scores, evidence.facts, None, is_request=True)
+    changed = replace(evidence.facts, claimed=tuple(wrong))
+    (told,) = check_own_claims(declared, evidence.scores, changed, None, is_request=True)
+
+    assert (found.rule, found.outcome) == ("claimed_values", "passed")
+    assert told.outcome == "warned"
+    assert "99.0 claimed" in told.reason
+
+
+def test_many_values_of_lrdbench_are_left_to_the_evaluation() -> None:
+    """Where a request would draw for long."""
+    declared, evidence = given("lrdbench-canonical")
+    assert declared.uncertainty is not None
+    heavy = declared.model_copy(
+        update={"uncertainty": declared.uncertainty.model_copy(update={"n_resamples": 100_000})}
+    )
+    scores = replace(evidence.scores, values=np.tile(evidence.scores.values, (10, 1)))
+    (found,) = check_own_claims(heavy, scores, evidence.facts, None, is_request=True)
+
+    assert (found.rule, found.outcome) == ("claimed_values", "warned")
+    assert "decided at evaluation" in found.reason
+
+
+def test_claims_about_predictions_are_left_to_the_evaluation() -> None:
+    """They are measured there, against labels."""
+    declared = parse_manifest((EXAMPLES / "breast-cancer" / "manifest.yaml").read_bytes())
+    (found,) = check_own_claims(declared, table(grid()), RunFacts(), {"model": {"auc": 1.0}}, is_request=True)
+
+    assert (found.rule, found.outcome) == ("claims", "warned")
+    assert check_own_claims(declared, table(grid()), RunFacts(), None) == []
+
+
+def test_a_claimed_mean_is_over_tasks() -> None:
+    """A task with many episodes weighs no more than one with few."""
+    declared = parse_manifest(MANIFEST.replace(b"[{id: place}]", b"[{id: place}, {id: lift}]"))
+    scores = table([*grid(), *grid([0], n=1, task="lift")])
+    scores.values[40:] = 0.0
+
+    assert own_means(declared.model_copy(update={"metrics": {"success": declared.metrics["success"]}}), scores) == {
+        ("mover", "success"): 0.5
+    }
+
+
+def test_an_average_that_nobody_claims_is_not_checked() -> None:
+    """No form, no bundle, no check."""
+    assert check_own_claims(manifest(), table(grid(), ("success", "violation")), RunFacts(), None) == []

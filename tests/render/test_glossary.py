@@ -1,0 +1,38 @@
+"""The glossary explains every column that points to it, and every metric that a benchmark of predictions can have."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from app.manifest.parts import Predictions
+from app.manifest.prediction_metrics import glossary_key, metric_names
+from app.render.glossary import ENTRIES
+
+APP = Path(__file__).resolve().parents[2] / "app"
+ANCHORS = {entry.anchor for entry in ENTRIES}
+
+
+def test_no_term_is_explained_twice() -> None:
+    """An anchor leads to one entry."""
+    assert len(ANCHORS) == len(ENTRIES)
+
+
+def test_every_term_that_a_column_names_is_explained() -> None:
+    """The names stand in the definitions of the columns."""
+    named = {
+        term for path in APP.rglob("*.py") for term in re.findall(r'glossary="(\w+)"', path.read_text(encoding="utf-8"))
+    }
+
+    assert len(named) > 40
+    assert named <= ANCHORS
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression", "ranking"])
+@pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"]])
+def test_every_metric_of_predictions_is_explained(kind: str, classes: list[str]) -> None:
+    """Averaged metrics and those at a constraint share an entry."""
+    part = {"kind": kind} | ({"classes": classes} if kind == "classification" else {})
+
+    for name in metric_names(Predictions.model_validate(part)):
+        assert glossary_key(name) in ANCHORS, name

@@ -1,0 +1,115 @@
+"""Tables as plots: geometry from the same rows that the table shows."""
+
+from app.render.drawings import build_drawings
+from app.render.heatmap import Heatmap
+from app.render.html import render
+from app.render.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, LinePlot
+from app.values.table import Cell, Column, Table
+from tests.cases.html_pages import table_page
+
+COLUMNS = (
+    Column("who", "Who", "text"),
+    Column("x", "Across"),
+    Column("y", "Up"),
+    Column("low", "L"),
+    Column("high", "H"),
+)
+LINES = {"kind": "lines", "x": "x", "y": "y", "low": "low", "high": "high", "by": "who"}
+HEAT_COLUMNS = (Column("who", "Who", "text"), Column("where", "Where", "text"), Column("n", "Failed", "integer"))
+HEAT = {"kind": "heatmap", "x": "where", "y": "who", "value": "n"}
+
+
+def table(*rows: tuple[Cell, ...], plot: dict[str, object] | None = None) -> Table:
+    """Return a table that declares a plot of lines."""
+    return Table("profiles/a", "Profiles", COLUMNS, rows, (), {"plot": plot or LINES})
+
+
+def heat(*rows: tuple[Cell, ...]) -> Table:
+    """Return a table that declares a heatmap."""
+    return Table("failure_map", "Failures", HEAT_COLUMNS, rows, (), {"plot": HEAT})
+
+
+def build_plot(table: Table) -> LinePlot | None:
+    """Return the one plot of lines that a table declares, if there is something to draw."""
+    shown = build_drawings(table).shown
+    return shown[0].lines if shown else None
+
+
+def build_heatmap(table: Table) -> Heatmap | None:
+    """Return the one heatmap that a table declares."""
+    return build_drawings(table).shown[0].heatmap
+
+
+def test_the_ends_of_the_data_are_the_ends_of_the_axes() -> None:
+    """The lowest point is at the lower left corner, the highest at the upper right."""
+    plot = build_plot(table(("A", 0.0, 0.0, None, None), ("A", 1.0, 1.0, None, None)))
+
+    assert plot is not None
+    assert plot.series[0].line == f"M{LEFT:g} {HEIGHT - BOTTOM:g}L{WIDTH - RIGHT:g} {TOP:g}"
+
+
+def test_each_name_is_a_line() -> None:
+    """Rows of two names are two series in the order in which they come."""
+    plot = build_plot(table(("B", 0.0, 0.0, None, None), ("A", 1.0, 1.0, None, None)))
+
+    assert plot is not None
+    assert [series.name for series in plot.series] == ["B", "A"]
+
+
+def test_lines_beyond_ten_are_counted_and_not_drawn() -> None:
+    """Eleven colours cannot be told apart."""
+    rows = [(f"E{number}", float(at), 0.5, None, None) for number in range(12) for at in (0, 1)]
+    plot = build_plot(table(*rows))
+
+    assert plot is not None
+    assert (len(plot.series), plot.n_hidden) == (10, 2)
+
+
+def test_a_point_without_a_value_is_left_out() -> None:
+    """Null is a gap, not zero."""
+    plot = build_plot(table(("A", 0.0, None, None, None), ("A", 1.0, 1.0, None, None), ("A", 2.0, 2.0, None, None)))
+
+    assert plot is not None
+    assert plot.series[0].line.count("L") == 1
+
+
+def test_a_band_goes_there_and_back() -> None:
+    """Two points with intervals make a closed shape of four corners."""
+    plot = build_plot(table(("A", 0.0, 0.5, 0.0, 1.0), ("A", 1.0, 0.5, 0.0, 1.0)))
+
+    assert plot is not None
+    assert (plot.series[0].band.count("L"), plot.series[0].band[-1]) == (3, "Z")
+
+
+def test_a_table_without_a_plot_has_none() -> None:
+    """Most tables are only tables."""
+    assert build_plot(Table("t", "T", COLUMNS, (("A", 0.0, 0.0, 0.0, 0.0),))) is None
+
+
+def test_a_table_without_rows_draws_nothing() -> None:
+    """There is no scale without a value."""
+    assert build_plot(table()) is None
+
+
+def test_a_heatmap_shades_by_the_largest_value() -> None:
+    """The largest is darkest, zero is blank, and one of many is still seen."""
+    drawn = build_heatmap(heat(("A", "s1", 100), ("A", "s2", 0), ("A", "s3", 1)))
+
+    assert drawn is not None
+    assert [cell.shade for cell in drawn.rows[0][1] if cell] == [8, 0, 1]
+
+
+def test_a_missing_cell_of_a_heatmap_is_empty() -> None:
+    """A combination without a row is not a zero."""
+    drawn = build_heatmap(heat(("A", "s1", 1), ("B", "s2", 1)))
+
+    assert drawn is not None
+    assert drawn.rows[0][1][1] is None
+
+
+def test_names_in_a_plot_are_escaped() -> None:
+    """The page of a plot holds its names as text."""
+    page = render("table.html", **table_page(table(("<b>A</b>", 0.0, 0.0, None, None), ("C", 1.0, 1.0, None, None))))
+
+    assert b"<b>A</b>" not in page
+    assert b"&lt;b&gt;A&lt;/b&gt;" in page

@@ -1,0 +1,164 @@
+"""Resampled examples, and threshold curves under many weightings: against one curve at a time, and by their laws."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom, chisquare
+
+from app.stats.arrays import BoolArray, FloatArray
+from app.stats.curves import (
+    average_precision,
+    precision_recall_area,
+    roc_area,
+    threshold_curve,
+)
+from app.stats.example_draws import map_resamples
+from app.stats.example_sums import NEAR, flag_sums, weighted_sums
+from app.stats.resampled_curves import (
+    at_recall,
+    count_calls,
+    curve_areas,
+    precision_at_volume,
+    recall_at,
+    sort_scores,
+    sort_volume,
+)
+from tests.cases.curve_oracle import metric_at
+
+
+def drawn(n_examples: int, n_resamples: int, **options: Any) -> NDArray[np.uint8]:
+    """Return every count of one stream."""
+    rng = np.random.default_rng(3)
+    return np.concatenate(list(map_resamples(lambda counts: counts, n_examples, n_resamples, rng, **options)))
+
+
+@pytest.mark.parametrize("n_examples", [1, 7, 999, 1000, 1001, 5003])
+def test_every_resample_draws_as_many_as_there_are(n_examples: int) -> None:
+    """Whether examples are drawn one by one or by Poisson counts that are topped up."""
+    assert (drawn(n_examples, 50).sum(axis=1, dtype=int) == n_examples).all()
+
+
+@pytest.mark.parametrize("n_examples", [10, 1001])
+@pytest.mark.parametrize("batch_cells", [1, 3003, 7007])
+def test_the_batch_does_not_change_the_draws(n_examples: int, batch_cells: int) -> None:
+    """Memory is not another number."""
+    assert (drawn(n_examples, 20, batch_cells=batch_cells) == drawn(n_examples, 20)).all()
+
+
+@pytest.mark.parametrize("n_examples", [50, 1200])
+def test_counts_are_binomial(n_examples: int) -> None:
+    """One example's count is binomial(n, 1/n): on either side of the limit, over examples and resamples."""
+    counts = drawn(n_examples, 600_000 // n_examples)
+    seen = np.bincount(np.minimum(counts[:, ::7].ravel(), 4), minlength=5)
+    law = binom(n_examples, 1 / n_examples)
+    expected = np.array([*law.pmf(np.arange(4)), law.sf(3)]) * seen.sum()
+
+    assert chisquare(seen, expected).pvalue > 1e-4
+
+
+def test_counts_of_two_examples_depend_on_each_other_as_the_multinomial_says() -> None:
+    """Their covariance is −1/n, seen in the variance of a half's total: n/4, where independent counts had n/2."""
+    totals = drawn(1500, 4000)[:, :750].sum(axis=1, dtype=np.float64)
+
+    assert totals.var() == pytest.approx(1500 / 4, rel=0.1)
+
+
+def test_a_resample_drawn_in_full_is_right_too() -> None:
+    """Without a margin half of the rows have more Poisson counts than examples, and are drawn one by one."""
+    counts = drawn(1500, 4000, margin=0.0)
+
+    assert (counts.sum(axis=1, dtype=int) == 1500).all()
+    assert counts[:, :750].sum(axis=1, dtype=np.float64).var() == pytest.approx(1500 / 4, rel=0.1)
+
+
+AREAS = {"roc": roc_area, "precision_recall": precision_recall_area, "average_precision": average_precision}
+
+
+def sample(seed: int) -> tuple[FloatArray, BoolArray, NDArray[np.uint8] | FloatArray]:
+    """Return scores with ties, classes and five weightings: counts for odd seeds, real weights for even ones."""
+    rng = np.random.default_rng(seed)
+    n_examples = int(rng.integers(3, 40))
+    scores = rng.integers(0, rng.integers(2, 60), n_examples).astype(np.float64)
+    is_positive = rng.random(n_examples) < 0.4
+    if seed % 2:
+        return scores, is_positive, rng.integers(0, 4, size=(5, n_examples)).astype(np.uint8)
+    return scores, is_positive, rng.random((5, n_examples)) * (rng.random((5, n_examples)) < 0.7)
+
+
+def none_as_nan(value: float | None) -> float:
+    """Return NaN for what one curve calls None."""
+    return float("nan") if value is None else value
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("area", AREAS)
+def test_areas_are_those_of_one_curve_at_a_time(area: str, seed: int) -> None:
+    """Every weighting at once is every weighting alone, with ties and with weightings of one class only."""
+    scores, is_positive, weights = sample(seed)
+    found = getattr(curve_areas(sort_scores(scores, is_positive), weights), area)
+    expected = [none_as_nan(AREAS[area](threshold_curve(scores, is_positive, row.astype(float)))) for row in weights]
+
+    assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("at", [0.0, 0.01, 0.5, 0.8, 1.0])
+def test_constrained_metrics_are_those_of_one_curve_at_a_time(at: float, seed: int) -> None:
+    """All five pairs of a metric and a constraint."""
+    scores, is_positive, weights = sample(seed)
+    calls = count_calls(sort_scores(scores, is_positive), weights)
+    found = {
+        ("precision", "recall"): at_recall(calls, "precision", at),
+        ("false_positive_rate", "recall"): at_recall(calls, "fpr", at),
+        ("recall", "precision"): recall_at(calls, "precision", at),
+        ("recall", "false_positive_rate"): recall_at(calls, "fpr", at),
+        ("precision", "volume"): precision_at_volume(sort_volume(scores, is_positive), weights, at),
+    }
+    curves = [threshold_curve(scores, is_positive, row.astype(float)) for row in weights]
+    for (metric, given), values in found.items():
+        alone = [metric_at(curve, metric, given, at) for curve in curves]
+        assert values == pytest.approx([none_as_nan(e and e[0]) for e in alone], abs=1e-9, nan_ok=True), (metric, given)
+
+
+def test_areas_by_hand() -> None:
+    """Scores 1 to 4, the second and the last positive: three of four pairs in order; doubling the worst negative."""
+    scores, is_positive = np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True])
+    weights = np.array([[1, 1, 1, 1], [1, 1, 2, 1]], dtype=np.uint8)
+    areas = curve_areas(sort_scores(scores, is_positive), weights)
+
+    assert areas.roc.tolist() == pytest.approx([3 / 4, 4 / 6])
+
+
+def test_pooled_scores_take_the_weight_of_their_example() -> None:
+    """Two classes pooled are every example twice, each time with its own weight."""
+    scores, is_positive = np.array([0.2, 0.8, 0.6, 0.4]), np.array([False, True, True, False])
+    weights = np.array([[2, 1]], dtype=np.uint8)
+    pooled = sort_scores(scores, is_positive, example=np.array([0, 0, 1, 1]))
+    doubled = np.array([[2, 2, 1, 1]], dtype=np.uint8)
+
+    assert curve_areas(pooled, weights).roc == curve_areas(sort_scores(scores, is_positive), doubled).roc
+
+
+@pytest.mark.parametrize("n_examples", [1, NEAR - 1, NEAR, 2 * NEAR + 3])
+def test_sums_under_counts_are_the_matrix_product(n_examples: int) -> None:
+    """Counts are read as bytes, a stretch of examples at a time; weights that are no counts go the plain way."""
+    rng = np.random.default_rng(n_examples)
+    counts = rng.poisson(1.0, (5, n_examples)).astype(np.uint8)
+    values = rng.normal(size=(3, n_examples))
+    flags = values > 0.0
+
+    for weights in (counts, counts * 0.5):
+        assert weighted_sums(weights, values) == pytest.approx(weights @ values.T, rel=1e-12, abs=1e-9)
+        assert (flag_sums(weights, flags) == weights.astype(float) @ flags.T).all()
+
+
+def test_a_value_that_is_not_a_number_shows() -> None:
+    """Adding several parts of a sum at once does not lose it."""
+    values = np.array([[1.0, np.nan, 2.0], [1.0, np.inf, 2.0]])
+
+    found = weighted_sums(np.ones((1, 3), dtype=np.uint8), values)
+
+    assert np.isnan(found[0, 0])
+    assert np.isinf(found[0, 1])

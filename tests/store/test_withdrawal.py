@@ -1,0 +1,136 @@
+"""Withdrawing a submission: what it leaves behind, and what may come after it."""
+
+from typing import Any
+
+import pytest
+
+from tests.cases.walkthrough import BASE, BETTER, GOOD, PREREG, board, declare, send
+from tests.conftest import Site
+
+REFUSED = {"metadata": '{"dirty": true}'}
+
+
+def withdraw(site: Site, number: int, reason: str = "wrong data", who: str = "alice") -> Any:
+    """Withdraw a submission."""
+    return site.http.post(f"/submissions/{number}/withdraw", json={"reason": reason}, headers=site.auth(who))
+
+
+def snapshots(site: Site) -> list[dict[str, Any]]:
+    """Return the history of the benchmark, the newest first."""
+    listed: list[dict[str, Any]] = site.http.get("/benchmarks/tiny/snapshots.json").json()
+    return listed
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "\n\t", "a\u0000b", "a\u202eb", "two\nlines", "x" * 2001])
+def test_a_withdrawal_needs_a_reason_that_can_be_read(site: Site, reason: str) -> None:
+    """It is shown for ever, so it is neither blank nor misleading, and nothing is withdrawn without it."""
+    declare(site)
+    number = send(site, BASE)["id"]
+    answer = withdraw(site, number, reason)
+
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["column"] == "body.reason"
+    assert site.http.get(f"/submissions/{number}.json").json()["status"] == "received"
+
+
+def test_the_reason_is_kept_without_the_blanks_around_it(site: Site) -> None:
+    """As everyone reads it."""
+    declare(site)
+
+    assert withdraw(site, send(site, BASE)["id"], "  wrong data \n").json()["reason"] == "wrong data"
+
+
+def test_what_was_not_admitted_is_withdrawn_without_a_trace_on_the_boards(site: Site) -> None:
+    """It stays not admitted, has no tombstone there, and nothing is published anew."""
+    declare(site)
+    send(site, BASE)
+    refused = send(site, GOOD, **REFUSED)["id"]
+    site.work()
+    answer = withdraw(site, refused).json()
+    site.work()
+
+    assert (answer["status"], answer["admitted"]) == ("withdrawn", False)
+    assert [entry["state"] for entry in answer["entrants"]] == ["not_admitted"]
+    assert [(s["number"], s["withdrawals"]) for s in snapshots(site)] == [(1, [])]
+    assert site.http.get("/benchmarks/tiny.json").json()["stale"] is False
+
+
+def test_a_later_submission_that_never_stood_supersedes_nothing(site: Site) -> None:
+    """One that waits is evaluated and stands, although a later one was refused or withdrawn meanwhile."""
+    declare(site)
+    send(site, BASE)
+    waiting = send(site, GOOD)["id"]
+    withdraw(site, send(site, BETTER)["id"])
+    withdraw(site, send(site, BETTER, **REFUSED)["id"])
+    site.work()
+
+    assert site.http.get(f"/submissions/{waiting}.json").json()["status"] == "published"
+    assert set(board(site)["by"]) == {"Base", "Good"}
+    assert snapshots(site)[0]["withdrawals"] == []
+
+
+def test_a_later_submission_that_stood_and_was_withdrawn_still_supersedes(site: Site) -> None:
+    """What it had superseded does not come back: otherwise one could submit often and keep the best."""
+    declare(site)
+    send(site, BASE)
+    send(site, GOOD)
+    later = send(site, BETTER)["id"]
+    site.work()
+    withdraw(site, later)
+    site.work()
+
+    assert set(board(site)["by"]) == {"Base"}
+    assert [w["submission"] for w in snapshots(site)[0]["withdrawals"]] == [later]
+
+
+def test_a_submission_that_is_withdrawn_before_its_evaluation_gives_its_names_back(site: Site) -> None:
+    """It never stood, so it took nothing."""
+    declare(site)
+    withdraw(site, send(site, GOOD)["id"])
+
+    assert send(site, GOOD, "bob")["http"] == 202
+
+
+def test_withdrawn_bytes_may_come_again_as_a_new_submission(site: Site) -> None:
+    """A mistaken withdrawal can be undone; both submissions and the reason stay to be seen."""
+    declare(site)
+    send(site, BASE)
+    first = send(site, GOOD)["id"]
+    site.work()
+    withdraw(site, first, "by mistake")
+    again = send(site, GOOD)
+    site.work()
+
+    assert (again["http"], again["id"] > first) == (202, True)
+    assert send(site, GOOD)["id"] == again["id"]
+    assert set(board(site)["by"]) == {"Base", "Good"}
+    assert site.http.get(f"/submissions/{first}.json").json()["reason"] == "by mistake"
+    assert [w["submission"] for w in snapshots(site)[0]["withdrawals"]] == [first]
+
+
+def test_an_empty_key_is_no_key(site: Site) -> None:
+    """Two uploads that say nothing have nothing in common."""
+    declare(site)
+    first = _keyed(site, "", BASE)
+
+    assert _keyed(site, "", GOOD)["id"] != first["id"]
+
+
+def test_a_repeated_request_does_not_undo_a_withdrawal(site: Site) -> None:
+    """An Idempotency-Key stays with the submission that it made; another key makes a new one."""
+    declare(site)
+    first = _keyed(site, "once")
+    withdraw(site, first["id"])
+
+    assert (_keyed(site, "once")["id"], _keyed(site, "once")["status"]) == (first["id"], "withdrawn")
+    assert _keyed(site, "twice")["id"] != first["id"]
+    assert _keyed(site, "once")["id"] == first["id"]
+
+
+def _keyed(site: Site, key: str, rows: bytes = GOOD) -> dict[str, Any]:
+    answer: dict[str, Any] = site.http.post(
+        "/benchmarks/tiny/submissions",
+        files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))],
+        headers=site.auth() | {"Idempotency-Key": key},
+    ).json()
+    return answer

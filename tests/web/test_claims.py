@@ -1,0 +1,211 @@
+"""Registered claims over HTTP: a verdict stays listed, whatever is submitted or withdrawn later."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import event, select, update
+
+from app.db.models import SubmissionTable
+from app.prereg.prereg import sha256_hex
+from tests.cases.chamber import MANIFEST, PREREG, bundle, episode, zipped
+from tests.cases.chamber_http import YAML, register, send
+from tests.conftest import Site
+
+GAP = MANIFEST.replace(b"leaderboards:", b"""claims:
+  gap: {contrast: [left, right], metric: success, threshold: 0.2, direction: greater}
+leaderboards:""")  # fmt: skip
+OPEN = MANIFEST.replace(b"[document]", b"[evaluation]")
+HYPOTHESES = b"""benchmark: arm
+entrants: [mover, other]
+tasks: [place]
+metrics: [success]
+seeds: [0, 1, 2, 3, 4]
+hypotheses:
+  - {contrast: [mover, other], metric: success, threshold: 0.2, direction: greater}
+  - {contrast: [mover, ghost], metric: success, threshold: 0.2, direction: greater}
+  - {contrast: [up, down], metric: success, threshold: 0.2, direction: greater}
+"""
+
+
+@contextmanager
+def reading(site: Site) -> Iterator[Counter[int]]:
+    """Count how often the rows of each submission are read."""
+    read: Counter[int] = Counter()
+
+    def count(_c: object, _cursor: object, statement: str, parameters: dict[str, int], *_: object) -> None:
+        if "FROM score" in statement:
+            read[parameters["submission_id_1"]] += 1
+
+    engine = site.sessions.kw["bind"]
+    event.listen(engine, "before_cursor_execute", count)
+    yield read
+    event.remove(engine, "before_cursor_execute", count)
+
+
+def listed(site: Site) -> list[dict[str, Any]]:
+    """Return the claims of the benchmark."""
+    rows: list[dict[str, Any]] = site.http.get("/benchmarks/arm/claims.json").json()["rows"]
+    return rows
+
+
+def send_bundle(site: Site, prereg: bytes, *, best: str = "", policy: str = "mover") -> int:
+    """Submit a bundle of which the episodes with one member, or all with `*`, succeed; return its number."""
+    places = [(seed, number, member) for seed in range(5) for member in ("left", "right") for number in range(4)]
+    rows = [episode(*place, success=best in (place[2], "*")) for place in places]
+    ended = send(site, "arm", {"run.zip": zipped(bundle(rows, prereg, policy_id=policy))}, prereg)
+    assert ended["status"] == "published", ended["reason"]
+    return int(ended["id"])
+
+
+def withdraw(site: Site, number: int) -> None:
+    """Withdraw a submission and publish."""
+    site.http.post(f"/submissions/{number}/withdraw", json={"reason": "wrong"}, headers=site.auth())
+    site.work()
+
+
+def test_a_refuted_claim_stays_listed_when_its_submission_is_superseded_and_withdrawn(site: Site) -> None:
+    """Submitting until the verdict pleases leaves every verdict in the page, the CSV and the JSON."""
+    register(site, GAP, PREREG)
+    refuted = send_bundle(site, PREREG)
+    pleasing = send_bundle(site, PREREG, best="left")
+    superseded = [(row["submission"], row["status"], row["verdict"]) for row in listed(site)]
+    withdraw(site, refuted)
+    withdraw(site, pleasing)
+    withdrawn = [(row["submission"], row["status"], row["verdict"]) for row in listed(site)]
+    csv = site.http.get("/benchmarks/arm/claims.csv").text
+    page = site.http.get("/benchmarks/arm/claims", headers={"Accept": "text/html"}).text
+
+    assert superseded == [(refuted, "superseded", "not supported"), (pleasing, "current", "supported")]
+    assert withdrawn == [(refuted, "withdrawn", "not supported"), (pleasing, "withdrawn", "supported")]
+    assert csv.count("not supported,withdrawn") == page.count("not supported") == 1
+
+
+def test_a_refused_submission_has_no_listed_claim(site: Site) -> None:
+    """It was never admitted, and withdrawing it does not make it so."""
+    register(site, GAP, PREREG)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(dirty=True))}, PREREG)
+    withdraw(site, ended["id"])
+
+    assert listed(site) == []
+
+
+def test_a_claim_between_entrants_stays_listed_when_one_of_them_is_superseded(site: Site) -> None:
+    """Its row names both submissions."""
+    register(site, OPEN, HYPOTHESES)
+    mover, other = send_bundle(site, HYPOTHESES), send_bundle(site, HYPOTHESES, policy="other")
+    newer = send_bundle(site, HYPOTHESES, best="*")
+    rows = [row for row in listed(site) if row["first"] == "mover" and row["second"] == "other"]
+    found = {(r["submission"], r["second_submission"]): (r["status"], r["verdict"]) for r in rows}
+
+    assert found == {(mover, other): ("superseded", "not supported"), (newer, other): ("current", "supported")}
+
+
+def test_a_verdict_between_entrants_outlives_the_manifest_that_asked_for_it(site: Site) -> None:
+    """The boards go back to an old snapshot with the old manifest; the next one carries what came in between."""
+    asking = OPEN.replace(b"leaderboards:", b"""claims:
+  better: {contrast: [mover, other], metric: success, threshold: 0.5, direction: greater}
+leaderboards:""")  # fmt: skip
+    register(site, OPEN, HYPOTHESES)
+    send_bundle(site, HYPOTHESES)
+    send_bundle(site, HYPOTHESES, policy="other")
+    for manifest in (asking, OPEN):
+        site.http.put("/benchmarks/arm", content=manifest, headers=site.auth("steward") | YAML)
+        site.work()
+    send_bundle(site, HYPOTHESES, best="*")
+
+    assert [(row["status"], row["verdict"]) for row in listed(site) if row["claim"] == "better"] == [
+        ("superseded", "not supported")
+    ]
+
+
+def test_registered_contrasts_that_nobody_delivered_are_listed_as_inconclusive(site: Site) -> None:
+    """A hypothesis over a ghost, and one over conditions that were never run, each once."""
+    register(site, OPEN, HYPOTHESES)
+    send_bundle(site, HYPOTHESES)
+    send_bundle(site, HYPOTHESES, policy="other")
+    undecided = [(row["claim"], row["verdict"], row["note"]) for row in listed(site) if row["entrant"] is None]
+
+    assert undecided == [
+        ("hypothesis 2", "inconclusive", "not delivered: ghost"),
+        ("hypothesis 3", "inconclusive", "not delivered: up, down"),
+    ]
+
+
+def test_the_other_side_of_a_claim_may_come_later(site: Site) -> None:
+    """Until then it is not delivered; its own submission is silent about it."""
+    register(site, OPEN, HYPOTHESES)
+    mover = send_bundle(site, HYPOTHESES)
+    own = site.http.get(f"/submissions/{mover}/tables/claims.json").json()["rows"]
+    before = listed(site)[0]
+    send_bundle(site, HYPOTHESES, policy="other")
+    after = [row for row in listed(site) if row["claim"] == "hypothesis 1"]
+
+    assert (before["claim"], before["note"]) == ("hypothesis 1", "not delivered: other")
+    assert [row["claim"] for row in own] == ["hypothesis 2", "hypothesis 3"]
+    assert [row["verdict"] for row in after] == ["not supported"]
+
+
+def test_every_link_of_the_claims_leads_somewhere(site: Site) -> None:
+    """Two entrants in one cell have no page, and nothing has none."""
+    register(site, OPEN, HYPOTHESES)
+    send_bundle(site, HYPOTHESES)
+    send_bundle(site, HYPOTHESES, policy="other")
+    page = site.http.get("/benchmarks/arm/claims", params={"all": ""}, headers={"Accept": "text/html"}).text
+    table = page[page.index("<tbody>") : page.index("</tbody>")]
+    found = set(re.findall(r'href="(/[^"]+)"', table))
+
+    assert found == {"/submissions/1", "/submissions/2"}
+    assert {site.http.get(address).status_code for address in found} == {200}
+
+
+def test_a_registration_shows_the_verdicts_between_entrants(site: Site) -> None:
+    """On its page and in its JSON, beside what each submission delivered."""
+    register(site, OPEN, HYPOTHESES)
+    send_bundle(site, HYPOTHESES)
+    send_bundle(site, HYPOTHESES, policy="other")
+    address = f"/preregs/{sha256_hex(HYPOTHESES)}"
+    page = site.http.get(address, headers={"Accept": "text/html"}).text
+    document = site.http.get(f"{address}.json").json()
+
+    assert page.index("Claims across submissions") < page.index("not supported") < page.index("Outcome:")
+    assert [row["verdict"] for row in document["claims"]["arm"]] == ["not supported", "inconclusive", "inconclusive"]
+    assert [one["deviations"][0]["delivered"] for one in document["outcomes"]] == ["other", "mover"]
+
+
+def test_a_publication_reads_no_rows_of_pairs_that_did_not_change(site: Site) -> None:
+    """A third entrant arrives: the verdict between the first two comes from the last publication, without a query."""
+    wider = HYPOTHESES.replace(b"other]\ntasks", b"other, third]\ntasks")
+    register(site, OPEN, HYPOTHESES, wider)
+    numbers = {send_bundle(site, HYPOTHESES), send_bundle(site, HYPOTHESES, policy="other")}
+    before = [row for row in listed(site) if row["second_submission"]]
+    with reading(site) as read:
+        third = send_bundle(site, wider, policy="third")
+
+    assert [row for row in listed(site) if row["source"] == before[0]["source"]][:1] == before
+    assert third in read
+    # The wider registration asks the same question again, in its own name: once.
+    assert sorted(read[number] for number in numbers) == [1, 1]
+
+
+def test_a_publication_that_fails_says_so_until_one_succeeds(site: Site) -> None:
+    """A stored table that cannot be read: the boards stay as they are, and their benchmark's page says why."""
+    register(site, GAP, PREREG)
+    send_bundle(site, PREREG)
+    renamed = GAP.replace(b"title:", b"title: New", 1)
+    site.http.put("/benchmarks/arm", content=renamed, headers=site.auth("steward") | YAML)
+    is_claims = SubmissionTable.name == "claims"
+    with site.sessions.begin() as session:
+        (whole,) = session.scalars(select(SubmissionTable.content).where(is_claims))
+        session.execute(update(SubmissionTable).where(is_claims).values(content={"name": "claims"}))
+    site.work()
+    failed = site.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text
+    with site.sessions.begin() as session:
+        session.execute(update(SubmissionTable).where(is_claims).values(content=whole))
+    site.try_again()
+
+    assert "The latest publication failed:</strong> KeyError: &#39;columns&#39;. It failed 1 time" in failed
+    assert "The boards show snapshot 1." in failed
+    assert "publication failed" not in site.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text

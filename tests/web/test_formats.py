@@ -1,0 +1,140 @@
+"""Every page of the site as HTML, CSV and JSON, and nothing else at its address."""
+
+import csv
+import io
+
+import pytest
+
+from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
+from tests.conftest import Site
+
+TINY = "/benchmarks/tiny"
+PAGES = (
+    TINY,
+    f"{TINY}/leaderboards/skill",
+    f"{TINY}/leaderboards/skill/pairwise",
+    f"{TINY}/leaderboards/average",
+    f"{TINY}/tasks",
+    f"{TINY}/tasks/t1",
+    f"{TINY}/entrants/Base",
+    f"{TINY}/snapshots",
+    f"{TINY}/claims",
+    f"{TINY}/registrations",
+    f"{TINY}/submitters",
+    "/submissions/1",
+    "/glossary",
+)
+MEDIA_TYPES = {"": "text/html", ".csv": "text/csv", ".json": "application/json"}
+
+
+@pytest.fixture
+def published(site: Site) -> Site:
+    """A site with one published submission."""
+    declare(site)
+    send(site, BASE)
+    site.work()
+    return site
+
+
+def media_type(site: Site, address: str) -> str:
+    """Return what an address gives, or its status where it gives nothing."""
+    answer = site.http.get(address)
+    return answer.headers["content-type"].partition(";")[0] if answer.status_code == 200 else str(answer.status_code)
+
+
+def rows(site: Site, address: str) -> list[dict[str, str]]:
+    """Return the records of a CSV."""
+    return list(csv.DictReader(io.StringIO(site.http.get(address).text)))
+
+
+def prereg_address(site: Site) -> str:
+    """Return where the preregistration of the submission stands."""
+    return f"/preregs/{site.http.get('/submissions/1.json').json()['prereg_sha256']}"
+
+
+def test_every_page_has_all_three_formats(published: Site) -> None:
+    """The ending alone says which format it is."""
+    pages = (*PAGES, prereg_address(published))
+    expected = {page + ending: kind for page in pages for ending, kind in MEDIA_TYPES.items()}
+
+    assert {address: media_type(published, address) for address in expected} == expected
+
+
+def test_the_list_of_benchmarks_has_all_three_formats(published: Site) -> None:
+    """Its page is the front page; /benchmarks leads there."""
+    expected = {"/": "text/html", "/benchmarks.csv": "text/csv", "/benchmarks.json": "application/json"}
+
+    assert {address: media_type(published, address) for address in expected} == expected
+    assert published.http.get("/benchmarks", follow_redirects=False).headers["location"] == "/"
+
+
+@pytest.mark.parametrize("ending", [".xml", ".yaml", ".CSV", ".csv.json"])
+def test_another_ending_is_not_found(published: Site, ending: str) -> None:
+    """A page is never given under the name of a format that it is not."""
+    manifest = f"{TINY}.yaml"
+    addresses = {page + ending for page in PAGES} - {manifest}
+
+    assert {address: media_type(published, address) for address in addresses} == dict.fromkeys(addresses, "404")
+
+
+def test_what_is_yaml_is_given_as_yaml(published: Site) -> None:
+    """Manifest and preregistration keep their bytes."""
+    assert media_type(published, f"{TINY}.yaml") == "application/yaml"
+    assert published.http.get(prereg_address(published) + ".yaml").content == PREREG
+
+
+def test_the_tables_of_the_other_pages(published: Site) -> None:
+    """The benchmarks, a benchmark's boards, a submission's checks, what cites a registration, the terms."""
+    checks = [{k: c[k] for k in ("rule", "outcome", "reason")} for c in submission(published)["checks"]]
+
+    assert rows(published, "/benchmarks.csv")[0]["leaderboards"] == "skill average"
+    assert [row["leaderboard"] for row in rows(published, f"{TINY}.csv")] == ["skill", "average"]
+    assert rows(published, "/submissions/1.csv") == checks
+    assert [row["submission"] for row in rows(published, prereg_address(published) + ".csv")] == ["1"]
+    assert rows(published, "/glossary.csv") == [
+        {name: text or "" for name, text in row.items()} for row in published.http.get("/glossary.json").json()["rows"]
+    ]
+
+
+def submission(site: Site) -> dict:  # type: ignore[type-arg]
+    """Return what is said of the submission."""
+    return site.http.get("/submissions/1.json").json()  # type: ignore[no-any-return]
+
+
+def test_the_history_is_a_row_a_change(published: Site) -> None:
+    """Who entered, and whose rank moved, in which snapshot."""
+    send(published, GOOD)
+    published.work()
+
+    changes = [(row["snapshot"], row["kind"], row["entrant"]) for row in rows(published, f"{TINY}/snapshots.csv")]
+
+    assert ("2", "entered", "Good") in changes
+    assert ("1", "entered", "Base") in changes
+    assert ("2", "rank", "Base") in changes
+
+
+def test_the_changes_between_two_snapshots_are_the_same_rows(published: Site) -> None:
+    """Between neighbours they are what the later one lists."""
+    send(published, GOOD)
+    published.work()
+    of_second = [row for row in rows(published, f"{TINY}/snapshots.csv") if row["snapshot"] == "2"]
+    between = rows(published, f"{TINY}/snapshots.csv?from=1&to=2")
+
+    assert sorted(map(str, between)) == sorted(map(str, of_second))
+
+
+def test_an_empty_board_has_the_header_that_every_board_begins_with(site: Site) -> None:
+    """A program that reads it finds the columns of who stands where, and no rows."""
+    declare(site)
+    before = site.http.get(f"{TINY}/leaderboards/skill.csv").text
+    send(site, GOOD)
+    site.work()
+
+    assert before == site.http.get(f"{TINY}/leaderboards/skill.csv").text == "rank,entrant\n"
+    assert site.http.get(f"{TINY}/leaderboards/skill/pairwise.csv").text == "entrant_a,entrant_b\n"
+
+
+@pytest.mark.parametrize(("order", "status"), [("asc", 200), ("desc", 200), ("", 200), ("down", 422)])
+def test_an_unknown_order_is_refused_like_an_unknown_column(published: Site, order: str, status: int) -> None:
+    """What is not understood is not silently something else."""
+    assert published.http.get(f"{TINY}/tasks?sort=task&order={order}").status_code == status

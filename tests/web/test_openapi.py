@@ -1,0 +1,219 @@
+"""The description of the API: every answer of every address, and the real answers are what it says."""
+
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from app.config import Settings
+from app.web import documents
+from tests.cases.described import Description
+from tests.cases.walkthrough import BASE, PREREG, declare, send
+from tests.conftest import Site, open_site
+
+JSON = {
+    "/benchmarks.json": list[documents.ListedBenchmark],
+    "/benchmarks/tiny.json": documents.BenchmarkDocument,
+    "/benchmarks/tiny/snapshots.json": list[documents.SnapshotDocument],
+    "/benchmarks/tiny/leaderboards/average.json": documents.TableDocument,
+    "/benchmarks/tiny/leaderboards/skill/pairwise.json": documents.TableDocument,
+    "/benchmarks/tiny/tasks.json": documents.TableDocument,
+    "/benchmarks/tiny/entrants/Base.json": documents.TableDocument,
+    "/benchmarks/tiny/registrations.json": documents.TableDocument,
+    "/submissions/1.json": documents.SubmissionDocument,
+    "/healthz": documents.HealthDocument,
+    "/readyz": documents.ReadyDocument,
+}
+
+
+@pytest.mark.parametrize("path", JSON)
+def test_an_answer_is_what_the_description_says(site: Site, path: str) -> None:
+    """Every field, and no field more."""
+    declare(site)
+    send(site, BASE)
+    site.work()
+    answer = site.http.get(path)
+
+    assert answer.status_code == 200
+    TypeAdapter(JSON[path]).validate_python(answer.json())
+
+
+def test_writing_answers_are_what_the_description_says(site: Site) -> None:
+    """A benchmark, a registration, a submission, a dry run."""
+    declare(site)
+    submitted = send(site, BASE)
+    submitted.pop("http")
+    tried = site.http.post(
+        "/benchmarks/tiny/submissions?dry_run=true",
+        files=[("files", ("r.csv", BASE)), ("prereg", ("p.yaml", PREREG))],
+        headers=site.auth(),
+    ).json()
+    registered = site.http.post(
+        "/preregs", content=PREREG, headers=site.auth() | {"Content-Type": "application/yaml"}
+    ).json()
+
+    documents.SubmissionDocument.model_validate(submitted)
+    documents.DryRunDocument.model_validate(tried)
+    documents.RegistrationDocument.model_validate(registered)
+
+
+def test_every_address_describes_what_it_gives(site: Site) -> None:
+    """No answer of status 2xx is left open."""
+    described: dict[str, Any] = site.http.get("/openapi.json").json()
+    open_ended = [
+        f"{method} {path} {status}"
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+        for status, answer in operation["responses"].items()
+        if status.startswith("2") and not any(content.get("schema") for content in answer.get("content", {}).values())
+    ]
+
+    assert open_ended == []
+
+
+def operations(site: Site) -> list[tuple[str, dict[str, Any]]]:
+    """Return every operation with its name."""
+    paths = site.http.get("/openapi.json").json()["paths"]
+    return [(f"{method} {path}", o) for path, methods in paths.items() for method, o in methods.items()]
+
+
+def test_every_error_is_described_as_a_problem_document(site: Site) -> None:
+    """Also 422, of which the framework has an idea of its own."""
+    odd = [
+        f"{name} {status}"
+        for name, operation in operations(site)
+        for status, answer in operation["responses"].items()
+        if int(status) >= 400 and "application/problem+json" not in answer["content"]
+    ]
+
+    assert odd == []
+
+
+def test_every_writing_operation_describes_what_each_may_answer(site: Site) -> None:
+    """A token is needed, it may have written too often, the body may be too large, wrong or broken."""
+    common = {"401", "422", "429", "500", "503"}
+    lacking = {
+        name: sorted(needed - operation["responses"].keys())
+        for name, operation in operations(site)
+        if not name.startswith("get ")
+        for needed in [common | ({"400", "413"} if "requestBody" in operation else set())]
+        if needed - operation["responses"].keys() or operation.get("security") != [{"token": []}]
+    }
+
+    assert lacking == {}
+
+
+def test_every_post_and_put_says_what_to_send(site: Site) -> None:
+    """Manifests and preregistrations as YAML, uploads as forms, orders as JSON."""
+    sent = {
+        name: list(operation.get("requestBody", {}).get("content", {}))
+        for name, operation in operations(site)
+        if name.startswith(("post", "put"))
+    }
+
+    assert sent["post /benchmarks"] == sent["put /benchmarks/{slug}"] == sent["post /preregs"] == ["application/yaml"]
+    assert all(sent.values())
+
+
+def test_an_address_is_described_with_its_own_formats(site: Site) -> None:
+    """CSV is CSV, a zip a zip, a redirect has no body."""
+    found = {name: {s: list(a.get("content", {})) for s, a in o["responses"].items()} for name, o in operations(site)}
+
+    assert found["get /benchmarks/{slug}/tables.zip"]["200"] == ["application/zip"]
+    assert found["get /submissions/{submission}/scores.csv"]["200"] == ["text/csv"]
+    assert found["get /metrics"]["200"] == ["text/plain"]
+    assert found["get /benchmarks/{slug}/claims.csv"]["200"] == ["text/csv"]
+    assert found["get /benchmarks/{slug}/profiles"]["307"] == []
+    assert "200" not in found["get /benchmarks/{slug}/profiles"]
+
+
+def references(part: Any) -> set[str]:
+    """Return every reference in a document."""
+    if isinstance(part, dict):
+        own = {part["$ref"]} if isinstance(part.get("$ref"), str) else set()
+        return own.union(*(references(child) for child in part.values()))
+    return set().union(*(references(child) for child in part)) if isinstance(part, list) else set()
+
+
+def test_every_reference_leads_somewhere(site: Site) -> None:
+    """A program that makes a client from the description can follow them all."""
+    document = site.http.get("/openapi.json").json()
+    known = {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
+
+    assert references(document) - known == set()
+
+
+FORM = {"Content-Type": "multipart/form-data"}
+YAML = {"Content-Type": "application/yaml"}
+REFUSED = [
+    ("POST", "/benchmarks/tiny/submissions", FORM, b"--x\r\nbroken", 400),
+    ("POST", "/benchmarks/none/submissions", FORM, b"--x\r\nbroken", 404),
+    ("POST", "/benchmarks/tiny/submissions", {}, b"", 422),
+    ("POST", "/benchmarks", {"Content-Type": "text/html"}, b"<p>", 415),
+    ("PUT", "/benchmarks/tiny", {"Content-Type": "text/html"}, b"<p>", 415),
+    ("PUT", "/benchmarks/none", YAML, b"slug: none", 404),
+    ("POST", "/benchmarks", YAML, b"x" * (1024 * 1024 + 1), 413),
+    ("PUT", "/benchmarks/tiny", YAML, b"x" * (1024 * 1024 + 1), 413),
+    ("POST", "/preregs", YAML, b"x" * (64 * 1024 + 1), 413),
+    ("POST", "/tokens", {"Content-Type": "application/json"}, b"x" * (1024 * 1024 + 1), 413),
+    ("POST", "/tokens", {"Content-Type": "application/json"}, b"{", 422),
+    ("DELETE", "/tokens/none", {}, b"", 422),
+    ("DELETE", "/tokens/999", {}, b"", 404),
+    ("PUT", "/benchmarks/tiny/entrants/none/owner", {}, b"{}", 422),
+    ("POST", "/preregs/none/attestations", {}, b"{}", 422),
+    ("POST", "/submissions/1/withdraw", {}, b"{", 422),
+    ("PUT", "/benchmarks/tiny/labels", {}, b"", 422),
+    ("GET", "/benchmarks/tiny/leaderboards/skill?sort=none", {}, b"", 422),
+    ("GET", "/benchmarks/tiny/claims?snapshot=none", {}, b"", 422),
+    ("GET", "/benchmarks/tiny/registrations?sort=none", {}, b"", 422),
+]
+
+
+def test_what_is_refused_is_described(site: Site) -> None:
+    """The tests' client holds every answer against the description; here it meets the rare ones."""
+    declare(site)
+    met = [
+        site.http.request(method, path, content=body, headers=site.auth("admin") | headers).status_code
+        for method, path, headers, body, _ in REFUSED
+    ]
+
+    assert met == [status for *_, status in REFUSED]
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/html"])
+def test_a_token_that_writes_too_often_is_told_so_everywhere(database_url: str, accept: str) -> None:
+    """429 is among the answers of every operation that takes a token."""
+    with open_site(database_url, Settings(max_requests_per_minute=1)) as site:
+        site.http.post("/preregs", headers=site.auth("admin"))
+        writing = [name.split() for name, operation in operations(site) if "security" in operation]
+        met = {
+            f"{method} {path}": site.http.request(
+                method, path.replace("{", "").replace("}", ""), headers=site.auth("admin") | {"Accept": accept}
+            ).status_code
+            for method, path in writing
+        }
+
+    assert set(met.values()) <= {422, 429}
+    assert met["post /preregs"] == 429
+
+
+def test_an_answer_that_is_not_described_is_found() -> None:
+    """The check of the tests' client can fail: another status, another media type, another address."""
+    answers = {"200": {"content": {"text/csv": {}}}}
+    known = Description({"paths": {"/benchmarks/{slug}/tasks/{task}": {"get": {"responses": answers}}}})
+
+    assert known.complaint("GET", "/benchmarks/a/tasks/b/c", 200, "text/csv") is None
+    assert known.complaint("HEAD", "/benchmarks/a/tasks/b", 200, "text/csv") is None
+    assert known.complaint("GET", "/benchmarks/a/tasks/b", 404, "text/csv")
+    assert known.complaint("GET", "/benchmarks/a/tasks/b", 200, "text/html")
+    assert known.complaint("GET", "/benchmarks/a/else", 200, "text/csv")
+
+
+def test_the_page_of_the_api_lists_every_operation_and_loads_nothing(site: Site) -> None:
+    """It is there in a closed network too, under the same policy as every other page."""
+    answer = site.http.get("/docs")
+
+    assert all(f'id="{operation["operationId"]}"' in answer.text for _, operation in operations(site))
+    assert "<script" not in answer.text
+    assert "http" not in answer.text.replace("http://testserver", "").replace("(RFC", "")
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")

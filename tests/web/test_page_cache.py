@@ -1,0 +1,469 @@
+"""The cache of published pages: one render however many wait, old pages marked, and nothing of the client's in them."""
+
+import asyncio
+import multiprocessing
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import psycopg
+import pytest
+from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
+
+from app.config import Settings
+from app.main import create_app
+from app.web.cache import PublishedPages
+from app.web.freshness import ANYTHING, BOARDS, EVERY_BENCHMARK, NEVER, Freshness, part_of, watch
+from tests.cases.walkthrough import declare
+from tests.conftest import Site, open_site
+
+BODY = b"x" * 900
+HOME, BOARD = "/benchmarks/a", "/benchmarks/a/leaderboards/b"
+
+
+class Counting:
+    """An app that counts how often it is asked for each address; a gate holds its answers back."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.status = 200
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the number of the answer."""
+        self.asked.append(f"{scope['path']}?{scope['query_string'].decode()}")
+        number = len(self.asked)
+        await self.gate.wait()
+        await send({"type": "http.response.start", "status": self.status, "headers": []})
+        await send({"type": "http.response.body", "body": BODY + b"%d" % number})
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+def heard(clock: Clock | None = None) -> Freshness:
+    """Return what is known of changes just after the database was asked: of a and of b nothing has changed."""
+    freshness = Freshness(clock or Clock())
+    freshness.hear()
+    for slug in ("a", "b"):
+        freshness.note(slug, 1, 1)
+    return freshness
+
+
+def scope_of(path: str, query: str = "", headers: tuple[tuple[bytes, bytes], ...] = ()) -> dict[str, Any]:
+    """Return a request for a page."""
+    return {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "headers": list(headers),
+    }
+
+
+async def receive() -> Message:
+    """Give an empty body."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def read(pages: PublishedPages, path: str, query: str = "", **headers: str) -> tuple[int, bytes, bytes]:
+    """Ask for a page and return status, the number of its render, and how it is marked."""
+    messages: list[Message] = []
+
+    async def send(message: Message) -> None:
+        messages.append(message)
+
+    sent = tuple((name.replace("_", "-").encode(), value.encode()) for name, value in headers.items())
+    await pages(scope_of(path, query, sent), receive, send)
+    mark = dict(messages[0]["headers"]).get(b"cache-status", b"")
+    return messages[0]["status"], messages[1]["body"].removeprefix(BODY), mark
+
+
+def fetch(pages: PublishedPages, path: str, query: str = "") -> None:
+    """Ask for a page, once."""
+    asyncio.run(read(pages, path, query))
+
+
+def test_a_page_is_rendered_once() -> None:
+    """The second reader gets the bytes of the first."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000, heard())
+    fetch(pages, "/benchmarks/a")
+    fetch(pages, "/benchmarks/a")
+
+    assert app.asked == ["/benchmarks/a?"]
+
+
+def test_readers_who_come_together_wait_for_one_render() -> None:
+    """However many ask for a page that is not there, it is rendered once, and all of them get it."""
+
+    async def ask() -> tuple[list[str], set[bytes]]:
+        app = Counting()
+        app.gate.clear()
+        pages = PublishedPages(app, 100_000, heard())
+        async with asyncio.TaskGroup() as group:
+            readers = [group.create_task(read(pages, BOARD)) for _ in range(50)]
+            await asyncio.sleep(0)
+            app.gate.set()
+        return app.asked, {reader.result()[1] for reader in readers}
+
+    assert asyncio.run(ask()) == ([f"{BOARD}?"], {b"1"})
+
+
+def test_a_reader_who_goes_away_takes_no_render_along() -> None:
+    """Those who wait for the same page get it all the same."""
+
+    async def ask() -> tuple[list[str], bytes]:
+        app = Counting()
+        app.gate.clear()
+        pages = PublishedPages(app, 100_000, heard())
+        first, second = (asyncio.create_task(read(pages, BOARD)) for _ in range(2))
+        while not app.asked:
+            await asyncio.sleep(0)
+        first.cancel()
+        app.gate.set()
+        return app.asked, (await second)[1]
+
+    assert asyncio.run(ask()) == ([f"{BOARD}?"], b"1")
+
+
+async def _while_stale(work: Callable[[PublishedPages, Counting, Freshness, Clock], Awaitable[Any]]) -> Any:
+    """Do something with a board that was kept and has changed two seconds ago; its new render is held back."""
+    app, clock = Counting(), Clock()
+    freshness = heard(clock)
+    pages = PublishedPages(app, 100_000, freshness, max_stale_s=10)
+    await read(pages, BOARD)
+    freshness.note("a", 2, 2)
+    clock.now += 2
+    freshness.hear()
+    app.gate.clear()
+    try:
+        return await work(pages, app, freshness, clock)
+    finally:
+        app.gate.set()
+        await pages.stop()
+
+
+def test_the_old_page_is_served_and_marked_until_the_new_one_is_there() -> None:
+    """Nobody waits for a render; the mark says how old the page is, in the terms of RFC 9211."""
+
+    async def ask(pages: PublishedPages, app: Counting, _freshness: Freshness, _clock: Clock) -> Any:
+        old = await read(pages, BOARD)
+        while len(app.asked) < 2:
+            await asyncio.sleep(0)
+        app.gate.set()
+        new = await read(pages, BOARD, cache_control="no-cache")
+        return old, new, await read(pages, BOARD)
+
+    old, new, after = asyncio.run(_while_stale(ask))
+
+    assert old == (200, b"1", b"plumbline; hit; ttl=-2; detail=stale")
+    assert new == after == (200, b"2", b"")
+
+
+def test_a_page_that_is_too_old_is_waited_for() -> None:
+    """Nothing that was withdrawn is shown for longer than the setting."""
+
+    async def ask(pages: PublishedPages, app: Counting, freshness: Freshness, clock: Clock) -> Any:
+        clock.now += 10
+        freshness.hear()
+        app.gate.set()
+        return await read(pages, BOARD)
+
+    assert asyncio.run(_while_stale(ask))[1] == b"2"
+
+
+@pytest.mark.parametrize("directive", ["no-cache", "max-age=0"])
+def test_a_reader_who_insists_gets_no_old_page(directive: str) -> None:
+    """Reloading a page shows what one has just written."""
+
+    async def ask(pages: PublishedPages, app: Counting, _freshness: Freshness, _clock: Clock) -> Any:
+        app.gate.set()
+        return await read(pages, BOARD, cache_control=directive)
+
+    assert asyncio.run(_while_stale(ask))[1:] == (b"2", b"")
+
+
+def test_without_the_database_old_pages_are_served_for_a_while() -> None:
+    """They are marked, and when nothing can be trusted any longer the refusal is passed on."""
+
+    async def ask(pages: PublishedPages, app: Counting, _freshness: Freshness, clock: Clock) -> Any:
+        app.gate.set()
+        app.status = 503
+        clock.now += 5
+        served = await read(pages, BOARD)
+        clock.now += 6
+        return served, await read(pages, BOARD)
+
+    served, refused = asyncio.run(_while_stale(ask))
+
+    assert (served[0], served[2]) == (200, b"plumbline; hit; ttl=-7; detail=stale")
+    assert refused[0] == 503
+
+
+def test_another_benchmark_leaves_the_pages_alone() -> None:
+    """Neither its submissions nor its boards make a page of this one old."""
+    app, freshness = Counting(), heard()
+    pages = PublishedPages(app, 100_000, freshness)
+    fetch(pages, BOARD)
+    freshness.note("b", 2, 2)
+    fetch(pages, BOARD)
+
+    assert app.asked == [f"{BOARD}?"]
+
+
+def test_a_submission_leaves_the_boards_alone() -> None:
+    """It changes the page that lists it, and a board only when it is published."""
+    app, freshness = Counting(), heard()
+    pages = PublishedPages(app, 100_000, freshness)
+    for _ in range(2):
+        fetch(pages, BOARD)
+        fetch(pages, HOME)
+        freshness.note("a", 2, 1)
+
+    assert app.asked == [f"{BOARD}?", f"{HOME}?", f"{HOME}?"]
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("/", EVERY_BENCHMARK),
+        ("/benchmarks.json", EVERY_BENCHMARK),
+        ("/glossary", NEVER),
+        ("/benchmarks/a", ("a", ANYTHING)),
+        ("/benchmarks/a.json", ("a", ANYTHING)),
+        ("/benchmarks/a/entrants/e.csv", ("a", ANYTHING)),
+        ("/benchmarks/a/leaderboards/b/pairwise.csv", ("a", BOARDS)),
+        ("/benchmarks/a/claims.csv", ("a", BOARDS)),
+        ("/benchmarks/a/tables.zip", None),
+        ("/benchmarks/a/labels", None),
+        ("/benchmarks/a/submissions", None),
+        ("/submissions/1", None),
+        ("/healthz", None),
+    ],
+)
+def test_an_address_says_what_its_page_depends_on(path: str, part: tuple[str, str] | None) -> None:
+    """What is private, a download, or somebody's own is not kept."""
+    assert part_of(path) == part
+
+
+def test_at_publication_the_pages_that_are_read_are_made() -> None:
+    """Boards that nobody has asked for yet, and those that are kept: no reader waits for either."""
+
+    async def ask() -> tuple[list[str], list[tuple[int, bytes, bytes]]]:
+        app, freshness = Counting(), heard()
+        pages = PublishedPages(app, 100_000, freshness, max_stale_s=10)
+        await read(pages, f"{HOME}/claims")
+        freshness.note("a", 2, 2)
+        freshness.clock.now += 1  # type: ignore[attr-defined]
+        pages.publish("a", ["b"])
+        await asyncio.gather(*(flight.task for flight in pages.flights() if flight.task))
+        return sorted(app.asked), [await read(pages, path) for path in (f"{HOME}/claims", HOME, BOARD)]
+
+    asked, served = asyncio.run(ask())
+
+    assert asked == sorted([f"{HOME}/claims?", f"{HOME}/claims?", f"{HOME}?", f"{BOARD}?"])
+    assert {mark for _, _, mark in served} == {b""}
+
+
+def test_a_lost_notification_is_noticed(database_url: str) -> None:
+    """The counters are read each second whether anything was heard or not."""
+    told: list[str] = []
+
+    async def look() -> None:
+        freshness = Freshness()
+        seen = asyncio.Event()
+
+        def published(slug: str, _boards: list[str]) -> None:
+            told.append(slug)
+            seen.set()
+
+        watching = asyncio.create_task(watch(database_url, freshness, published))
+        async with asyncio.timeout(20):
+            await seen.wait()
+            seen.clear()
+            async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+                await connection.execute("UPDATE benchmark SET boards_version = boards_version + 1")
+            await seen.wait()
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+    with open_site(database_url, Settings(max_stale_s=0)) as site:
+        declare(site)
+        asyncio.run(look())
+
+    assert told == ["tiny", "tiny"]
+
+
+EVIL = {"Host": "evil.example"}
+
+
+@pytest.mark.parametrize("path", ["/benchmarks/tiny", "/", "/benchmarks/tiny/leaderboards/skill"])
+def test_no_page_repeats_the_host_of_a_request(site: Site, path: str) -> None:
+    """Whoever asks first, under whatever name, the page is the same."""
+    declare(site)
+    evil = site.http.get(path, headers=EVIL)
+    good = site.http.get(path)
+
+    assert evil.content == good.content
+    assert b"evil.example" not in evil.content + site.http.get(path, headers=EVIL).content
+
+
+def test_an_address_to_go_to_repeats_no_host(site: Site) -> None:
+    """Also where the framework makes it."""
+    answers = [site.http.get(path, headers=EVIL, follow_redirects=False) for path in ("/benchmarks", "/docs/")]
+
+    assert [answer.headers["location"] for answer in answers] == ["/", "/docs"]
+
+
+def test_the_host_is_not_part_of_what_a_page_is_kept_under() -> None:
+    """Otherwise a thousand names would push out what everybody reads."""
+
+    async def ask() -> list[str]:
+        app = Counting()
+        pages = PublishedPages(app, 100_000, heard())
+        for host in ("a.example", "b.example"):
+            await read(pages, BOARD, host=host)
+        return app.asked
+
+    assert asyncio.run(ask()) == [f"{BOARD}?"]
+
+
+def test_the_commands_of_a_page_name_the_address_of_the_settings(database_url: str) -> None:
+    """Behind a proxy that is the public one; without a setting the reader fills it in."""
+    with open_site(database_url, Settings(base_url="https://boards.example/", max_stale_s=0)) as site:
+        declare(site)
+        page = site.http.get("/benchmarks/tiny", headers=EVIL).text
+
+    assert "https://boards.example/benchmarks/tiny/submissions" in page
+
+
+def test_without_a_base_url_the_commands_use_a_variable(site: Site) -> None:
+    """It is the one that the README and the command line use."""
+    declare(site)
+
+    assert "$PLUMBLINE_SERVER/benchmarks/tiny/submissions" in site.http.get("/benchmarks/tiny").text
+
+
+def test_a_kept_page_is_answered_304_and_to_head_without_body(site: Site) -> None:
+    """Each encoding has a tag of its own; the page says on what it varies."""
+    declare(site)
+    plain, packed = (site.http.get("/benchmarks/tiny", headers={"Accept-Encoding": e}) for e in ("identity", "gzip"))
+    again = site.http.get(
+        "/benchmarks/tiny", headers={"Accept-Encoding": "gzip", "If-None-Match": packed.headers["etag"]}
+    )
+    head = site.http.head("/benchmarks/tiny", headers={"Accept-Encoding": "identity"})
+
+    assert plain.headers["etag"] != packed.headers["etag"]
+    assert (again.status_code, again.content, again.headers["vary"]) == (304, b"", "Accept-Encoding")
+    assert (head.content, head.headers["content-length"]) == (b"", plain.headers["content-length"])
+
+
+def test_pages_are_rendered_in_a_process_apart_and_again_when_it_dies(database_url: str) -> None:
+    """Killed between two pages, it is started anew, and the reader notices nothing."""
+    with open_site(database_url, Settings(max_stale_s=0)) as site:
+        declare(site)
+        here = site.http.get("/benchmarks/tiny")
+
+    bodies, killed = [], 0
+    with TestClient(create_app(Settings(), database_url, render_apart=True)) as http:
+        for query in ("", "?again=1"):
+            bodies.append(http.get(f"/benchmarks/tiny{query}").content)
+            for child in multiprocessing.active_children():
+                child.kill()
+                child.join()
+                killed += 1
+
+    assert (bodies, killed) == ([here.content, here.content], 2)
+
+
+def test_another_query_is_another_page() -> None:
+    """What is narrowed to one task is not what is narrowed to another."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000, heard())
+    for query in ("task=t", "task=u", "task=t"):
+        fetch(pages, "/benchmarks/a", query)
+
+    assert app.asked == ["/benchmarks/a?task=t", "/benchmarks/a?task=u"]
+
+
+def test_queries_without_end_leave_the_plain_pages() -> None:
+    """A thousand queries take each other's place and nobody else's."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000, heard())
+    fetch(pages, "/benchmarks/a")
+    for number in range(1000):
+        fetch(pages, "/benchmarks/a", f"task={number}")
+    asked = len(app.asked)
+    fetch(pages, "/benchmarks/a")
+
+    assert len(app.asked) == asked
+
+
+def test_the_length_of_an_address_counts() -> None:
+    """Long queries to small pages cannot fill the memory either: only as many are kept as fit with their addresses."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000, heard())
+    for number in range(10):
+        fetch(pages, "/benchmarks/a", f"task={number}" + "y" * 20_000)
+    fetch(pages, "/benchmarks/a", "task=0" + "y" * 20_000)
+
+    assert len(app.asked) == 11
+
+
+def test_an_answer_not_to_be_kept_is_passed_on_as_it_comes() -> None:
+    """A download is not gathered in memory first: its start is sent before its first block is made."""
+    told: list[str] = []
+
+    async def download(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"cache-control", b"no-store")]})
+        for last in (False, True):
+            told.append("made")
+            await send({"type": "http.response.body", "body": BODY, "more_body": not last})
+
+    async def send(message: Message) -> None:
+        told.append(message["type"].removeprefix("http.response."))
+
+    pages = PublishedPages(download, 100_000, heard())
+    asyncio.run(pages(scope_of("/benchmarks/a/tables.zip"), receive, send))
+
+    assert told == ["start", "made", "body", "made", "body"]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding"),
+    [
+        ("gzip", "gzip"),
+        ("br;q=1.0, gzip;q=0.8, *;q=0.1", "gzip"),
+        ("*", "gzip"),
+        ("gzip;q=0", None),
+        ("gzip; q=0.000, *", None),
+        ("*;q=0", None),
+        ("identity", None),
+    ],
+)
+def test_a_page_is_compressed_for_those_who_take_it(site: Site, accepted: str, encoding: str | None) -> None:
+    """A quality of zero refuses."""
+    declare(site)
+    answer = site.http.get("/benchmarks/tiny", headers={"Accept-Encoding": accepted})
+
+    assert answer.headers.get("content-encoding") == encoding
+
+
+def test_a_file_of_the_pages_has_one_address(site: Site) -> None:
+    """The stylesheet is where the pages say; another name is not found and not kept."""
+    address = next(part for part in site.http.get("/").text.split('"') if part.startswith("/static/"))
+    wrong = site.http.get("/static/plumbline.css")
+
+    assert site.http.get(address).headers["content-type"].startswith("text/css")
+    assert (wrong.status_code, wrong.headers["cache-control"]) == (404, "no-store")

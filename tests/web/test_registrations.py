@@ -1,0 +1,246 @@
+"""The denominator: every registration of a benchmark with what became of it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from app.db.models import Prereg, Submission
+from app.prereg.prereg import sha256_hex
+from app.store.registrations import Registered
+from tests.cases.chamber import MANIFEST as ARM
+from tests.cases.chamber import PREREG as DOCUMENT
+from tests.cases.chamber import bundle, zipped
+from tests.cases.registrations import YAML
+from tests.conftest import Site
+
+NOW = datetime(2026, 6, 30, tzinfo=UTC)
+PREREG = b"benchmark: small\nmetrics: [MASE]\n"
+MANIFEST = b"""
+schema_version: 1
+slug: small
+title: Small
+evidence: evaluation_summary
+metrics: {MASE: {direction: minimize, min: 0}}
+tasks: {open: true}
+admission: {report_within_days: 30}
+leaderboards: [{name: mean, method: mean, metric: MASE}]
+"""
+
+
+def registered(
+    *statuses: str, days_ago: int = 1, purpose: str = "leaderboard", within: int | None = 30, by: int = 1
+) -> Registered:
+    """Return a registration of some days ago with submissions in the given states."""
+    at = NOW - timedelta(days=days_ago)
+    due = None if within is None else at + timedelta(days=within)
+    prereg = Prereg(sha256="a" * 64, registered_at=at, registered_by=1, run_purpose=purpose)
+    sent = [Submission(status=status, token_id=by) for status in statuses]
+    return Registered(prereg, "lab", None, sent, ["lab"] * len(sent), due)
+
+
+def test_a_report_counts_even_when_another_attempt_failed() -> None:
+    """One admitted submission is a report."""
+    outcome = registered("not_admitted", "published").outcome(NOW)
+
+    assert outcome == "reported"
+
+
+def test_a_superseded_report_was_a_report() -> None:
+    """Newer evidence does not undo the older one."""
+    outcome = registered("superseded").outcome(NOW)
+
+    assert outcome == "reported"
+
+
+def test_what_was_withdrawn_is_no_report() -> None:
+    """A withdrawn run and a refused one: the withdrawal says more."""
+    outcome = registered("not_admitted", "withdrawn").outcome(NOW)
+
+    assert outcome == "withdrawn"
+
+
+def test_a_power_run_is_reported_though_it_is_never_ranked() -> None:
+    """Its submission ends not admitted, which is what was registered."""
+    outcome = registered("not_admitted", purpose="power").outcome(NOW)
+
+    assert outcome == "reported"
+
+
+def test_what_others_report_is_no_report_by_the_registrant() -> None:
+    """It is said; before and beside it the registrant's own submissions count."""
+    outcomes = [registered("published", by=2).outcome(NOW), registered("not_admitted", "published", by=1).outcome(NOW)]
+
+    assert outcomes == ["reported_by_other", "reported"]
+
+
+def test_silence_is_awaited_then_overdue_then_never_reported() -> None:
+    """30 days are given; after 60 nobody waits any longer."""
+    outcomes = [registered(days_ago=days).outcome(NOW) for days in (29, 31, 61)]
+
+    assert outcomes == ["awaited", "overdue", "never_reported"]
+
+
+def test_silence_without_a_deadline_is_awaited_for_ever() -> None:
+    """A benchmark that sets no time cannot call anything late."""
+    outcome = registered(days_ago=1000, within=None).outcome(NOW)
+
+    assert outcome == "awaited"
+
+
+def test_a_registration_without_a_report_is_public(site: Site) -> None:
+    """It stands in the benchmark's list from the start, and in its submitter's count."""
+    site.http.post("/benchmarks", content=MANIFEST, headers=site.auth("steward") | YAML)
+    site.http.post("/preregs", content=PREREG, headers=site.auth() | YAML)
+
+    row = site.http.get("/benchmarks/small/registrations.json").json()["rows"][0]
+    counts = site.http.get("/benchmarks/small/submitters.csv").text.splitlines()
+
+    assert row["outcome"] == "awaited"
+    assert counts[1].split(",")[1:3] == ["1", "0"]
+
+
+def post(site: Site, address: str, content: bytes, who: str = "alice") -> tuple[int, dict[str, Any]]:
+    """Send YAML; return the status and the answer."""
+    answer = site.http.post(address, content=content, headers=site.auth(who) | YAML)
+    return answer.status_code, answer.json()
+
+
+def make_arms(site: Site) -> None:
+    """Make the benchmarks arm and arm2."""
+    for manifest in (ARM, ARM.replace(b"slug: arm", b"slug: arm2")):
+        assert post(site, "/benchmarks", manifest, "steward")[0] == 201
+
+
+def send(site: Site, slug: str = "arm", who: str = "alice") -> dict[str, Any]:
+    """Submit an honest bundle under the document that was registered; return where it ended."""
+    answer = site.http.post(
+        f"/benchmarks/{slug}/submissions",
+        files=[("files", ("run.zip", zipped(bundle())))],
+        data={"prereg_sha256": sha256_hex(DOCUMENT)},
+        headers=site.auth(who),
+    )
+    site.work()
+    ended: dict[str, Any] = site.http.get(f"/submissions/{answer.json()['id']}.json").json()
+    return ended
+
+
+def check(ended: dict[str, Any], rule: str) -> tuple[str, str]:
+    """Return the outcome and the reason of one check."""
+    (found,) = [(each["outcome"], each["reason"]) for each in ended["checks"] if each["rule"] == rule]
+    return found
+
+
+def outcomes(site: Site, slug: str = "arm") -> list[tuple[str, str | None]]:
+    """Return what became of each registration, and who submitted under it."""
+    rows = site.http.get(f"/benchmarks/{slug}/registrations.json").json()["rows"]
+    return [(row["outcome"], row["submitted_by"]) for row in rows]
+
+
+def test_a_known_registration_can_be_registered_for_a_benchmark_later(site: Site) -> None:
+    """Its first time stays; it is listed by the benchmark from then on, and by a second one too."""
+    make_arms(site)
+    first = post(site, "/preregs", DOCUMENT)[1]
+    status, bound = post(site, "/preregs?benchmark=arm", DOCUMENT)
+    again = post(site, "/preregs?benchmark=arm2", DOCUMENT)[1]
+
+    assert (status, bound["registered_at"]) == (200, first["registered_at"])
+    assert [[b["benchmark"] for b in answer["benchmarks"]] for answer in (first, bound, again)] == [
+        [], ["arm"], ["arm", "arm2"]
+    ]  # fmt: skip
+    assert bound["benchmarks"][0]["since"] > first["registered_at"]
+    assert outcomes(site) == outcomes(site, "arm2") == [("awaited", None)]
+
+
+def test_only_the_registrant_binds_a_registration_to_a_benchmark(site: Site) -> None:
+    """Anybody else would put it into the registrant's count; a binding that is there already is no change."""
+    make_arms(site)
+    post(site, "/preregs?benchmark=arm", DOCUMENT)
+    statuses = [post(site, f"/preregs?benchmark={slug}", DOCUMENT, "bob")[0] for slug in ("arm", "arm2")]
+
+    assert statuses == [200, 403]
+    assert outcomes(site, "arm2") == []
+
+
+def test_a_registration_for_another_benchmark_is_refused(site: Site) -> None:
+    """Until its registrant registers it for this one too."""
+    make_arms(site)
+    post(site, "/preregs?benchmark=arm", DOCUMENT)
+    refused = send(site, "arm2")
+    post(site, "/preregs?benchmark=arm2", DOCUMENT)
+    sent_again = site.http.post(
+        "/benchmarks/arm2/submissions?dry_run=true",
+        files=[("files", ("run.zip", zipped(bundle())))],
+        data={"prereg_sha256": sha256_hex(DOCUMENT)},
+        headers=site.auth(),
+    ).json()
+
+    assert refused["status"] == "not_admitted"
+    assert check(refused, "prereg_benchmark")[1].startswith("The preregistration is for arm, not for arm2.")
+    assert check(sent_again, "prereg_benchmark") == ("passed", "The preregistration is for arm2.")
+
+
+def test_a_run_under_somebody_elses_registration_is_no_report_of_theirs(site: Site) -> None:
+    """It is admitted with a warning; the list says who sent it, and alice has reported nothing."""
+    make_arms(site)
+    post(site, "/preregs?benchmark=arm", DOCUMENT)
+    ended = send(site, who="bob")
+    counts = site.http.get("/benchmarks/arm/submitters.json").json()["rows"]
+
+    assert ended["status"] == "published"
+    assert check(ended, "registered_by")[0] == "warned"
+    assert check(ended, "registered_by")[1].startswith("Registered by alice (token 1), submitted by bob (token 2)")
+    assert outcomes(site) == [("reported_by_other", "bob")]
+    assert [(row["registered_by"], row["n_reported"], row["n_reported_by_other"]) for row in counts] == [
+        ("alice", 0, 1)
+    ]
+
+
+def test_ones_own_registration_is_reported(site: Site) -> None:
+    """The check says so."""
+    make_arms(site)
+    post(site, "/preregs?benchmark=arm", DOCUMENT)
+
+    assert check(send(site), "registered_by") == ("passed", "Registered and submitted by alice.")
+    assert outcomes(site) == [("reported", "alice")]
+
+
+def test_registrations_for_no_benchmark_are_counted_beside_those_of_their_submitters(site: Site) -> None:
+    """One of alice's names none; bob, who has registered nothing here, is not counted."""
+    make_arms(site)
+    post(site, "/preregs?benchmark=arm", DOCUMENT)
+    post(site, "/preregs", DOCUMENT + b"notes: second\n")
+    post(site, "/preregs", DOCUMENT + b"notes: third\n", "bob")
+    notes = site.http.get("/benchmarks/arm/registrations.json").json()["notes"]
+
+    assert notes[1:] == ["1 registration of these submitters names no benchmark."]
+
+
+def test_times_of_registrations_are_shown_to_the_second(site: Site) -> None:
+    """The JSON keeps every digit."""
+    make_arms(site)
+    stored = post(site, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"]
+    page = site.http.get("/benchmarks/arm/registrations", headers={"Accept": "text/html"}).text
+
+    assert f"{stored[:10]} {stored[11:19]} UTC" in page
+    assert stored not in page
+
+
+def test_the_benchmarks_page_registers_for_the_benchmark(site: Site) -> None:
+    """Its example names it, so that the registration is listed here from the start, and the entrant of the rows."""
+    make_arms(site)
+    page = site.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text
+
+    assert '/preregs?benchmark=arm"' in page
+    assert "-F entrant=NAME" in page
+
+
+def test_bindings_are_never_rewritten(site: Site) -> None:
+    """The database itself refuses."""
+    make_arms(site)
+    post(site, "/preregs?benchmark=arm", DOCUMENT)
+
+    with pytest.raises(DBAPIError, match="record"), site.sessions.begin() as session:
+        session.execute(text("DELETE FROM prereg_binding"))

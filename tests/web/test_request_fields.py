@@ -1,0 +1,82 @@
+"""What a request says in JSON: refused by name where it cannot be stored, in a trial as in an upload."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.cases.stored_rows import stored
+from tests.cases.walkthrough import BASE, PREREG, declare, send
+from tests.conftest import Site
+
+UNFIT = (
+    ("claims", '{"Base": {"MASE": NaN}}', "claims.Base.MASE"),
+    ("claims", '{"Base": {"MASE": 1e999}}', "claims.Base.MASE"),
+    ("claims", '{"Base": {"MASE": true}}', "claims.Base.MASE"),
+    ("claims", '{"Base": {"MASE": "1.0"}}', "claims.Base.MASE"),
+    ("claims", '{"Ba\\u0000se": {"MASE": 1}}', "claims.Ba\\x00se.[key]"),
+    ("claims", '{"Base": {"MA\\u0007SE": 1}}', "claims.Base.MA\\x07SE.[key]"),
+    ("metadata", '{"version": "1\\u0000"}', "metadata.version"),
+    ("metadata", '{"notes": "a\\u001bb"}', "metadata.notes"),
+    ("metadata", '{"organization": "a\\nb"}', "metadata.organization"),
+    ("metadata", '{"dirty": "yes"}', "metadata.dirty"),
+    ("metadata", '{"version": 1}', "metadata.version"),
+)
+
+
+def columns(answer: httpx.Response) -> list[str]:
+    """Return which fields a problem document names."""
+    return [problem["column"] for problem in answer.json()["problems"]]
+
+
+@pytest.mark.parametrize("dry_run", ["true", "false"])
+def test_a_field_that_cannot_be_stored_is_named(site: Site, dry_run: str) -> None:
+    """By the trial and by the upload alike: the trial promises nothing that the upload refuses."""
+    declare(site)
+    answers = [
+        site.http.post(
+            f"/benchmarks/tiny/submissions?dry_run={dry_run}",
+            files=[("files", ("r.csv", BASE)), ("prereg", ("p.yaml", PREREG))],
+            data={field: value},
+            headers=site.auth(),
+        )
+        for field, value, _ in UNFIT
+    ]
+
+    assert [(answer.status_code, columns(answer)) for answer in answers] == [(422, [named]) for *_, named in UNFIT]
+    assert stored(site) == 0
+
+
+def test_whole_numbers_and_line_breaks_are_taken(site: Site) -> None:
+    """A claim of 1 is one of 1.0, and notes may have paragraphs."""
+    declare(site)
+    fields = {"claims": '{"Base": {"MASE": 1}}', "metadata": '{"notes": "one\\ntwo\\u00a0three", "dirty": false}'}
+
+    assert send(site, BASE, **fields)["http"] == 202
+
+
+def test_an_order_with_a_control_character_names_its_field(site: Site) -> None:
+    """Every text that is kept and shown is held to the same rule."""
+    declare(site)
+    prereg = send(site, BASE)["prereg_sha256"]
+    attestation = {"registered_at": "2020-01-01T00:00:00Z", "evidence": "a\x00"}
+    orders: list[tuple[str, str, dict[str, Any], str]] = [
+        ("POST", "/submissions/1/withdraw", {"reason": "bad\x00rows"}, "reason"),
+        ("PUT", "/benchmarks/tiny/entrants/Base/owner", {"token_id": 1, "reason": "a\x1bb"}, "reason"),
+        ("POST", f"/preregs/{prereg}/attestations", attestation, "evidence"),
+        ("POST", "/tokens", {"name": "a\x00", "role": "steward"}, "name"),
+    ]
+    answers = [site.http.request(m, path, json=order, headers=site.auth("admin")) for m, path, order, _ in orders]
+
+    assert [answer.status_code for answer in answers] == [422] * len(orders)
+    assert [columns(answer) for answer in answers] == [[f"body.{name}"] for *_, name in orders]
+
+
+def test_the_page_of_an_error_shows_every_problem(site: Site) -> None:
+    """What a program reads in the problem document a person reads in the table."""
+    declare(site)
+    page = site.http.get("/benchmarks/tiny/leaderboards/skill?sort=none", headers={"Accept": "text/html"})
+
+    assert page.status_code == 422
+    assert "1 problem<" in page.text
+    assert "<code>none</code>" in page.text

@@ -1,0 +1,111 @@
+"""Who may write where, as one table: every write route for nobody, a submitter, two stewards and an admin.
+
+`here` is the steward of the benchmark tiny, `there` of another one. A route without a row fails.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from app.store import tokens
+from tests.cases.registrations import YAML
+from tests.cases.reservations import prereg
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, send
+from tests.conftest import Site
+
+ROLES = ("nobody", "submitter", "there", "here", "admin")
+NEW = MANIFEST.replace("slug: tiny", "slug: new")
+REASON = {"reason": "because"}
+ATTESTED = {"registered_at": "2020-01-01T00:00:00Z", "evidence": "a tag"}
+FILES = [("files", ("r.csv", BASE)), ("prereg", ("p.yaml", PREREG))]
+# Route, what is asked for (its path, where that has parts, and what is sent), and the status for each of ROLES in turn.
+TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
+    ("POST /benchmarks", "/benchmarks", {"content": NEW, "headers": YAML}, (401, 403, 201, 409, 409)),
+    ("PUT /benchmarks/{slug}", "/benchmarks/tiny", {"content": MANIFEST, "headers": YAML}, (401, 403, 403, 200, 200)),
+    (
+        "POST /benchmarks/{slug}/submissions",
+        "/benchmarks/tiny/submissions",
+        {"files": FILES},
+        (401, 202, 409, 409, 409),
+    ),
+    (
+        # 409: the benchmark takes no labels, which only who may put them learns.
+        "PUT /benchmarks/{slug}/labels",
+        "/benchmarks/tiny/labels",
+        {"files": {"file": ("l.csv", b"item,label\na,1\n")}},
+        (401, 403, 403, 409, 409),
+    ),
+    (
+        "PUT /benchmarks/{slug}/entrants/{entrant}/owner",
+        "/benchmarks/tiny/entrants/Good/owner",
+        {"json": {"token_id": 2, **REASON}},
+        (401, 403, 403, 200, 200),
+    ),
+    (
+        "POST /benchmarks/{slug}/reservations/{entrant}/release",
+        "/benchmarks/tiny/reservations/Kept/release",
+        {"json": REASON},
+        (401, 403, 403, 200, 404),
+    ),
+    (
+        "POST /benchmarks/{slug}/stewards",
+        "/benchmarks/tiny/stewards",
+        {"json": {"token": "there"}},
+        (401, 403, 403, 403, 200),
+    ),
+    (
+        "DELETE /benchmarks/{slug}/stewards/{token}",
+        "/benchmarks/tiny/stewards/steward",
+        {},
+        (401, 403, 403, 403, 200),
+    ),
+    ("POST /submissions/{submission}/withdraw", "/submissions/1/withdraw", {"json": REASON}, (401, 403, 403, 200, 409)),
+    ("POST /preregs", "/preregs", {"content": prereg("Mine"), "headers": YAML}, (401, 201, 200, 200, 200)),
+    (
+        "POST /preregs/{sha256}/attestations",
+        "/preregs/{sha256}/attestations",
+        {"json": ATTESTED},
+        (401, 403, 403, 201, 201),
+    ),
+    ("POST /tokens", "/tokens", {"json": {"name": "new", "role": "submitter"}}, (401, 403, 403, 403, 201)),
+    ("DELETE /tokens/{token_id}", "/tokens/1", {}, (401, 403, 403, 403, 200)),
+)
+
+
+@pytest.fixture
+def tiny(site: Site) -> Site:
+    """The benchmark tiny of `here` with a submission and a reserved name of alice; `submitter` is bob."""
+    with site.sessions.begin() as session:
+        site.tokens["there"] = tokens.create_token(session, "there", "steward")[1]
+    site.tokens.update(submitter=site.tokens["bob"], here=site.tokens["steward"])
+    assert site.http.post("/benchmarks", content=MANIFEST, headers=site.auth("here")).status_code == 201
+    for content in (PREREG, prereg("Kept")):
+        assert site.http.post("/preregs", content=content, headers=site.auth()).status_code == 201
+    assert send(site, GOOD)["http"] == 202
+    return site
+
+
+@pytest.mark.parametrize(("route", "path", "sent", "expected"), TABLE, ids=[row[0] for row in TABLE])
+def test_a_role_may_write_what_the_table_says(
+    tiny: Site, route: str, path: str, sent: Mapping[str, Any], expected: tuple[int, ...]
+) -> None:
+    """Nobody 401, too small a role or another's benchmark 403; in turn, so what is done once may conflict."""
+    sha256 = tiny.http.get("/submissions/1.json").json()["prereg_sha256"]
+    found = []
+    for role in ROLES:
+        headers = {**sent.get("headers", {}), **({} if role == "nobody" else tiny.auth(role))}
+        request = {**sent, "headers": headers}
+        found.append(tiny.http.request(route.partition(" ")[0], path.format(sha256=sha256), **request).status_code)
+
+    assert found == list(expected)
+
+
+def test_every_write_route_has_a_row(site: Site) -> None:
+    """What the API describes is what the table has."""
+    described = site.http.get("/openapi.json").json()["paths"]
+    writing = {
+        f"{method.upper()} {path}" for path, methods in described.items() for method in methods if method != "get"
+    }
+
+    assert writing == {route for route, *_ in TABLE}

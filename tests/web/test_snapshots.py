@@ -1,0 +1,91 @@
+"""The history of a benchmark: which state is shown, what each came after, and what differs between any two."""
+
+from typing import Any
+
+from tests.cases.walkthrough import BASE, BETTER, GOOD, MANIFEST, board, declare, send
+from tests.conftest import Site
+
+OTHER_MANIFEST = MANIFEST.replace("title: Tiny", "title: Tinier")
+ADDRESS = "/benchmarks/tiny/snapshots"
+
+
+def change_manifest(site: Site, manifest: str) -> None:
+    """Add a version and publish."""
+    assert site.http.put("/benchmarks/tiny", content=manifest, headers=site.auth("steward")).status_code == 200
+    site.work()
+
+
+def there_and_back(site: Site) -> list[dict[str, Any]]:
+    """Publish under one manifest, under another, under the first again, and then with one entrant more."""
+    declare(site)
+    send(site, BASE)
+    site.work()
+    change_manifest(site, OTHER_MANIFEST)
+    change_manifest(site, MANIFEST)
+    listed: list[dict[str, Any]] = site.http.get(f"{ADDRESS}.json").json()
+    return listed
+
+
+def test_the_current_snapshot_is_marked_also_where_it_is_not_the_newest(site: Site) -> None:
+    """The same inputs make the same snapshot again; list, board and page agree on which one is shown."""
+    listed = there_and_back(site)
+    page = site.http.get(ADDRESS).text
+
+    assert [(s["number"], s["current"]) for s in listed] == [(2, False), (1, True)]
+    assert board(site)["snapshot"] == 1
+    assert "The boards show snapshot 1, which is not the newest" in page
+    assert page.count("status current") == 1
+
+
+def test_a_snapshot_names_the_one_it_came_after(site: Site) -> None:
+    """Its changes are from that one, whatever was made in between."""
+    there_and_back(site)
+    send(site, GOOD)
+    site.work()
+    newest, *older = site.http.get(f"{ADDRESS}.json").json()
+
+    assert [s["before"] for s in (newest, *older)] == [1, 1, None]
+    assert {change["kind"] for change in newest["changes"]} == {"entered", "rank"}
+    assert newest["current"] is True
+    assert "which is not the newest" not in site.http.get(ADDRESS).text
+
+
+def test_a_change_of_the_manifest_is_a_change(site: Site) -> None:
+    """Both versions are named, in the list and on the page."""
+    second, first = there_and_back(site)
+
+    assert {"kind": "manifest", "version": 2, "was": 1} in second["changes"]
+    assert (first["manifest_version"], second["manifest_version"]) == (1, 2)
+    assert "Manifest: version 2, was 1." in site.http.get(ADDRESS).text
+
+
+def test_the_changes_between_any_two_snapshots_are_told(site: Site) -> None:
+    """Over several publications, in either direction; without an end it is the current snapshot."""
+    declare(site)
+    for rows in (BASE, GOOD, BETTER):
+        send(site, rows)
+        site.work()
+
+    forth = site.http.get(f"{ADDRESS}.json?from=1&to=3").json()
+    back = site.http.get(f"{ADDRESS}.json?from=3&to=1").json()
+
+    assert (forth["benchmark"], forth["from"], forth["to"]) == ("tiny", 1, 3)
+    assert {"kind": "entered", "entrant": "Good", "submission": 3} in forth["changes"]
+    assert {"kind": "left", "entrant": "Good", "was": 3} in back["changes"]
+    assert {"kind": "rank", "board": "skill", "entrant": "Base", "from": 1, "to": 2} in forth["changes"]
+    assert site.http.get(f"{ADDRESS}.json?from=1").json() == forth
+    page = site.http.get(f"{ADDRESS}?from=1&to=3").text
+    assert "From snapshot 1 to 3" in page
+    assert "Entered: Good" in page
+
+
+def test_snapshots_that_are_not_there_have_no_changes(site: Site) -> None:
+    """404 for an unknown number and before the first publication, 422 for an end without a beginning."""
+    declare(site)
+    early = site.http.get(f"{ADDRESS}.json?from=1")
+    send(site, BASE)
+    site.work()
+    asked = ("from=1&to=9", "to=1", "from=0", "from=x", "from=99999999999&to=1")
+
+    assert early.status_code == 404
+    assert [site.http.get(f"{ADDRESS}.json?{query}").status_code for query in asked] == [404, 422, 422, 422, 422]

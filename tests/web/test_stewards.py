@@ -1,0 +1,234 @@
+"""A steward decides about the benchmarks that an admin gave them, or that they made, and about no others."""
+
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import text
+
+from app.cli.__main__ import run
+from app.store import tokens
+from app.web import documents
+from tests.cases.processes import admin
+from tests.cases.registrations import YAML
+from tests.cases.running_server import fresh_data_dir, running_server
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
+from tests.conftest import Site
+
+STEWARD, OTHER = 3, 5
+PATH = "/benchmarks/tiny/stewards"
+ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")
+
+
+@pytest.fixture
+def two(site: Site) -> Site:
+    """Two benchmarks, tiny of `steward` and elsewhere of `other`, and a submission to tiny."""
+    with site.sessions.begin() as session:
+        site.tokens["other"] = tokens.create_token(session, "other", "steward")[1]
+    declare(site)
+    made = site.http.post("/benchmarks", content=ELSEWHERE, headers=site.auth("other") | YAML)
+    assert made.status_code == 201
+    assert send(site, GOOD)["http"] == 202
+    return site
+
+
+def ask(site: Site, method: str, path: str, who: str, order: Any = None) -> httpx.Response:
+    """Send an order as JSON."""
+    answer: httpx.Response = site.http.request(method, path, json=order, headers=site.auth(who))
+    return answer
+
+
+def update(site: Site, who: str) -> int:
+    """Send a manifest of tiny with another title; return the status."""
+    content = MANIFEST.replace("title: Tiny", f"title: By {who}")
+    status: int = site.http.put("/benchmarks/tiny", content=content, headers=site.auth(who) | YAML).status_code
+    return status
+
+
+def test_a_steward_rewrites_no_manifest_of_others(two: Site) -> None:
+    """Their own they do, and an admin everyone's."""
+    assert [update(two, who) for who in ("other", "steward", "admin")] == [403, 200, 200]
+
+
+def test_a_steward_moves_and_withdraws_nothing_of_others(two: Site) -> None:
+    """The steward of the benchmark does both."""
+    move = ("PUT", "/benchmarks/tiny/entrants/Good/owner")
+    withdraw = ("POST", "/submissions/1/withdraw")
+    orders = [(*move, {"token_id": 2, "reason": "x"}), (*withdraw, {"reason": "x"})]
+    statuses = [ask(two, m, path, who, order).status_code for who in ("other", "steward") for m, path, order in orders]
+
+    assert statuses == [403, 403, 200, 200]
+
+
+def test_an_admin_gives_a_benchmark_and_takes_it_back(two: Site) -> None:
+    """By name or by number; the history says when and by whom, and what was done meanwhile stays."""
+    given = ask(two, "POST", PATH, "admin", {"token": "Other"})
+    now = update(two, "other")
+    taken = ask(two, "DELETE", f"{PATH}/{OTHER}", "admin")
+
+    for answer in (given, taken):
+        documents.StewardsDocument.model_validate(answer.json())
+    assert [each["name"] for each in given.json()["stewards"]] == ["other", "steward"]
+    assert [(h["name"], h["change"], h["by"]) for h in taken.json()["history"]] == [
+        ("steward", "granted", "steward"),
+        ("other", "granted", "admin"),
+        ("other", "revoked", "admin"),
+    ]
+    assert (now, update(two, "other")) == (200, 403)
+    assert two.http.get("/benchmarks/tiny.json?after=1").json()["manifest"]["title"] == "By other"
+
+
+def test_only_an_admin_gives_benchmarks(two: Site) -> None:
+    """A steward does not, not even their own; they see who has it, a submitter does not."""
+    orders = [("POST", PATH, {"token": OTHER}), ("DELETE", f"{PATH}/{STEWARD}", None), ("GET", PATH, None)]
+    statuses = [
+        [ask(two, m, path, who, order).status_code for m, path, order in orders] for who in ("steward", "alice")
+    ]
+
+    assert statuses == [[403, 403, 200], [403, 403, 403]]
+
+
+def test_a_benchmark_is_given_to_tokens_that_can_use_it(two: Site) -> None:
+    """Not to a submitter, not to a revoked token, not to nobody; twice is once, and only a steward loses it."""
+    ask(two, "DELETE", f"/tokens/{OTHER}", "admin")
+    given = [{"token": "alice"}, {"token": OTHER}, {"token": 77}, {"token": "steward"}, {"token": 1, "until": "2030"}]
+    statuses = [ask(two, "POST", PATH, "admin", order).status_code for order in given]
+
+    assert statuses == [409, 409, 404, 200, 422]
+    assert ask(two, "DELETE", f"{PATH}/alice", "admin").status_code == 404
+    assert len(ask(two, "GET", PATH, "admin").json()["history"]) == 1
+
+
+def test_a_benchmarks_page_names_its_stewards(two: Site) -> None:
+    """By name only, without those whose token was revoked."""
+    before = two.http.get("/benchmarks/tiny.json").json()
+    ask(two, "POST", PATH, "admin", {"token": OTHER})
+    ask(two, "DELETE", f"/tokens/{STEWARD}", "admin")
+    page = two.http.get("/benchmarks/tiny?after=1", headers={"Accept": "text/html"}).text
+
+    assert before["stewards"] == ["steward"]
+    assert "Steward: other." in page
+
+
+def attest(site: Site, sha256: str, who: str) -> httpx.Response:
+    """Attest that a registration existed in 1970."""
+    order = {"registered_at": "1970-01-01T00:00:00Z", "evidence": "trust me"}
+    return ask(site, "POST", f"/preregs/{sha256}/attestations", who, order)
+
+
+def test_a_steward_attests_only_what_is_for_a_benchmark_of_theirs(two: Site) -> None:
+    """What is for no benchmark, only an admin; the answer says where the word counts."""
+    bound = send(two, BASE)["prereg_sha256"]
+    axis = b"schema_version: 1\ntask_id: t1\ngit_tag: p-1\nparameters: {a: 1}\ndecision_rules: r\n"
+    unbound = two.http.post("/preregs", content=axis, headers=two.auth() | YAML).json()["sha256"]
+    answers = [attest(two, sha256, who) for sha256 in (bound, unbound) for who in ("other", "steward", "admin")]
+
+    assert [answer.status_code for answer in answers] == [403, 201, 201, 403, 403, 201]
+    assert [answers[1].json()["benchmarks"], answers[2].json()["benchmarks"]] == [["tiny"], None]
+    documents.AttestedDocument.model_validate(answers[1].json())
+
+
+def test_an_attestation_counts_in_the_stewards_own_benchmarks_only(two: Site) -> None:
+    """Registering for a second benchmark does not let its steward vouch for the first."""
+    content = b"schema_version: 1\ntask_id: t1\ngit_tag: p-1\nparameters: {a: 1}\ndecision_rules: r\n"
+    for slug in ("tiny", "elsewhere"):
+        made = two.http.post(f"/preregs?benchmark={slug}", content=content, headers=two.auth() | YAML)
+    sha256 = made.json()["sha256"]
+    attest(two, sha256, "other")
+
+    listed = {
+        slug: {
+            r["prereg"]: r["attested_at"] for r in two.http.get(f"/benchmarks/{slug}/registrations.json").json()["rows"]
+        }
+        for slug in ("tiny", "elsewhere")
+    }
+    checks = [_time_check(two, slug, sha256) for slug in ("tiny", "elsewhere")]
+
+    assert listed["tiny"][sha256] is None
+    assert listed["elsewhere"][sha256].startswith("1970-01-01")
+    assert ["attested" in reason for reason in checks] == [False, True]
+    assert two.http.get(f"/preregs/{sha256}.json").json()["attestations"][0]["benchmark"] == "elsewhere"
+
+
+def _time_check(site: Site, slug: str, sha256: str) -> str:
+    answer = site.http.post(
+        f"/benchmarks/{slug}/submissions?dry_run=true",
+        files=[("files", ("r.csv", GOOD))],
+        data={"prereg_sha256": sha256, "metadata": '{"started_at": "2020-01-01T00:00:00Z"}'},
+        headers=site.auth(),
+    ).json()
+    return " ".join(check["reason"] for check in answer["checks"])
+
+
+def test_grants_are_never_rewritten(two: Site) -> None:
+    """The database itself refuses."""
+    with pytest.raises(Exception, match="is a record"), two.sessions.begin() as session:
+        session.execute(text("DELETE FROM steward_grant"))
+
+
+@pytest.mark.parametrize("extra", [{"expires_at": "2020-01-01T00:00:00Z"}, {"benchmarks": ["tiny"]}])
+def test_a_token_is_not_made_with_a_limit_that_would_be_ignored(site: Site, extra: dict[str, Any]) -> None:
+    """The field is named, and there is no token."""
+    order = {"name": "new", "role": "submitter", **extra}
+    answer = ask(site, "POST", "/tokens", "admin", order)
+
+    assert (answer.status_code, answer.json()["problems"][0]["column"]) == (422, f"body.{next(iter(extra))}")
+    assert len(ask(site, "GET", "/tokens", "admin").json()) == 4
+
+
+def test_no_order_has_a_field_that_would_be_ignored(two: Site) -> None:
+    """Every JSON body is refused by the name of what it does not know."""
+    orders = [
+        ("POST", "/submissions/1/withdraw", {"reason": "x"}),
+        ("PUT", "/benchmarks/tiny/entrants/Good/owner", {"token_id": 2, "reason": "x"}),
+        ("POST", f"/preregs/{'0' * 64}/attestations", {"registered_at": "2020-01-01T00:00:00Z", "evidence": "x"}),
+        ("POST", "/benchmarks/tiny/reservations/Good/release", {"reason": "x"}),
+        ("POST", PATH, {"token": 5}),
+    ]
+    answers = [ask(two, m, path, "admin", {**order, "until": "tomorrow"}) for m, path, order in orders]
+
+    assert [(a.status_code, a.json()["problems"][0]["column"]) for a in answers] == [(422, "body.until")] * len(orders)
+
+
+@pytest.mark.parametrize("name", ["alice", "ALICE"])
+def test_a_tokens_name_is_given_once(site: Site, name: str) -> None:
+    """In whatever case, and also when the first one was revoked: history names one of them."""
+    first = ask(site, "POST", "/tokens", "admin", {"name": name, "role": "steward"})
+    ask(site, "DELETE", "/tokens/1", "admin")
+    second = ask(site, "POST", "/tokens", "admin", {"name": name, "role": "steward"})
+
+    assert (first.status_code, second.status_code) == (409, 409)
+    assert f"There is a token of the name {name} already" in first.json()["detail"]
+
+
+def test_an_admin_token_of_another_text_gets_a_name_of_its_own(site: Site) -> None:
+    """The name of the first one is taken."""
+    with site.sessions.begin() as session:
+        tokens.ensure_admin_token(session, "another-text-of-an-admin-token-0123456789")
+
+    assert [t["name"] for t in ask(site, "GET", "/tokens", "admin").json()][-1] == "admin 2"
+
+
+def test_the_commands_give_a_benchmark_list_its_stewards_and_release_a_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each says what holds now."""
+    registration = PREREG + b"entrants: [Good]\n"
+    with fresh_data_dir() as data_dir, running_server(data_dir) as server:
+        headers = admin(server)
+        httpx.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
+        httpx.post(f"{server.address}/preregs", content=registration, headers=headers).raise_for_status()
+        httpx.post(f"{server.address}/tokens", json={"name": "ann", "role": "steward"}, headers=headers)
+        signed = ["--server", server.address, "--token", headers["Authorization"].removeprefix("Bearer ")]
+        orders = [
+            ["benchmark", "steward", order, "tiny", *rest]
+            for order, *rest in (("add", "ann"), ("list",), ("remove", "2"))
+        ]
+        codes = [run([*order, *signed]) for order in [*orders, ["entrant", "release", "tiny", "Good", "--reason=x"]]]
+
+    assert codes == [0, 0, 0, 0]
+    printed = capsys.readouterr().out
+    assert "Stewards of tiny: admin, ann." in printed
+    assert "granted" in printed
+    assert "Stewards of tiny: admin.\n" in printed
+    assert "Good in tiny is no longer reserved for admin." in printed

@@ -1,0 +1,65 @@
+"""What a benchmark's page says of an upload is true: the server takes the example that it shows."""
+
+from pathlib import Path
+
+import pytest
+
+from app.boards.registry import parse_manifest
+from app.prereg.prereg import parse_prereg
+from app.render.submit_example import submit_example
+from tests.conftest import Site
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+PROTEIN = b"""
+schema_version: 1
+slug: protein
+title: Protein
+evidence: predictions
+predictions: {kind: classification, classes: [a, b, c], labels: submitted}
+tasks: [{id: fold}]
+metrics: {accuracy: {direction: maximize, min: 0, max: 1}}
+leaderboards: [{name: accuracy, method: estimate, metrics: [accuracy]}]
+"""
+
+
+def manifests() -> list[bytes]:
+    """Return a manifest of every kind of evidence."""
+    names = ("fev-bench", "chamber-as", "chamber-handover", "lrdbench")
+    return [*((EXAMPLES / name / "manifest.yaml").read_bytes() for name in names), PROTEIN]
+
+
+@pytest.mark.parametrize("manifest", manifests())
+def test_the_example_row_can_be_read(site: Site, manifest: bytes) -> None:
+    """Every column is there and every cell is what it must be: nothing is refused."""
+    declared = parse_manifest(manifest)
+    site.http.post("/benchmarks", content=manifest, headers=site.auth("steward"))
+    example = submit_example(declared)
+    files = [("files", (example.file, example.rows.encode()))]
+    named = {} if example.names_entrant else {"entrant": "my-model"}
+
+    answer = site.http.post(
+        f"/benchmarks/{declared.slug}/submissions?dry_run=true", files=files, data=named, headers=site.auth()
+    )
+
+    assert (answer.status_code, answer.json().get("problems", [])) == (200, [])
+
+
+def test_the_example_prereg_is_one() -> None:
+    """It is of the evaluation form, of this benchmark, and leaves nothing out."""
+    declared = parse_manifest(manifests()[0])
+    text = submit_example(declared).prereg
+    assert text is not None
+
+    parsed = parse_prereg(text.encode())
+
+    assert (parsed.benchmark, parsed.entrants, parsed.metrics) == ("fev-bench", ("my-model",), tuple(declared.metrics))
+
+
+def test_the_page_names_every_column(site: Site) -> None:
+    """A stranger need not read the manifest."""
+    site.http.post("/benchmarks", content=manifests()[0], headers=site.auth("steward"))
+
+    page = site.http.get("/benchmarks/fev-bench").text
+
+    assert all(f"<code>{name}</code>" in page for name in ("model_name", "task_name", "SQL", "dataset_path"))
+    assert "entrants: [my-model]" in page
