@@ -7,6 +7,11 @@ from app.render.html import shown_columns
 from app.values.table import Table
 
 
+def in_one_line(page: str) -> str:
+    """Return a page with single spaces for its white space, as a browser shows its sentences."""
+    return " ".join(page.split())
+
+
 def table_page(table: Table) -> dict[str, Any]:
     """Return the fields of a page that shows the table as it is."""
     return {
