@@ -51,7 +51,7 @@ def create_app(settings: Settings, database_url: str, *, render_apart: bool = Fa
         await readers.start()
         beside = [asyncio.create_task(watch(database_url, freshness, pages.publish))]
         if renderer is not None:
-            beside.append(asyncio.create_task(renderer.warm_up()))
+            renderer.warm_up()
         yield
         for task in beside:
             task.cancel()
@@ -67,7 +67,7 @@ def create_app(settings: Settings, database_url: str, *, render_apart: bool = Fa
         settings.max_cache_mib * MIB,
         freshness,
         max_stale_s=settings.max_stale_s,
-        render=None if renderer is None else renderer.render,
+        renderer=renderer,
     )
     return Front(pages)
 

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.web.freshness import Freshness, Part, part_of
 from app.web.kept import Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
 from app.web.passed_on import secured, without_body, without_host
-from app.web.renderer import Render, Turns, render_here
+from app.web.renderer import RenderProcess, Turns, render_here
 
 PAUSE_S = 1.0
 POPULAR_S = 600.0
@@ -47,14 +47,14 @@ class PublishedPages:
         freshness: Freshness,
         *,
         max_stale_s: float = 0.0,
-        render: Render | None = None,
+        renderer: RenderProcess | None = None,
     ) -> None:
         self._app = app
         self._plain = Shelf(max_bytes // 2)
         self._queried = Shelf(max_bytes // 2)
         self._freshness = freshness
         self._max_stale_s = max_stale_s
-        self._render = render or render_here(app)
+        self._render = render_here(app) if renderer is None else renderer.or_here(render_here(app))
         self._turns = Turns()
         self._flights: dict[bytes, Flight] = {}
 

@@ -6,9 +6,11 @@ turns however busy the threads and the database are.
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.render.exports import to_json
+from app.version import release
 from app.web.kept import SECURITY
 
-HEALTHY = b'{"status":"ok"}\n'
+HEALTHY = to_json({"status": "ok", "version": release()})
 HEALTH_START: Message = {
     "type": "http.response.start",
     "status": 200,

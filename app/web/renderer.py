@@ -12,8 +12,9 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from heapq import heappop, heappush
+from http import HTTPStatus
 from itertools import count
 
 from starlette.concurrency import run_in_threadpool
@@ -21,9 +22,16 @@ from starlette.types import ASGIApp, Message
 
 from app.config import Settings
 from app.web.kept import Answer, Ask, gather
+from app.web.problems import PROBLEM_JSON, problem_bytes
 
 logger = logging.getLogger(__name__)
 NICENESS = 2
+LONGEST_S = 60.0
+TOO_SLOW = Answer(
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    [(b"content-type", PROBLEM_JSON.encode()), (b"retry-after", b"10"), (b"cache-control", b"no-store")],
+    problem_bytes(HTTPStatus.SERVICE_UNAVAILABLE, "This page takes too long to make just now. Try again soon."),
+)
 
 
 Render = Callable[[Ask], Awaitable[Answer]]
@@ -59,43 +67,76 @@ def render_here(app: ASGIApp) -> Render:
 
 
 class RenderProcess:
-    """One process that renders, warm and at a lower priority than the web process; started anew when it dies."""
+    """One process that renders, warm and at a lower priority than the web process; started anew when it dies.
 
-    def __init__(self, make_app: Callable[[Settings, str], ASGIApp], settings: Settings, database_url: str) -> None:
+    Until it has imported everything, which takes seconds on a busy machine, pages are rendered beside their readers.
+    """
+
+    def __init__(
+        self,
+        make_app: Callable[[Settings, str], ASGIApp],
+        settings: Settings,
+        database_url: str,
+        *,
+        within_s: float = LONGEST_S,
+    ) -> None:
         self._arguments = (make_app, settings, database_url)
-        self._pool = self._start()
+        self._within_s = within_s
+        self._pool = self._make_pool()
+        self._is_warm = False
+        self._warming: asyncio.Task[None] | None = None
 
-    def _start(self) -> ProcessPoolExecutor:
+    def _make_pool(self) -> ProcessPoolExecutor:
         spawned = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(1, spawned, initializer=_begin, initargs=self._arguments)
 
-    async def render(self, ask: Ask) -> Answer:
-        """Return the answer; when the process dies over it, another one is started and asked once more."""
-        try:
-            return await self._submit(ask)
-        except BrokenProcessPool:
-            logger.warning("the render process ended; starting another one")
-            return await self._submit(ask)
-
-    async def _submit(self, ask: Ask) -> Answer:
-        pool = self._pool
-        try:
-            return await asyncio.get_running_loop().run_in_executor(pool, _render, ask)
-        except BrokenProcessPool:
-            if pool is self._pool:
-                self._pool = self._start()
-            raise
-
-    async def warm_up(self) -> None:
+    def warm_up(self) -> None:
         """Start the process before somebody waits for it."""
-        await asyncio.get_running_loop().run_in_executor(self._pool, os.getpid)
+        self._warming = asyncio.create_task(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        with suppress(BrokenProcessPool):
+            await asyncio.get_running_loop().run_in_executor(self._pool, os.getpid)
+            self._is_warm = True
+
+    def or_here(self, here: Render) -> Render:
+        """Return a renderer that uses the process when it is warm, and `here` before that or when it dies."""
+
+        async def render(ask: Ask) -> Answer:
+            if not self._is_warm:
+                return await here(ask)
+            try:
+                return await self._render_apart(ask)
+            except BrokenProcessPool:
+                logger.warning("the render process ended; starting another one")
+                self._start_again()
+                return await here(ask)
+
+        return render
+
+    async def _render_apart(self, ask: Ask) -> Answer:
+        """Return the answer of the process; one that takes longer than a page may is ended, and 503 the answer."""
+        asked = asyncio.get_running_loop().run_in_executor(self._pool, _render, ask)
+        try:
+            return await asyncio.wait_for(asked, self._within_s)
+        except TimeoutError:
+            logger.warning("%s was not rendered within %g s", ask.path, self._within_s)
+            self._start_again()
+            return TOO_SLOW
+
+    def _start_again(self) -> None:
+        self.stop()
+        self._pool, self._is_warm = self._make_pool(), False
+        self.warm_up()
 
     def stop(self) -> None:
         """End the process without waiting for a render in hand."""
+        if self._warming is not None:
+            self._warming.cancel()
         processes = list((self._pool._processes or {}).values())
         self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
-            process.terminate()
+            process.kill()
 
 
 class _Rendering:

@@ -38,6 +38,14 @@ def refused(**settings: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
+def is_alive(process: psutil.Process) -> bool:
+    """Say whether a process runs; one that has ended and was not waited for by its new parent does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def test_ctrl_c_stops_everything_that_was_started(data_dir: Path) -> None:
     """After SIGINT neither the web process, a worker nor the database is left."""
     with running_server(data_dir) as server:
@@ -47,7 +55,7 @@ def test_ctrl_c_stops_everything_that_was_started(data_dir: Path) -> None:
 
     assert ready == 200
     assert code == 0
-    assert [child for child in children if child.is_running()] == []
+    assert [child for child in children if is_alive(child)] == []
     assert processes_of(data_dir) == []
 
 

@@ -1,17 +1,14 @@
 """The cache of published pages: one render however many wait, old pages marked, and nothing of the client's in them."""
 
 import asyncio
-import multiprocessing
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import psycopg
 import pytest
-from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
 from app.config import Settings
-from app.main import create_app
 from app.web.cache import PublishedPages
 from app.web.freshness import ANYTHING, BOARDS, EVERY_BENCHMARK, NEVER, Freshness, part_of, watch
 from tests.cases.walkthrough import declare
@@ -367,24 +364,6 @@ def test_a_kept_page_is_answered_304_and_to_head_without_body(site: Site) -> Non
     assert plain.headers["etag"] != packed.headers["etag"]
     assert (again.status_code, again.content, again.headers["vary"]) == (304, b"", "Accept-Encoding")
     assert (head.content, head.headers["content-length"]) == (b"", plain.headers["content-length"])
-
-
-def test_pages_are_rendered_in_a_process_apart_and_again_when_it_dies(database_url: str) -> None:
-    """Killed between two pages, it is started anew, and the reader notices nothing."""
-    with open_site(database_url, Settings(max_stale_s=0)) as site:
-        declare(site)
-        here = site.http.get("/benchmarks/tiny")
-
-    bodies, killed = [], 0
-    with TestClient(create_app(Settings(), database_url, render_apart=True)) as http:
-        for query in ("", "?again=1"):
-            bodies.append(http.get(f"/benchmarks/tiny{query}").content)
-            for child in multiprocessing.active_children():
-                child.kill()
-                child.join()
-                killed += 1
-
-    assert (bodies, killed) == ([here.content, here.content], 2)
 
 
 def test_another_query_is_another_page() -> None:

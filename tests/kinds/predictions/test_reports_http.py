@@ -89,7 +89,7 @@ def test_entrants_are_laid_over_each_other(site: Site) -> None:
     page = site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp").text
 
     assert page.count('<figure class="plot">') == 1
-    assert page.count('<path class="lines" d="M1 5h20"/>') == 2
+    assert page.count('<path class="lines" d="M1 5h20" />') == 2
     assert '<input type="checkbox" name="entrant" value="Dull" checked>' in page
     assert "<option selected>t</option>" in page
 
