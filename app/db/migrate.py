@@ -15,6 +15,9 @@ from app.errors import PlumblineError
 
 MIGRATIONS = bundled("migrations")
 
+UNRELEASED = frozenset(f"{number:04}" for number in range(1, 10))
+"""The revisions of before the first release, which became one."""
+
 
 class SchemaMismatch(PlumblineError):
     """The database has another schema than this program was written for."""
@@ -23,13 +26,13 @@ class SchemaMismatch(PlumblineError):
 def upgrade(database_url: str) -> None:
     """Apply every missing revision, each in its own transaction. Safe to call from several processes at once.
 
-    Raises SchemaMismatch for a database that a newer plumbline has upgraded.
+    Raises SchemaMismatch for a database that a newer plumbline has upgraded, or one of before the first release.
     """
     config = _config()
     engine = make_engine(database_url, pool_size=1)
     try:
         with engine.connect() as connection:
-            _refuse_newer(config, _revisions(connection))
+            _refuse_unknown(config, _revisions(connection))
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
     finally:
@@ -45,7 +48,7 @@ def check_schema(database_url: str) -> None:
             found = _revisions(connection)
     finally:
         engine.dispose()
-    _refuse_newer(config, found)
+    _refuse_unknown(config, found)
     newest = ScriptDirectory.from_config(config).get_heads()
     if set(found) != set(newest):
         raise SchemaMismatch(
@@ -65,9 +68,14 @@ def _revisions(connection: Connection) -> tuple[str, ...]:
     return found
 
 
-def _refuse_newer(config: Config, found: tuple[str, ...]) -> None:
+def _refuse_unknown(config: Config, found: tuple[str, ...]) -> None:
     script = ScriptDirectory.from_config(config)
     known = {each.revision for each in script.walk_revisions()}
+    if UNRELEASED.intersection(found):
+        raise SchemaMismatch(
+            f"The database has {_named(found)} of a version that was never released, which cannot be upgraded: make a "
+            "new, empty database and submit to it again."
+        )
     if not known.issuperset(found):
         raise SchemaMismatch(
             f"The database has {_named(found)}, which this plumbline does not know (its newest is "

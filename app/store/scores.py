@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.copy_binary import HEADER, TRAILER, encode_rows
 from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.stats.arrays import BoolArray, IntArray
+from app.store.score_keys import refuse_repeated, refuse_strangers, refuse_unnamed
 from app.values.scores import NONE, Coded, ScoreTable
 
 READ_AT_ONCE = 1000
@@ -46,10 +47,21 @@ class RowKeys:
 
 
 def copy_scores(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
-    """Write every row by binary COPY inside the session's own transaction.
+    """Write every row by binary COPY inside the session's own transaction, and check what no key of the table checks.
 
-    Rows that hold only numbers are encoded all at once; those with a text or a null value one by one.
+    Rows that hold only numbers are encoded all at once; those with a text or a null value one by one. Raises
+    BrokenRows, after which the transaction must not be committed.
     """
+    refuse_unnamed(scores)
+    every = np.arange(len(scores))
+    refuse_repeated(
+        scores, _numbers_of(scores.entrant, keys.entrants, every), _numbers_of(scores.task, keys.tasks, every)
+    )
+    _copy(session, scores, keys)
+    refuse_strangers(session, keys.submission_id)
+
+
+def _copy(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
     driver = session.connection().connection.driver_connection
     if driver is None:
         raise RuntimeError("the session has lost its connection")
@@ -89,8 +101,8 @@ def _encode(scores: ScoreTable, keys: RowKeys, at: IntArray) -> bytes:
         (at, ">i4"),
         (scores.file[at], ">i2"),
         (scores.row[at], ">i4"),
-        (_numbers(scores.entrant, keys.entrants)[scores.entrant.codes[at]], ">i4"),
-        (_numbers(scores.task, keys.tasks)[scores.task.codes[at]], ">i4"),
+        (_numbers_of(scores.entrant, keys.entrants, at), ">i4"),
+        (_numbers_of(scores.task, keys.tasks, at), ">i4"),
         (None, "i1"),
         (None if scores.seed is None else scores.seed[at], ">i8"),
         (None, "i1"),
@@ -109,8 +121,8 @@ def _rows(scores: ScoreTable, keys: RowKeys, at: IntArray) -> Iterator[tuple[Any
         at.tolist(),
         scores.file[at].tolist(),
         scores.row[at].tolist(),
-        _numbers(scores.entrant, keys.entrants)[scores.entrant.codes[at]].tolist(),
-        _numbers(scores.task, keys.tasks)[scores.task.codes[at]].tolist(),
+        _numbers_of(scores.entrant, keys.entrants, at).tolist(),
+        _numbers_of(scores.task, keys.tasks, at).tolist(),
         _texts(scores.condition, at),
         repeat(None, n_rows) if scores.seed is None else scores.seed[at].tolist(),
         _texts(scores.item, at),
@@ -122,8 +134,10 @@ def _rows(scores: ScoreTable, keys: RowKeys, at: IntArray) -> Iterator[tuple[Any
     )
 
 
-def _numbers(coded: Coded, numbers: Mapping[str, int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.array([numbers[word] for word in coded.words], dtype=np.int64)
+def _numbers_of(coded: Coded, numbers: Mapping[str, int], at: IntArray) -> IntArray:
+    """Return the number of each row's word."""
+    by_code = np.array([numbers[word] for word in coded.words], dtype=np.int64)
+    return by_code[coded.codes[at]]
 
 
 def _texts(coded: Coded | None, at: IntArray) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sqlalchemy import and_, func, or_, select
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.admission.check import Check
@@ -277,8 +278,9 @@ def unevaluated(session: Session, older_than_s: float) -> Sequence[int]:
 
 
 def write_table(session: Session, submission_id: int, table: Table) -> None:
-    """Keep a table that was computed from this submission alone."""
-    session.merge(SubmissionTable(submission_id=submission_id, name=table.name, content=table.to_json()))
+    """Keep a table that was computed from this submission alone; the first one of its name is a record and stays."""
+    row = {"submission_id": submission_id, "name": table.name, "content": table.to_json()}
+    session.execute(insert(SubmissionTable).values(row).on_conflict_do_nothing())
 
 
 def read_table(session: Session, submission_id: int, name: str) -> Table | None:

@@ -29,6 +29,23 @@ def test_a_newer_schema_is_told_in_one_sentence(newer: str, command: list[str]) 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("command", [["serve"], ["worker"], ["db", "upgrade"], ["db", "check"]])
+@pytest.mark.parametrize("revision", ["0001", "0009"])
+def test_a_schema_of_before_the_first_release_must_be_made_anew(
+    database_url: str, revision: str, command: list[str]
+) -> None:
+    """One sentence says so; it is taken neither for the schema of a newer version nor for our own."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = %s", [revision])
+    done = plumbline(*command, PLUMBLINE_DATABASE_URL=database_url, PLUMBLINE_PORT="0")
+
+    assert done.returncode == 2
+    assert f"Error: The database has the schema {revision} of a version that was never released" in done.stderr
+    assert "make a new, empty database" in done.stderr
+    assert "newer" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("command", [["worker"], ["db", "check"]])
 def test_a_database_that_was_not_migrated_is_told_with_what_to_run(postgres_url: str, command: list[str]) -> None:
     """A worker does not start on tables that are not there."""
