@@ -47,18 +47,18 @@ class RowKeys:
 
 
 def copy_scores(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
-    """Write every row by binary COPY inside the session's own transaction, and check what no key of the table checks.
+    """Write every row by binary COPY inside the session's own transaction.
 
-    Rows that hold only numbers are encoded all at once; those with a text or a null value one by one. Raises
-    BrokenRows, after which the transaction must not be committed.
+    What no key of the table guarantees is checked before. Rows that hold only numbers are encoded all at once; those
+    with a text or a null value one by one. Raises BrokenRows.
     """
     refuse_unnamed(scores)
     every = np.arange(len(scores))
     refuse_repeated(
         scores, _numbers_of(scores.entrant, keys.entrants, every), _numbers_of(scores.task, keys.tasks, every)
     )
+    refuse_strangers(session, keys.submission_id, keys.entrants.values(), keys.tasks.values())
     _copy(session, scores, keys)
-    refuse_strangers(session, keys.submission_id)
 
 
 def _copy(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
