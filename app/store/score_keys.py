@@ -73,9 +73,9 @@ def refuse_strangers(session: Session, submission_id: int, entrants: Collection[
     query = union_all(
         _strangers(submission_id, "entrant", Entrant, entrants), _strangers(submission_id, "task", Task, tasks)
     )
-    stranger = session.execute(query.limit(1)).first()
+    stranger = session.execute(query.limit(1)).mappings().first()
     if stranger is not None:
-        which = f"{stranger[0]} {stranger[1]}"
+        which = f"{stranger['name']} {stranger['number']}"
         raise BrokenRows(f"submission {submission_id} has rows of {which}, which its benchmark does not have")
 
 
@@ -88,4 +88,4 @@ def _strangers(
         .where(table.id == number)
         .where(table.benchmark_id == Submission.benchmark_id, Submission.id == submission_id)
     )
-    return select(literal(name), number).where(~own)
+    return select(literal(name).label("name"), number).where(~own)
