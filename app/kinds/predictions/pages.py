@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from app.kinds.pages import NO_FACTS, PageFacts, Pages, Rule
 from app.kinds.predictions.example import example
+from app.kinds.predictions.reports import KINDS
 from app.manifest.manifest import Manifest
 
 # How the metrics are written in a sentence, where the manifest gives no title.
@@ -21,19 +22,6 @@ WORDS = {
     "mrr": "MRR",
     "map": "MAP",
 }
-REPORTS = (
-    "intervals",
-    "classes",
-    "roc",
-    "pr",
-    "thresholds",
-    "confusion",
-    "reliability",
-    "residuals",
-    "qq",
-    "conditional",
-    "truncation",
-)
 RULES = {
     "private": Rule("Predictions are held against labels that the server keeps; no address gives them back."),
     "submitted": Rule(
@@ -68,5 +56,5 @@ PAGES = Pages(
     breakdown="intervals",
     metric_words=_metric_words,
     unit=_unit,
-    reports=REPORTS,
+    reports=tuple(KINDS),
 )
