@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from app.admission.case import SHARED_RULES, KindRules
 from app.boards.measured import MeasuredEvidence
 from app.files.uploads import TABLE_SUFFIXES
+from app.kinds.pages import Pages
 from app.kinds.reading import Reading, Request
+from app.values.glossary_entry import Entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +20,7 @@ class Kind:
 
     `name` is what a manifest says under `evidence`. `read` makes evidence of uploaded files, which may end in
     `suffixes` beside archives of them. `rules` are what it adds to admission. `measured` is None where only methods
-    read it that look at all rows together.
+    read it that look at all rows together. `pages` is what the site says of it, `glossary` the terms that it brings.
     """
 
     name: str
@@ -26,3 +28,5 @@ class Kind:
     suffixes: Sequence[str] = TABLE_SUFFIXES
     rules: KindRules = SHARED_RULES
     measured: MeasuredEvidence | None = None
+    pages: Pages
+    glossary: Sequence[Entry] = ()

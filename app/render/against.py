@@ -3,31 +3,20 @@
 Called by `app.web.against` with a snapshot's tables; pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.manifest.base import Direction
 from app.manifest.manifest import Manifest
 from app.render.text import format_number, plain_words
-from app.values.table import Cell, Table
+from app.values.table import Cell, Column, Table
 
-# How the metrics of predictions are written in a sentence, where the manifest gives no title.
-WORDS = {
-    "auc": "AUC",
-    "pr_auc": "PR-AUC",
-    "ap": "AP",
-    "logloss": "log-loss",
-    "brier": "Brier score",
-    "f1": "F1",
-    "rmse": "RMSE",
-    "mae": "MAE",
-    "r2": "R²",
-    "ndcg": "NDCG",
-    "mrr": "MRR",
-    "map": "MAP",
-}
 Record = Mapping[str, Cell]
-EFFECTS = ("skill_score", "advantage", "difference")
+# How often or how probably A is better is no size of a difference.
+CHANCES = ("win_rate", "p_a_beats_b")
+# These are in the unit of the metric, so that they say by how much it is higher or lower; any other effect is named.
+IN_UNITS = ("advantage", "difference")
+EVEN = 0.5
 DIGITS, MOST_DIGITS = 3, 8
 MAX_SENTENCES = 3
 
@@ -51,19 +40,29 @@ class Pair:
     table: Table
 
     @property
-    def effect(self) -> str:
-        """Return the column that says by how much A and B differ."""
-        return next(name for name in EFFECTS if name in self.table.column_names())
+    def effect(self) -> str | None:
+        """Return the column that says by how much A and B differ, where the table has one."""
+        column = effect_column(self.table)
+        return None if column is None else column.name
 
 
-def measured_by(pairwise: Table, manifest: Manifest) -> Measured:
-    """Return what a pairwise table compares: the metric of its `meta`, or the score of a board that has none."""
+def effect_column(pairwise: Table) -> Column | None:
+    """Return the column of a pairwise table that says by how much two entrants differ: the one with an interval."""
+    found = (column for column in pairwise.columns if column.interval and column.name not in CHANCES)
+    return next(found, None)
+
+
+def measured_by(pairwise: Table, manifest: Manifest, metric_words: Callable[[str], str] = str) -> Measured:
+    """Return what a pairwise table compares: the metric of its `meta`, or the score of a board that has none.
+
+    `metric_words` says how a metric is written in a sentence where the manifest has no title for it.
+    """
     name = pairwise.meta.get("metric")
     if name not in manifest.metrics:
-        effect = next(column for column in pairwise.columns if column.name in EFFECTS)
-        return Measured("score", effect.direction or "maximize")
+        effect = effect_column(pairwise)
+        return Measured("score", (effect and effect.direction) or "maximize")
     metric = manifest.metrics[name]
-    title = metric.title or (WORDS.get(name, name) if manifest.evidence == "predictions" else name)
+    title = metric.title or metric_words(name)
     return Measured(f"mean {title}" if "advantage" in pairwise.column_names() else title, metric.direction)
 
 
@@ -87,40 +86,54 @@ def rows_of_pair(table: Table, a: str, b: str, *, both_orders: bool) -> Table:
 
 def verdict(pair: Pair, measured: Measured) -> str:
     """Return what the data say of A and B in one sentence: who is better and by how much, or that they do not tell."""
-    if pair.forth["separable"] is not True:
-        return _not_separated(pair, measured)
+    effect = pair.effect
+    if effect is None:
+        return _without_effect(pair, measured)
+    if pair.forth.get("separable") is not True:
+        return _not_separated(pair, measured, effect)
     # The row of the better one: its effect is in its favour, whatever its sign.
-    row = pair.forth if _favours_first(pair, measured) else pair.back
+    row = pair.forth if _favours_first(pair, measured, effect) else pair.back
     better, other = str(row["entrant_a"]), str(row["entrant_b"])
-    size = _number(row, pair.effect)
-    if pair.effect == "skill_score":
-        number, interval = format_number(size, _digits(row, pair.effect)), _interval(pair, row)
-        return f"{better} is better than {other} on {measured.title}: skill score {number} {interval}."
-    shown = _positive(row, pair.effect)
-    number = format_number(_number(shown, pair.effect), _digits(shown, pair.effect))
+    if effect not in IN_UNITS:
+        number, interval = format_number(_number(row, effect), _digits(row, effect)), _interval(pair, row, effect)
+        return f"{better} is better than {other} on {measured.title}: {plain_words(effect)} {number} {interval}."
+    shown = _positive(row, effect)
+    number = format_number(_number(shown, effect), _digits(shown, effect))
     word = "lower" if measured.direction == "minimize" else "higher"
-    return f"{better}’s {measured.title} is {word} than {other}’s by {number} {_interval(pair, shown)}."
+    return f"{better}’s {measured.title} is {word} than {other}’s by {number} {_interval(pair, shown, effect)}."
 
 
-def _not_separated(pair: Pair, measured: Measured) -> str:
-    row, name = pair.forth, plain_words(pair.effect)
-    number = format_number(_number(row, pair.effect), _digits(row, pair.effect))
-    if row["separable"] is None:
+def _without_effect(pair: Pair, measured: Measured) -> str:
+    """Return what a table without any size of a difference says: only whether it separates the two."""
+    chance = next((name for name in CHANCES if isinstance(pair.forth.get(name), float)), None)
+    if pair.forth.get("separable") is not True or chance is None:
+        return f"The data do not separate {pair.a} from {pair.b} on {measured.title}."
+    better, other = (pair.a, pair.b) if _number(pair.forth, chance) > EVEN else (pair.b, pair.a)
+    return f"{better} is better than {other} on {measured.title}."
+
+
+def _not_separated(pair: Pair, measured: Measured, effect: str) -> str:
+    row, name = pair.forth, plain_words(effect)
+    number = format_number(_number(row, effect), _digits(row, effect))
+    if row.get("separable") is None:
         reason = pair.table.meta.get("interval_reason")
         why = f" ({plain_words(str(reason))})" if reason else ""
         return (
             f"{pair.a} against {pair.b} on {measured.title}: {name} {number}, without an interval{why}, "
             "so nothing can be said of other data."
         )
-    told = f"{name} {number} {_interval(pair, row)}"
+    told = f"{name} {number} {_interval(pair, row, effect)}"
     return f"The data do not separate {pair.a} from {pair.b} on {measured.title}: {told}."
 
 
-def _favours_first(pair: Pair, measured: Measured) -> bool:
-    """Say whether the effect is in favour of A. Differences have the metric's own sign; skill and advantage do not."""
+def _favours_first(pair: Pair, measured: Measured, effect: str) -> bool:
+    """Say whether the effect is in favour of A: a difference has the metric's own sign, another its column's."""
     # The interval, which excludes zero, says it: a mean may lie outside of its own percentile interval.
-    above = _number(pair.forth, f"{pair.effect}_lower") > 0.0
-    return above != (pair.effect == "difference" and measured.direction == "minimize")
+    above = _number(pair.forth, f"{effect}_lower") > 0.0
+    if effect == "difference":
+        return above != (measured.direction == "minimize")
+    column = effect_column(pair.table)
+    return above != (column is not None and column.direction == "minimize")
 
 
 def _positive(row: Record, effect: str) -> Record:
@@ -131,8 +144,8 @@ def _positive(row: Record, effect: str) -> Record:
     return {**row, effect: -_number(row, effect), low: -_number(row, high), high: -_number(row, low)}
 
 
-def _interval(pair: Pair, row: Record) -> str:
-    meta, effect = pair.table.meta, pair.effect
+def _interval(pair: Pair, row: Record, effect: str) -> str:
+    meta = pair.table.meta
     digits = _digits(row, effect)
     low, high = (format_number(_number(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
@@ -142,14 +155,14 @@ def _interval(pair: Pair, row: Record) -> str:
 
 
 def _number(row: Record, name: str) -> float:
-    value = row[name]
+    value = row.get(name)
     return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _digits(row: Record, effect: str) -> int:
     """Return how many decimals show two digits of the largest number, and that a settled interval excludes zero."""
     sizes = [abs(_number(row, name)) for name in (effect, f"{effect}_lower", f"{effect}_upper")]
-    smallest = min(sizes) if row["separable"] is True else 1.0
+    smallest = min(sizes) if row.get("separable") is True else 1.0
     enough = (n for n in range(DIGITS, MOST_DIGITS) if max(sizes) * 10**n >= 10 and smallest * 10**n >= 1)
     return next(enough, MOST_DIGITS) if max(sizes) > 0.0 else DIGITS
 
@@ -158,7 +171,7 @@ def examples_needed(
     pair: Pair, metric: str, comparisons: Table | None, tests: Table | None, unit: str = "examples"
 ) -> Sequence[str]:
     """Return how many more of the unit would show the difference, where that is known and it is not shown already."""
-    if pair.forth["separable"] is not False:
+    if pair.forth.get("separable") is not False:
         return ()
     tested = _records(tests, pair)
     counts = {str(record["task"]): _whole(record["n_items"]) for record in tested}

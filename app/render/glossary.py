@@ -1,12 +1,11 @@
 """The glossary: each number, interval and rule in plain words, with formula and source.
 
-Shown at /glossary; `Column.glossary` of a table names the entry that explains the column.
+Shown at /glossary; `Column.glossary` of a table names the entry that explains the column. What only one kind of
+evidence has is explained in that kind's own `glossary.py`.
 """
 
-from app.kinds.episodes.glossary import CLAIMS, EPISODES
-from app.kinds.predictions.glossary import METRICS
-from app.kinds.predictions.glossary_reports import REPORTS
-from app.kinds.series.glossary import SERIES
+from app.kinds.known import KINDS
+from app.render.glossary_claims import CLAIMS
 from app.values.glossary_entry import Entry
 
 SCORES = (
@@ -190,4 +189,8 @@ EVIDENCE = (
     ),
 )
 
-ENTRIES = (*SCORES, *EPISODES, *METRICS, *REPORTS, *SERIES, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)
+
+def glossary_entries() -> tuple[Entry, ...]:
+    """Return every explained term: those of all benchmarks, and those that each kind of evidence brings."""
+    of_kinds = (entry for kind in KINDS.values() for entry in kind.glossary)
+    return (*SCORES, *of_kinds, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)

@@ -11,7 +11,8 @@ from app.render.assets import asset_url
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import MAX_DRAWN
 from app.render.matrix import entrant_numbers
-from app.render.pages import PAGES, Page
+from app.render.page import Page
+from app.render.pages import PAGES
 from app.render.prediction_pages import PREDICTION_PAGES
 from app.render.text import markdown, moment, plain_words
 from app.render.whisker import WIDTH

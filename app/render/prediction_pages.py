@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.db.models import Snapshot
-from app.manifest.parts import LabelSource
+from app.kinds.pages import PageFacts
 from app.render.columns import ShownColumn
 from app.render.drawings import Drawings
-from app.render.pages import Links, Page, ShownTable
+from app.render.page import Links, Page
+from app.render.pages import ShownTable
 from app.render.reading import legend
 from app.values.glossary_entry import Entry
 from app.values.table import Table
@@ -35,7 +36,7 @@ class ReportPage(Page):
     template = "report.html"
     task: str
     entrants: Sequence[str]
-    labels: LabelSource
+    facts: PageFacts
     trail: Links
     others: Links
     sections: Sequence[ReportSection]
@@ -65,10 +66,9 @@ class AgainstPage(Page):
     links: Links
     hidden: Links
     notes: Sequence[str]
-    labels: LabelSource | None
+    facts: PageFacts
     snapshot: Snapshot | None
     permalink: str
-    guide: str | None = None
 
     @property
     def legend(self) -> list[tuple[str, Entry]]:

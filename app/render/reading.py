@@ -6,7 +6,7 @@ Called by the pages with the table in their hands; pure.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.render.glossary import ENTRIES
+from app.render.glossary import glossary_entries
 from app.render.text import format_number
 from app.values.glossary_entry import Entry
 from app.values.table import Cell, Column, Table
@@ -83,7 +83,7 @@ def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:
 
 def legend(columns: Sequence[Column]) -> list[tuple[str, Entry]]:
     """Return the titles of the columns with the glossary entry that explains them, each entry once."""
-    known = {entry.anchor: entry for entry in ENTRIES}
+    known = {entry.anchor: entry for entry in glossary_entries()}
     titles: dict[str, str] = {}
     for column in columns:
         if column.glossary in known:

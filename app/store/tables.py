@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Score, Snapshot, SnapshotEntry, Submission, Task
 from app.errors import NotFound
+from app.kinds.known import kind_of
 from app.manifest.manifest import Manifest, OpenTasks
 from app.values.table import Cell, Column, Table
 
@@ -57,7 +58,7 @@ def task_table(session: Session, manifest: Manifest, benchmark_id: int, snapshot
     rows = _score_rows(session, manifest, snapshot, Entrant.name, Score.task_id == known)
     first = next(iter(manifest.metrics))
     sign = 1.0 if manifest.metrics[first].direction == "minimize" else -1.0
-    at = 1 + len(_further_labels(manifest))
+    at = 1 + len(_item_columns(manifest))
     ordered = sorted(rows, key=lambda row: (row[at] is None, sign * float(row[at] or 0.0), *row[:at]))
     return Table(
         f"task/{task}",
@@ -100,7 +101,7 @@ def filter_published(table: Table, column: str, name: str) -> Table:
 def _score_rows(
     session: Session, manifest: Manifest, snapshot: Snapshot | None, label: Any, where: Any
 ) -> list[tuple[Cell, ...]]:
-    further = _further_labels(manifest)
+    further = [Score.item for _ in _item_columns(manifest)]
     query = (
         select(Score.values, Submission.columns, Score.leaked, Score.submission_id, label, *further)
         .join(SnapshotEntry, _stands())
@@ -116,9 +117,10 @@ def _score_rows(
     ]
 
 
-def _further_labels(manifest: Manifest) -> tuple[Any, ...]:
-    """Return what tells the rows of one entrant on one task apart: a stratum has several records."""
-    return (Score.item,) if manifest.evidence == "series_metrics" else ()
+def _item_columns(manifest: Manifest) -> tuple[Column, ...]:
+    """Return the column that tells the rows of one entrant on one task apart, where there are several."""
+    column = kind_of(manifest).pages.item_column
+    return () if column is None else (column,)
 
 
 def _values(manifest: Manifest, values: Sequence[float | None], columns: Sequence[str]) -> list[Cell]:
@@ -133,7 +135,7 @@ def _columns(manifest: Manifest, name: str, title: str) -> tuple[Column, ...]:
     )
     return (
         Column(name, title, "text"),
-        *(Column("record_id", "Record", "text") for _ in _further_labels(manifest)),
+        *_item_columns(manifest),
         *metrics,
         Column("leaked", "Leaked", "flag", glossary="n_leaked"),
         Column("submission", "Submission", "integer"),

@@ -10,14 +10,14 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.errors import FieldRejected, NotFound, Problem
-from app.kinds.series.reading_guide import guide_of
-from app.manifest.manifest import Manifest
+from app.kinds.known import kind_of
 from app.names import clip_for_message
 from app.render.against import Pair, entrants_of, examples_needed, find_pair, measured_by, rows_of_pair, verdict
 from app.render.pages import ShownTable
+from app.render.table_page import TableView
 from app.store import benchmarks, snapshots
 from app.values.table import Table
-from app.web.answers import TableView, page, split_format, table_answer
+from app.web.answers import page, split_format, table_answer
 from app.web.documents import TableDocument
 from app.web.early import CheckedFirst
 from app.web.problems import table_routes
@@ -75,19 +75,15 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
     pair = find_pair(view.table, a, b)
     comparisons, tests = (_load(session, view, f"{kind}/{board}") for kind in ("comparisons", "tests"))
     metric = str(view.table.meta.get("metric"))
-    measured = measured_by(view.table, manifest)
+    pages = kind_of(manifest).pages
+    measured = measured_by(view.table, manifest, pages.metric_words)
     return Compared(
         pair,
-        (verdict(pair, measured), *examples_needed(pair, metric, comparisons, tests, _unit(manifest))),
+        (verdict(pair, measured), *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest))),
         rows_of_pair(view.table, a, b, both_orders=False),
         None if comparisons is None else _some(rows_of_pair(comparisons, a, b, both_orders=False)),
         None if tests is None else _some(rows_of_pair(tests, a, b, both_orders=True)),
     )
-
-
-def _unit(manifest: Manifest) -> str:
-    is_ranking = manifest.predictions is not None and manifest.predictions.kind == "ranking"
-    return "groups" if is_ranking else "examples"
 
 
 def _refuse_unpaired(view: TableView, board: str, a: str, b: str) -> None:
@@ -135,9 +131,8 @@ def _page(
         links=[*around, *((turned, *exports) if compared else ())],
         hidden=kept,
         notes=view.table.notes,
-        labels=view.labels,
+        facts=view.facts,
         snapshot=view.snapshot,
-        guide=guide_of(view.mode),
         permalink=f"{home}/against?{urlencode([('a', a), ('b', b), *fixed])}",
     )
 

@@ -10,7 +10,7 @@ from app.boards.registry import manifest_json_schema, parse_manifest
 from app.db.models import Benchmark
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.changes import list_changes, load_state
-from app.kinds.series.reading_guide import guide_of
+from app.kinds.known import kind_of
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example
 from app.store import benchmarks, snapshots, stewards, submissions
@@ -138,6 +138,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
             "manifest": declared.manifest.model_dump(mode="json", by_alias=True),
         }
         return json_answer(about)
+    pages = kind_of(declared.manifest).pages
     return page(
         "benchmark.html",
         title=declared.manifest.title,
@@ -148,7 +149,9 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         stewards=stewarding,
         publish_tries=declared.benchmark.publish_tries,
         base=(state.settings.base_url or "").rstrip("/"),
-        guide=guide_of(declared.manifest.mode),
+        facts=pages.facts(declared.manifest),
+        rules=pages.rules(declared.manifest),
+        links=pages.links if snapshot else (),
         example=submit_example(declared.manifest),
         submissions=submissions.list_submissions(session, declared.benchmark.id, limit=50),
     )
@@ -187,7 +190,7 @@ def list_snapshots(
         slug=slug,
         board=board,
         snapshots=listed,
-        guide=guide_of(declared.manifest.mode),
+        facts=kind_of(declared.manifest).pages.facts(declared.manifest),
         between=between,
     )
 

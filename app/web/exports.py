@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from app.db.models import Snapshot
 from app.errors import NotFound
+from app.kinds.known import KINDS, kind_of
 from app.render.exports import table_to_csv
 from app.store import benchmarks, snapshots
 from app.store.benchmarks import Declared
@@ -37,7 +38,7 @@ NOT_KEPT = {"Cache-Control": "no-store"}
 @router.get("/benchmarks/{slug}/tables.zip", summary="Every contract table", responses=described(404, also=("zip",)))
 def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every table of the output contract in one zip, in the folders of a run."""
-    shown = _of_series(session, slug, snapshot)
+    shown = _with_contract_tables(session, slug, snapshot)
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}.zip"'} | NOT_KEPT
     with ExitStack() as if_refused:
         packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
@@ -49,18 +50,17 @@ def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: Snap
 @router.get("/benchmarks/{slug}/raw/metrics.csv", summary="Every metric row", responses=described(404, also=("csv",)))
 def download_rows(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return per-series rows, aggregates and uncertainty in one file, as lrdbench writes them."""
-    shown = _of_series(session, slug, snapshot)
+    shown = _with_contract_tables(session, slug, snapshot)
     rows = metric_rows(state.sessions, shown.id)
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
 
 
-def _of_series(session: Session, slug: str, number: int | None) -> Snapshot:
-    """Return the snapshot of a benchmark of series. Raises NotFound for another kind of benchmark."""
-    evidence = benchmarks.find_declared(session, slug).manifest.evidence
-    if evidence != "series_metrics":
-        raise NotFound(
-            f"{slug} is a benchmark of {evidence}; only one of series_metrics has lrdbench's contract tables."
-        )
+def _with_contract_tables(session: Session, slug: str, number: int | None) -> Snapshot:
+    """Return the snapshot of a benchmark that has contract tables. Raises NotFound for another kind of benchmark."""
+    kind = kind_of(benchmarks.find_declared(session, slug).manifest)
+    if not kind.pages.has_contract_tables:
+        having = " or ".join(name for name, other in KINDS.items() if other.pages.has_contract_tables)
+        raise NotFound(f"{slug} is a benchmark of {kind.name}; only one of {having} has lrdbench's contract tables.")
     return _snapshot(session, slug, number)[1]
 
 

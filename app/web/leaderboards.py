@@ -8,9 +8,10 @@ from starlette.responses import RedirectResponse, Response
 
 from app.boards.claims import claims_table
 from app.errors import NotFound
+from app.render.table_page import TableView
 from app.store import benchmarks, snapshots
 from app.web import against
-from app.web.answers import TableView, split_format, table_answer
+from app.web.answers import split_format, table_answer
 from app.web.documents import TableDocument
 from app.web.early import CheckedFirst
 from app.web.problems import TABLE, described, table_routes

@@ -9,7 +9,7 @@ from app.names import clip_for_message
 from app.render.api_page import list_operations
 from app.render.assets import assets
 from app.render.exports import table_to_json
-from app.render.glossary import ENTRIES
+from app.render.glossary import glossary_entries
 from app.render.page_tables import glossary_table
 from app.store import benchmarks
 from app.version import code_version, release
@@ -49,19 +49,19 @@ def metrics(session: SessionDep) -> Response:
 @router.get("/glossary", include_in_schema=False)
 def glossary() -> Response:
     """Explain every number, interval and rule."""
-    return page("glossary.html", title="Glossary", entries=ENTRIES)
+    return page("glossary.html", title="Glossary", entries=glossary_entries())
 
 
 @router.get("/glossary.csv", summary="The glossary as CSV", responses=described(also=("csv",)))
 def glossary_csv() -> Response:
     """Explain every number, interval and rule, a row each."""
-    return csv_answer(glossary_table(ENTRIES))
+    return csv_answer(glossary_table(glossary_entries()))
 
 
 @router.get("/glossary.json", summary="The glossary as JSON", responses=described(answer=PlainTableDocument))
 def glossary_json() -> Response:
     """Explain every number, interval and rule, as JSON."""
-    return Response(table_to_json(glossary_table(ENTRIES), {}), media_type="application/json")
+    return Response(table_to_json(glossary_table(glossary_entries()), {}), media_type="application/json")
 
 
 @router.get("/docs", include_in_schema=False)

@@ -7,6 +7,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.errors import NotFound
+from app.kinds.known import kind_of
+from app.kinds.pages import Pages
 from app.names import clip_for_message
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import build_drawings
@@ -21,34 +23,21 @@ from app.web.state import SessionDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
 
-ORDER = (
-    "intervals",
-    "classes",
-    "roc",
-    "pr",
-    "thresholds",
-    "confusion",
-    "reliability",
-    "residuals",
-    "qq",
-    "conditional",
-    "truncation",
-)
 NAMED = ("entrant", "task")
 
 
-def is_report(table: Table) -> bool:
+def is_report(pages: Pages, table: Table) -> bool:
     """Say whether a submission's table is shown task by task on pages of its own."""
-    return table.name in ORDER and "task" in table.column_names()
+    return table.name in pages.reports and "task" in table.column_names()
 
 
-def report_links(submission: int, tables: Sequence[Table]) -> list[tuple[str, str]]:
+def report_links(pages: Pages, submission: int, tables: Sequence[Table]) -> list[tuple[str, str]]:
     """Return a link to the report of each task that a submission's tables tell of."""
-    return [(task, _address(submission, task)) for task in _tasks(tables)]
+    return [(task, _address(submission, task)) for task in _tasks(pages, tables)]
 
 
-def _tasks(tables: Sequence[Table]) -> list[str]:
-    found = [table for table in tables if is_report(table)]
+def _tasks(pages: Pages, tables: Sequence[Table]) -> list[str]:
+    found = [table for table in tables if is_report(pages, table)]
     return sorted({str(row[table.index("task")]) for table in found for row in table.rows})
 
 
@@ -65,20 +54,22 @@ def show_report(submission: int, task: str, session: SessionDep) -> Response:
     """Show every table of a submission's report of one task: intervals, curves, confusion, calibration, errors."""
     stored = submissions.find_submission(session, submission)
     tables = submissions.read_tables(session, stored.id)
-    if task not in _tasks(tables):
-        raise NotFound(f"Submission {stored.id} has no report of a task {clip_for_message(task)}.")
     slug = submissions.slug_of(session, stored)
-    ordered = sorted((table for table in tables if is_report(table)), key=lambda table: ORDER.index(table.name))
+    manifest = benchmarks.find_declared(session, slug).manifest
+    pages = kind_of(manifest).pages
+    if task not in _tasks(pages, tables):
+        raise NotFound(f"Submission {stored.id} has no report of a task {clip_for_message(task)}.")
+    reports = [table for table in tables if is_report(pages, table)]
+    ordered = sorted(reports, key=lambda table: pages.reports.index(table.name))
     sections = [_section(stored.id, narrow_table(table, {"task": [task]}), task) for table in ordered]
-    part = benchmarks.find_declared(session, slug).manifest.predictions
     return page(
         "report.html",
         title=f"{task}, submission {stored.id}",
         task=task,
         entrants=_entrants(section.table for section in sections),
-        labels="private" if part is None else part.labels,
+        facts=pages.facts(manifest),
         trail=[(slug, f"/benchmarks/{slug}"), (f"Submission {stored.id}", f"/submissions/{stored.id}")],
-        others=[link for link in report_links(stored.id, tables) if link[0] != task],
+        others=[link for link in report_links(pages, stored.id, tables) if link[0] != task],
         sections=[section for section in sections if section.table.rows],
     )
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import Snapshot, Token
+from app.kinds.known import kind_of
 from app.store import benchmarks, entrants, reservations, snapshots, tables, tokens
 from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
@@ -108,7 +109,7 @@ def _published_part(
     session: Session, declared: Declared, snapshot: Snapshot | None, column: str, name: str
 ) -> Table | None:
     """Return what a board says of one entrant or task, where a board breaks its numbers down; rows can be too many."""
-    kind = "intervals" if declared.manifest.evidence == "predictions" else "breakdown"
+    kind = kind_of(declared.manifest).pages.breakdown
     for board in declared.manifest.leaderboards:
         table = None if snapshot is None else snapshots.load_table(session, snapshot.id, f"{kind}/{board.name}")
         if table is not None and any(row[table.index(column)] == name for row in table.rows):

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.db.models import Submission
 from app.errors import Forbidden, NotFound
-from app.kinds.series.reading_guide import guide_of
+from app.kinds.known import kind_of
 from app.render.exports import table_to_json
 from app.render.narrow import narrow_table
 from app.render.page_tables import checks_table
@@ -84,14 +84,16 @@ def show(submission: str, session: SessionDep) -> Response:
         answer.headers["Cache-Control"] = "no-store"
         return answer
     kept = submissions.read_tables(session, stored.id)
+    manifest = benchmarks.find_declared(session, submissions.slug_of(session, stored)).manifest
+    pages = kind_of(manifest).pages
     return page(
         "submission.html",
         title=f"Submission {stored.id}",
         s=describe(session, stored),
         waiting=stored.status in ("received", "evaluated"),
-        tables=[ShownTable(table) for table in kept if not is_report(table)],
-        reports=report_links(stored.id, kept),
-        guide=guide_of(benchmarks.find_declared(session, submissions.slug_of(session, stored)).manifest.mode),
+        tables=[ShownTable(table) for table in kept if not is_report(pages, table)],
+        reports=report_links(pages, stored.id, kept),
+        facts=pages.facts(manifest),
     )
 
 

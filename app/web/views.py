@@ -9,11 +9,12 @@ from fastapi import Depends, Query
 from sqlalchemy.orm import Session
 
 from app.db.models import Snapshot
+from app.kinds.known import kind_of
 from app.render.narrow import Wanted, choices, narrow_table
+from app.render.table_page import TableView
 from app.store import benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
 from app.values.table import Table
-from app.web.answers import TableView
 
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 MAX_WANTED = 100
@@ -54,25 +55,13 @@ def view_of(session: Session, slug: str, table: Table, snapshot: Snapshot | None
     """Return a table with the snapshot it belongs to."""
     version = None if snapshot is None else snapshots.manifest_version_number(session, snapshot)
     manifest = benchmarks.find_declared(session, slug).manifest
-    labels = None if manifest.predictions is None else manifest.predictions.labels
-    return TableView(slug, "", table, snapshot, version, mode=manifest.mode, labels=labels)
+    return TableView(slug, "", table, snapshot, version, facts=kind_of(manifest).pages.facts(manifest))
 
 
 def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:
     """Return the view at its address, with the links that stand beside it and in its rows."""
-    return TableView(
-        view.slug,
-        address,
-        view.table,
-        view.snapshot,
-        view.version,
-        trail=[(view.slug, f"/benchmarks/{view.slug}")],
-        links=links,
-        row_links=row_links,
-        mode=view.mode,
-        labels=view.labels,
-        choices=view.choices,
-    )
+    trail = [(view.slug, f"/benchmarks/{view.slug}")]
+    return replace(view, address=address, trail=trail, links=links, row_links=row_links)
 
 
 def name_links(declared: Declared) -> RowLinks:

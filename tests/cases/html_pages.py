@@ -1,9 +1,7 @@
-"""What the tests of pages share: the fields of a table's page around any table."""
+"""What the tests of pages share: the page of any table, and the sentences of a page."""
 
-from typing import Any
-
-from app.render.drawings import build_drawings
-from app.render.html import shown_columns
+from app.render.html import render_page
+from app.render.table_page import TablePage, TableView
 from app.values.table import Table
 
 
@@ -12,19 +10,7 @@ def in_one_line(page: str) -> str:
     return " ".join(page.split())
 
 
-def table_page(table: Table) -> dict[str, Any]:
-    """Return the fields of a page that shows the table as it is."""
-    return {
-        "title": table.title,
-        "slug": "small",
-        "table": table,
-        "columns": shown_columns(table, detail=False),
-        "snapshot": None,
-        "version": None,
-        "trail": [],
-        "links": [],
-        "row_links": {},
-        "sort": lambda name: f"?sort={name}",
-        "permalink": "/",
-        "drawings": build_drawings(table),
-    }
+def page_of(table: Table) -> str:
+    """Return the page that shows a table as it is."""
+    view = TableView("small", "/benchmarks/small/tables/any", table)
+    return render_page(TablePage(title=table.title, view=view, asked=())).decode()

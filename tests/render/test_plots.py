@@ -4,10 +4,9 @@ import re
 from typing import Any
 
 from app.render.drawings import MAX_DRAWN, build_drawings
-from app.render.html import render
 from app.render.plot import LEFT, RIGHT, WIDTH
 from app.values.table import Cell, Column, Table
-from tests.cases.html_pages import table_page
+from tests.cases.html_pages import page_of
 
 COLUMNS = (
     Column("entrant", "Entrant", "text"),
@@ -139,7 +138,7 @@ def test_bars_stay_beside_the_axis() -> None:
 
 def test_the_page_names_each_plot() -> None:
     """The title stands over the plot as text, and in what is read out."""
-    page = render("table.html", **table_page(table(*line("A", "<t>", "yes"), *line("A", "u", "yes")))).decode()
+    page = page_of(table(*line("A", "<t>", "yes"), *line("A", "u", "yes")))
 
     assert '<p class="facet">&lt;t&gt;</p>' in page
     assert 'aria-label="ROC, u: Up by Across;' in page
@@ -148,7 +147,7 @@ def test_the_page_names_each_plot() -> None:
 def test_the_page_counts_what_it_does_not_draw() -> None:
     """One line says how many more there are."""
     drawn = table(*(row for at in range(14) for row in line("A", f"t{at}", "yes")))
-    page = render("table.html", **table_page(drawn)).decode()
+    page = page_of(drawn)
 
     assert "2 more plots would not fit here" in page
 
@@ -162,7 +161,7 @@ def test_intervals_of_several_metrics_are_written_and_not_drawn() -> None:
         Column("high", "High", detail=True),
     )
     rows = (("auc", 0.9, 0.8, 0.95), ("logloss", 2.0, 1.0, 3.0))
-    page = render("table.html", **table_page(Table("intervals/b", "I", columns, rows))).decode()
+    page = page_of(Table("intervals/b", "I", columns, rows))
 
     assert '<td class="number">0.90 (0.80 to 0.95)</td>' in page
     assert 'class="w axis"' not in page
@@ -171,10 +170,7 @@ def test_intervals_of_several_metrics_are_written_and_not_drawn() -> None:
 def test_an_optional_column_without_a_value_is_left_out_of_the_page() -> None:
     """A column of dashes tells nothing; one value is enough to show it."""
     columns = (Column("entrant", "Entrant", "text"), Column("note", "Note", "text", optional=True))
-    pages = [
-        render("table.html", **table_page(Table("intervals/b", "I", columns, (("A", None), ("B", note))))).decode()
-        for note in (None, "short")
-    ]
+    pages = [page_of(Table("intervals/b", "I", columns, (("A", None), ("B", note)))) for note in (None, "short")]
 
     assert ["Note" in page for page in pages] == [False, True]
 
@@ -182,7 +178,7 @@ def test_an_optional_column_without_a_value_is_left_out_of_the_page() -> None:
 def test_a_small_p_value_is_not_shown_as_zero() -> None:
     """It is below the last digit, and never nothing."""
     columns = (Column("entrant_a", "A", "text"), Column("p_value", "p", digits=4))
-    page = render("table.html", **table_page(Table("tests/b", "T", columns, (("A", 1e-9), ("B", 0.25))))).decode()
+    page = page_of(Table("tests/b", "T", columns, (("A", 1e-9), ("B", 0.25))))
 
     assert "&lt; 0.0001" in page
     assert "0.2500" in page

@@ -1,7 +1,15 @@
 """A against B: the sentence one may write of two entrants, its rows as CSV and JSON, and what is refused."""
 
-import pytest
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
 
+import pytest
+from sqlalchemy import select, text
+
+from app.db.models import SnapshotTable
+from app.values.table import Column, Table
 from tests.conftest import Site
 
 MANIFEST = """\
@@ -48,6 +56,35 @@ def sentence(site: Site, board: str, a: str, b: str) -> str:
     return str(answer.json()["notes"][0])
 
 
+def rewrite_pairwise(site: Site, board: str, change: Callable[[Table], Table]) -> None:
+    """Change the pairwise table of the snapshot, as if a method that is not known here had made it."""
+    with site.sessions.begin() as session:
+        # Published tables are immutable by trigger; only the owner of the database can put that aside.
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        stored = session.scalars(select(SnapshotTable).where(SnapshotTable.name == f"pairwise/{board}")).one()
+        table = change(Table.from_json(json.loads(zlib.decompress(stored.content))))
+        stored.content = zlib.compress(json.dumps(table.to_json()).encode())
+
+
+def with_log_ratio(table: Table) -> Table:
+    """Return a pairwise table whose effect has a name that no method of ours uses."""
+    return replace(table, columns=tuple(renamed(column) for column in table.columns))
+
+
+def renamed(column: Column) -> Column:
+    """Return a column of the advantage as one of a log ratio."""
+    ends = None if column.interval is None else [end.replace("advantage", "log_ratio") for end in column.interval]
+    interval = None if ends is None else (ends[0], ends[1])
+    return replace(column, name=column.name.replace("advantage", "log_ratio"), interval=interval)
+
+
+def without_effect(table: Table) -> Table:
+    """Return a pairwise table that says who is better and not by how much."""
+    kept = [at for at, column in enumerate(table.columns) if not column.name.startswith("advantage")]
+    rows = tuple(tuple(row[at] for at in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[at] for at in kept), rows=rows)
+
+
 def test_a_smaller_error_is_said_to_be_lower(site: Site) -> None:
     """The means are 1.25 and 2.5, and lower is better."""
     publish(site)
@@ -88,6 +125,50 @@ def test_what_the_data_do_not_separate_is_said_so(site: Site) -> None:
     assert sentence(site, "error", "Like", "Base").startswith(
         "The data do not separate Like from Base on mean scaled error: advantage 0.000 (95 % interval "
     )
+
+
+def test_an_effect_of_an_unknown_name_is_named_as_it_is(site: Site) -> None:
+    """A method of somebody else has its own measure of a difference, whose column says that more is better for A."""
+    publish(site)
+    rewrite_pairwise(site, "error", with_log_ratio)
+
+    said = sentence(site, "error", "Base", "Good")
+
+    assert said.startswith("Good is better than Base on scaled error: log ratio 1.250 (95 % interval ")
+
+
+def test_an_effect_of_an_unknown_name_that_separates_nobody_is_named_as_it_is(site: Site) -> None:
+    """The plain sentence of every method."""
+    publish(site)
+    rewrite_pairwise(site, "error", with_log_ratio)
+
+    said = sentence(site, "error", "Like", "Base")
+
+    assert said.startswith("The data do not separate Like from Base on scaled error: log ratio 0.000 (95 % interval ")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        ("Base", "Good", "Good is better than Base on scaled error."),
+        ("Like", "Base", "The data do not separate Like from Base on scaled error."),
+    ],
+)
+def test_a_board_without_any_effect_still_says_who_is_better(site: Site, a: str, b: str, said: str) -> None:
+    """A method may say only how probably one is the better one."""
+    publish(site)
+    rewrite_pairwise(site, "error", without_effect)
+
+    assert sentence(site, "error", a, b) == said
+
+
+def test_the_page_of_an_effect_of_an_unknown_name_can_be_read(site: Site) -> None:
+    """The page is made of the same sentence and rows."""
+    publish(site)
+    rewrite_pairwise(site, "error", with_log_ratio)
+    answer = site.http.get(f"{HOME}/error/against?a=Good&b=Base")
+
+    assert (answer.status_code, "Good is better than Base on scaled error: log ratio" in answer.text) == (200, True)
 
 
 def test_csv_and_json_are_the_pairwise_row_where_there_is_nothing_else(site: Site) -> None:

@@ -34,8 +34,8 @@ def test_the_example_row_can_be_read(site: Site, manifest: bytes) -> None:
     declared = parse_manifest(manifest)
     site.http.post("/benchmarks", content=manifest, headers=site.auth("steward"))
     example = submit_example(declared)
-    files = [("files", (example.file, example.rows.encode()))]
-    named = {} if example.names_entrant else {"entrant": "my-model"}
+    files = [("files", (example.upload.file, example.rows.encode()))]
+    named = {} if example.upload.names_entrant else {"entrant": "my-model"}
 
     answer = site.http.post(
         f"/benchmarks/{declared.slug}/submissions?dry_run=true", files=files, data=named, headers=site.auth()

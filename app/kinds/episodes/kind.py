@@ -6,7 +6,9 @@ from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence
 from app.kinds.contract import Kind
 from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
+from app.kinds.episodes.glossary import ENTRIES
 from app.kinds.episodes.measure import measure_episodes
+from app.kinds.episodes.pages import PAGES
 from app.kinds.episodes.read import SUFFIXES, read_episodes
 from app.kinds.episodes.rules import check_prereg_episodes
 from app.kinds.episodes.score_rules import check_scores_present
@@ -53,4 +55,6 @@ EPISODES = Kind(
         prereg=_prereg, scores=_scores, run=_run, claims=_claims, counts_missing_tasks=False, needs_values=True
     ),
     measured=MeasuredEvidence(measure=measure_episodes, words=_words, further_tables=further_tables),
+    pages=PAGES,
+    glossary=ENTRIES,
 )

@@ -1,4 +1,4 @@
-"""Glossary entries of predictions held against labels: the metrics. Read by `app.render.glossary`.
+"""Glossary entries of predictions held against labels: the metrics. Read by `app.kinds.predictions.kind`.
 
 The plots, intervals and tests of predictions stand in `glossary_reports`.
 """

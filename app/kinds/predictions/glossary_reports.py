@@ -1,4 +1,4 @@
-"""Glossary entries of predictions held against labels: plots, intervals, tests. Read by `app.render.glossary`."""
+"""Glossary entries of predictions: plots, intervals, tests. Read by `app.kinds.predictions.kind`."""
 
 from app.values.glossary_entry import Entry
 

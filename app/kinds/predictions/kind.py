@@ -8,7 +8,10 @@ from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
 from app.kinds.contract import Kind
 from app.kinds.predictions.files import SUFFIXES
+from app.kinds.predictions.glossary import METRICS
+from app.kinds.predictions.glossary_reports import REPORTS
 from app.kinds.predictions.measure import measure_predictions
+from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.reports import report_tables
@@ -49,4 +52,6 @@ PREDICTIONS = Kind(
     suffixes=SUFFIXES,
     rules=KindRules(scores=_own_labels, computes_metrics=True),
     measured=MeasuredEvidence(measure=measure_predictions, words=_words, further_tables=_further_tables),
+    pages=PAGES,
+    glossary=(*METRICS, *REPORTS),
 )

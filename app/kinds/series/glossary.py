@@ -1,8 +1,8 @@
-"""Glossary entries of series benchmarks: strata, weighted ranks, failures. Read by `app.render.glossary`."""
+"""Glossary entries of series benchmarks: strata, weighted ranks, failures. Read by `app.kinds.series.kind`."""
 
 from app.values.glossary_entry import Entry
 
-SERIES = (
+ENTRIES = (
     Entry(
         "balanced_global",
         "Balanced over strata",

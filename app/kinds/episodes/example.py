@@ -1,0 +1,34 @@
+"""An example upload of episodes: a row per episode. Called by `app.kinds.episodes.pages`."""
+
+from collections.abc import Iterator
+
+from app.kinds.example_cells import example_score, first_task
+from app.kinds.pages import ColumnUse, UploadExample
+from app.manifest.manifest import Manifest
+from app.manifest.parts import Episodes
+
+
+def example(manifest: Manifest) -> UploadExample:
+    """Return the columns of a table of episodes; the rows name no entrant, a bundle does."""
+    return UploadExample(
+        columns=tuple(_columns(manifest)),
+        a_row_is="per episode",
+        names_entrant=False,
+        may_name_entrant=True,
+        or_else="Or a result bundle of CHAMBER as a zip, or JSON Lines.",
+    )
+
+
+def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
+    where = manifest.episodes or Episodes()
+    yield ColumnUse("seed", "the seed, a whole number", "0")
+    if where.task is not None:
+        yield ColumnUse(where.task, "the task", first_task(manifest))
+    if where.condition is not None:
+        condition = where.conditions[0] if where.conditions else "a-condition"
+        yield ColumnUse(where.condition, "the condition", condition)
+    for name in where.item:
+        yield ColumnUse(name, "what tells episodes of one seed apart", "0")
+    sources = {metric.source or name: metric for name, metric in manifest.metrics.items()}
+    for name, metric in sources.items():
+        yield ColumnUse(name, f"{metric.title or 'metric'} of the episode", example_score(metric))

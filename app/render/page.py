@@ -1,0 +1,15 @@
+"""What every page of the site has. The pages are in `pages`, `table_page` and `prediction_pages`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+Links = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What every page has: its title. `template` is the file in `templates/`."""
+
+    template: ClassVar[str]
+    title: str

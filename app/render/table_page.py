@@ -1,0 +1,172 @@
+"""The page of any table at its address, and the view that it is made from.
+
+Made by the web; the same view gives the table's CSV and JSON, so the three formats cannot disagree.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import urlencode
+
+from app.db.models import Snapshot
+from app.kinds.pages import NO_FACTS, PageFacts
+from app.render.columns import ShownColumn, shown_columns
+from app.render.drawings import Drawings, build_drawings
+from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
+from app.render.narrow import COLUMNS, Choice
+from app.render.page import Links, Page
+from app.render.reading import Count, leader_sentence, legend, tally, tier_starts
+from app.render.view import is_descending, sort_address, sort_table
+from app.values.glossary_entry import Entry
+from app.values.table import Cell, Table
+
+KEPT = ("snapshot", *COLUMNS)
+"""What says which rows are meant; it goes with a reader from one view of a table to the next."""
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table at its address, with what stands around it: leaderboard, pairwise, tasks, one task, one entrant.
+
+    `version` is the manifest's. `trail` are the breadcrumbs and `links` the related addresses, both as (text, address).
+    `row_links` makes the address of a cell from its text, by column name. `facts` is what each page of the benchmark
+    says. `choices` are the fields of the form that narrows the rows. `drawn` is the table whose drawings are shown,
+    where it is another one.
+    """
+
+    slug: str
+    address: str
+    table: Table
+    snapshot: Snapshot | None = None
+    version: int | None = None
+    trail: Links = ()
+    links: Links = ()
+    row_links: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    facts: PageFacts = NO_FACTS
+    choices: Sequence[Choice] = ()
+    drawn: Table | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablePage(Page):
+    """A view as the query `asked` for it: sorted, with every column or only some, of one snapshot.
+
+    Raises FieldRejected for an order or a column to sort by that there is not.
+    """
+
+    template = "table.html"
+    view: TableView
+    asked: Links
+
+    def __post_init__(self) -> None:
+        # Refused here, before half a page is rendered.
+        _ = self.table
+
+    @cached_property
+    def table(self) -> Table:
+        """Return the table, sorted as asked."""
+        return sort_table(self.view.table, self.sorted_by, descending=self.descending)
+
+    @property
+    def sorted_by(self) -> str | None:
+        """Return the column by which the rows are sorted, where one was asked for."""
+        return self._query.get("sort")
+
+    @property
+    def descending(self) -> bool:
+        """Say whether the largest comes first."""
+        return is_descending(self._query.get("order"))
+
+    @cached_property
+    def columns(self) -> Sequence[ShownColumn]:
+        """Return the columns that are shown."""
+        return shown_columns(self.table, detail=self._has_detail)
+
+    @cached_property
+    def drawings(self) -> Drawings:
+        """Return what is drawn of the table."""
+        return build_drawings(self.view.drawn or self.view.table)
+
+    def sort(self, name: str) -> str:
+        """Return the address of this table sorted by a column."""
+        return sort_address(self.asked, self.view.table.columns[self.view.table.index(name)])
+
+    @property
+    def links(self) -> Links:
+        """Return the related addresses, and the same table in other formats and with other columns."""
+        kept, address = self._kept, self.view.address
+        suffix = "?" + urlencode(kept) if kept else ""
+        toggled = kept if self._has_detail else [*kept, ("detail", "1")]
+        toggle = ("Fewer columns" if self._has_detail else "All columns", "?" + urlencode(toggled))
+        exports = [("CSV", f"{address}.csv{suffix}"), ("JSON", f"{address}.json{suffix}")]
+        return [*self.view.links, *exports, toggle]
+
+    @property
+    def permalink(self) -> str:
+        """Return the address that always gives these rows: the one that names the snapshot."""
+        query = [(name, value) for name, value in self._kept if name != "snapshot"]
+        if self.view.snapshot is not None:
+            query = [("snapshot", str(self.view.snapshot.number)), *query]
+        return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
+
+    @property
+    def hidden(self) -> Links:
+        """Return what the form that narrows the rows keeps."""
+        return [(name, value) for name, value in self._kept if name == "snapshot"]
+
+    @property
+    def is_pairwise(self) -> bool:
+        """Say whether the rows are pairs."""
+        return is_pairwise(self.table)
+
+    @property
+    def caption(self) -> str:
+        """Return what the rows are."""
+        if not self.is_pairwise:
+            count = f"{len(self.rows):,} row{'' if len(self.rows) == 1 else 's'}"
+            has_whiskers = any(shown.scale is not None for shown in self.columns)
+            return f"{count}; whiskers are intervals on one scale per column" if has_whiskers else count
+        n_shown, n_all = len(self.rows), len(self.table.rows)
+        return f"{n_shown} pairs, as A the one that wins more over all; the CSV has both orders ({n_all} rows)"
+
+    @property
+    def rows(self) -> Sequence[Sequence[Cell]]:
+        """Return the rows that are shown: of pairs each one once, as both orders say the same."""
+        return each_pair_once(self.table) if self.is_pairwise else self.table.rows
+
+    @property
+    def matrix(self) -> Matrix | None:
+        """Return the square of a pairwise table."""
+        return build_matrix(self.table)
+
+    @property
+    def tally(self) -> list[Count]:
+        """Return how many results were attempted, included, imputed, leaked and failed."""
+        return tally(self.table)
+
+    @property
+    def leader_sentence(self) -> str | None:
+        """Return who may be the best."""
+        return leader_sentence(self.table)
+
+    @property
+    def tier_starts(self) -> frozenset[int]:
+        """Return the rows that begin a group set apart from the rows above."""
+        return tier_starts(self.table, self.rows)
+
+    @property
+    def legend(self) -> list[tuple[str, Entry]]:
+        """Return the meaning of the columns."""
+        return legend([shown.column for shown in self.columns])
+
+    @property
+    def _query(self) -> Mapping[str, str]:
+        return dict(self.asked)
+
+    @property
+    def _kept(self) -> Links:
+        return [(name, value) for name, value in self.asked if name in KEPT and value]
+
+    @property
+    def _has_detail(self) -> bool:
+        return self._query.get("detail") == "1"

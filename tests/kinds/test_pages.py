@@ -1,0 +1,62 @@
+"""What every kind of evidence says on the pages: examples without holes, terms that are explained, words in use."""
+
+from pathlib import Path
+
+import pytest
+
+from app.boards.registry import parse_manifest
+from app.kinds.known import KINDS, kind_of
+from app.kinds.predictions.pages import WORDS
+from app.manifest.manifest import Manifest
+from app.manifest.parts import Predictions
+from app.manifest.prediction_metrics import metric_names
+from app.render.glossary import glossary_entries
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NAMES = ("fev-bench", "chamber-as", "lrdbench-observational", "breast-cancer")
+
+
+def manifest(name: str) -> Manifest:
+    """Return the manifest of an example."""
+    return parse_manifest((EXAMPLES / name / "manifest.yaml").read_bytes())
+
+
+def test_there_is_an_example_of_every_kind() -> None:
+    """So that the tests below leave none out."""
+    assert {manifest(name).evidence for name in NAMES} == set(KINDS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_upload_says_what_each_column_holds(name: str) -> None:
+    """No column comes twice or without a meaning."""
+    declared = manifest(name)
+    columns = kind_of(declared).pages.example(declared).columns
+
+    assert len({column.name for column in columns}) == len(columns) > 0
+    assert all(column.holds for column in columns)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rule_leads_to_an_entry_of_the_glossary(name: str) -> None:
+    """A rule has words to click on where it has an anchor, and the anchor is explained."""
+    declared = manifest(name)
+    linked = [rule for rule in kind_of(declared).pages.rules(declared) if rule.words or rule.anchor]
+
+    assert {rule.anchor for rule in linked} <= {entry.anchor for entry in glossary_entries()}
+    assert all(rule.words and rule.anchor for rule in linked)
+
+
+def test_the_words_of_metrics_are_of_metrics_that_there_are() -> None:
+    """A name that was changed or misspelt would never be looked up."""
+    parts = [{"kind": "classification", "classes": ["a", "b"]}, {"kind": "regression"}, {"kind": "ranking"}]
+    known = {name for part in parts for name in metric_names(Predictions.model_validate(part))}
+
+    assert set(WORDS) <= known
+
+
+def test_the_terms_of_a_kind_are_on_the_page_of_the_glossary() -> None:
+    """Whatever a kind brings is explained for everybody."""
+    shown = glossary_entries()
+
+    assert all(entry in shown for kind in KINDS.values() for entry in kind.glossary)
+    assert sum(len(kind.glossary) for kind in KINDS.values()) > 30
