@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.admission.case import CLAIMS_PRESENT, claims_missing
-from app.admission.check import Check, Claims, Registered, listed, numbers, outcome_of_gap, some
+from app.admission.check import Check, Registered, listed, numbers, outcome_of_gap, some
+from app.admission.fields import Claims
 from app.kinds.episodes import bundles as result_bundles
 from app.kinds.episodes import spike_runs
 from app.kinds.episodes.summary import MAX_CLAIMED_RESAMPLES

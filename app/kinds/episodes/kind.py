@@ -4,7 +4,7 @@ from app.admission.case import Case, KindRules
 from app.admission.check import Check, Registered
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence
-from app.kinds.contract import Kind
+from app.kinds.contract import Kind, Rows
 from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.episodes.read import SUFFIXES, read_episodes
@@ -45,6 +45,10 @@ def _claims(case: Case) -> list[Check]:
     return check_claims_present(case.scores.entrant.words, case.facts.bundles, case.claims)
 
 
+def _is_composed_of_tasks(manifest: Manifest) -> bool:
+    return any(isinstance(spec, EstimateBoard) and spec.composite for spec in manifest.leaderboards)
+
+
 EPISODES = Kind(
     name="episodes",
     read=read_episodes,
@@ -52,5 +56,6 @@ EPISODES = Kind(
     rules=KindRules(
         prereg=_prereg, scores=_scores, run=_run, claims=_claims, counts_missing_tasks=False, needs_values=True
     ),
+    rows=Rows(by_task=_is_composed_of_tasks),
     measured=MeasuredEvidence(measure=measure_episodes, words=_words, further_tables=further_tables),
 )

@@ -6,7 +6,7 @@ from app.admission.case import Case, KindRules
 from app.admission.check import Check
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
-from app.kinds.contract import Kind
+from app.kinds.contract import Kind, Rows
 from app.kinds.predictions.files import SUFFIXES
 from app.kinds.predictions.measure import measure_predictions
 from app.kinds.predictions.pair_tests import pair_tables
@@ -48,5 +48,6 @@ PREDICTIONS = Kind(
     read=read_predictions,
     suffixes=SUFFIXES,
     rules=KindRules(scores=_own_labels, computes_metrics=True),
+    rows=Rows(form="packed"),
     measured=MeasuredEvidence(measure=measure_predictions, words=_words, further_tables=_further_tables),
 )
