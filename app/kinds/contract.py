@@ -8,10 +8,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.admission.case import SHARED_RULES, KindRules
-from app.boards.measured import MeasuredEvidence
+from app.admission.check import Check
+from app.admission.claims import Claimed, claims_of_means
+from app.admission.fields import Claims
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import MeasuredEvidence, Measurement
 from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.reading import Reading, Request
 from app.manifest.manifest import Manifest
+from app.prereg.values import BootstrapMethod
+from app.values.facts import RunFacts
+from app.values.scores import ScoreTable
+from app.values.table import Table
 
 
 def never(manifest: Manifest) -> bool:
@@ -34,17 +42,47 @@ class Rows:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """One submission to summarise: its rows, what its files and its submitter say, and how to measure its entrants.
+
+    `bootstrap_method` is the registered one.
+    """
+
+    manifest: Manifest
+    rows: ScoreTable
+    facts: RunFacts
+    claims: Claims | None
+    bootstrap_method: BootstrapMethod
+    measure: Callable[[EstimateBoard], Sequence[Measurement]]
+
+    def claimed(self) -> Claimed:
+        """Return what the submission claims, to be compared however long it takes."""
+        return Claimed(self.manifest, self.rows, self.facts, self.claims)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The tables that are computed from one submission alone, and what its claims come to."""
+
+    tables: Sequence[Table]
+    checks: Sequence[Check]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Kind:
     """A kind of evidence.
 
     `name` is what a manifest says under `evidence`. `read` makes evidence of uploaded files, which may end in
     `suffixes` beside archives of them. `rules` are what it adds to admission, `rows` says how its rows are kept.
-    `measured` is None where only methods read it that look at all rows together.
+    `measured` is None where only methods read it that look at all rows together. `summarise` makes a submission's own
+    tables and judges its claims when it is evaluated; `own_claims` judges them as far as can be said before.
     """
 
     name: str
     read: Callable[[Request], Reading | None]
+    summarise: Callable[[Evaluation], Summary]
     suffixes: Sequence[str] = TABLE_SUFFIXES
     rules: KindRules = SHARED_RULES
     rows: Rows = Rows()
+    own_claims: Callable[[Claimed], list[Check]] = claims_of_means
     measured: MeasuredEvidence | None = None

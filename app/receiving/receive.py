@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 
 from app.admission.case import Case
 from app.admission.check import Check, Registered, StandingRecord, TokenHolder
+from app.admission.claims import Claimed
 from app.admission.deviations import deviations_table
 from app.admission.fields import Fields
 from app.admission.rules import check_admission
 from app.db.models import Submission
-from app.kinds.claimed import check_own_claims
 from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
@@ -107,7 +107,8 @@ def check_run(run: Run, known: Known) -> list[Check]:
 def check_claims(run: Run, *, is_request: bool = False) -> list[Check]:
     """Return what the evaluation would say of the claims. A request, for which somebody waits, leaves out long work."""
     evidence = run.evidence
-    return check_own_claims(run.manifest, evidence.scores, evidence.facts, run.fields.claims, is_request=is_request)
+    claimed = Claimed(run.manifest, evidence.scores, evidence.facts, run.fields.claims, is_request)
+    return kind_of(run.manifest).own_claims(claimed)
 
 
 def look_up(session: Session, sent: Sent) -> Known:

@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.admission.check import Check
+from app.admission.claims import Claimed, own_means
+from app.admission.fields import Claims
 from app.boards.registry import parse_manifest
 from app.cli.examples import Example
 from app.config import Settings
 from app.files.uploads import Limits, Upload
-from app.kinds.claimed import check_own_claims, own_means
-from app.kinds.episodes.summary import episodes_drawn
+from app.kinds.episodes.claimed import episodes_drawn
+from app.kinds.known import kind_of
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
+from app.values.scores import ScoreTable
 from tests.cases.admission import facts, grid, table
 from tests.cases.chamber import EXAMPLES, MANIFEST, manifest
 
@@ -30,6 +34,13 @@ def given(name: str, at: int = 0) -> tuple[Manifest, Evidence]:
     submission = example.submissions[at]
     uploads = [Upload(path.name, path) for path in submission.files]
     return declared, read_evidence(declared, uploads, submission.entrant, Limits.from_settings(Settings()))
+
+
+def check_own_claims(
+    declared: Manifest, scores: ScoreTable, said: RunFacts, claims: Claims | None, *, is_request: bool = False
+) -> list[Check]:
+    """Return what the benchmark's kind of evidence makes of the claims."""
+    return kind_of(declared).own_claims(Claimed(declared, scores, said, claims, is_request))
 
 
 def summarised(n_bundles: int = 1, **changed: Any) -> RunFacts:

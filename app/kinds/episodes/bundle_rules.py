@@ -13,7 +13,7 @@ from app.admission.check import Check, Registered, listed, numbers, outcome_of_g
 from app.admission.fields import Claims
 from app.kinds.episodes import bundles as result_bundles
 from app.kinds.episodes import spike_runs
-from app.kinds.episodes.summary import MAX_CLAIMED_RESAMPLES
+from app.kinds.episodes.claimed import MAX_CLAIMED_RESAMPLES
 from app.prereg.prereg import Prereg
 from app.prereg.shared import IID_REFUSED
 from app.values.facts import BundleFacts

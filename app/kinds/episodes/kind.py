@@ -6,10 +6,12 @@ from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence
 from app.kinds.contract import Kind, Rows
 from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
+from app.kinds.episodes.claimed import own_claims
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.episodes.read import SUFFIXES, read_episodes
 from app.kinds.episodes.rules import check_prereg_episodes
 from app.kinds.episodes.score_rules import check_scores_present
+from app.kinds.episodes.summary import summarise
 from app.kinds.episodes.tables import further_tables
 from app.manifest.manifest import Manifest
 
@@ -52,6 +54,8 @@ def _is_composed_of_tasks(manifest: Manifest) -> bool:
 EPISODES = Kind(
     name="episodes",
     read=read_episodes,
+    summarise=summarise,
+    own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(
         prereg=_prereg, scores=_scores, run=_run, claims=_claims, counts_missing_tasks=False, needs_values=True

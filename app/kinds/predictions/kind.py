@@ -12,6 +12,7 @@ from app.kinds.predictions.measure import measure_predictions
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.reports import report_tables
+from app.kinds.predictions.summary import own_claims, summarise
 from app.manifest.manifest import Manifest
 from app.values.table import Table
 
@@ -46,6 +47,8 @@ def _own_labels(case: Case) -> list[Check]:
 PREDICTIONS = Kind(
     name="predictions",
     read=read_predictions,
+    summarise=summarise,
+    own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(scores=_own_labels, computes_metrics=True),
     rows=Rows(form="packed"),

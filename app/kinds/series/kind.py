@@ -6,6 +6,7 @@ from app.kinds.contract import Kind, Rows
 from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rules import check_records
 from app.kinds.series.run import SUFFIXES
+from app.kinds.series.summary import own_claims, summarise
 
 
 def _records(case: Case) -> list[Check]:
@@ -15,6 +16,8 @@ def _records(case: Case) -> list[Check]:
 SERIES = Kind(
     name="series_metrics",
     read=read_series_metrics,
+    summarise=summarise,
+    own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(run=_records),
     rows=Rows(form="records"),
