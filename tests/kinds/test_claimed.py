@@ -23,6 +23,15 @@ from app.values.scores import ScoreTable
 from tests.cases.admission import facts, grid, table
 from tests.cases.chamber import EXAMPLES, MANIFEST, manifest
 
+TABLE = b"""
+schema_version: 1
+slug: small
+title: Small
+evidence: evaluation_summary
+metrics: {success: {direction: maximize}}
+tasks: {open: true}
+leaderboards: [{name: mean, method: mean, metric: success}]
+"""
 GIVEN = ("chamber-handover", "chamber-cocarry")
 ONE = {"success_mean": 1.0, "success_iqm": 1.0, "success_ci_low": 1.0, "success_ci_high": 1.0}
 
@@ -169,3 +178,12 @@ def test_a_claimed_mean_is_over_tasks() -> None:
 def test_an_average_that_nobody_claims_is_not_checked() -> None:
     """No form, no bundle, no check."""
     assert check_own_claims(manifest(), table(grid(), ("success", "violation")), RunFacts(), None) == []
+
+
+@pytest.mark.parametrize(("claimed", "outcome"), [(1.0, "passed"), (0.9, "failed")])
+def test_claimed_means_of_a_table_are_compared_within_a_request(claimed: float, outcome: str) -> None:
+    """A kind that says nothing of claims compares means over tasks."""
+    declared = parse_manifest(TABLE)
+    (found,) = check_own_claims(declared, table(grid()), RunFacts(), {"mover": {"success": claimed}}, is_request=True)
+
+    assert (found.rule, found.outcome) == ("claims", outcome)
