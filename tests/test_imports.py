@@ -19,7 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("kinds",),
     ("db",),
     ("store",),
-    ("jobs", "render", "reading"),
+    ("jobs", "render", "reading", "receiving"),
     ("web",),
     ("main", "cli"),
 )

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from app.admission.check import Check, Claims, Registered, StandingRecord, TokenHolder, listed
+from app.admission.check import Check, Registered, StandingRecord, TokenHolder, listed
+from app.admission.fields import Claims
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
 from app.values.scores import ScoreTable

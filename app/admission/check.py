@@ -3,15 +3,13 @@
 Read by `app.admission.rules` and by the rules of each kind.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from app.prereg.prereg import Prereg
 
-Claims = Mapping[str, Mapping[str, float]]
-"""Values that a submission says of itself: {entrant: {metric: value}}."""
 Outcome = Literal["passed", "failed", "warned"]
 SHOWN = 10
 _SHOWN_SENTENCES = 5

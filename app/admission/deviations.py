@@ -1,6 +1,6 @@
 """Declared against delivered, point by point: what the page of a registration shows beside its outcome.
 
-Called by `app.web.submissions` when an upload arrives, admitted or not.
+Called by `app.receiving.receive` when an upload arrives, admitted or not.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

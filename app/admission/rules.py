@@ -1,6 +1,6 @@
 """Admission: hold evidence against the manifest and its preregistration, one check a rule.
 
-Called by `web.submissions` before anything is stored (also for a dry run) and by nobody else. Pure: the
+Called by `app.receiving.receive` before anything is stored, for a dry run and for `plumbline prereg check`. Pure: the
 clock is handed in. A failed check keeps a submission off the boards; a warning is shown beside it.
 """
 

@@ -1,7 +1,7 @@
 """Episodes without a score of a metric that ranks: where they are, and what they count as.
 
-Called by `app.kinds.episodes.score_rules`, which decides whether they may stand, by `app.kinds.episodes.measure` and by
-`app.jobs.evaluate`; pure. An empty score is never left out of a ranking: to leave out the failures would rank first.
+Called by `app.kinds.episodes.score_rules`, which decides whether they may stand, and by what measures, sums up and
+compares episodes there; pure. An empty score is never left out of a ranking: leaving out the failures would rank first.
 """
 
 from collections.abc import Mapping

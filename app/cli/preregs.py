@@ -1,7 +1,7 @@
 """`plumbline prereg`: registers preregistrations, and checks them without a server."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -10,18 +10,17 @@ from urllib.parse import quote
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from app.admission.case import Case
-from app.admission.check import Check, Claims, Registered
-from app.admission.rules import WITNESSED_RULE, check_admission, is_admitted
+from app.admission.check import Check, Registered
+from app.admission.fields import Claims, Fields
+from app.admission.rules import WITNESSED_RULE, is_admitted
 from app.boards.registry import parse_manifest
 from app.cli.output import check_table, note, say, show
 from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
 from app.config import Settings
 from app.files.uploads import Limits, Upload
-from app.kinds.claimed import check_own_claims
-from app.kinds.known import kind_of
 from app.kinds.reader import read_evidence
 from app.prereg.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
+from app.receiving.receive import Known, Run, check_claims, check_run
 
 PreregFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The prereg, a YAML file.")
@@ -33,17 +32,6 @@ EvidenceOption = Annotated[
     list[Path] | None, typer.Option(exists=True, dir_okay=False, help="A file of the run; repeat for several.")
 ]
 NOT_ADMITTED = 1
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a run would be submitted with, and the benchmark that it is held against."""
-
-    manifest: Path
-    evidence: tuple[Path, ...]
-    entrant: str | None
-    claims: Claims | None
-    dirty: bool | None
 
 
 def register(app: typer.Typer) -> None:
@@ -100,8 +88,11 @@ def check(
         return
     if manifest is None or not evidence:
         raise typer.BadParameter("--manifest and --evidence go together")
-    run = Run(manifest, tuple(evidence), entrant, _read_claims(claims), dirty)
-    checks = _admission(content, prereg, run)
+    fields = Fields(entrant=entrant, dirty=dirty, claims=_read_claims(claims))
+    declared = parse_manifest(manifest.read_bytes())
+    uploads = [Upload(path.name, path) for path in evidence]
+    read = read_evidence(declared, uploads, entrant, Limits.from_settings(Settings()))
+    checks = _checks(content, prereg, Run(declared, read, fields, datetime.now(UTC)))
     show(check_table([asdict(each) for each in checks]))
     note("Only a server can witness that the registration came before the run; this was not checked.")
     if not is_admitted(checks):
@@ -129,16 +120,8 @@ def _read_claims(text: str | None) -> Claims | None:
         raise typer.BadParameter('--claims is JSON of this shape: {"entrant": {"metric": 0.5}}') from None
 
 
-def _admission(content: bytes, prereg: Prereg, run: Run) -> list[Check]:
+def _checks(content: bytes, prereg: Prereg, run: Run) -> list[Check]:
     """Apply every rule that needs no server: those of admission, and the claims held against the rows."""
-    declared = parse_manifest(run.manifest.read_bytes())
-    uploads = [Upload(path.name, path) for path in run.evidence]
-    read = read_evidence(declared, uploads, run.entrant, Limits.from_settings(Settings()))
-    now = datetime.now(UTC)
-    registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, now, attested=False)
-    case = Case(declared, read.scores, registered, now, read.facts, dirty=run.dirty, claims=run.claims)
-    checks = [
-        *check_admission(case, kind_of(declared).rules),
-        *check_own_claims(declared, read.scores, read.facts, run.claims),
-    ]
+    registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, run.received_at, attested=False)
+    checks = [*check_run(run, Known(registered)), *check_claims(run)]
     return [check for check in checks if check.rule != WITNESSED_RULE]

@@ -4,7 +4,6 @@ Called by the queue's `evaluate` job. Nobody else's work is repeated.
 """
 
 import logging
-from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from sqlalchemy.exc import DataError, DBAPIError
@@ -12,20 +11,15 @@ from sqlalchemy.orm import Session
 
 from app.admission.check import Check
 from app.admission.rules import is_admitted, reason_not_admitted
-from app.boards.missing_scores import with_worst
 from app.db.engine import SessionFactory
 from app.db.models import Submission
 from app.db.transactions import is_transient, run_in_transaction
 from app.jobs.claims import write_claims
 from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
-from app.kinds.claimed import check_own_claims
-from app.kinds.episodes.summary import summarise_episodes
-from app.kinds.predictions.reports import report_tables
-from app.kinds.series.summary import summarise_series
-from app.kinds.summaries import check_measured_claims, summarise, summary_board
-from app.manifest.manifest import Manifest
-from app.prereg.prereg import Prereg
+from app.kinds.contract import Evaluation
+from app.kinds.known import kind_of
+from app.prereg.values import BootstrapMethod
 from app.store import benchmarks, preregs, standing, submissions
 from app.store.benchmarks import Declared
 from app.store.locks import take_turns
@@ -33,13 +27,10 @@ from app.store.measured import Piece
 from app.store.scores import read_scores
 from app.store.series import read_series
 from app.values.facts import RunFacts
-from app.values.scores import ScoreTable
 
 logger = logging.getLogger(__name__)
 
 TRIES = 3
-
-Summarise = Callable[[Session, Manifest, Submission, ScoreTable], list[Check]]
 
 
 class Queue(Protocol):
@@ -117,14 +108,26 @@ def _compute(session: Session, submission: Submission) -> list[Check]:
     """Store the submission's own tables and return what its claims come to."""
     declared = _declared(session, submission)
     entrants = _entrants(session, submission)
+    measuring = Measuring(session, declared, entrants)
     if not is_shown_only(submission):
-        measuring = Measuring(session, declared, entrants)
         measuring.measure_every_board()
         measuring.keep(session)
     pairs = [piece.pair for pieces in entrants.values() for piece in pieces]
     scores = read_scores(session, pairs, list(declared.manifest.metrics))
     write_claims(session, declared.manifest, submission, scores)
-    return SUMMARIES[declared.manifest.evidence](session, declared.manifest, submission, scores)
+    kind = kind_of(declared.manifest)
+    evaluation = Evaluation(
+        manifest=declared.manifest,
+        rows=read_series(session, pairs) if kind.rows.form == "records" else scores,
+        facts=RunFacts.from_dict(submission.facts),
+        claims=submission.claims,
+        bootstrap_method=_bootstrap_method(session, submission),
+        measure=measuring.measure,
+    )
+    summary = kind.summarise(evaluation)
+    for table in summary.tables:
+        submissions.write_table(session, submission.id, table)
+    return list(summary.checks)
 
 
 def _declared(session: Session, submission: Submission) -> Declared:
@@ -137,54 +140,10 @@ def _entrants(session: Session, submission: Submission) -> dict[str, list[Piece]
     return {entrant.name: [Piece.of_entry(entry)] for entrant, entry in entries}
 
 
-def _summarise_means(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> list[Check]:
-    table = summarise(manifest, scores)
-    submissions.write_table(session, submission.id, table)
-    return check_own_claims(manifest, scores, RunFacts.from_dict(submission.facts), submission.claims)
-
-
-def _summarise_episodes(
-    session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable
-) -> list[Check]:
-    registered = _prereg(session, submission)
-    method = "cluster" if registered is None else registered.bootstrap_method
-    table = summarise_episodes(manifest, with_worst(manifest, scores), method)
-    submissions.write_table(session, submission.id, table)
-    return check_own_claims(manifest, scores, RunFacts.from_dict(submission.facts), submission.claims)
-
-
-def _summarise_series(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> list[Check]:
-    del scores  # these rows have more to them than scores
-    entries = submissions.list_entries(session, submission.id)
-    rows = read_series(session, [(submission.id, entrant.id) for entrant, _ in entries])
-    submissions.write_table(session, submission.id, summarise_series(rows))
-    return check_own_claims(manifest, rows, RunFacts.from_dict(submission.facts), submission.claims)
-
-
-def _summarise_predictions(
-    session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable
-) -> list[Check]:
-    del scores  # predictions have none: their numbers are measured
-    declared = _declared(session, submission)
-    board = summary_board(manifest)
-    measurements = Measuring(session, declared, _entrants(session, submission)).measure(board)
-    for table in report_tables({m.entrant: m.rows for m in measurements}):
-        submissions.write_table(session, submission.id, table)
-    return check_measured_claims(submission.claims, measurements)
-
-
-SUMMARIES: Mapping[str, Summarise] = {
-    "predictions": _summarise_predictions,
-    "evaluation_summary": _summarise_means,
-    "series_metrics": _summarise_series,
-    "episodes": _summarise_episodes,
-}
-
-
-def _prereg(session: Session, submission: Submission) -> Prereg | None:
+def _bootstrap_method(session: Session, submission: Submission) -> BootstrapMethod:
     if submission.prereg_sha256 is None:
-        return None
-    return preregs.load_registration(session, submission.prereg_sha256).prereg
+        return "cluster"
+    return preregs.load_registration(session, submission.prereg_sha256).prereg.bootstrap_method
 
 
 def _refuse(session: Session, submission_id: int, reason: str) -> None:

@@ -5,13 +5,69 @@ Filled by `kind.py` of each kind, looked up in `app.kinds.known`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from app.admission.case import SHARED_RULES, KindRules
-from app.boards.measured import MeasuredEvidence
+from app.admission.check import Check
+from app.admission.claims import Claimed, claims_of_means
+from app.admission.fields import Claims
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import MeasuredEvidence, Measurement
 from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.pages import Pages
 from app.kinds.reading import Reading, Request
+from app.manifest.manifest import Manifest
+from app.prereg.values import BootstrapMethod
+from app.values.facts import RunFacts
 from app.values.glossary_entry import Entry
+from app.values.scores import ScoreTable
+from app.values.table import Table
+
+
+def never(manifest: Manifest) -> bool:
+    """Say no for every benchmark."""
+    del manifest
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """How the rows of a kind are stored and read back.
+
+    `form`: scores are read by entrant and task; records in the order of their upload, each with its stratum and item;
+    packed ones are kept as blocks beside. `by_task`: each task of the benchmark is a run, and a registration, of its
+    own, so that an entrant's newer evidence replaces the older one task by task.
+    """
+
+    form: Literal["scores", "records", "packed"] = "scores"
+    by_task: Callable[[Manifest], bool] = never
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """One submission to summarise: its rows, what its files and its submitter say, and how to measure its entrants.
+
+    `bootstrap_method` is the registered one.
+    """
+
+    manifest: Manifest
+    rows: ScoreTable
+    facts: RunFacts
+    claims: Claims | None
+    bootstrap_method: BootstrapMethod
+    measure: Callable[[EstimateBoard], Sequence[Measurement]]
+
+    def claimed(self) -> Claimed:
+        """Return what the submission claims, to be compared however long it takes."""
+        return Claimed(self.manifest, self.rows, self.facts, self.claims)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The tables that are computed from one submission alone, and what its claims come to."""
+
+    tables: Sequence[Table]
+    checks: Sequence[Check]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,14 +75,19 @@ class Kind:
     """A kind of evidence.
 
     `name` is what a manifest says under `evidence`. `read` makes evidence of uploaded files, which may end in
-    `suffixes` beside archives of them. `rules` are what it adds to admission. `measured` is None where only methods
-    read it that look at all rows together. `pages` is what the site says of it, `glossary` the terms that it brings.
+    `suffixes` beside archives of them. `rules` are what it adds to admission, `rows` says how its rows are kept.
+    `measured` is None where only methods read it that look at all rows together. `summarise` makes a submission's own
+    tables and judges its claims when it is evaluated; `own_claims` judges them as far as can be said before. `pages`
+    is what the site says of it, `glossary` the terms that it brings.
     """
 
     name: str
     read: Callable[[Request], Reading | None]
+    summarise: Callable[[Evaluation], Summary]
     suffixes: Sequence[str] = TABLE_SUFFIXES
     rules: KindRules = SHARED_RULES
+    rows: Rows = Rows()
+    own_claims: Callable[[Claimed], list[Check]] = claims_of_means
     measured: MeasuredEvidence | None = None
     pages: Pages
     glossary: Sequence[Entry] = ()

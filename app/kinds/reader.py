@@ -1,6 +1,6 @@
 """From the files of a submission to its evidence, or to everything that is wrong with them.
 
-Called by `web.submissions` before anything is stored, also for a dry run.
+Called by `app.reading.jobs` for the server and by `app.cli.preregs`, before anything is stored or checked.
 """
 
 import tempfile

@@ -1,6 +1,6 @@
 """The rows of series benchmarks: every stratum stored once with its task, and rows read back in the order of upload.
 
-Called by `app.store.submissions`, `app.jobs.publish` and `app.web.submissions`. What lrdbench measures between
+Called by `app.store.submissions`, `app.jobs.publish` and `app.receiving.receive`. What lrdbench measures between
 estimators has rows and no entry: it belongs to its submission and to nobody's name.
 """
 

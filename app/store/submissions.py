@@ -1,16 +1,16 @@
 """Submissions: written once with their checks and rows, then moved from state to state with a reason each."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.admission.check import Check
-from app.boards.estimate.spec import is_composed_of_tasks
+from app.admission.check import Check, Registered
+from app.admission.fields import Fields
+from app.admission.rules import is_admitted, reason_not_admitted
 from app.db.models import (
     Benchmark,
     Entrant,
@@ -22,6 +22,7 @@ from app.db.models import (
     SubmissionTable,
 )
 from app.errors import Conflict, NotFound
+from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
 from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
@@ -36,16 +37,21 @@ class Arrival:
 
     declared: Declared
     evidence: Evidence
+    fields: Fields
+    registered: Registered | None
     checks: Sequence[Check]
     token_id: int
     digest: str
-    idempotency_key: str | None
-    prereg_sha256: str | None
-    run_purpose: str
-    description: Mapping[str, Any]
-    claims: Mapping[str, Any] | None
-    admitted: bool
-    reason: str
+
+    @property
+    def admitted(self) -> bool:
+        """Whether no check keeps it off the boards."""
+        return is_admitted(self.checks)
+
+    @property
+    def run_purpose(self) -> str:
+        """What the run is for, as it was registered."""
+        return "leaderboard" if self.registered is None else self.registered.prereg.run_purpose
 
 
 def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
@@ -56,7 +62,7 @@ def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
     here until this transaction ends. Raises Conflict when the key was used for other bytes.
     """
     benchmark_id, token_id, digest = arrival.declared.benchmark.id, arrival.token_id, arrival.digest
-    key = arrival.idempotency_key
+    key = arrival.fields.idempotency_key
     take_turns(session, f"bytes {token_id} {digest}", *([] if key is None else [f"key {token_id} {key}"]))
     if key is not None:
         query = select(Submission).where(Submission.token_id == token_id, Submission.idempotency_key == key)
@@ -100,19 +106,20 @@ def write_submission(session: Session, arrival: Arrival) -> Submission:
 
 
 def _add_submission(session: Session, arrival: Arrival) -> Submission:
+    fields = arrival.fields
     submission = Submission(
         benchmark_id=arrival.declared.benchmark.id,
         manifest_version_id=arrival.declared.version.id,
-        prereg_sha256=arrival.prereg_sha256,
+        prereg_sha256=None if arrival.registered is None else arrival.registered.sha256,
         token_id=arrival.token_id,
         digest=arrival.digest,
-        idempotency_key=arrival.idempotency_key,
+        idempotency_key=fields.idempotency_key,
         status="received" if arrival.admitted else "not_admitted",
         run_purpose=arrival.run_purpose,
         columns=list(arrival.evidence.scores.columns),
         n_rows=len(arrival.evidence.scores),
-        description=dict(arrival.description),
-        claims=None if arrival.claims is None else dict(arrival.claims),
+        description=dict(fields.description),
+        claims=None if fields.claims is None else dict(fields.claims),
         facts=arrival.evidence.facts.as_dict(),
     )
     session.add(submission)
@@ -138,13 +145,15 @@ def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> No
     session.add(SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole."))
     if not arrival.admitted:
         session.flush()
-        session.add(SubmissionEvent(submission_id=submission.id, status="not_admitted", reason=arrival.reason))
+        reason = reason_not_admitted(arrival.checks)
+        session.add(SubmissionEvent(submission_id=submission.id, status="not_admitted", reason=reason))
 
 
 def _add_entries(session: Session, arrival: Arrival, named: Iterable[str], keys: scores.RowKeys) -> None:
     table = arrival.evidence.scores
     state = "pending" if arrival.admitted else "not_admitted"
-    by_task = is_composed_of_tasks(arrival.declared.manifest)
+    manifest = arrival.declared.manifest
+    by_task = kind_of(manifest).rows.by_task(manifest)
     for name in named:
         rows = table.entrant.codes == table.entrant.words.index(name)
         tasks = [table.task.words[code] for code in np.unique(table.task.codes[rows]).tolist()]

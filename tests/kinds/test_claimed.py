@@ -7,18 +7,31 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.admission.check import Check
+from app.admission.claims import Claimed, own_means
+from app.admission.fields import Claims
 from app.boards.registry import parse_manifest
 from app.cli.examples import Example
 from app.config import Settings
 from app.files.uploads import Limits, Upload
-from app.kinds.claimed import check_own_claims, own_means
-from app.kinds.episodes.summary import episodes_drawn
+from app.kinds.episodes.claimed import episodes_drawn
+from app.kinds.known import kind_of
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
+from app.values.scores import ScoreTable
 from tests.cases.admission import facts, grid, table
 from tests.cases.chamber import EXAMPLES, MANIFEST, manifest
 
+TABLE = b"""
+schema_version: 1
+slug: small
+title: Small
+evidence: evaluation_summary
+metrics: {success: {direction: maximize}}
+tasks: {open: true}
+leaderboards: [{name: mean, method: mean, metric: success}]
+"""
 GIVEN = ("chamber-handover", "chamber-cocarry")
 ONE = {"success_mean": 1.0, "success_iqm": 1.0, "success_ci_low": 1.0, "success_ci_high": 1.0}
 
@@ -30,6 +43,13 @@ def given(name: str, at: int = 0) -> tuple[Manifest, Evidence]:
     submission = example.submissions[at]
     uploads = [Upload(path.name, path) for path in submission.files]
     return declared, read_evidence(declared, uploads, submission.entrant, Limits.from_settings(Settings()))
+
+
+def check_own_claims(
+    declared: Manifest, scores: ScoreTable, said: RunFacts, claims: Claims | None, *, is_request: bool = False
+) -> list[Check]:
+    """Return what the benchmark's kind of evidence makes of the claims."""
+    return kind_of(declared).own_claims(Claimed(declared, scores, said, claims, is_request))
 
 
 def summarised(n_bundles: int = 1, **changed: Any) -> RunFacts:
@@ -158,3 +178,12 @@ def test_a_claimed_mean_is_over_tasks() -> None:
 def test_an_average_that_nobody_claims_is_not_checked() -> None:
     """No form, no bundle, no check."""
     assert check_own_claims(manifest(), table(grid(), ("success", "violation")), RunFacts(), None) == []
+
+
+@pytest.mark.parametrize(("claimed", "outcome"), [(1.0, "passed"), (0.9, "failed")])
+def test_claimed_means_of_a_table_are_compared_within_a_request(claimed: float, outcome: str) -> None:
+    """A kind that says nothing of claims compares means over tasks."""
+    declared = parse_manifest(TABLE)
+    (found,) = check_own_claims(declared, table(grid()), RunFacts(), {"mover": {"success": claimed}}, is_request=True)
+
+    assert (found.rule, found.outcome) == ("claims", outcome)

@@ -1,14 +1,14 @@
 """A submission's own numbers: their intervals at the level that the page says, and claims to the digit allowed."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pytest
 
+from app.admission.claims import check_claims
+from app.admission.fields import Claims
 from app.boards.claims import COLUMNS, Asked, Contrast, decide_claims
 from app.boards.registry import parse_manifest
 from app.kinds.episodes.summary import summarise_episodes
-from app.kinds.summaries import check_claims, summarise
+from app.kinds.summary.summary import summarise_means
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.cluster import draw_clusters, group_sample
@@ -61,7 +61,7 @@ def ends(replicates: FloatArray) -> list[float]:
 def test_the_interval_of_a_submissions_mean_says_95_and_holds_95() -> None:
     """A thousand resamples of its tasks, drawn by name."""
     drawn = draw_counts(12, 1000, board_generator(0, "summary", "A", "x")) @ VALUES / 12
-    table = summarise(manifest("evaluation_summary"), scores(episodes=False))
+    table = summarise_means(manifest("evaluation_summary"), scores(episodes=False))
     row = next(iter(table.records()))
 
     assert table.meta["level"] == 0.95
@@ -99,7 +99,7 @@ def test_the_interval_of_a_claim_holds_95() -> None:
 )
 def test_a_claim_is_held_to_the_sixth_decimal(claimed: float, outcome: str) -> None:
     """A millionth is rounding; two are another number."""
-    claims: Mapping[str, object] = {"A": {"x": claimed}}
+    claims: Claims = {"A": {"x": claimed}}
 
     assert [check.outcome for check in check_claims(claims, {("A", "x"): 0.5})] == [outcome]
 

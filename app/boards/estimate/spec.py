@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from app.manifest.base import MetricName, Name, Part, TaskName, Title
-from app.manifest.manifest import EvidenceKind, Leaderboard, Manifest, Metric, Uncertainty
+from app.manifest.manifest import EvidenceKind, Leaderboard, Metric, Uncertainty
 
 Statistic = Literal["iqm", "mean"]
 Weight = Annotated[float, Field(gt=0.0, le=1000.0)]
@@ -99,12 +99,6 @@ class EstimateBoard(Leaderboard):
     def ranked_tasks(self) -> Collection[str] | None:
         """Return the tasks of the board; a composite has those that it weighs."""
         return self.tasks if self.composite is None else self.composite.weights
-
-
-def is_composed_of_tasks(manifest: Manifest) -> bool:
-    """Say whether some board is made of tasks that are each a run, and a registration, of their own."""
-    composites = [spec for spec in manifest.leaderboards if isinstance(spec, EstimateBoard) and spec.composite]
-    return manifest.evidence == "episodes" and bool(composites)
 
 
 def drawn_meta(spec: EstimateBoard) -> dict[str, Any]:

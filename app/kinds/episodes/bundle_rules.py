@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.admission.case import CLAIMS_PRESENT, claims_missing
-from app.admission.check import Check, Claims, Registered, listed, numbers, outcome_of_gap, some
+from app.admission.check import Check, Registered, listed, numbers, outcome_of_gap, some
+from app.admission.fields import Claims
 from app.kinds.episodes import bundles as result_bundles
 from app.kinds.episodes import spike_runs
-from app.kinds.episodes.summary import MAX_CLAIMED_RESAMPLES
+from app.kinds.episodes.claimed import MAX_CLAIMED_RESAMPLES
 from app.prereg.prereg import Prereg
 from app.prereg.shared import IID_REFUSED
 from app.values.facts import BundleFacts

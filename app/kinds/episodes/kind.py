@@ -4,14 +4,16 @@ from app.admission.case import Case, KindRules
 from app.admission.check import Check, Registered
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence
-from app.kinds.contract import Kind
+from app.kinds.contract import Kind, Rows
 from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
+from app.kinds.episodes.claimed import own_claims
 from app.kinds.episodes.glossary import ENTRIES
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.episodes.pages import PAGES
 from app.kinds.episodes.read import SUFFIXES, read_episodes
 from app.kinds.episodes.rules import check_prereg_episodes
 from app.kinds.episodes.score_rules import check_scores_present
+from app.kinds.episodes.summary import summarise
 from app.kinds.episodes.tables import further_tables
 from app.manifest.manifest import Manifest
 
@@ -47,13 +49,20 @@ def _claims(case: Case) -> list[Check]:
     return check_claims_present(case.scores.entrant.words, case.facts.bundles, case.claims)
 
 
+def _is_composed_of_tasks(manifest: Manifest) -> bool:
+    return any(isinstance(spec, EstimateBoard) and spec.composite for spec in manifest.leaderboards)
+
+
 EPISODES = Kind(
     name="episodes",
     read=read_episodes,
+    summarise=summarise,
+    own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(
         prereg=_prereg, scores=_scores, run=_run, claims=_claims, counts_missing_tasks=False, needs_values=True
     ),
+    rows=Rows(by_task=_is_composed_of_tasks),
     measured=MeasuredEvidence(measure=measure_episodes, words=_words, further_tables=further_tables),
     pages=PAGES,
     glossary=ENTRIES,

@@ -6,7 +6,7 @@ from app.admission.case import Case, KindRules
 from app.admission.check import Check
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
-from app.kinds.contract import Kind
+from app.kinds.contract import Kind, Rows
 from app.kinds.predictions.files import SUFFIXES
 from app.kinds.predictions.glossary import METRICS
 from app.kinds.predictions.glossary_reports import REPORTS
@@ -15,6 +15,7 @@ from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.reports import report_tables
+from app.kinds.predictions.summary import own_claims, summarise
 from app.manifest.manifest import Manifest
 from app.values.table import Table
 
@@ -49,8 +50,11 @@ def _own_labels(case: Case) -> list[Check]:
 PREDICTIONS = Kind(
     name="predictions",
     read=read_predictions,
+    summarise=summarise,
+    own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(scores=_own_labels, computes_metrics=True),
+    rows=Rows(form="packed"),
     measured=MeasuredEvidence(measure=measure_predictions, words=_words, further_tables=_further_tables),
     pages=PAGES,
     glossary=(*METRICS, *REPORTS),

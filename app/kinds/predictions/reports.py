@@ -1,7 +1,7 @@
 """The report of predictions as tables with their plots: curves, confusion, calibration, residuals, truncation.
 
 Called by `app.kinds.predictions.measure` for the rows of one entrant, by `kinds.predictions.kind` for a board's
-overlays and by `app.kinds.summaries` for a submission's own report: one definition, so they cannot disagree.
+overlays and by `app.kinds.predictions.summary` for a submission's own report: one definition, so they cannot disagree.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,12 +2,13 @@
 
 from app.admission.case import Case, KindRules
 from app.admission.check import Check
-from app.kinds.contract import Kind
+from app.kinds.contract import Kind, Rows
 from app.kinds.series.glossary import ENTRIES
 from app.kinds.series.pages import PAGES
 from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rules import check_records
 from app.kinds.series.run import SUFFIXES
+from app.kinds.series.summary import own_claims, summarise
 
 
 def _records(case: Case) -> list[Check]:
@@ -17,8 +18,11 @@ def _records(case: Case) -> list[Check]:
 SERIES = Kind(
     name="series_metrics",
     read=read_series_metrics,
-    suffixes=SUFFIXES,
-    rules=KindRules(run=_records),
     pages=PAGES,
     glossary=ENTRIES,
+    summarise=summarise,
+    own_claims=own_claims,
+    suffixes=SUFFIXES,
+    rules=KindRules(run=_records),
+    rows=Rows(form="records"),
 )

@@ -1,14 +1,17 @@
-"""One submission's own series: its aggregates over strata, and what its runs claim held against ours.
+"""One submission's own series: its aggregates over strata, and what its runs claim compared with ours.
 
-Called by `app.jobs.evaluate`; pure. A claim that differs is told with both numbers; it does not keep a run off the
-boards, because nothing of it is used.
+Called by `app.jobs.evaluate` and `app.receiving.receive` through the kind; pure. A claim that differs is shown with
+both numbers; it does not keep a run off the boards, because nothing of it is used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from app.admission.check import Check
+from app.admission.claims import SHOWN, Claimed, Means, check_claims, decided_later
 from app.boards.weighted_rank.groups import balanced, series_groups, stratum_aggregates
+from app.kinds.contract import Evaluation, Summary
 from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest
 from app.manifest.parts import SeriesUncertainty
@@ -18,6 +21,8 @@ from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
 TOLERANCE = 1e-9
+# What a request may draw to compare claimed intervals: about a second of it on a small machine.
+MOST_SCORES_DRAWN = 100_000_000
 BALANCED_GLOBAL = "balanced_global"
 Key = tuple[str, str, str]
 
@@ -29,6 +34,43 @@ COLUMNS = (
     Column("n_attempted", "Attempted", "integer", glossary="counts"),
     Column("n_included", "Included", "integer", glossary="counts"),
 )
+
+
+def summarise(evaluation: Evaluation) -> Summary:
+    """Return the table of a submission and what its claims come to."""
+    return Summary([summarise_series(evaluation.rows)], own_claims(evaluation.claimed()))
+
+
+def own_claims(claimed: Claimed) -> list[Check]:
+    """Compare claimed means over strata, and the tables that the runs brought, with the rows."""
+    manifest, scores, brought = claimed.manifest, claimed.scores, claimed.facts.claimed
+    checks = check_claims(claimed.claims, {} if claimed.claims is None else _own_means(scores))
+    if claimed.is_request and brought and _scores_drawn(manifest, scores) > MOST_SCORES_DRAWN:
+        return [*checks, decided_later("claimed_values")]
+    return [*checks, *check_series_claims(manifest, scores, brought)]
+
+
+def _own_means(scores: ScoreTable) -> Means:
+    return {(row["entrant"], row["metric"]): row["mean"] for row in summarise_series(scores).records()}
+
+
+def _scores_drawn(manifest: Manifest, scores: ScoreTable) -> int:
+    drawn = manifest.uncertainty or SeriesUncertainty()
+    return scores.values.size * drawn.n_resamples
+
+
+def check_series_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> list[Check]:
+    """Compare what runs of lrdbench computed themselves with their own rows; a difference is a warning."""
+    if not claimed:
+        return []
+    different = list(series_differences(manifest, scores, claimed))
+    if different:
+        more = f" and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
+        reason = (
+            f"{len(different)} claimed values differ from the rows, which count: {'; '.join(different[:SHOWN])}{more}."
+        )
+        return [Check("claimed_values", "warned", reason)]
+    return [Check("claimed_values", "passed", f"All {len(claimed)} claimed values that can be compared agree.")]
 
 
 def summarise_series(scores: ScoreTable) -> Table:

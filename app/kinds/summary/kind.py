@@ -3,5 +3,11 @@
 from app.kinds.contract import Kind
 from app.kinds.summary.pages import PAGES
 from app.kinds.summary.read import read_evaluation_summary
+from app.kinds.summary.summary import summarise
 
-SUMMARY = Kind(name="evaluation_summary", read=read_evaluation_summary, pages=PAGES)
+SUMMARY = Kind(
+    name="evaluation_summary",
+    read=read_evaluation_summary,
+    summarise=summarise,
+    pages=PAGES,
+)

@@ -1,0 +1,34 @@
+"""A submission of predictions, measured: its reports, and its claims compared with what was measured.
+
+Called by `app.jobs.evaluate` and `app.receiving.receive` through the kind; pure.
+"""
+
+from app.admission.check import Check
+from app.admission.claims import LATER, Claimed, check_claims
+from app.boards.estimate.spec import EstimateBoard
+from app.kinds.contract import Evaluation, Summary
+from app.kinds.predictions.reports import report_tables
+from app.manifest.manifest import Manifest
+
+
+def summarise(evaluation: Evaluation) -> Summary:
+    """Return the reports of a submission and what its claims come to."""
+    measurements = evaluation.measure(summary_board(evaluation.manifest))
+    measured = {(m.entrant, name): found.point for m in measurements for name, found in m.estimates.items()}
+    reports = report_tables({m.entrant: m.rows for m in measurements})
+    return Summary(reports, check_claims(evaluation.claims, measured))
+
+
+def own_claims(claimed: Claimed) -> list[Check]:
+    """Leave claims to the evaluation, which alone measures predictions."""
+    if claimed.claims is None:
+        return []
+    return [Check("claims", "warned", f"Claims about predictions are {LATER}: only then are they measured.")]
+
+
+def summary_board(manifest: Manifest) -> EstimateBoard:
+    """Return the board that a submission of predictions is summarised by: one that has every metric, or one made so."""
+    for board in manifest.leaderboards:
+        if isinstance(board, EstimateBoard) and board.tasks is None and set(board.metrics) == set(manifest.metrics):
+            return board
+    return EstimateBoard(name="summary", method="estimate", metrics=list(manifest.metrics))

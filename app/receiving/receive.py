@@ -1,0 +1,142 @@
+"""What becomes of a run once its files are read: looked up, checked, then stored whole or only answered.
+
+Called by `app.web.submissions`, and by `plumbline prereg check`, which has neither server nor session. Reading comes
+first and elsewhere (in a process of its own for the server, at once for the command line): the evidence is handed in.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app.admission.case import Case
+from app.admission.check import Check, Registered, StandingRecord, TokenHolder
+from app.admission.claims import Claimed
+from app.admission.deviations import deviations_table
+from app.admission.fields import Fields
+from app.admission.rules import check_admission
+from app.db.models import Submission
+from app.kinds.known import kind_of
+from app.kinds.reader import Evidence
+from app.manifest.manifest import Manifest
+from app.receiving.citation import find_registered
+from app.receiving.digest import digest_of
+from app.store import benchmarks, entrants, series, submissions
+from app.store.benchmarks import Declared
+from app.store.submissions import Arrival
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run, read: the benchmark that it is for, its evidence, and what is said beside it."""
+
+    manifest: Manifest
+    evidence: Evidence
+    fields: Fields
+    received_at: datetime
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a run is checked against beside its benchmark: its registration, and what only a server knows."""
+
+    registered: Registered | None = None
+    standing: Sequence[StandingRecord] | None = None
+    submitter: TokenHolder | None = None
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A run that was sent to a server: by whom, and for which version of the benchmark."""
+
+    declared: Declared
+    submitter: TokenHolder
+    run: Run
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The submission that a run became: now, or when the same was sent before."""
+
+    submission: Submission
+    is_new: bool
+
+
+def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int], None]) -> Stored:
+    """Store a run whole with its checks, admitted or not, and have it evaluated; sent again it is stored once.
+
+    Raises FieldRejected when it cites what nobody registered, and Conflict when an entrant is somebody else's.
+    """
+    known = look_up(session, sent)
+    arrival = _arrival(sent, known, check_run(sent.run, known))
+    repeat = submissions.find_repeat(session, arrival)
+    if repeat is not None:
+        return Stored(repeat, is_new=False)
+    submission = submissions.write_submission(session, arrival)
+    benchmarks.mark_pages_changed(session, submission.benchmark_id)
+    if arrival.admitted or arrival.run_purpose != "leaderboard":
+        evaluate_later(session, submission.id)
+    return Stored(submission, is_new=True)
+
+
+def rehearse(session: Session, sent: Sent) -> list[Check]:
+    """Check a run as `receive` would and store nothing. Raises what `receive` raises."""
+    checks = check_run(sent.run, look_up(session, sent))
+    entrants.refuse_taken(session, sent.declared.benchmark, sent.run.evidence.scores.entrant.words, sent.submitter.id)
+    return checks
+
+
+def check_run(run: Run, known: Known) -> list[Check]:
+    """Apply every rule of admission."""
+    case = Case(
+        manifest=run.manifest,
+        scores=run.evidence.scores,
+        registered=known.registered,
+        received_at=run.received_at,
+        facts=run.evidence.facts,
+        started_at=run.fields.started_at,
+        dirty=run.fields.dirty,
+        claims=run.fields.claims,
+        standing=known.standing,
+        submitter=known.submitter,
+    )
+    return check_admission(case, kind_of(run.manifest).rules)
+
+
+def check_claims(run: Run, *, is_request: bool = False) -> list[Check]:
+    """Return what the evaluation would say of the claims. A request, for which somebody waits, leaves out long work."""
+    evidence = run.evidence
+    claimed = Claimed(run.manifest, evidence.scores, evidence.facts, run.fields.claims, is_request)
+    return kind_of(run.manifest).own_claims(claimed)
+
+
+def look_up(session: Session, sent: Sent) -> Known:
+    """Return what the server knows of a run. Raises FieldRejected for a registration that it does not know."""
+    run = sent.run
+    registered = find_registered(session, run.fields, run.manifest.slug)
+    standing = None
+    if kind_of(run.manifest).rows.form == "records":
+        standing = series.standing_records(session, sent.declared.benchmark.id, run.evidence.scores.entrant.words)
+    return Known(registered, standing, sent.submitter)
+
+
+def _arrival(sent: Sent, known: Known, checks: Sequence[Check]) -> Arrival:
+    return Arrival(
+        declared=sent.declared,
+        evidence=_with_deviations(sent.run, known.registered),
+        fields=sent.run.fields,
+        registered=known.registered,
+        checks=checks,
+        token_id=sent.submitter.id,
+        digest=digest_of(sent.declared.version.sha256, sent.run.evidence.files, sent.run.fields, known.registered),
+    )
+
+
+def _with_deviations(run: Run, registered: Registered | None) -> Evidence:
+    """Return the evidence, with declared against delivered among its tables where it cites a registration."""
+    if registered is None:
+        return run.evidence
+    computed = kind_of(run.manifest).rules.computed_metrics(run.manifest)
+    deviations = deviations_table(registered, run.evidence.scores, run.evidence.facts.bundles, computed)
+    return replace(run.evidence, attachments=(*run.evidence.attachments, deviations))

@@ -1,0 +1,1 @@
+"""What becomes of an upload once its files are read."""
