@@ -37,7 +37,7 @@ NOT_ADMITTED = 1
 
 @dataclass(frozen=True)
 class Run:
-    """What a run would be submitted with, and the benchmark that it is held against."""
+    """What a run would be submitted with, and the benchmark whose rules it is checked by."""
 
     manifest: Path
     evidence: tuple[Path, ...]
@@ -69,7 +69,7 @@ def register_file(
         answer = remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
     note(f"Registered at {answer['registered_at']}: {remote.address}{answer['url']}")
     if not answer["benchmarks"]:
-        note("It is for no benchmark, and is listed by none: give --benchmark.")
+        note("It is registered for no benchmark, so none lists it: give --benchmark.")
     for each in answer["reservations"]:
         if each["state"] == "open":
             note(f"{each['entrant']} is reserved for you in {each['benchmark']} until {each['until'][:10]}.")
@@ -130,7 +130,7 @@ def _read_claims(text: str | None) -> Claims | None:
 
 
 def _admission(content: bytes, prereg: Prereg, run: Run) -> list[Check]:
-    """Apply every rule that needs no server: those of admission, and the claims held against the rows."""
+    """Apply every rule that needs no server: those of admission, and the comparison of claims with the rows."""
     declared = parse_manifest(run.manifest.read_bytes())
     uploads = [Upload(path.name, path) for path in run.evidence]
     read = read_evidence(declared, uploads, run.entrant, Limits.from_settings(Settings()))
