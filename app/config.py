@@ -16,7 +16,7 @@ from app.errors import SettingsError
 
 PREFIX = "PLUMBLINE_"
 MIB = 1024 * 1024
-# Their values are never shown: what is almost a token stands in no log.
+# Their values are never shown: what is almost a token must not reach a log.
 SECRETS = ("admin_token", "database_url")
 
 
@@ -37,7 +37,7 @@ def is_plausible_secret(text: str) -> bool:
 
 
 def default_data_dir() -> Path:
-    """Return where the embedded database lives unless told otherwise.
+    """Return where the embedded database is unless configured otherwise.
 
     As root the server runs as an unprivileged user, who can rarely enter root's own folders.
     """
@@ -56,21 +56,21 @@ class Settings(BaseModel):
         None, description="postgresql://… of your own Postgres 15 or newer; unset: embedded"
     )
     admin_token: str | None = Field(
-        None, description="first admin token, at least 32 random characters; unset: made and printed once"
+        None, description="first admin token, at least 32 random characters; unset: generated and printed once"
     )
-    base_url: str | None = Field(None, description="public address, when a proxy stands in front")
+    base_url: str | None = Field(None, description="public address behind a proxy")
     demo: bool = Field(False, description="load the examples into an empty database at start")
     workers: int | None = Field(
         None, ge=0, le=64, description="worker processes beside `serve`; 1 embedded, 0 otherwise"
     )
     web_patience_s: int = Field(
-        15, ge=2, description="a web process that gives no sign of life for so long is replaced, seconds"
+        15, ge=2, description="a web process without a heartbeat for so long is replaced, seconds"
     )
     worker_patience_s: int = Field(
-        120, ge=2, description="a worker process that gives no sign of life for so long is replaced, seconds"
+        120, ge=2, description="a worker process without a heartbeat for so long is replaced, seconds"
     )
     stop_grace_s: int = Field(
-        20, ge=0, description="how long requests in hand may take at a stop before they are cut, seconds"
+        20, ge=0, description="how long running requests may take at a stop before they are cut, seconds"
     )
     max_body_mib: int = Field(512, ge=1, description="largest request body, MiB")
     max_unpacked_mib: int = Field(1024, ge=1, description="largest total size of an upload after unpacking, MiB")
@@ -82,22 +82,31 @@ class Settings(BaseModel):
     max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
     max_connections: int = Field(2000, ge=16, description="most connections at a time")
     connections_per_address: int | None = Field(
-        None, ge=1, description="of them from one address; unset: a quarter, or all behind a proxy (PLUMBLINE_BASE_URL)"
+        None,
+        ge=1,
+        description="most connections from one address; unset: a quarter, or all behind a proxy (PLUMBLINE_BASE_URL)",
     )
     head_timeout_s: float = Field(
         10, gt=0, description="longest that a request's headers may take, seconds; a body's rate is taken over as long"
     )
-    min_body_rate: int = Field(1000, ge=1, description="slowest that a body may come, bytes per second")
-    stall_timeout_s: float = Field(60, gt=0, description="longest that a client may take nothing of an answer, seconds")
+    min_body_rate: int = Field(1000, ge=1, description="lowest rate at which a body may arrive, bytes per second")
+    stall_timeout_s: float = Field(
+        60, gt=0, description="longest that a client may pause in receiving an answer, seconds"
+    )
     max_readings: int = Field(2, ge=1, le=64, description="uploads that are read at the same time")
-    max_waiting_readings: int = Field(32, ge=0, description="uploads that may wait for that; one token half of them")
-    max_wait_s: float = Field(30, gt=0, description="longest that an upload waits for that, seconds")
+    max_waiting_readings: int = Field(
+        32, ge=0, description="uploads that may wait to be read; one token at most half of them"
+    )
+    max_wait_s: float = Field(30, gt=0, description="longest that an upload may wait to be read, seconds")
     max_reading_mib: int = Field(3072, ge=256, description="memory for reading one upload, MiB")
     max_reading_cpu_s: int = Field(120, ge=1, description="processor time for reading one upload, seconds")
     max_reading_s: float = Field(180, gt=0, description="longest that reading one upload may take, seconds")
     max_cache_mib: int = Field(128, ge=1, description="memory for published pages, MiB")
     max_stale_s: int = Field(
-        10, ge=0, le=3600, description="how long an old page is served while its new one is made, s; 0: readers wait"
+        10,
+        ge=0,
+        le=3600,
+        description="how long an old page is served while its new one is rendered, s; 0: readers wait",
     )
 
     @field_validator("admin_token")

@@ -105,7 +105,7 @@ class TooManyRequests(PlumblineError):
 class Unavailable(StrEnum):
     """Why a board has no numbers: what the manifest asks for and the evidence lacks. docs/statistics.md explains each.
 
-    FAULT alone is the server's: a computation failed, and nobody's submission could be found to be the cause.
+    FAULT alone is the server's: a computation failed, and no single submission could be identified as the cause.
     """
 
     NO_SUBMISSION = "no_submission"

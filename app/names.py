@@ -50,7 +50,7 @@ def _is_safe(text: str) -> bool:
 
 
 def is_plain_text(text: str) -> bool:
-    """Say whether every character of a free text is shown where it stands: no control character, nothing that turns
+    """Say whether every character of a free text is shown in its place: no control character, nothing that turns
     the direction of reading.
     """
     return not any(unicodedata.category(c) in _UNSHOWN or c in _TURNING for c in text)

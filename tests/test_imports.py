@@ -1,6 +1,7 @@
 """The direction of dependence, read from the imports of every module of the app."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -9,23 +10,24 @@ import pytest
 
 APP = Path(__file__).parent.parent / "app"
 
-# Low to high: a room imports its own floor and those below, never one above. A module that does not stand with its
-# room has a line of its own.
-FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "config", "names", "version", "bundled"),
-    ("values", "yaml", "stats"),
-    ("prereg", "manifest"),
-    ("files", "boards", "admission"),
-    ("kinds",),
-    ("db",),
-    ("store",),
-    ("jobs", "render", "reading", "receiving"),
-    ("web",),
-    ("main", "cli"),
-)
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+ARCHITECTURE = Path(__file__).parent.parent / "docs" / "architecture.md"
 
-PURE_ROOMS = ("values", "yaml", "stats", "prereg", "manifest", "boards", "kinds")
+
+def written_floors(document: str) -> tuple[tuple[str, ...], ...]:
+    """Return the floors that a document lists, the lowest first: lines of rooms in its one block named `floors`."""
+    _, begin, rest = document.partition("\n```floors\n")
+    block, end, after = rest.partition("\n```\n")
+    if not begin or not end or "```floors" in after:
+        raise ValueError("docs/architecture.md must have one block ```floors")
+    return tuple(tuple(line.split()) for line in block.splitlines())
+
+
+# A room imports its own floor and those below, never one above. `*` marks the rooms that compute and do nothing else.
+WRITTEN = written_floors(ARCHITECTURE.read_text("utf-8"))
+FLOORS = tuple(tuple(room.removesuffix("*") for room in floor) for floor in WRITTEN)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+PURE_ROOMS = frozenset(room[:-1] for floor in WRITTEN for room in floor if room.endswith("*"))
+
 # What of the kinds reads files or asks for a date; everything else there computes from what it is given.
 READERS = frozenset(
     {
@@ -75,13 +77,6 @@ def room_of(dotted_name: str) -> str:
     return dotted_name.split(".")[1]
 
 
-def floor_of(dotted_name: str) -> int | None:
-    """Return the floor of a module or of a name in it: its own line, else that of the folder it lies in."""
-    steps = dotted_name.split(".")[1:]
-    places = (".".join(steps[:n]) for n in range(len(steps), 0, -1))
-    return next((FLOOR_OF[place] for place in places if place in FLOOR_OF), None)
-
-
 def is_inside(dotted_name: str) -> bool:
     """Say whether a dotted name is a module of ours or something in one."""
     return dotted_name.startswith("app.") and dotted_name != "app.__init__"
@@ -93,14 +88,14 @@ def upward_imports(sources: Mapping[str, str]) -> list[str]:
         f"{module} line {line} imports {name}: {room_of(module)} stands below {room_of(name)}"
         for module, source in sources.items()
         for line, name in imported(source)
-        if is_inside(module) and is_inside(name) and (floor_of(name) or 0) > (floor_of(module) or 0)
+        if is_inside(module) and is_inside(name) and FLOOR_OF[room_of(name)] > FLOOR_OF[room_of(module)]
     ]
 
 
 def rooms_without_floor(sources: Mapping[str, str]) -> list[str]:
     """Return a sentence for each room that the order does not have."""
     rooms = sorted({room_of(module) for module in sources if is_inside(module)})
-    return [f"app.{room} has no floor: give it one in FLOORS of {__name__}" for room in rooms if room not in FLOOR_OF]
+    return [f"app.{room} has no floor: give it one in docs/architecture.md" for room in rooms if room not in FLOOR_OF]
 
 
 def relative_imports(sources: Mapping[str, str]) -> list[str]:
@@ -170,6 +165,28 @@ def test_every_module_has_a_floor() -> None:
     assert rooms_without_floor(sources_of_app()) == []
 
 
+def test_the_document_lists_the_rooms_there_are() -> None:
+    """Each room once, and none that the app does not have."""
+    listed = [room for floor in FLOORS for room in floor]
+
+    assert sorted(listed) == sorted({room_of(module) for module in sources_of_app() if is_inside(module)})
+
+
+def test_a_document_without_floors_is_refused() -> None:
+    """A list that is missing, or not closed, is not an empty one."""
+    for document in ("# Rooms\n", "text\n```floors\nstats\n", "\n```floors\na\n```\n\n```floors\nb\n```\n"):
+        with pytest.raises(ValueError, match="must have one block"):
+            written_floors(document)
+
+
+def test_every_room_has_its_line() -> None:
+    """The table below the floors says what each of them holds."""
+    rows = [line for line in ARCHITECTURE.read_text("utf-8").splitlines() if line.startswith("| `")]
+    described = re.findall(r"`(\w+)`", " ".join(row.split("|")[1] for row in rows))
+
+    assert sorted(described) == sorted(FLOOR_OF)
+
+
 def test_imports_are_absolute() -> None:
     """No module imports relatively to itself."""
     assert relative_imports(sources_of_app()) == []
@@ -198,7 +215,7 @@ def test_a_room_without_a_floor_is_found() -> None:
     """A module that the order does not have is named with what to do."""
     found = rooms_without_floor({"app.attic": "", "app.__init__": "", "app.db.engine": ""})
 
-    assert found == [f"app.attic has no floor: give it one in FLOORS of {__name__}"]
+    assert found == ["app.attic has no floor: give it one in docs/architecture.md"]
 
 
 def test_a_cycle_is_found() -> None:

@@ -51,7 +51,7 @@ def _show_version(wanted: bool) -> None:
 def plumbline(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """A self-hosted leaderboard server: evidence in over HTTP, honest intervals and ranks out."""

@@ -70,7 +70,7 @@ def _given(settings: Settings) -> AbstractContextManager[str]:
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    group = typer.Typer(no_args_is_help=True, help="Look after the database.")
+    group = typer.Typer(no_args_is_help=True, help="Administer the database.")
     group.command("upgrade")(upgrade_database)
     group.command("check")(check)
     group.command("url")(show_url)
@@ -104,5 +104,5 @@ def show_url(
     with open_database(Settings.from_env()) as database_url:
         say(database_url)
         if keep_running:
-            note("Press Enter to let go of the database.")
+            note("Press Enter to release the database.")
             os.read(0, 1)

@@ -56,5 +56,5 @@ def _number(remote: Server, owner: str) -> int:
         return int(owner)
     found = [each["id"] for each in remote.get_json("/tokens") if each["name"] == owner and not each["revoked_at"]]
     if not found:
-        raise NotFound(f"There is no working token of the name {owner}; give its number.")
+        raise NotFound(f"No valid token is named {owner}; give its number.")
     return int(found[0])

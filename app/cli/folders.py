@@ -55,7 +55,7 @@ def _members(folder: Path) -> list[Path]:
     members = [path for path in found if stat.S_ISREG(path.stat().st_mode)]
     limit = Settings().max_files
     if not members or len(members) > limit:
-        raise _refusal(folder, f"it holds {len(members)} files; 1 to {limit} can be sent")
+        raise _refusal(folder, f"it contains {len(members)} files; 1 to {limit} can be sent")
     return members
 
 

@@ -57,7 +57,7 @@ def register_file(
         answer = remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
     note(f"Registered at {answer['registered_at']}: {remote.address}{answer['url']}")
     if not answer["benchmarks"]:
-        note("It is for no benchmark, and is listed by none: give --benchmark.")
+        note("It is registered for no benchmark, so none lists it: give --benchmark.")
     for each in answer["reservations"]:
         if each["state"] == "open":
             note(f"{each['entrant']} is reserved for you in {each['benchmark']} until {each['until'][:10]}.")
@@ -121,7 +121,7 @@ def _read_claims(text: str | None) -> Claims | None:
 
 
 def _checks(content: bytes, prereg: Prereg, run: Run) -> list[Check]:
-    """Apply every rule that needs no server: those of admission, and the claims held against the rows."""
+    """Apply every rule that needs no server: those of admission, and the claims compared with the rows."""
     registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, run.received_at, attested=False)
     checks = [*check_run(run, Known(registered)), *check_claims(run)]
     return [check for check in checks if check.rule != WITNESSED_RULE]

@@ -53,10 +53,10 @@ def worker(
 
 
 class SupervisedServer(uvicorn.Server):
-    """A server whose event loop tells the supervisor that it turns, from when it listens."""
+    """A server whose event loop sends heartbeats to the supervisor as soon as it listens."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and begin to give signs of life."""
+        """Listen, and begin to send heartbeats."""
         await super().startup(sockets)
         if self.started:
             self._beats = asyncio.create_task(send_beats())

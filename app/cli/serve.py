@@ -98,7 +98,7 @@ def _serve(settings: Settings, listener: socket.socket, started_at: float) -> No
 
 
 def _load_examples(address: str, database_url: str, tended: Iterable[Tended]) -> None:
-    """Load the examples; what goes wrong with them is told, and the server stays."""
+    """Load the examples; a failure is logged, and the server stays."""
     started_at = time.monotonic()
     try:
         loaded = load_examples(address, database_url, find_examples(EXAMPLES), lambda: _tend_all(tended))
@@ -149,7 +149,7 @@ def _plumbline(command: str) -> tuple[str, ...]:
 
 
 def local_host(listener: socket.socket) -> str:
-    """Return a host under which this machine reaches the socket, as it stands in a URL."""
+    """Return a host under which this machine reaches the socket, as written in a URL."""
     host = str(listener.getsockname()[0])
     if listener.family == socket.AF_INET6:
         return "[::1]" if host == "::" else f"[{host}]"

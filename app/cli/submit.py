@@ -1,4 +1,4 @@
-"""`plumbline submit`: uploads result files, waits until the server has judged them, and says where they stand."""
+"""`plumbline submit`: uploads result files, waits for the verdict, and prints the state of the submission."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ from app.cli.waiting import wait_for_verdict
 from app.errors import FieldRejected, Problem
 
 PUBLISHED, NOT_ADMITTED = 0, 1
-# Superseded: it was published, and something newer stands on the board already.
+# Superseded: it was published, and newer evidence is current already.
 EXIT_CODES = {
     "published": PUBLISHED,
     "superseded": PUBLISHED,
@@ -129,7 +129,7 @@ def upload_bar(package: Package) -> Iterator[Callable[[int | None], None]]:
 
 
 class _Counted:
-    """A file that tells how much of it was read; httpx streams it in pieces and never holds it whole."""
+    """A file that counts how much of it was read; httpx streams it in pieces."""
 
     def __init__(self, file: BinaryIO, advance: Callable[[int | None], None]) -> None:
         self._file = file
@@ -155,7 +155,7 @@ def _check_fields(fields: Mapping[str, str], prereg: Path | None) -> None:
     if prereg is not None and "prereg_sha256" in fields:
         problems.append(Problem("give either a prereg file or the sha256 of a registered one", column="prereg"))
     if problems:
-        raise FieldRejected("The options do not make a submission.", problems)
+        raise FieldRejected("These options cannot be combined.", problems)
 
 
 def _json_problems(name: str, text: str | None) -> list[Problem]:

@@ -22,7 +22,7 @@ from app.config import Settings
 
 logger = logging.getLogger(__name__)
 
-# Until its first sign of life a process is only starting: on a busy machine, or a cold disk, that takes long.
+# Until its first heartbeat a process is only starting: on a busy machine, or a cold disk, that takes long.
 STARTS_WITHIN_S = 120.0
 # A job that is cut is done again, so it gets less time than an upload, which would have to be sent again.
 JOB_GRACE_S = 5.0
@@ -64,7 +64,7 @@ def _already_stopping(number: int, frame: FrameType | None) -> None:
 
 @dataclass(frozen=True)
 class Program:
-    """What a process runs, how long it may be silent once it has given a sign of life, and how long a stop may take.
+    """What a process runs, how long it may be silent after its first heartbeat, and how long a stop may take.
 
     `environ` is its whole environment, `pass_fds` what it inherits besides.
     """
@@ -121,7 +121,7 @@ class Child:
         return self.program.patience_s if self._beats.heard else max(STARTS_WITHIN_S, self.program.patience_s)
 
     def _kill_silent(self, process: subprocess.Popen[bytes]) -> None:
-        logger.warning("%s has given no sign of life for %.0f s; killing it", self.program.name, self._beats.silent_s)
+        logger.warning("%s has sent no heartbeat for %.0f s; killing it", self.program.name, self._beats.silent_s)
         self._beats.silent_s = 0.0
         _kill_group(process)
 

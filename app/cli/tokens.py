@@ -18,7 +18,7 @@ from app.store.tokens import create_token, list_tokens, revoke_token
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    group = typer.Typer(no_args_is_help=True, help="Make, list and revoke the tokens of those who may write.")
+    group = typer.Typer(no_args_is_help=True, help="Create, list and revoke the tokens of those who may write.")
     group.command("create")(create)
     group.command("list")(list_all)
     group.command("revoke")(revoke)

@@ -24,6 +24,6 @@ def wait_for_verdict(remote: Server, submission_id: int) -> dict[str, Any]:
 
 
 def get_submission(remote: Server, submission_id: int) -> dict[str, Any]:
-    """Return where a submission stands."""
+    """Return the state of a submission."""
     submission: dict[str, Any] = remote.get_json(f"/submissions/{submission_id}.json")
     return submission

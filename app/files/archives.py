@@ -38,7 +38,7 @@ def open_archive(path: Path, max_files: int) -> Iterator[zipfile.ZipFile]:
         raise CannotUnpack(f"the zip cannot be read: {error}") from error
     with archive:
         if len(archive.infolist()) > max_files:
-            raise CannotUnpack(f"the zip holds {len(archive.infolist())} members; at most {max_files} are allowed")
+            raise CannotUnpack(f"the zip contains {len(archive.infolist())} members; at most {max_files} are allowed")
         yield archive
 
 
@@ -89,12 +89,12 @@ def _check_directory(path: Path, max_files: int) -> None:
     tail = _tail(path)
     at = tail.rfind(_END_SIGNATURE)
     if at < 0 or len(tail) - at < _END.size:
-        raise CannotUnpack("the file is not a whole zip archive")
+        raise CannotUnpack("the file is not a complete zip archive")
     _, n_entries, directory_size, _, _ = _END.unpack_from(tail, at)
     if tail[max(at - _LOCATOR_SIZE, 0) :].startswith(_ZIP64_LOCATOR):
         raise CannotUnpack("zip64 archives are not read; send less in one archive")
     if n_entries > max_files or directory_size > max_files * _BYTES_PER_ENTRY:
-        raise CannotUnpack(f"the zip holds {n_entries} members; at most {max_files} are allowed")
+        raise CannotUnpack(f"the zip contains {n_entries} members; at most {max_files} are allowed")
 
 
 def _tail(path: Path) -> bytes:

@@ -46,7 +46,7 @@ def _blank_lines(last: bytes, piece: bytes, in_quotes: bool, n_at_most: int) -> 
         return 0, in_quotes ^ odd
     codes = np.frombuffer(last + piece, dtype=np.uint8)
     ends = (codes[1:] == _NEWLINE) | (codes[1:] == _RETURN)
-    # The two bytes of \r\n are one end, whose line is blank only where another end stands before it.
+    # The two bytes of \r\n are one end, whose line is blank only where another end comes before it.
     again = ends & ((codes[:-1] == _NEWLINE) | ((codes[:-1] == _RETURN) & (codes[1:] == _RETURN)))
     return int((again & ~_quoted(codes[1:], in_quotes)).sum()), in_quotes ^ odd
 

@@ -63,7 +63,7 @@ def _record_of_line(text: str, row: int) -> Record | BadRecord:
     except (ValueError, RecursionError) as error:
         return BadRecord(_explain(error), row, clip_for_message(text))
     if end < len(text):
-        return BadRecord("the line holds more than one value", row, clip_for_message(text[end:].strip()))
+        return BadRecord("the line contains more than one value", row, clip_for_message(text[end:].strip()))
     return _record(value, row)
 
 

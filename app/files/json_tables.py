@@ -53,7 +53,7 @@ class JsonTable:
     def _storable(self, name: str, row: int, text: str | None) -> str | None:
         if text is None or ("\0" not in text and text.encode(errors="ignore").decode() == text):
             return text
-        message = "the text holds a zero character or half of a surrogate pair"
+        message = "the text contains a zero character or half of a surrogate pair"
         self.findings.add(Problem(message, self.file.name, row, clip_for_message(name), clip_for_message(text)))
         return None
 

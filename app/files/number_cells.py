@@ -20,7 +20,7 @@ _NAN = float("nan")
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a column's numbers may be. `nan_is_empty`: the text NaN stands for a missing value."""
+    """What a column's numbers may be. `nan_is_empty`: the text NaN means a missing value."""
 
     low: float | None
     high: float | None
@@ -78,5 +78,5 @@ def describe_wrong(value: float, text: str, bounds: Bounds) -> str:
     if abs(value) > LARGEST:
         return BEYOND
     if bounds.low is not None and value < bounds.low:
-        return "negative; it must be at least 0" if bounds.low == 0 else f"below {bounds.low:g}, the least allowed"
-    return f"above {bounds.high:g}, the most allowed"
+        return "negative; it must be at least 0" if bounds.low == 0 else f"below {bounds.low:g}, the smallest allowed"
+    return f"above {bounds.high:g}, the largest allowed"

@@ -83,7 +83,9 @@ def _read(column: Any, name: str, n_before: int) -> Any:
     except pa.ArrowInvalid:
         # The reader's own words quote the cell, which may be a label.
         kind = str(column.type)[:60]
-        raise Refused(f"the column {name!r} of {kind} holds a cell that is no text and no 64-bit number") from None
+        raise Refused(
+            f"the column {name!r} of {kind} contains a cell that is neither text nor a 64-bit number"
+        ) from None
     return plain
 
 
@@ -103,7 +105,7 @@ def _plain(column: Any, name: str) -> Any:
         return column.cast(pa.list_(pa.float64()))
     if pa.types.is_null(kind):
         return pa.nulls(len(column), pa.string())
-    raise Refused(f"the column {name!r} holds {str(kind)[:60]}; texts, numbers and lists of numbers are read")
+    raise Refused(f"the column {name!r} contains {str(kind)[:60]}; texts, numbers and lists of numbers are read")
 
 
 def _check_text(column: Any, name: str, n_before: int) -> None:

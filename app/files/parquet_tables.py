@@ -58,9 +58,9 @@ class Wanted:
     def complaint(self, column: str, kind: str) -> str | None:
         """Say what is wrong with the kind of a column."""
         if kind.startswith("list") and column not in self.lists:
-            return "the column holds lists"
+            return "the column contains lists"
         if kind != "string" and kind != "int64" and column in self.texts:
-            return "the column holds numbers with a fraction; names are texts or integers"
+            return "the column contains numbers with a fraction; names are texts or integers"
         return None
 
 

@@ -46,7 +46,7 @@ def _first_bad_byte(path: Path, name: str) -> Problem | None:
             piece = content.read(PIECE)
             pending = len(decoder.getstate()[0])
             if b"\0" in piece:
-                return _bad_byte(path, name, n_read + piece.index(b"\0"), "a zero byte, which text does not hold")
+                return _bad_byte(path, name, n_read + piece.index(b"\0"), "a zero byte, which text does not contain")
             try:
                 decoder.decode(piece, final=not piece)
             except UnicodeDecodeError as error:

@@ -136,7 +136,7 @@ class Unpacking:
 
     def _take_members(self, name: str, archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo]) -> None:
         if not members:
-            self._findings.add(Problem("the archive holds no table", file=name))
+            self._findings.add(Problem("the archive contains no table", file=name))
         seen: set[str] = set()
         for member in members:
             complaint = refusal_of(member, seen) or self._complaint_about_kind(member.filename)
@@ -166,7 +166,7 @@ class Unpacking:
         if name.lower().endswith(".zip") or promised_suffix(name, self._suffixes):
             return None
         accepted = ", ".join(self._suffixes)
-        return f"not a kind of file that is read; accepted are {accepted}, each also .gz, and .zip of them"
+        return f"not an accepted kind of file; accepted are {accepted}, each also .gz, and .zip of them"
 
     def _record(self, record: FileRecord) -> int:
         self.records.append(record)
@@ -215,7 +215,7 @@ def hash_file(path: Path) -> tuple[str, int]:
 
 def _complaint_about_name(name: str, seen: set[str]) -> str | None:
     if not name or len(name) > MAX_FILE_NAME or not name.isprintable() or "/" in name or "\\" in name:
-        return f"a file name holds printable characters, no slashes, at most {MAX_FILE_NAME}"
+        return f"a file name must have printable characters, no slashes, at most {MAX_FILE_NAME}"
     if name in seen:
         return "two files of the submission have this name; problems could not say which is meant"
     return None

@@ -53,7 +53,7 @@ def read_evidence(
         reading = kind.read(Request(manifest, unpacking.files, entrant, limits.max_rows, findings, labels))
     findings.raise_if_any([record.name for record in unpacking.records])
     if reading is None:
-        raise EvidenceRejected("The submission holds no table.", [Problem("no table was sent", column="files")])
+        raise EvidenceRejected("The submission contains no table.", [Problem("no table was sent", column="files")])
     return Evidence(
         scores=reading.scores,
         files=_with_rows(unpacking.records, reading),

@@ -1,7 +1,7 @@
 """The document form of a preregistration: CHAMBER's, whose parameters are the author's own.
 
 Called by `app.prereg.prereg`. Its inner keys are open, so what the checks need is looked for where the registered
-documents of CHAMBER have it; seeds and bootstrap methods are held to the rules wherever they are declared.
+documents of CHAMBER have it; seeds and bootstrap methods follow the rules wherever they are declared.
 """
 
 import re
@@ -50,7 +50,7 @@ _IID_IN_PROSE = re.compile(r"(?<!no )(?<!not )(?<!never )\b(?:iid|i\.i\.d\.)[ -]
 
 @dataclass(frozen=True)
 class _Part:
-    """One inner mapping and the run purpose it stands under: its own, or that of what is around it."""
+    """One inner mapping and the run purpose that applies to it: its own, or that of the mapping around it."""
 
     fields: Fields
     run_purpose: RunPurpose

@@ -69,7 +69,7 @@ class Fields:
         return None
 
     def name(self, key: str) -> str | None:
-        """Return a name that may stand in tables and addresses."""
+        """Return a name that may be used in tables and addresses."""
         value = self.text(key)
         if value is not None and not is_name(value):
             self.refuse(f"{key} must be {NAME_RULE}", key, value=value)

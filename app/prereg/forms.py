@@ -122,5 +122,5 @@ def _contrast(part: Fields) -> tuple[str, str] | None:
     if names is None:
         return None
     if len(part.mapping["contrast"]) != 2:
-        part.refuse("contrast must hold two names: the difference is the first minus the second", "contrast")
+        part.refuse("contrast must have two names: the difference is the first minus the second", "contrast")
     return (names[0], names[1]) if len(names) == 2 else None

@@ -18,7 +18,7 @@ __all__ = ["MAX_BYTES", "Hypothesis", "Prereg", "git_blob_sha1", "parse_prereg",
 
 MAX_BYTES = 64 * 1024
 
-# Keys that only one form has: they tell the forms apart.
+# Keys that only one form has: they identify it.
 FORM_KEYS: Mapping[Form, tuple[str, ...]] = {
     "axis": ("axis", "condition_pair"),
     "document": ("schema_version", "schema", "task_id", "decision_rules"),

@@ -1,6 +1,6 @@
 """A preregistration as values: what was declared before the run, whatever its form.
 
-Made by `app.prereg.prereg`; held against the evidence by `app.admission.rules`, shown by the pages.
+Made by `app.prereg.prereg`; compared with the evidence by `app.admission.rules`, shown by the pages.
 """
 
 from collections.abc import Mapping

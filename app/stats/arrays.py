@@ -1,6 +1,6 @@
-"""The array types that every room speaks, and the one division that knows what to do with nothing.
+"""The array types that every room uses, and the one division in which a zero denominator is defined.
 
-Called by every module that names an array's type; pure. Shapes are said by the docstrings, as `[n_tasks, n_entrants]`.
+Called by every module that names an array's type; pure. Docstrings give the shapes, as `[n_tasks, n_entrants]`.
 """
 
 import numpy as np

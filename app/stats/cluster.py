@@ -23,7 +23,7 @@ from app.stats.checks import (
 MIN_CLUSTERS = 2
 FEW_DISTINCT = 8
 BATCH_CELLS = 4_000_000
-"""Most indices or counts held at once, about 32 MB of them."""
+"""Most indices or counts in memory at once, about 32 MB of them."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What stands beside tests of two entrants: several tests at once, and how many examples one would need; pure."""
+"""What accompanies tests of two entrants: several tests at once, and how many examples one would need; pure."""
 
 import math
 from collections.abc import Sequence

@@ -55,7 +55,7 @@ class ThresholdCurve:
 
     @property
     def has_both(self) -> bool:
-        """Say whether there are positives and negatives: without both there is no curve to speak of."""
+        """Say whether there are positives and negatives: without both there is no curve."""
         positives = self.true_positive[0] + self.false_negative[0]
         return bool(positives > 0 and self.false_positive[0] + self.true_negative[0] > 0)
 

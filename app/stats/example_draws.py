@@ -21,7 +21,7 @@ Words = NDArray[np.uint64]
 Result = TypeVar("Result")
 
 BATCH_CELLS = 1_000_000
-"""Counts held at once: with what is computed from them, they stay near the processor."""
+"""Counts in memory at once: with what is computed from them, they fit the processor's cache."""
 N_THREADS = 2
 MARGIN = 5.0
 """How many standard deviations the Poisson counts aim below the number of examples; so few rows are drawn again."""
@@ -161,7 +161,7 @@ def _poisson_upto(mean: float) -> FloatArray:
 
 
 def _counts_of_codes(upto: FloatArray) -> Counts:
-    """Return the count that each 16-bit code stands for, or 255 where the code's share of [0, 1) holds several."""
+    """Return the count that each 16-bit code means, or 255 where the code's share of [0, 1) holds several."""
     first = np.searchsorted(upto, np.arange(_CODES) / _CODES, side="right")
     last = np.searchsorted(upto, (np.arange(_CODES) + 1) / _CODES, side="left")
     table = np.where(first == last, first, _MIXED)

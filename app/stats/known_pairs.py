@@ -1,7 +1,7 @@
 """Pairs that a process has compared already: a board that gains one entrant compares that one and no others anew.
 
 Called by `app.stats.pairs`. What is known of a pair is found by its very errors and draws, so it is what computing it
-again would give; it is held in memory only, and a process without it computes every pair.
+again would give; it is kept in memory only, and a process without it computes every pair.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ def _order(n_entrants: int) -> IntArray:
 
 @dataclass(frozen=True)
 class _Square:
-    """What was found of every ordered pair, [6, n_entrants, n_entrants], and where each entrant's errors stand."""
+    """The numbers of every ordered pair, [6, n_entrants, n_entrants], and the position of each entrant's errors."""
 
     places: dict[bytes, int]
     found: FloatArray

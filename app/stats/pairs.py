@@ -43,7 +43,7 @@ class PairStatistics:
 class Contrast:
     """How two entrants are compared: `of` gives a number a task, `scale` turns its mean over tasks into the effect.
 
-    `is_antisymmetric` says that swapping the two turns the sign of `of`; `name` tells contrasts apart.
+    `is_antisymmetric` says that swapping the two turns the sign of `of`; `name` identifies the contrast.
     """
 
     of: Callable[[FloatArray, FloatArray], FloatArray]
@@ -54,7 +54,7 @@ class Contrast:
 
 @dataclass(frozen=True)
 class _Block:
-    """Some ordered pairs, the entrant at `first` against the one at `second`; mirrored ones stand for both orders."""
+    """Some ordered pairs, the entrant at `first` against the one at `second`; mirrored ones count for both orders."""
 
     first: IntArray
     second: IntArray

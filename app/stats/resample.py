@@ -25,7 +25,7 @@ def board_generator(rng_seed: int, *names: str) -> np.random.Generator:
 
     The same names give the same draws whoever else is on the board. The hash is BLAKE2b of 16 bytes over the seed and
     the names, joined by U+001F; its big-endian number seeds numpy's SeedSequence and PCG64. Published intervals hang
-    on every step of it: its numbers are held by tests/stats/test_stream.py.
+    on every step of it: tests/stats/test_stream.py has its golden numbers.
     Raises InvalidArgument for a seed that is no whole number, and for a name that holds U+001F: it could be two.
     Source: Aumasson et al. 2013 for BLAKE2; numpy's SeedSequence for the rest.
 
@@ -96,7 +96,7 @@ class Resamples:
         return iter(self._kept)
 
     def digest(self) -> bytes | None:
-        """Return what tells these draws from others, or None where they are not kept."""
+        """Return what identifies these draws, or None where they are not kept."""
         if not self._keeps:
             return None
         hashed = hashlib.blake2b(digest_size=16)

@@ -1,7 +1,7 @@
 """Areas and constrained metrics of threshold curves under many weightings of the same examples at once.
 
 Called by `app.boards` with the counts of a bootstrap; pure. Scores are sorted once. A threshold matters only
-where the score of a positive is passed: between two of those recall stands still, so every number of a weighting is
+where the score of a positive is passed: between two of those recall does not change, so every number of a weighting is
 a sum over the distinct scores of positives. The same definitions, curve by curve, are in `app.stats.curves`.
 Weights are [n_weightings, n_examples] and not negative, which is checked where they come in. NaN in a result says that
 a weighting has one class only, or that nothing is called; NaN does not come in.

@@ -1,1 +1,1 @@
-"""The values that every floor speaks: tables, score rows, predictions, facts of a run."""
+"""The values that rooms hand to each other: tables, score rows, predictions, facts of a run."""

@@ -1,4 +1,4 @@
-"""What the files of a run say about the run itself, beside its scores: what admission holds against the prereg.
+"""What the files of a run say about the run itself, beside its scores: what admission compares with the prereg.
 
 Made by `app.kinds`, read by `app.admission.rules`, stored with the submission and shown.
 """
@@ -65,7 +65,7 @@ class RunFacts:
 
     `described` holds facts by entrant that are shown and never computed with: an estimator's family, its parameters.
     `claimed` are aggregates, intervals and ranks that the run computed itself. `own_labels`: the predictions came with
-    labels of the submitter's own, and are held against nothing else.
+    labels of the submitter's own, and are scored against nothing else.
     """
 
     bundles: tuple[BundleFacts, ...] = ()

@@ -1,11 +1,11 @@
-"""One explained term of the glossary; the entries stand in `glossary` and in a file a family of methods."""
+"""One explained term of the glossary. The entries are in `app.render.glossary` and in the folders of the kinds."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One explained term; the first sentence of `text` stands alone, as `brief`."""
+    """One explained term; the first sentence of `text` can be read alone, as `brief`."""
 
     anchor: str
     term: str

@@ -1,4 +1,4 @@
-"""ScoreTable: the one row type that evidence, admission, store and leaderboards speak.
+"""ScoreTable: the one row type of kinds, admission, store and boards.
 
 A row is one (entrant, task, condition, seed, item) with one value per metric. `evidence` makes it from
 bytes, `store` writes it and reads it back, `leaderboards` computes from it. Columnar, because everything

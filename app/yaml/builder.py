@@ -48,7 +48,7 @@ class _Open:
 
 @dataclass
 class Builder:
-    """Takes the events of one document in order; afterwards `root` is its value and `lines` says where things stood.
+    """Takes the events of one document in order; afterwards `root` is its value and `lines` has the line of each value.
 
     `lines` has a path only where its line differs from that of the value around it.
     """
@@ -108,7 +108,7 @@ class Builder:
         elif _is_plain(event) and not _is_text(key):
             complaint = "a key must be text; put it in quotes"
         elif key in top.container:
-            complaint = "the key stands here twice"
+            complaint = "the key occurs twice"
         if complaint is not None:
             self.findings.add(complaint, row, path, key)
         self._name_key(key if complaint is None else None)

@@ -27,7 +27,7 @@ _DIRECTIVE = re.compile("(?:\\A|[\n\r\x85\u2028\u2029])%")
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed document: JSON-ready values, and where they stood."""
+    """A parsed document: JSON-ready values, and their lines."""
 
     value: Any
     lines: Mapping[Path, int]
@@ -113,4 +113,4 @@ def _take_events(events: Iterator[yaml.Event], builder: Builder) -> None:
         if not builder.take(event):
             return
     if n_documents == 0:
-        builder.findings.add("there is no document: the text is empty or holds only comments")
+        builder.findings.add("there is no document: the text is empty or contains only comments")

@@ -108,7 +108,7 @@ class Demo:
         return about["snapshot"] is not None and not about["stale"]
 
     def status(self, submission: int) -> str:
-        """Return where a submission stands."""
+        """Return the state of a submission."""
         return str(httpx.get(f"{self.address}/submissions/{submission}.json").json()["status"])
 
     def csv(self, slug: str, board: str) -> str:

@@ -285,7 +285,7 @@ def test_a_folder_without_files_is_not_sent(script: Script, tmp_path: Path, caps
     code = submit(script, tmp_path)
 
     assert (code, script.asked) == (2, [])
-    assert "it holds 0 files; 1 to" in capsys.readouterr().err
+    assert "it contains 0 files; 1 to" in capsys.readouterr().err
 
 
 def test_the_fields_of_the_form_are_sent(script: Script, scores: Path, tmp_path: Path) -> None:

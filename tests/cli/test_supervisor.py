@@ -180,7 +180,7 @@ def test_a_process_that_falls_silent_is_killed_and_started_again() -> None:
 
 
 def test_a_process_that_keeps_saying_that_it_lives_is_left_alone() -> None:
-    """Beyond its patience, which counts from its last sign of life."""
+    """Beyond its patience, which counts from its last heartbeat."""
     with supervised([program((sys.executable, "-c", BEATS))]) as [child]:
         first, began_at = child.pid, time.monotonic()
 

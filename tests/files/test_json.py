@@ -67,7 +67,7 @@ def test_a_key_that_is_absent_is_an_empty_cell(tmp_path: Path) -> None:
         ('"text"', "the JSON is not a table"),
         ("17", "the JSON is not a table"),
         ("[[1, 2]]", "not an object"),
-        ("[]", "the file holds no rows"),
+        ("[]", "the file contains no rows"),
         ("[1", "not an object"),
         ('[{"model": "A", "model": "B"}]', "the key model twice"),
         ('[{"a": {"b": 1, "b": 2}}]', "the key b twice"),

@@ -80,8 +80,8 @@ def test_each_refusal_has_its_own_message(line: str, column: str, message: str) 
 @pytest.mark.parametrize(
     ("hypothesis", "column", "message"),
     [
-        ("contrast: [A], metric: SQL, threshold: 0", "contrast", "contrast must hold two names"),
-        ("contrast: [A, B, C], metric: SQL, threshold: 0", "contrast", "contrast must hold two names"),
+        ("contrast: [A], metric: SQL, threshold: 0", "contrast", "contrast must have two names"),
+        ("contrast: [A, B, C], metric: SQL, threshold: 0", "contrast", "contrast must have two names"),
         ("contrast: [A, A], metric: SQL, threshold: 0", "contrast", "the name A is listed more than once"),
         ("contrast: [A, B], metric: MASE, threshold: 0", "metric", "the metric is not among metrics: SQL"),
         ("contrast: [A, B], metric: SQL", "threshold", "the key threshold is required"),

@@ -181,7 +181,7 @@ def test_the_command_moves_an_entrant_by_the_number_or_the_name_of_a_token(capsy
     assert [t["to"]["name"] for t in found["meta"]["transfers"]] == ["ann", "ben"]
     printed = capsys.readouterr()
     assert "My Good (1) now belongs to ann (token 2)." in printed.out
-    assert "There is no working token of the name nobody" in printed.err
+    assert "No valid token is named nobody" in printed.err
 
 
 def _move(server: RunningServer, headers: dict[str, str], owner: str) -> int:

@@ -163,8 +163,8 @@ def test_text_over_the_limit_is_refused_before_it_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "row", "column", "value", "message"),
     [
-        ("a: 1\na: 2", 2, "a", "a", "the key stands here twice"),
-        ('a:\n- {b: 1, "b": 2}', 2, "a.0.b", "b", "the key stands here twice"),
+        ("a: 1\na: 2", 2, "a", "a", "the key occurs twice"),
+        ('a:\n- {b: 1, "b": 2}', 2, "a.0.b", "b", "the key occurs twice"),
         ("a: &x 1", 1, "a", "&x", "anchors are not read; write the value out"),
         ("a: [1, *x]", 1, "a.1", "*x", "aliases are not read; write the value out"),
         ("a: !!str 1", 1, "a", "!!str", "tags are not read; delete it"),
@@ -177,8 +177,8 @@ def test_text_over_the_limit_is_refused_before_it_is_read() -> None:
         ("[a]: x", 1, None, None, "a key must be text, not a mapping or list"),
         ("? {a: 1}\n: x", 1, None, None, "a key must be text, not a mapping or list"),
         ("a: 1\n---\nb: 1", 2, None, None, "a second document begins here; only one is read"),
-        ("", None, None, None, "there is no document: the text is empty or holds only comments"),
-        ("# nothing", None, None, None, "there is no document: the text is empty or holds only comments"),
+        ("", None, None, None, "there is no document: the text is empty or contains only comments"),
+        ("# nothing", None, None, None, "there is no document: the text is empty or contains only comments"),
         ("a: 1\nb: c: d", 2, None, None, "not YAML: mapping values are not allowed in this context"),
         ("a: [1, 2", 1, None, None, "not YAML: did not find expected ',' or ']'"),
     ],

@@ -60,7 +60,7 @@ class _Submission:
 
     def _check_whole(self) -> None:
         if not len(self._rows) and not self._findings.n_problems:
-            self._findings.add(Problem("the submission holds no episodes"))
+            self._findings.add(Problem("the submission contains no episodes"))
         for metric in self._rows.unmeasured() if len(self._rows) else ():
             if metric in self._ranked:
                 self._findings.add(Problem("no episode has the metric that ranks", column=metric))
@@ -74,7 +74,7 @@ class _Submission:
         facts = facts_of(bundle, self._entrant)
         self._facts.append(facts)
         if self._entrant is None and facts.entrant is not None:
-            message = "the form names no entrant: the bundle's policy_id is taken for it"
+            message = "the form names no entrant: the bundle's policy_id is used"
             self._warnings.append(Problem(message, members[DESCRIPTION].name, column="policy_id", value=facts.entrant))
         for source, file in sources_of(bundle, self._entrant, self._findings):
             self._take_lines(source, file)
@@ -140,7 +140,7 @@ class _Submission:
             if table is None:
                 continue
             if table.name in {kept.name for kept in self._tables}:
-                self._findings.add(Problem("the submission holds this safety table twice", file=file.name))
+                self._findings.add(Problem("the submission contains this safety table twice", file=file.name))
             self._tables.append(table)
 
     def _add(self, source: Source, file: ReceivedFile, row: int, cells: Any) -> None:

@@ -51,4 +51,4 @@ class OpenedFiles:
                 raise TooLarge(f"The upload has more than {self.max_rows:,} rows.")
             yield block
         if not self.n_rows.get(file.position) and self.findings.n_problems == n_problems:
-            self.findings.add(Problem("the file holds no rows", file=file.name))
+            self.findings.add(Problem("the file contains no rows", file=file.name))

@@ -1,4 +1,4 @@
-"""Evidence kind predictions: one number, a list or a column per class for each item, held against labels.
+"""Evidence kind predictions: one number, a list or a column per class for each item, scored against labels.
 
 Called by `app.kinds.reader`. Columns: `item`, `task` where there are several, `entrant` where the form does not
 name it, then `prediction` or `p_<class>` for each class; `label`, `weight`, `group` where submitters bring their own.

@@ -91,7 +91,7 @@ class _Submission:
         rows, words = concatenate(self._parts), self._reader.words()
         evidence = rows.where(rows.scope == PER_SERIES)
         if not len(evidence):
-            self._findings.add(Problem("raw/metrics.csv holds no per-series rows", column="scope"))
+            self._findings.add(Problem("raw/metrics.csv contains no per-series rows", column="scope"))
             return None
         checks = SeriesChecks(self._request.manifest, evidence, words, self._files, self._findings)
         self._warnings += checks.check()
@@ -139,7 +139,7 @@ class _Submission:
         uncertainty = self._request.manifest.uncertainty
         if uncertainty is None or uncertainty.stream != "lrdbench" or pivot.is_contiguous():
             return []
-        message = "rows of one estimator and record do not stand together: intervals may differ from lrdbench's draws"
+        message = "rows of one estimator and record are not consecutive: intervals may differ from lrdbench's draws"
         return [Problem(message, column="record_id")]
 
     def _blocks(self, file: ReceivedFile, required: Sequence[str], wanted: Sequence[str] | None) -> Iterator[Block]:

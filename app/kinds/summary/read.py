@@ -63,7 +63,7 @@ class _Submission:
             self._count(file, len(block))
             parts.append(self._reader.read(block, found, file))
         if not self._n_rows.get(file.position) and self._findings.n_problems == n_problems:
-            self._findings.add(Problem("the file holds no rows", file=file.name))
+            self._findings.add(Problem("the file contains no rows", file=file.name))
         self._findings.extend(self._problems_of_missing(found, file.name, parts))
         self._warnings += self._warnings_of(found, file.name)
         self._parts += parts

@@ -190,7 +190,7 @@ def test_a_safety_table_comes_once(tmp_path: Path) -> None:
     files = {"run.jsonl": lines(episodes()), "safety_t3.csv": table, "tables.zip": zipped({"safety_t3.csv": table})}
     (problem,) = problems(tmp_path, files, manifest(), "mover")
 
-    assert problem.message == "the submission holds this safety table twice"
+    assert problem.message == "the submission contains this safety table twice"
 
 
 def test_a_count_in_a_safety_table_is_whole(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_the_tolerance_of_a_sum_is_the_manifests(tmp_path: Path) -> None:
         ("item,p_no\na,0\n", "p_yes", "the column p_yes is missing"),
         ("item,prediction,p_yes\na,0,1\n", "p_yes", "send either prediction or a column per class"),
         ("item,p_yes,p_No\na,0,1\n", "p_No", "there is no class of this name; the classes are no, yes"),
-        ("item,prediction\n", None, "the file holds no rows"),
+        ("item,prediction\n", None, "the file contains no rows"),
     ],
 )
 def test_a_header_must_fit_the_benchmark(tmp_path: Path, content: str, column: str | None, message: str) -> None:
@@ -466,8 +466,8 @@ class TestHostileParquet:
         lists = problems(tmp_path, {"p.parquet": parquet({"item": ["a"], "prediction": [[0.5]]})}, REGRESSION)
 
         assert "texts, numbers and lists of numbers are read" in struct[0].message
-        assert fraction[0].message == "the column holds numbers with a fraction; names are texts or integers"
-        assert lists[0].message == "the column holds lists"
+        assert fraction[0].message == "the column contains numbers with a fraction; names are texts or integers"
+        assert lists[0].message == "the column contains lists"
 
 
 def put(

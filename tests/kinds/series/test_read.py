@@ -239,7 +239,7 @@ def test_rows_that_are_not_together_are_a_warning_for_the_shared_stream(tmp_path
     manifest = benchmark(rest="uncertainty: {stream: lrdbench}")
     (warning, _) = read(tmp_path, {"metrics.csv": metrics(*rows)}, manifest).warnings
 
-    assert warning.message.startswith("rows of one estimator and record do not stand together")
+    assert warning.message.startswith("rows of one estimator and record are not consecutive")
 
 
 def test_claims_survive_storage(tmp_path: Path) -> None:
@@ -409,7 +409,7 @@ def test_a_run_without_rows_is_refused(tmp_path: Path) -> None:
     """Aggregates alone are no evidence."""
     problem = the_problem_of(tmp_path, aggregate("RS", "mae", 0.1, SHORT))
 
-    assert problem.message == "raw/metrics.csv holds no per-series rows"
+    assert problem.message == "raw/metrics.csv contains no per-series rows"
 
 
 def test_a_run_without_its_metrics_is_refused(tmp_path: Path) -> None:

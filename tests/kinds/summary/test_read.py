@@ -44,7 +44,7 @@ def test_a_score_above_the_maximum_is_refused(tmp_path: Path) -> None:
         update={"metrics": {"MASE": manifest.metrics["MASE"].model_copy(update={"max": 2.0})}}
     )
 
-    assert the_problem(tmp_path, "model,task,MASE\nA,t,2\nB,t,2.5\n", bounded).message == "above 2, the most allowed"
+    assert the_problem(tmp_path, "model,task,MASE\nA,t,2\nB,t,2.5\n", bounded).message == "above 2, the largest allowed"
 
 
 def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
