@@ -7,6 +7,8 @@ import pytest
 from tests.attacks.attacks import ATTACKS
 from tests.attacks.watch import Target, target, watched
 
+pytestmark = pytest.mark.alone
+
 MOST_GROWTH_MIB = 200
 LONGEST_S = 1.0
 N_TRIES = 3

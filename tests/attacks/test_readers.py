@@ -14,6 +14,8 @@ from app.cli.workspace import PREFIX
 from tests.attacks.watch import Target, target
 from tests.cases.running_server import fresh_data_dir
 
+pytestmark = pytest.mark.alone
+
 LONG = json.dumps([{"model": f"m{at}", "task": "t", "MASE": 1.5} for at in range(1_000_000)]).encode()
 """Takes several seconds of processor time to read."""
 

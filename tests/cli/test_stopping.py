@@ -19,6 +19,8 @@ from tests.cases.running_server import RunningServer, fresh_data_dir, running_se
 from tests.cases.waiting import eventually
 from tests.cases.walkthrough import MANIFEST
 
+pytestmark = pytest.mark.alone
+
 CONTENT = MANIFEST.encode()
 HALF = len(CONTENT) // 2
 # Longer than what an upload had before there was a setting.

@@ -17,6 +17,8 @@ from tests.cases.running_server import RunningServer, fresh_data_dir, running_se
 from tests.cases.waiting import eventually
 from tests.cases.walkthrough import MANIFEST, PREREG
 
+pytestmark = pytest.mark.alone
+
 PATIENCE_S = 5
 PATIENT = {"PLUMBLINE_WEB_PATIENCE_S": str(PATIENCE_S), "PLUMBLINE_WORKER_PATIENCE_S": str(PATIENCE_S)}
 N_KILLS = 6
