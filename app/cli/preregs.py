@@ -13,13 +13,13 @@ from pydantic import TypeAdapter, ValidationError
 from app.admission.case import Case
 from app.admission.check import Check, Claims, Registered
 from app.admission.rules import WITNESSED_RULE, check_admission, is_admitted
-from app.boards.registry import parse_manifest
 from app.cli.output import check_table, note, say, show
 from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
 from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.claimed import check_own_claims
 from app.kinds.known import kind_of
+from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
 from app.prereg.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
 

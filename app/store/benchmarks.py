@@ -8,9 +8,9 @@ from sqlalchemy import distinct, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.boards.registry import parse_manifest
 from app.db.models import Benchmark, Entry, LabelSet, ManifestVersion, Snapshot, StewardGrant, Submission, Task
 from app.errors import Conflict, NotFound
+from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest, manifest_digest
 from app.store.retries import retry_time
 

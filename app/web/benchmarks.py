@@ -6,10 +6,10 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.boards.registry import manifest_json_schema, parse_manifest
 from app.db.models import Benchmark
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.changes import list_changes, load_state
+from app.kinds.parse import manifest_json_schema, parse_manifest
 from app.kinds.series.reading_guide import guide_of
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.boards.registry import parse_manifest
 from app.cli.examples import Example
 from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.claimed import check_own_claims, own_means
 from app.kinds.episodes.summary import episodes_drawn
+from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts

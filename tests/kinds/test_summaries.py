@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from app.boards.claims import COLUMNS, Asked, Contrast, decide_claims
-from app.boards.registry import parse_manifest
 from app.kinds.episodes.summary import summarise_episodes
+from app.kinds.parse import parse_manifest
 from app.kinds.summaries import check_claims, summarise
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.boards.registry import manifest_json_schema, parse_manifest
 from app.errors import ManifestRejected
+from app.kinds.parse import manifest_json_schema, parse_manifest
 from app.manifest.lrdbench_catalog import CATALOG, identity_of, split_identity
 from tests.cases.series_runs import benchmark
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from app.boards.registry import parse_manifest
 from app.boards.weighted_rank.groups import series_groups, stratum_aggregates
 from app.boards.weighted_rank.method import WeightedRank, compute
+from app.kinds.parse import parse_manifest
 from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest
 from app.manifest.parts import SeriesUncertainty

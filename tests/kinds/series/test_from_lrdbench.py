@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from app.boards.registry import parse_manifest
 from app.cli.__main__ import run
 from app.errors import ManifestRejected
+from app.kinds.parse import parse_manifest
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from tests.cases.series_runs import EXAMPLES, MANIFESTS
 
