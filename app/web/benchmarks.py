@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from app.db.models import Benchmark
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.changes import list_changes, load_state
-from app.kinds.parse import manifest_json_schema, parse_manifest
+from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
 from app.kinds.series.reading_guide import guide_of
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example
@@ -135,7 +135,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
             "stewards": stewarding,
             "publish_error": declared.benchmark.publish_error,
             "publish_tries": declared.benchmark.publish_tries,
-            "manifest": declared.manifest.model_dump(mode="json", by_alias=True),
+            "manifest": manifest_document(declared.manifest),
         }
         return json_answer(about)
     return page(

@@ -7,6 +7,7 @@ from app.boards.measured import EvidenceWords, MeasuredEvidence
 from app.kinds.contract import Kind
 from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
 from app.kinds.episodes.measure import measure_episodes
+from app.kinds.episodes.part import EpisodesPart
 from app.kinds.episodes.read import SUFFIXES, read_episodes
 from app.kinds.episodes.rules import check_prereg_episodes
 from app.kinds.episodes.score_rules import check_scores_present
@@ -47,6 +48,7 @@ def _claims(case: Case) -> list[Check]:
 
 EPISODES = Kind(
     name="episodes",
+    part=EpisodesPart,
     read=read_episodes,
     suffixes=SUFFIXES,
     rules=KindRules(

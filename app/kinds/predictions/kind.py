@@ -10,6 +10,7 @@ from app.kinds.contract import Kind
 from app.kinds.predictions.files import SUFFIXES
 from app.kinds.predictions.measure import measure_predictions
 from app.kinds.predictions.pair_tests import pair_tables
+from app.kinds.predictions.part import PredictionsPart, has_private_labels
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.reports import report_tables
 from app.manifest.manifest import Manifest
@@ -45,6 +46,8 @@ def _own_labels(case: Case) -> list[Check]:
 
 PREDICTIONS = Kind(
     name="predictions",
+    part=PredictionsPart,
+    takes_labels=has_private_labels,
     read=read_predictions,
     suffixes=SUFFIXES,
     rules=KindRules(scores=_own_labels, computes_metrics=True),

@@ -3,6 +3,7 @@
 from app.admission.case import Case, KindRules
 from app.admission.check import Check
 from app.kinds.contract import Kind
+from app.kinds.series.part import SeriesPart
 from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rules import check_records
 from app.kinds.series.run import SUFFIXES
@@ -12,4 +13,6 @@ def _records(case: Case) -> list[Check]:
     return [] if case.standing is None else check_records(case.scores, case.standing)
 
 
-SERIES = Kind(name="series_metrics", read=read_series_metrics, suffixes=SUFFIXES, rules=KindRules(run=_records))
+SERIES = Kind(
+    name="series_metrics", part=SeriesPart, read=read_series_metrics, suffixes=SUFFIXES, rules=KindRules(run=_records)
+)

@@ -1,6 +1,7 @@
 """Evidence kind evaluation_summary, as the other rooms see it. Read by `app.kinds.known`."""
 
 from app.kinds.contract import Kind
+from app.kinds.summary.part import SummaryPart
 from app.kinds.summary.read import read_evaluation_summary
 
-SUMMARY = Kind(name="evaluation_summary", read=read_evaluation_summary)
+SUMMARY = Kind(name="evaluation_summary", part=SummaryPart, read=read_evaluation_summary)
