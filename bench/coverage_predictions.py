@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from app.boards.measured import EntrantEvidence
-from app.boards.registry import parse_manifest
+from app.kinds.parse import parse_manifest
 from app.kinds.predictions.measure import measure_predictions
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray

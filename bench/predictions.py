@@ -61,7 +61,7 @@ from statistics import median
 import numpy as np
 from app.kinds.predictions.measure import measure_predictions
 from app.boards.measured import EntrantEvidence
-from app.boards.registry import parse_manifest
+from app.kinds.parse import parse_manifest
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import Coded, ScoreTable
 folder = Path(sys.argv[1])

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from app.boards.registry import parse_manifest
 from app.cli import stewards
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.kinds.parse import parse_manifest
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from app.kinds.summary.from_fev import manifest_from_fev_tasks
 

@@ -18,8 +18,6 @@ from app.store.entrant_evidence import read_entrant
 from app.store.measured import Pair, Piece, Place, keep_measurements, load_measurements, place_of
 from app.version import code_version
 
-SHOWN_ONLY = {"leaderboards", "title", "description", "admission", "claims"}
-
 
 class Measuring:
     """The entrants of one benchmark, each measured at most once for each board."""
@@ -63,6 +61,5 @@ class Measuring:
 
 def measurement_key(manifest: Manifest, spec: Leaderboard) -> str:
     """Return a digest of everything beside the rows that decides a measurement."""
-    declared = manifest.model_dump(mode="json", exclude=SHOWN_ONLY)
-    decisive = {"manifest": declared, "board": spec.model_dump(mode="json"), "code": code_version()}
+    decisive = {"manifest": manifest.deciding(), "board": spec.model_dump(mode="json"), "code": code_version()}
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()

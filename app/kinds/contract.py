@@ -16,7 +16,7 @@ from app.boards.measured import MeasuredEvidence, Measurement
 from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.pages import Pages
 from app.kinds.reading import Reading, Request
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import KindPart, Manifest
 from app.prereg.values import BootstrapMethod
 from app.values.facts import RunFacts
 from app.values.glossary_entry import Entry
@@ -74,14 +74,19 @@ class Summary:
 class Kind:
     """A kind of evidence.
 
-    `name` is what a manifest says under `evidence`. `read` makes evidence of uploaded files, which may end in
-    `suffixes` beside archives of them. `rules` are what it adds to admission, `rows` says how its rows are kept.
-    `measured` is None where only methods read it that look at all rows together. `summarise` makes a submission's own
-    tables and judges its claims when it is evaluated; `own_claims` judges them as far as can be said before. `pages`
-    is what the site says of it, `glossary` the terms that it brings.
+    `name` is what a manifest says under `evidence`, `part` its own keys there, `methods` ranking methods that read it
+    although they do not name it. `takes_labels` says whether a benchmark has private labels, which are put once and
+    handed to `read` and to what measures; None where no benchmark of the kind has any. `read` makes evidence of
+    uploaded files, which may end in `suffixes` beside archives of them. `rules` are what it adds to admission, `rows`
+    says how its rows are kept. `measured` is None where only methods read it that look at all rows together.
+    `summarise` makes a submission's own tables and judges its claims when it is evaluated; `own_claims` judges them as
+    far as can be said before. `pages` is what the site says of it, `glossary` the terms that it brings.
     """
 
     name: str
+    part: type[KindPart] = KindPart
+    methods: frozenset[str] = frozenset()
+    takes_labels: Callable[[Manifest], bool] | None = None
     read: Callable[[Request], Reading | None]
     summarise: Callable[[Evaluation], Summary]
     suffixes: Sequence[str] = TABLE_SUFFIXES

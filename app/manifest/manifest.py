@@ -1,35 +1,31 @@
 """The benchmark manifest as values: metrics, tasks, admission rules, leaderboards.
 
-Read by every room above. What a leaderboard's method needs to know is described by the method's own
-file in `app.boards`, so a manifest is parsed with the table of known methods
-(`app.boards.registry.parse_manifest`); this module knows the common part.
+Read by every room above. What only one kind of evidence has is its own part of the manifest, and what a leaderboard's
+method needs to know is described by the method's own file in `app.boards`: `app.manifest.build` is handed both.
 """
 
 import hashlib
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Collection, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationError
 
-from app.errors import ManifestRejected, Problem
+from app.errors import Problem
 from app.manifest.base import ColumnName, Direction, MetricName, Name, Part, Slug, TaskName, Title
-from app.manifest.parts import Claim, Contamination, Episodes, Mode, Predictions, SeriesUncertainty
-from app.manifest.prediction_metrics import complaints_about
-from app.manifest.series import (
-    CatalogUse,
-    EstimatorName,
-    SeriesPart,
-    expand_metrics,
-    series_complaints,
-    with_levels,
-)
+from app.manifest.parts import Claim, Columns, Episodes, Mode, Predictions, SeriesUncertainty
 from app.names import clip_for_message
 from app.prereg.values import FailurePolicy
 
 Scalar = str | int | float | bool | None
 Stream = Literal["independent", "fev", "chamber", "lrdbench"]
 PreregForm = Literal["axis", "document", "evaluation"]
-EvidenceKind = Literal["evaluation_summary", "episodes", "series_metrics", "predictions"]
+# Which kinds there are is known to `app.kinds.known` alone.
+EvidenceKind = str
+# Marks a key on which no measurement depends: what was measured is kept when only such keys are changed.
+NOT_MEASURED = "no measurement depends on it"
+
+Value = TypeVar("Value")
+AnyPart = TypeVar("AnyPart", bound="KindPart")
 
 
 class Metric(Part):
@@ -60,14 +56,6 @@ class Metric(Part):
         return low if self.direction == "maximize" else high
 
 
-# Written out by name, or as a list of names in a catalog.
-Metrics = Annotated[
-    dict[MetricName, Metric],
-    Field(min_length=1),
-    BeforeValidator(expand_metrics, json_schema_input_type=dict[MetricName, Metric] | CatalogUse),
-]
-
-
 class Task(Part):
     """One task of a closed list; `where` gives the value that each named column must have in its rows."""
 
@@ -96,18 +84,6 @@ class Admission(Part):
     dirty: Literal["refuse", "allow"] = "refuse"
     failure_policy: FailurePolicy = "strict"
     report_within_days: int | None = Field(None, ge=1, le=3650)
-
-
-class Columns(Part):
-    """Which columns of an evaluation summary hold what; metrics are read from columns of their own name."""
-
-    entrant: ColumnName | None = "entrant"
-    task: ColumnName = "task"
-    leaked: ColumnName | None = None
-    training_time_s: ColumnName | None = None
-    inference_time_s: ColumnName | None = None
-    n_forecasts: ColumnName | None = None
-    recorded: list[ColumnName] = Field(default_factory=list)
 
 
 class Uncertainty(Part):
@@ -151,40 +127,19 @@ class Leaderboard(Part):
         return None
 
 
-class Manifest(Part):
-    """A benchmark as its steward declared it. `leaderboards` hold the classes of their methods."""
+class Common(Part):
+    """The keys of a manifest that every kind of evidence has. `leaderboards` hold the classes of their methods."""
 
     schema_version: Literal[1]
     slug: Slug
-    title: Title
-    description: str = Field("", max_length=50_000)
+    title: Annotated[Title, NOT_MEASURED]
+    description: Annotated[str, NOT_MEASURED] = Field("", max_length=50_000)
     evidence: EvidenceKind
-    metrics: Metrics
+    metrics: dict[MetricName, Metric] = Field(min_length=1)
     tasks: list[Task] | OpenTasks
-    admission: Admission = Field(default_factory=Admission)
-    columns: Columns = Field(default_factory=Columns)
-    preset: Literal["fev"] | None = None
-    episodes: Episodes | None = None
-    mode: Mode | None = None
-    contamination: list[Contamination] | None = None
-    estimators: list[EstimatorName] | None = Field(None, min_length=1)
-    uncertainty: SeriesUncertainty | None = None
-    predictions: Predictions | None = None
-    claims: dict[Name, Claim] = Field(default_factory=dict)
-    leaderboards: list[Leaderboard] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _names_agree(self) -> Self:
-        complaints = [
-            *self._repeated_names(),
-            *self._undeclared_names(),
-            *self._foreign_methods(),
-            *self._broken_series_rules(),
-            *self._broken_prediction_rules(),
-        ]
-        if complaints:
-            raise ValueError("; ".join(complaints))
-        return self
+    admission: Annotated[Admission, NOT_MEASURED] = Field(default_factory=Admission)
+    claims: Annotated[dict[Name, Claim], NOT_MEASURED] = Field(default_factory=dict)
+    leaderboards: Annotated[list[Leaderboard], NOT_MEASURED] = Field(min_length=1)
 
     def task_ids(self) -> tuple[str, ...] | None:
         """Return the closed list of tasks, or None when tasks are open."""
@@ -197,96 +152,97 @@ class Manifest(Part):
                 return board
         raise KeyError(name)
 
-    def _repeated_names(self) -> list[str]:
-        boards = [board.name for board in self.leaderboards]
-        complaints = [f"leaderboards: the name {name} is used twice" for name in _repeats(boards)]
-        return complaints + [f"tasks: the id {task} is used twice" for task in _repeats(list(self.task_ids() or ()))]
 
-    def _foreign_methods(self) -> list[str]:
-        return [
-            f"leaderboards.{board.name}: the method {board.method} does not read evidence of kind {self.evidence}"
-            for board in self.leaderboards
-            if self.evidence not in board.evidence_kinds
-        ]
+class KindPart(Part):
+    """The keys of a manifest that belong to one kind of evidence; a kind that has none of its own uses this class.
 
-    def _broken_series_rules(self) -> list[str]:
-        if self.evidence != "series_metrics":
-            declared = {"mode": self.mode, "contamination": self.contamination, "estimators": self.estimators}
-            misplaced = [name for name, part in {**declared, "uncertainty": self.uncertainty}.items() if part]
-            return [f"{name}: belongs to evidence of kind series_metrics" for name in misplaced]
-        uncertain = self.uncertainty or SeriesUncertainty()
-        part = SeriesPart(
-            mode=self.mode,
-            operators=[operator.name for operator in self.contamination or ()],
-            metrics=self.metrics,
-            uncertain_metrics=[*(uncertain.metrics or ()), *(uncertain.paired_metrics or ())],
-            estimators=self.estimators or (),
-        )
-        return list(series_complaints(part))
+    `metrics_form` is another form in which its manifests may write `metrics`, which `prepared` writes out. `bound`
+    says in words what a benchmark has that another version of this part may not come to mean otherwise.
+    """
 
-    def _broken_prediction_rules(self) -> list[str]:
-        if self.evidence == "predictions" and self.predictions is None:
-            return [
-                "predictions: a benchmark of predictions says what is predicted and whose labels it is held against"
-            ]
-        if self.evidence != "predictions" and self.predictions is not None:
-            return ["predictions: belongs to evidence of kind predictions"]
-        if self.predictions is None:
-            return []
-        directions = {name: metric.direction for name, metric in self.metrics.items()}
-        return list(complaints_about(self.predictions, directions))
+    metrics_form: ClassVar[type[Part] | None] = None
+    bound: ClassVar[str] = "evidence that would come to mean something else"
 
-    def _undeclared_names(self) -> list[str]:
-        complaints = []
-        known_tasks = self.task_ids()
-        for board in self.leaderboards:
-            for metric in board.metric_names():
-                if metric not in self.metrics:
-                    complaints.append(f"leaderboards.{board.name}: {metric} is not among the declared metrics")
-            for task in board.tasks or ():
-                if known_tasks is not None and task not in known_tasks:
-                    complaints.append(f"leaderboards.{board.name}.tasks: {task} is not among the declared tasks")
-        return complaints
+    @classmethod
+    def prepared(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a whole document with short forms written out; what is malformed is left for the validation.
+
+        Raises ManifestRejected where a short form cannot be written out.
+        """
+        return document
+
+    def complaints(self, common: Common) -> Iterator[str]:
+        """Yield which rules over several keys are broken, each as `key: what is wrong`."""
+        del common
+        return iter(())
+
+    def means_the_same(self, other: Self) -> bool:
+        """Say whether what was stored under this part can be read under another version of it."""
+        del other
+        return True
 
 
-def build_manifest(document: Any, methods: Mapping[str, type[Leaderboard]]) -> Manifest:
-    """Validate a parsed YAML document. Raises ManifestRejected with every problem it has."""
-    problems: list[Problem] = []
-    boards: list[Leaderboard] = []
-    if not isinstance(document, dict):
-        raise ManifestRejected("The manifest is not a mapping.", [Problem("expected a mapping at the top level")])
-    document = with_levels(document)
-    declared = document.get("leaderboards")
-    for position, board in enumerate(declared if isinstance(declared, list) else []):
-        built = _build_board(board, f"leaderboards.{position}", methods, problems)
-        boards += [] if built is None else [built]
-    common = {**document, "leaderboards": boards if boards or problems == [] else []}
-    if not isinstance(declared, list):
-        common["leaderboards"] = declared
-    manifest = None
-    try:
-        manifest = Manifest.model_validate(common)
-    except ValidationError as error:
-        hidden = ("leaderboards",) if problems else ()
-        problems = [p for p in problems_from(error) if p.column not in hidden] + problems
-    if problems or manifest is None:
-        raise ManifestRejected("The manifest breaks the rules below.", problems)
-    return manifest
+class Manifest(Common):
+    """A benchmark as its steward declared it. `part` is what its kind of evidence declares, see `part_of`."""
+
+    part: SerializeAsAny[KindPart]
+
+    def deciding(self) -> dict[str, Any]:
+        """Return, ready for JSON, the keys that decide what is measured from given rows, beside the board's own."""
+        shown = {name for name, field in type(self).model_fields.items() if NOT_MEASURED in field.metadata}
+        return self.model_dump(mode="json", exclude=shown)
+
+    # The parts of the kinds under their old names, for rooms that do not ask the kind yet.
+    @property
+    def columns(self) -> Columns:
+        """Return the columns of a summary."""
+        return self._of_part("columns", Columns())
+
+    @property
+    def episodes(self) -> Episodes | None:
+        """Return where an episode says what."""
+        return self._of_part("episodes", None)
+
+    @property
+    def mode(self) -> Mode | None:
+        """Return the mode of a benchmark of series."""
+        return self._of_part("mode", None)
+
+    @property
+    def estimators(self) -> list[str] | None:
+        """Return the enrolled estimators of a benchmark of series."""
+        return self._of_part("estimators", None)
+
+    @property
+    def uncertainty(self) -> SeriesUncertainty | None:
+        """Return how the intervals of a benchmark of series are drawn."""
+        return self._of_part("uncertainty", None)
+
+    @property
+    def predictions(self) -> Predictions | None:
+        """Return what is predicted."""
+        return self._of_part("predictions", None)
+
+    def _of_part(self, key: str, default: Value) -> Value:
+        value: Value = getattr(self.part, key, default)
+        return value
 
 
-def _build_board(
-    board: Any, path: str, methods: Mapping[str, type[Leaderboard]], problems: list[Problem]
-) -> Leaderboard | None:
-    method = board.get("method") if isinstance(board, dict) else None
-    if not isinstance(method, str) or method not in methods:
-        known = ", ".join(sorted(methods))
-        problems.append(Problem(f"method must be one of {known}", column=f"{path}.method", value=_shown(method)))
-        return None
-    try:
-        return methods[method].model_validate(board)
-    except ValidationError as error:
-        problems += problems_from(error, prefix=f"{path}.")
-        return None
+def part_of(manifest: Manifest, part: type[AnyPart]) -> AnyPart:
+    """Return what a kind's manifest declares beside the common keys. Raises TypeError for another kind's manifest."""
+    if not isinstance(manifest.part, part):
+        raise TypeError(f"a manifest of evidence {manifest.evidence} has no {part.__name__}")
+    return manifest.part
+
+
+def with_part(common: Mapping[str, Value], part: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the keys of both in the order in which a manifest is published: a kind's stand before the claims."""
+    ordered: dict[str, Value] = {}
+    for key, value in common.items():
+        if key == "claims":
+            ordered |= part
+        ordered[key] = value
+    return ordered
 
 
 # A path has several keys, and the message that follows must stay in sight.
@@ -299,18 +255,15 @@ def problems_from(error: ValidationError, prefix: str = "") -> list[Problem]:
         Problem(
             e["msg"].removeprefix("Value error, "),
             column=prefix + ".".join(clip_for_message(str(step), MAX_KEY) for step in e["loc"]) or None,
-            value=None if e["type"] == "missing" else _shown(e.get("input")),
+            value=None if e["type"] == "missing" else shown(e.get("input")),
         )
         for e in error.errors()
     ]
 
 
-def _shown(value: Any) -> str | None:
+def shown(value: Any) -> str | None:
+    """Return a value as a message shows it, None for one that has parts."""
     return None if value is None or isinstance(value, (dict, list, BaseModel)) else clip_for_message(str(value))
-
-
-def _repeats(names: list[str]) -> list[str]:
-    return sorted({name for name in names if names.count(name) > 1})
 
 
 def manifest_digest(yaml_bytes: bytes) -> str:

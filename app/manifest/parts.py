@@ -1,6 +1,6 @@
-"""The parts of a manifest that belong to one kind of evidence: episodes, series metrics, predictions, claims.
+"""What the kinds' parts of a manifest are made of, and claims.
 
-Read by `app.manifest.manifest`; each evidence kind and method reads its own part.
+They stand here, below the kinds, only until no other room reads them through `app.manifest.manifest.Manifest`.
 """
 
 from typing import Annotated, Literal, Self
@@ -12,10 +12,21 @@ from app.manifest.base import ColumnName, MetricName, Name, Part
 Mode = Literal["ground_truth", "stress_test", "observational"]
 LabelSource = Literal["private", "submitted"]
 PredictionKind = Literal["classification", "regression", "ranking"]
-ParameterValue = str | int | float | bool | None
 # Wider than a name, for classes such as `<=50K` and `-1`; still nothing that a spreadsheet takes for a formula.
 CLASS_PATTERN = r"[A-Za-z0-9_<>][A-Za-z0-9 ._+()<>=/&:-]{0,99}|[-+]?[0-9]{1,9}"
 ClassName = Annotated[str, StringConstraints(pattern=rf"^(?:{CLASS_PATTERN})$")]
+
+
+class Columns(Part):
+    """Which columns of an evaluation summary hold what; metrics are read from columns of their own name."""
+
+    entrant: ColumnName | None = "entrant"
+    task: ColumnName = "task"
+    leaked: ColumnName | None = None
+    training_time_s: ColumnName | None = None
+    inference_time_s: ColumnName | None = None
+    n_forecasts: ColumnName | None = None
+    recorded: list[ColumnName] = Field(default_factory=list)
 
 
 class Episodes(Part):
@@ -37,14 +48,6 @@ class Claim(Part):
     metric: MetricName
     threshold: float
     direction: Literal["greater", "less"] = "greater"
-
-
-class Contamination(Part):
-    """An operator that a stress test applies to its series, and the parameters it takes."""
-
-    name: Name
-    description: str = Field("", max_length=2000)
-    params: dict[Name, list[ParameterValue]] = Field(default_factory=dict)
 
 
 class SeriesUncertainty(Part):

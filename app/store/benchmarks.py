@@ -8,9 +8,9 @@ from sqlalchemy import distinct, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.boards.registry import parse_manifest
 from app.db.models import Benchmark, Entry, LabelSet, ManifestVersion, Snapshot, StewardGrant, Submission, Task
 from app.errors import Conflict, NotFound
+from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest, manifest_digest
 from app.store.retries import retry_time
 
@@ -74,17 +74,10 @@ def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: byte
         raise Conflict(f"The manifest's slug is {manifest.slug}, but the address is that of {slug}.")
     if manifest.evidence != newest.manifest.evidence:
         raise Conflict(f"{slug} takes {newest.manifest.evidence}; another kind of evidence is another benchmark.")
-    if _asks_something_else(manifest, newest.manifest):
-        raise Conflict(f"{slug} has predictions and labels of another kind or of other classes: make a new benchmark.")
+    if not manifest.part.means_the_same(newest.manifest.part):
+        raise Conflict(f"{slug} has {newest.manifest.part.bound}: make a new benchmark.")
     _refuse_other_tasks(session, benchmark, manifest)
     return _add_version(session, benchmark, manifest, yaml, token_id)
-
-
-def _asks_something_else(manifest: Manifest, newest: Manifest) -> bool:
-    """Say whether packed labels and predictions, which hold numbers of classes, would come to mean something else."""
-    if manifest.predictions is None or newest.predictions is None:
-        return False
-    return not manifest.predictions.asks_the_same(newest.predictions)
 
 
 def _refuse_other_tasks(session: Session, benchmark: Benchmark, manifest: Manifest) -> None:

@@ -13,7 +13,9 @@ from sqlalchemy.orm import Session
 
 from app.db.models import LabelSet
 from app.errors import Conflict
-from app.manifest.manifest import Manifest
+from app.kinds.known import kind_of
+from app.kinds.predictions.part import PredictionsPart
+from app.manifest.manifest import Manifest, part_of
 from app.manifest.parts import Predictions
 from app.store import benchmarks
 from app.store.benchmarks import Declared
@@ -40,12 +42,17 @@ class LabelsPut:
 
 def private_part(manifest: Manifest) -> Predictions:
     """Return what a benchmark predicts. Raises Conflict when it holds no labels of its own."""
-    part = manifest.predictions
-    if part is None:
+    if kind_of(manifest).takes_labels is None:
         raise Conflict(f"{manifest.slug} is no benchmark of predictions; it has no labels.")
-    if part.labels == "submitted":
+    if not takes_labels(manifest):
         raise Conflict(f"In {manifest.slug} every submission brings its own labels; there are none to put.")
-    return part
+    return part_of(manifest, PredictionsPart).predictions
+
+
+def takes_labels(manifest: Manifest) -> bool:
+    """Say whether a benchmark has private labels, which its steward puts once."""
+    asked = kind_of(manifest).takes_labels
+    return asked is not None and asked(manifest)
 
 
 def put_labels(session: Session, declared: Declared, labels: Sequence[Labels], sha256: str, token_id: int) -> bool:
@@ -89,8 +96,7 @@ def labels_to_match(session: Session, declared: Declared) -> dict[str, Labels]:
 
     Raises Conflict when the steward has not put them yet.
     """
-    part = declared.manifest.predictions
-    if part is None or part.labels == "submitted":
+    if not takes_labels(declared.manifest):
         return {}
     labels = load_labels(session, declared.benchmark.id, with_items=True)
     if not labels:

@@ -6,11 +6,11 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.boards.registry import manifest_json_schema, parse_manifest
 from app.db.models import Benchmark
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.changes import list_changes, load_state
 from app.kinds.known import kind_of
+from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example
 from app.store import benchmarks, snapshots, stewards, submissions
@@ -135,7 +135,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
             "stewards": stewarding,
             "publish_error": declared.benchmark.publish_error,
             "publish_tries": declared.benchmark.publish_tries,
-            "manifest": declared.manifest.model_dump(mode="json", by_alias=True),
+            "manifest": manifest_document(declared.manifest),
         }
         return json_answer(about)
     pages = kind_of(declared.manifest).pages

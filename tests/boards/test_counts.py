@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from app.boards.registry import compute_board, parse_manifest
+from app.boards.registry import compute_board
 from app.boards.weighted_rank.records import HeldRecords, count_attempts
+from app.kinds.parse import parse_manifest
 from app.stats.strata import Group
 from app.values.scores import Coded, ScoreTable
 

@@ -10,10 +10,10 @@ from app.boards.claims import COLUMNS, Asked, Contrast, decide_claims
 from app.boards.estimate.board import assemble_board
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Measurement
-from app.boards.registry import parse_manifest
 from app.errors import ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.known import measured_evidence
+from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.store.measured import pack_measurement, unpack_measurement
 from app.values.scores import Coded, ScoreTable

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.boards.registry import compute_board, parse_manifest
+from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
 from app.errors import BoardUnavailable
+from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.values.table import Table
 from tests.cases.fev_rows import FEV, code, fev_scores, to_scores

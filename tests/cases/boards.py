@@ -11,9 +11,10 @@ import numpy as np
 
 from app.boards.measured import EntrantEvidence, MeasuredMethod
 from app.boards.registry import compute_board as compute_rows
-from app.boards.registry import measured_method, parse_manifest
+from app.boards.registry import measured_method
 from app.boards.tables import BoardTables
 from app.kinds.known import measured_evidence
+from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.values.predictions import Labels, PredictionBlock

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.boards.registry import parse_manifest
+from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import git_blob_sha1
 

@@ -8,8 +8,10 @@ from pydantic import ConfigDict
 
 from app.errors import EvidenceRejected, Problem
 from app.files.uploads import Limits, Upload
+from app.kinds.parse import known_keys
 from app.kinds.reader import Evidence, read_evidence
-from app.manifest.manifest import Leaderboard, Manifest, build_manifest
+from app.manifest.build import build_manifest
+from app.manifest.manifest import Leaderboard, Manifest
 from app.yaml.strict import read_yaml
 
 FEV = Path(__file__).parents[1] / "data" / "fev"
@@ -30,7 +32,7 @@ class AnyBoard(Leaderboard):
 def parse(manifest: bytes) -> Manifest:
     """Return a manifest whatever methods its boards have."""
     document = read_yaml(manifest, max_bytes=1 << 20, what="The manifest")
-    return build_manifest(document, {"mean": AnyBoard, "skill_score": AnyBoard})
+    return build_manifest(document, {"mean": AnyBoard, "skill_score": AnyBoard}, known_keys())
 
 
 def make_manifest(tasks: str = OPEN, columns: str = "{entrant: model, task: task}", preset: str = "null") -> Manifest:

@@ -7,7 +7,7 @@ import numpy as np
 
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Measurement
-from app.boards.registry import parse_manifest
+from app.kinds.parse import parse_manifest
 from app.kinds.predictions.measure import measure_predictions
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.boards.registry import parse_manifest
 from app.errors import EvidenceRejected, Problem
 from app.files.uploads import Upload
+from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.manifest import Manifest
 from app.values.predictions import Labels

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.boards.registry import parse_manifest
 from app.files.uploads import Limits
+from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from app.manifest.manifest import Manifest

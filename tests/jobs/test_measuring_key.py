@@ -12,7 +12,7 @@ APP = Path(__file__).parents[2] / "app"
 PRINT_KEY = """
 import sys
 from app.jobs.measuring import measurement_key
-from app.boards.registry import parse_manifest
+from app.kinds.parse import parse_manifest
 declared = parse_manifest(sys.stdin.buffer.read())
 print(measurement_key(declared, declared.leaderboards[0]))
 """

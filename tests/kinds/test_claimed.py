@@ -10,14 +10,15 @@ import pytest
 from app.admission.check import Check
 from app.admission.claims import Claimed, own_means
 from app.admission.fields import Claims
-from app.boards.registry import parse_manifest
 from app.cli.examples import Example
 from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.episodes.claimed import episodes_drawn
 from app.kinds.known import kind_of
+from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
-from app.manifest.manifest import Manifest
+from app.kinds.series.part import SeriesPart
+from app.manifest.manifest import Manifest, part_of
 from app.values.facts import RunFacts
 from app.values.scores import ScoreTable
 from tests.cases.admission import facts, grid, table
@@ -144,10 +145,8 @@ def test_values_that_a_run_of_lrdbench_claims_are_compared_within_a_request() ->
 def test_many_values_of_lrdbench_are_left_to_the_evaluation() -> None:
     """Where a request would draw for long."""
     declared, evidence = given("lrdbench-canonical")
-    assert declared.uncertainty is not None
-    heavy = declared.model_copy(
-        update={"uncertainty": declared.uncertainty.model_copy(update={"n_resamples": 100_000})}
-    )
+    drawn = part_of(declared, SeriesPart).drawn.model_copy(update={"n_resamples": 100_000})
+    heavy = declared.model_copy(update={"part": declared.part.model_copy(update={"uncertainty": drawn})})
     scores = replace(evidence.scores, values=np.tile(evidence.scores.values, (10, 1)))
     (found,) = check_own_claims(heavy, scores, evidence.facts, None, is_request=True)
 

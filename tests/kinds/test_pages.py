@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.boards.registry import parse_manifest
 from app.kinds.known import KINDS, kind_of
+from app.kinds.parse import parse_manifest
 from app.kinds.predictions.pages import WORDS
 from app.manifest.manifest import Manifest
 from app.manifest.parts import Predictions

@@ -6,8 +6,8 @@ import pytest
 from app.admission.claims import check_claims
 from app.admission.fields import Claims
 from app.boards.claims import COLUMNS, Asked, Contrast, decide_claims
-from app.boards.registry import parse_manifest
 from app.kinds.episodes.summary import summarise_episodes
+from app.kinds.parse import parse_manifest
 from app.kinds.summary.summary import summarise_means
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray

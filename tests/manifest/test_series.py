@@ -2,9 +2,11 @@
 
 import pytest
 
-from app.boards.registry import manifest_json_schema, parse_manifest
 from app.errors import ManifestRejected
+from app.kinds.parse import manifest_json_schema, parse_manifest
+from app.kinds.series.part import SeriesPart
 from app.manifest.lrdbench_catalog import CATALOG, identity_of, split_identity
+from app.manifest.manifest import part_of
 from tests.cases.series_runs import benchmark
 
 STRESS = "contamination: [{name: level_shift, params: {shift: [0.75]}}]"
@@ -42,10 +44,11 @@ def test_the_example_of_the_documentation_is_taken() -> None:
         weights="{mae: 0.45, coverage_error: 0.2, validity_rate: 0.25, runtime: 0.1}",
     )
     (board,) = manifest.leaderboards
+    uncertainty = part_of(manifest, SeriesPart).uncertainty
 
     assert board.metric_names() == ("mae", "coverage_error@0.95", "validity_rate", "runtime")
-    assert manifest.uncertainty is not None
-    assert manifest.uncertainty.metrics == ["mae", "coverage@0.95"]
+    assert uncertainty is not None
+    assert uncertainty.metrics == ["mae", "coverage@0.95"]
 
 
 def test_metrics_may_be_declared_without_the_catalog() -> None:
@@ -127,7 +130,7 @@ def test_operators_belong_to_stress_tests() -> None:
 
 def test_operators_keep_their_parameters() -> None:
     """They say how hard the test is."""
-    (operator,) = benchmark(mode="stress_test", rest=STRESS).contamination or []
+    (operator,) = part_of(benchmark(mode="stress_test", rest=STRESS), SeriesPart).contamination or []
 
     assert (operator.name, operator.params) == ("level_shift", {"shift": [0.75]})
 
@@ -173,7 +176,7 @@ def test_weights_are_shares(weights: str) -> None:
 
 def test_estimators_are_enrolled_once_and_may_be_variants() -> None:
     """A variant is an estimator of its own."""
-    assert benchmark(rest="estimators: [RS, 'DFA::short']").estimators == ["RS", "DFA::short"]
+    assert part_of(benchmark(rest="estimators: [RS, 'DFA::short']"), SeriesPart).estimators == ["RS", "DFA::short"]
     assert the_complaint(rest="estimators: [RS, RS]") == "estimators: RS is there twice"
 
 

@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 from app.admission.check import Check, Registered, TokenHolder
 from app.admission.fields import Fields
 from app.admission.rules import is_admitted
-from app.boards.registry import parse_manifest
 from app.db.engine import make_engine, make_session_factory
 from app.db.models import Submission
 from app.errors import FieldRejected
+from app.kinds.parse import parse_manifest
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
 from app.receiving.receive import Known, Run, Sent, Stored, check_run, receive, rehearse
 from app.store import benchmarks, preregs, submissions, tokens

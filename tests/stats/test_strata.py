@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from app.boards.registry import parse_manifest
 from app.boards.weighted_rank.groups import series_groups, stratum_aggregates
 from app.boards.weighted_rank.method import WeightedRank, compute
+from app.kinds.parse import parse_manifest
+from app.kinds.series.part import SeriesPart
 from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest
 from app.manifest.parts import SeriesUncertainty
@@ -251,7 +252,7 @@ def test_one_record_has_no_interval_in_the_default_stream() -> None:
 
 def test_names_that_are_not_enrolled_are_not_ranked() -> None:
     """The manifest lists who takes part."""
-    declared = manifest().model_copy(update={"estimators": ["A"]})
+    declared = manifest().model_copy(update={"part": SeriesPart(estimators=["A"])})
     made = compute(declared, declared.leaderboards[0], rows({"A": EXACT, "B": WRONG}))  # type: ignore[arg-type]
 
     assert [row["entrant"] for row in made.leaderboard.records()] == ["A"]

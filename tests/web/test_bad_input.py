@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.boards.registry import MAX_MANIFEST_BYTES
 from app.config import Settings
+from app.kinds.parse import MAX_MANIFEST_BYTES
 from app.main import create_app
 from tests.cases.stored_rows import stored
 from tests.cases.walkthrough import BASE, MANIFEST, PREREG, declare, send

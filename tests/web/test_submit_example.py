@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.boards.registry import parse_manifest
+from app.kinds.parse import parse_manifest
 from app.prereg.prereg import parse_prereg
 from app.render.submit_example import submit_example
 from tests.conftest import Site

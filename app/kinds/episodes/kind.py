@@ -10,6 +10,7 @@ from app.kinds.episodes.claimed import own_claims
 from app.kinds.episodes.glossary import ENTRIES
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.episodes.pages import PAGES
+from app.kinds.episodes.part import EpisodesPart
 from app.kinds.episodes.read import SUFFIXES, read_episodes
 from app.kinds.episodes.rules import check_prereg_episodes
 from app.kinds.episodes.score_rules import check_scores_present
@@ -55,6 +56,7 @@ def _is_composed_of_tasks(manifest: Manifest) -> bool:
 
 EPISODES = Kind(
     name="episodes",
+    part=EpisodesPart,
     read=read_episodes,
     summarise=summarise,
     own_claims=own_claims,

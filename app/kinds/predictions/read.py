@@ -22,8 +22,10 @@ from app.kinds.predictions.files import OpenedFiles
 from app.kinds.predictions.labels import LabelCells, LabelReader, join_cells, refuse_mixed_weights, warn_of_labels
 from app.kinds.predictions.matching import MAX_VALUES, Matched, Matching, Rows
 from app.kinds.predictions.names import ENTRANT, ITEM, TASK, EntrantNames, TaskNames
+from app.kinds.predictions.part import PredictionsPart
 from app.kinds.predictions.values import PREDICTION, ValueReader
 from app.kinds.reading import Reading, Request, checked_entrant
+from app.manifest.manifest import part_of
 from app.manifest.parts import Predictions
 from app.names import clip_for_message
 from app.values.facts import RunFacts
@@ -32,10 +34,7 @@ from app.values.scores import NONE, Coded, ScoreTable
 
 def read_predictions(request: Request) -> Reading | None:
     """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
-    part = request.manifest.predictions
-    if part is None:
-        request.findings.add(Problem("the benchmark does not say what is predicted"))
-        return None
+    part = part_of(request.manifest, PredictionsPart).predictions
     with tempfile.TemporaryDirectory(prefix="plumbline-predictions-") as folder:
         return _Submission(request, part, Path(folder)).read(request.files)
 

@@ -10,10 +10,12 @@ import numpy as np
 
 from app.errors import Problem
 from app.files.findings import Findings
+from app.kinds.series.metrics import row_metrics
+from app.kinds.series.names import ESTIMATOR_RULE, is_estimator_name
+from app.kinds.series.part import SeriesPart
 from app.kinds.series.rows import MetricRows, Words
 from app.manifest.lrdbench_catalog import CATALOG, split_identity
-from app.manifest.manifest import Manifest
-from app.manifest.series import ESTIMATOR_RULE, is_estimator_name, row_metrics
+from app.manifest.manifest import Manifest, part_of
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, IntArray
 from app.values.scores import NONE
@@ -64,7 +66,7 @@ class SeriesChecks:
     def _complaint_about_metric(self, identity: str) -> str | None:
         # A label behind a colon tells variants of one metric apart.
         metric = split_identity(identity)[0].partition(":")[0]
-        known, mode = CATALOG.get(metric), self.manifest.mode
+        known, mode = CATALOG.get(metric), part_of(self.manifest, SeriesPart).mode
         if metric == "coverage_error":
             return "coverage_error is computed from the coverage of a stratum; a single series has none"
         if known is not None and known.needs_truth and mode == "observational":
@@ -82,7 +84,7 @@ class SeriesChecks:
 
     def _problems_of_estimators(self) -> Iterator[Problem]:
         for code, at, n_rows in _firsts(np.where(self.is_diagnostic(), NONE, self.rows.estimator)):
-            name, enrolled = self.words.estimators[code], self.manifest.estimators
+            name, enrolled = self.words.estimators[code], part_of(self.manifest, SeriesPart).estimators
             if not is_estimator_name(name):
                 yield self.problem(f"not a name that is allowed: {ESTIMATOR_RULE}", at, "estimator_name", name)
             elif enrolled is not None and name not in enrolled:

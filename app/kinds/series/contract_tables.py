@@ -12,9 +12,10 @@ import numpy as np
 
 from app.boards.weighted_rank.groups import balanced, enrolled_estimators, series_groups, stratum_aggregates
 from app.boards.weighted_rank.records import held_records, records_table
+from app.kinds.series.part import SeriesPart
 from app.kinds.series.uncertainty import SeriesInterval, series_intervals
 from app.manifest.lrdbench_catalog import PAIRED_RATIO, split_identity
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Manifest, part_of
 from app.manifest.parts import SeriesUncertainty
 from app.stats.strata import RATIO_EPSILON, Aggregate, Group
 from app.values.scores import NONE, Coded, ScoreTable
@@ -33,17 +34,17 @@ HEAT = {
 
 def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
     """Return the contract's tables, the failed records behind them, and who has which record."""
-    series = _Series.of(scores)
-    intervals = series_intervals(series.groups, series.aggregates, manifest.uncertainty or SeriesUncertainty())
+    part, series = part_of(manifest, SeriesPart), _Series.of(scores)
+    intervals = series_intervals(series.groups, series.aggregates, part.drawn)
     tables = [
         series.per_stratum_metrics(),
-        series.benchmark_uncertainty(intervals, manifest.uncertainty or SeriesUncertainty()),
+        series.benchmark_uncertainty(intervals, part.drawn),
         series.failures(),
         series.failure_map(),
         series.failed_records(),
-        records_table(held_records(scores, enrolled_estimators(scores, manifest.estimators))),
+        records_table(held_records(scores, enrolled_estimators(scores, part.estimators))),
     ]
-    return [*tables, series.stress_metrics()] if manifest.mode == "stress_test" else tables
+    return [*tables, series.stress_metrics()] if part.mode == "stress_test" else tables
 
 
 @dataclass(frozen=True)

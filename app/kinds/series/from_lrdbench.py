@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from app.errors import ManifestRejected, Problem
+from app.kinds.series.names import VARIANT_MARK, is_estimator_name, slug_of
 from app.manifest.lrdbench_catalog import CATALOG, identity_of
-from app.manifest.series import VARIANT_MARK, is_estimator_name, slug_of
 from app.names import clip_for_message, is_name
 from app.yaml.strict import read_yaml
 

@@ -5,6 +5,7 @@ from app.admission.check import Check
 from app.kinds.contract import Kind, Rows
 from app.kinds.series.glossary import ENTRIES
 from app.kinds.series.pages import PAGES
+from app.kinds.series.part import SeriesPart
 from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rules import check_records
 from app.kinds.series.run import SUFFIXES
@@ -17,6 +18,7 @@ def _records(case: Case) -> list[Check]:
 
 SERIES = Kind(
     name="series_metrics",
+    part=SeriesPart,
     read=read_series_metrics,
     pages=PAGES,
     glossary=ENTRIES,

@@ -27,10 +27,12 @@ from app.kinds.series.estimators import (
     read_estimator_table,
     read_run_manifest,
 )
+from app.kinds.series.names import slug_of
+from app.kinds.series.part import SeriesPart
 from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
 from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, concatenate
 from app.kinds.series.run import RunFiles, split_runs
-from app.manifest.series import slug_of
+from app.manifest.manifest import part_of
 from app.values.facts import RunFacts
 
 BOARDS = (series_run.BOARD, series_run.RAW_BOARD)
@@ -77,7 +79,7 @@ class _Submission:
     def _describe(self, run: RunFiles) -> None:
         for file in _present(run, series_run.MANIFEST):
             manifest = read_run_manifest(file, self._warnings)
-            problem = problem_of_mode(file, manifest, self._request.manifest.mode)
+            problem = problem_of_mode(file, manifest, part_of(self._request.manifest, SeriesPart).mode)
             self._findings.extend([] if problem is None else [problem])
             self._described |= described_by(manifest)
             boards = manifest.get("leaderboards")
@@ -136,7 +138,7 @@ class _Submission:
         return Reading(whole, self._n_rows, tuple(self._warnings), facts)
 
     def _warnings_of_order(self, pivot: Pivot) -> list[Problem]:
-        uncertainty = self._request.manifest.uncertainty
+        uncertainty = part_of(self._request.manifest, SeriesPart).uncertainty
         if uncertainty is None or uncertainty.stream != "lrdbench" or pivot.is_contiguous():
             return []
         message = "rows of one estimator and record are not consecutive: intervals may differ from lrdbench's draws"

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from app.errors import Problem
 from app.files.blocks import Block, Texts
 from app.files.findings import Findings
-from app.manifest.manifest import Manifest, OpenTasks
+from app.kinds.summary.part import SummaryPart
+from app.manifest.manifest import Manifest, OpenTasks, part_of
 from app.names import clip_for_message
 
 FEV_RENAMES = {
@@ -54,7 +55,8 @@ class SummaryColumns:
 
 def columns_of(manifest: Manifest) -> SummaryColumns:
     """Return what the manifest says about its columns."""
-    declared = manifest.columns
+    part = part_of(manifest, SummaryPart)
+    declared = part.columns
     measured = {
         "training_time_s": declared.training_time_s,
         "inference_time_s": declared.inference_time_s,
@@ -69,8 +71,8 @@ def columns_of(manifest: Manifest) -> SummaryColumns:
         measured=tuple((name, column) for name, column in measured.items() if column is not None),
         where=tuple(dict.fromkeys(name for task in tasks for name in task.where)),
         recorded=tuple(declared.recorded),
-        renames=FEV_RENAMES if manifest.preset == "fev" else {},
-        redundant=FEV_REDUNDANT if manifest.preset == "fev" else frozenset(),
+        renames=FEV_RENAMES if part.preset == "fev" else {},
+        redundant=FEV_REDUNDANT if part.preset == "fev" else frozenset(),
     )
 
 

@@ -2,11 +2,13 @@
 
 from app.kinds.contract import Kind
 from app.kinds.summary.pages import PAGES
+from app.kinds.summary.part import SummaryPart
 from app.kinds.summary.read import read_evaluation_summary
 from app.kinds.summary.summary import summarise
 
 SUMMARY = Kind(
     name="evaluation_summary",
+    part=SummaryPart,
     read=read_evaluation_summary,
     summarise=summarise,
     pages=PAGES,

@@ -13,8 +13,9 @@ import numpy as np
 
 from app.files.blocks import Texts
 from app.files.vocabulary import local_codes
+from app.kinds.summary.part import SummaryPart
 from app.kinds.summary.task_values import says, show
-from app.manifest.manifest import Manifest, OpenTasks
+from app.manifest.manifest import Manifest, OpenTasks, part_of
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, IntArray
 from app.values.scores import NONE
@@ -39,7 +40,7 @@ class TaskRules:
 
     def __init__(self, manifest: Manifest) -> None:
         tasks = () if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
-        self._rounded = ROUNDED if manifest.preset == "fev" else None
+        self._rounded = ROUNDED if part_of(manifest, SummaryPart).preset == "fev" else None
         self._answers: dict[tuple[str, int, str | None], bool] = {}
         names = dict.fromkeys(name for task in tasks for name in task.where)
         self.expected = {name: _expected(name, [task.where for task in tasks]) for name in names}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.boards.registry import parse_manifest
+from app.kinds.parse import parse_manifest
 from app.prereg.prereg import git_blob_sha1
 from tests.cases.chamber import EXAMPLES, PREREG, bundle, episode, episodes, lines, manifest, with_sums, zipped
 from tests.cases.evidence_tables import problems, read

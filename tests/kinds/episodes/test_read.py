@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from app.errors import Problem
+from app.kinds.episodes.part import EpisodesPart
+from app.manifest.manifest import part_of
 from tests.cases.chamber import episode, episodes, lines, manifest, zipped
 from tests.cases.evidence_tables import problems, read
 
@@ -120,9 +122,11 @@ def test_an_unknown_task_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_condition_is_refused(tmp_path: Path) -> None:
     """Where the manifest declares the conditions there are no others."""
     declared = manifest()
-    where = declared.episodes
+    where = part_of(declared, EpisodesPart).episodes
     assert where is not None
-    strict = declared.model_copy(update={"episodes": where.model_copy(update={"conditions": ["left"]})})
+    strict = declared.model_copy(
+        update={"part": EpisodesPart(episodes=where.model_copy(update={"conditions": ["left"]}))}
+    )
     (problem,) = problems(tmp_path, {"run.jsonl": lines([episode(0, 0, "up")])}, strict, "mover")
 
     assert (problem.value, problem.message) == ("up", "unknown condition; expected left")

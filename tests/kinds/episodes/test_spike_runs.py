@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.boards.registry import parse_manifest
 from app.errors import Problem
+from app.kinds.parse import parse_manifest
 from tests.cases.chamber import EXAMPLES, episode, manifest
 from tests.cases.evidence_tables import problems, read
 

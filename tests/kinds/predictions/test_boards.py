@@ -23,10 +23,10 @@ from sklearn.metrics import (
 
 from app.boards.estimate.board import assemble_board
 from app.boards.measured import Measurement
-from app.boards.registry import parse_manifest
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.known import measured_evidence
+from app.kinds.parse import parse_manifest
 from app.kinds.predictions.reports import report_tables
 from app.manifest.manifest import Manifest
 from app.stats.comparison import holm

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.boards.registry import parse_manifest
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TooLarge
 from app.files.uploads import Limits
+from app.kinds.parse import parse_manifest
 from app.kinds.predictions import matching as prediction_matching
 from app.kinds.predictions.labels import LabelReading, read_labels
 from app.kinds.reader import read_evidence

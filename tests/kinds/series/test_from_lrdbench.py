@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from app.boards.registry import parse_manifest
 from app.cli.__main__ import run
 from app.errors import ManifestRejected
+from app.kinds.parse import parse_manifest
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
+from app.kinds.series.part import SeriesPart
+from app.manifest.manifest import part_of
 from tests.cases.series_runs import EXAMPLES, MANIFESTS
 
 EXAMPLE_OF = {
@@ -36,6 +38,11 @@ def problems_of(text: str) -> list[tuple[str | None, str]]:
     return [(problem.column, problem.message) for problem in refused.value.problems]
 
 
+def declared_by(theirs: bytes) -> SeriesPart:
+    """Return what an imported manifest declares of series."""
+    return part_of(parse_manifest(manifest_from_lrdbench(theirs)), SeriesPart)
+
+
 @pytest.mark.parametrize(
     "path", [p for p in sorted(MANIFESTS.glob("*.yaml")) if p.stem != DECISIONS], ids=lambda p: p.stem
 )
@@ -43,11 +50,12 @@ def test_every_given_manifest_is_imported(path: Path) -> None:
     """Our own reader takes the result, with the same mode, boards and components."""
     theirs = yaml.safe_load(path.read_text())
     manifest = parse_manifest(manifest_from_lrdbench(path.read_bytes()))
+    part = part_of(manifest, SeriesPart)
     components = [[name.partition("@")[0] for name in board.metric_names()] for board in manifest.leaderboards]
 
-    assert manifest.mode == theirs["mode"]
+    assert part.mode == theirs["mode"]
     assert components == [board["component_metrics"] for board in theirs["leaderboards"]]
-    assert bool(manifest.contamination) == (theirs["mode"] == "stress_test")
+    assert bool(part.contamination) == (theirs["mode"] == "stress_test")
 
 
 def test_metrics_without_rows_are_refused() -> None:
@@ -68,7 +76,7 @@ def test_an_example_is_what_the_import_gives(slug: str) -> None:
 
 def test_uncertainty_comes_over_with_its_stream() -> None:
     """Resamples, levels, seed, metrics and pairs are those of the run."""
-    uncertainty = parse_manifest(manifest_from_lrdbench((MANIFESTS / "rich_stress.yaml").read_bytes())).uncertainty
+    uncertainty = declared_by((MANIFESTS / "rich_stress.yaml").read_bytes()).uncertainty
 
     assert uncertainty is not None
     assert (uncertainty.n_resamples, uncertainty.rng_seed, uncertainty.paired) == (500, 8, True)
@@ -79,7 +87,7 @@ def test_uncertainty_comes_over_with_its_stream() -> None:
 def test_variants_are_estimators() -> None:
     """The base estimator of variants is not enrolled."""
     path = MANIFESTS / "public_small_sensitivity_disagreement.yaml"
-    estimators = parse_manifest(manifest_from_lrdbench(path.read_bytes())).estimators
+    estimators = declared_by(path.read_bytes()).estimators
 
     assert estimators is not None
     assert estimators[:3] == ["DFA::short_scales", "DFA::long_scales", "DMA::short_windows"]
@@ -94,13 +102,13 @@ def test_defaults_are_those_of_lrdbench() -> None:
     assert manifest.slug == "small-one"
     assert list(manifest.metrics) == ["mae", "coverage@0.9", "coverage@0.95", "coverage_error@0.95"]
     assert (board.name, board.metric_names()) == ("board-1", ("mae", "coverage_error@0.95"))
-    assert (board.uncertainty.rng_seed, manifest.uncertainty) == (7, None)
+    assert (board.uncertainty.rng_seed, part_of(manifest, SeriesPart).uncertainty) == (7, None)
 
 
 def test_an_empty_uncertainty_is_none_and_a_disabled_one_too() -> None:
     """lrdbench draws nothing then."""
     for text in ("uncertainty: {}", "uncertainty: {enabled: false, n_bootstrap: 500}"):
-        assert parse_manifest(manifest_from_lrdbench(f"{SMALL}{text}".encode())).uncertainty is None
+        assert declared_by(f"{SMALL}{text}".encode()).uncertainty is None
 
 
 def test_the_command_writes_a_manifest(tmp_path: Path) -> None:

@@ -1,23 +1,21 @@
-"""The rules of a benchmark of series: names of estimators, metrics from lrdbench's catalog, modes.
+"""The metrics of a benchmark of series as its manifest may write them: by their names in lrdbench's catalog.
 
-Read by `app.manifest.manifest` and by `app.kinds`. A metric's own nominal level is part of its name: `coverage@0.95`.
+Called by `app.kinds.series.part`. A metric's own nominal level is part of its name, `coverage@0.95`; where only one
+level is declared, boards and uncertainty may leave it out.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, ValidationError
 
+from app.errors import ManifestRejected, Problem
 from app.manifest.base import MetricName, Part
-from app.manifest.lrdbench_catalog import CATALOG, CatalogMetric, Mode, identity_of, split_identity
-from app.names import MAX_NAME, NAME_PATTERN, NAME_RULE, clip_for_message, is_name
+from app.manifest.lrdbench_catalog import CATALOG, identity_of, split_identity
+from app.manifest.manifest import problems_from
+from app.names import clip_for_message
 
-VARIANT_MARK = "::"
-ESTIMATOR_PATTERN = rf"{NAME_PATTERN}(?:{VARIANT_MARK}{NAME_PATTERN})?"
-ESTIMATOR_RULE = f"{NAME_RULE}; a variant is written as the estimator's name, two colons and the variant's name"
-EstimatorName = Annotated[str, StringConstraints(pattern=f"^{ESTIMATOR_PATTERN}$", max_length=MAX_NAME)]
+MALFORMED = "The metrics are not as the catalog has them."
 
 
 class CatalogUse(Part):
@@ -25,28 +23,6 @@ class CatalogUse(Part):
 
     catalog: Literal["lrdbench"]
     use: list[MetricName] = Field(min_length=1)
-
-
-@dataclass(frozen=True)
-class SeriesPart:
-    """What the rules of a benchmark of series look at."""
-
-    mode: Mode | None
-    operators: Sequence[str]
-    metrics: Collection[str]
-    uncertain_metrics: Sequence[str]
-    estimators: Sequence[str]
-
-
-def is_estimator_name(text: str) -> bool:
-    """Say whether `text` may name an estimator, or one of its variants."""
-    parts = text.split(VARIANT_MARK)
-    return len(text) <= MAX_NAME and len(parts) <= 2 and all(is_name(part) for part in parts)
-
-
-def slug_of(name: str) -> str:
-    """Return what a name of lrdbench's is called in our addresses: `null_specificity` becomes `null-specificity`."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:63].strip("-")
 
 
 def row_metrics(metrics: Collection[str]) -> frozenset[str]:
@@ -61,7 +37,7 @@ def with_levels(document: Mapping[str, Any]) -> Mapping[str, Any]:
     refused. What is not as it should be is left as it is.
     """
     metrics = document.get("metrics")
-    if document.get("evidence") != "series_metrics" or not isinstance(metrics, Mapping):
+    if not isinstance(metrics, Mapping):
         return document
     listed = metrics.get("use") if isinstance(metrics.get("catalog"), str) else list(metrics)
     declared = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
@@ -93,14 +69,17 @@ def _with_level(names: Any, declared: Sequence[str]) -> Any:
 def expand_metrics(declared: Any) -> Any:
     """Return `{catalog: lrdbench, use: […]}` as a plain mapping of metrics, and anything else as it is.
 
-    Raises ValueError naming every metric that the catalog does not have.
+    Raises ManifestRejected naming every metric that the catalog does not have.
     """
     if not isinstance(declared, Mapping) or not isinstance(declared.get("catalog"), str):
         return declared
-    use = CatalogUse.model_validate(declared).use
+    try:
+        use = CatalogUse.model_validate(declared).use
+    except ValidationError as error:
+        raise ManifestRejected(MALFORMED, problems_from(error, prefix="metrics.")) from None
     complaints = [complaint for name in use if (complaint := _complaint(name)) is not None]
     if complaints:
-        raise ValueError("; ".join(complaints))
+        raise ManifestRejected(MALFORMED, [Problem("; ".join(complaints), column="metrics")])
     return {name: _declaration(name) for name in dict.fromkeys(_with_coverage(use))}
 
 
@@ -130,36 +109,3 @@ def _declaration(name: str) -> dict[str, Any]:
     known = CATALOG[metric]
     title = known.title if level is None else f"{known.title}, level {level!r}"
     return {"direction": known.direction, "title": title, "unit": known.unit, "min": known.low, "max": known.high}
-
-
-def series_complaints(part: SeriesPart) -> Iterator[str]:
-    """Yield what a benchmark of series breaks of the rules of its mode and its metrics."""
-    if part.mode is None:
-        yield "mode: a benchmark of series declares ground_truth, stress_test or observational"
-    if part.mode == "stress_test" and not part.operators:
-        yield "contamination: a stress_test declares the operators that it applies"
-    if part.mode != "stress_test" and part.operators:
-        yield "contamination: only a stress_test applies operators"
-    for name in part.metrics:
-        known = CATALOG.get(split_identity(name)[0])
-        if known is not None:
-            yield from _complaints_about_use(name, known, part)
-    for name in part.uncertain_metrics:
-        if name not in part.metrics:
-            yield f"uncertainty.metrics: {name} is not among the declared metrics"
-    for name in sorted({name for name in part.estimators if list(part.estimators).count(name) > 1}):
-        yield f"estimators: {name} is there twice"
-
-
-def _complaints_about_use(name: str, known: CatalogMetric, part: SeriesPart) -> Iterator[str]:
-    metric, level = split_identity(name)
-    if part.mode is not None and part.mode not in known.modes:
-        reason = "needs a known truth, which" if known.needs_truth else "measures what"
-        allowed = " or ".join(known.modes)
-        yield f"metrics.{name}: {reason} mode {part.mode} does not have; it is a metric of mode {allowed}"
-    if known.aggregation == "classification":
-        yield f"metrics.{name}: is made from estimates of many records, and a run has no per-series rows of it"
-    if known.has_level and level is None:
-        yield f"metrics.{name}: needs its nominal level, as in {metric}@0.95"
-    if metric == "coverage_error" and level is not None and identity_of("coverage", level) not in part.metrics:
-        yield f"metrics.{name}: is computed from {identity_of('coverage', level)}, which is not declared"

@@ -1,0 +1,41 @@
+"""What a benchmark of predictions declares beside the common keys, and its rules. Read by the modules beside it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+from pydantic import model_validator
+
+from app.manifest.manifest import Common, KindPart, Manifest, part_of
+from app.manifest.parts import Predictions
+from app.manifest.prediction_metrics import complaints_about
+
+NOT_SAID = "predictions: a benchmark of predictions says what is predicted and whose labels it is held against"
+
+
+class PredictionsPart(KindPart):
+    """What is predicted, and whose labels it is held against."""
+
+    bound: ClassVar[str] = "predictions and labels of another kind or of other classes"
+
+    predictions: Predictions
+
+    @model_validator(mode="before")
+    @classmethod
+    def _says_what_is_predicted(cls, keys: Any) -> Any:
+        if isinstance(keys, Mapping) and keys.get("predictions") is None:
+            raise ValueError(NOT_SAID)
+        return keys
+
+    def complaints(self, common: Common) -> Iterator[str]:
+        """Yield which metrics are none of such predictions, and whose direction is the other one."""
+        directions = {name: metric.direction for name, metric in common.metrics.items()}
+        return complaints_about(self.predictions, directions)
+
+    def means_the_same(self, other: Self) -> bool:
+        """Say whether packed labels and predictions, which hold numbers of classes, mean the same under another one."""
+        return self.predictions.asks_the_same(other.predictions)
+
+
+def has_private_labels(manifest: Manifest) -> bool:
+    """Say whether the labels are the benchmark's own, put once by its steward."""
+    return part_of(manifest, PredictionsPart).predictions.labels == "private"

@@ -1,0 +1,83 @@
+"""What a benchmark of series declares beside the common keys, and its rules. Read by the modules beside it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from app.kinds.series.metrics import CatalogUse, expand_metrics, with_levels
+from app.kinds.series.names import EstimatorName
+from app.manifest.base import Name, Part
+from app.manifest.lrdbench_catalog import CATALOG, CatalogMetric, identity_of, split_identity
+from app.manifest.manifest import Common, KindPart
+from app.manifest.parts import Mode, SeriesUncertainty
+
+ParameterValue = str | int | float | bool | None
+
+
+class Contamination(Part):
+    """An operator that a stress test applies to its series, and the parameters it takes."""
+
+    name: Name
+    description: str = Field("", max_length=2000)
+    params: dict[Name, list[ParameterValue]] = Field(default_factory=dict)
+
+
+class SeriesPart(KindPart):
+    """The mode of a benchmark of series, what a stress test applies, who is enrolled, and how intervals are drawn.
+
+    `estimators` None enrols whoever has rows.
+    """
+
+    metrics_form: ClassVar[type[Part] | None] = CatalogUse
+
+    mode: Mode | None = None
+    contamination: list[Contamination] | None = None
+    estimators: list[EstimatorName] | None = Field(None, min_length=1)
+    uncertainty: SeriesUncertainty | None = None
+
+    @property
+    def drawn(self) -> SeriesUncertainty:
+        """Return how intervals are drawn, whether it is declared or not."""
+        return self.uncertainty or SeriesUncertainty()
+
+    @classmethod
+    def prepared(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the document with metrics of the catalog written out and named with their levels."""
+        levelled = with_levels(document)
+        return {**levelled, "metrics": expand_metrics(levelled["metrics"])} if "metrics" in levelled else levelled
+
+    def complaints(self, common: Common) -> Iterator[str]:
+        """Yield which rules of its mode and of the catalog a benchmark of series breaks."""
+        yield from self._about_mode()
+        for name in common.metrics:
+            known = CATALOG.get(split_identity(name)[0])
+            if known is not None:
+                yield from self._about_use(name, known, common)
+        for name in [*(self.drawn.metrics or ()), *(self.drawn.paired_metrics or ())]:
+            if name not in common.metrics:
+                yield f"uncertainty.metrics: {name} is not among the declared metrics"
+        enrolled = self.estimators or []
+        for name in sorted({name for name in enrolled if enrolled.count(name) > 1}):
+            yield f"estimators: {name} is there twice"
+
+    def _about_mode(self) -> Iterator[str]:
+        if self.mode is None:
+            yield "mode: a benchmark of series declares ground_truth, stress_test or observational"
+        if self.mode == "stress_test" and not self.contamination:
+            yield "contamination: a stress_test declares the operators that it applies"
+        if self.mode != "stress_test" and self.contamination:
+            yield "contamination: only a stress_test applies operators"
+
+    def _about_use(self, name: str, known: CatalogMetric, common: Common) -> Iterator[str]:
+        metric, level = split_identity(name)
+        if self.mode is not None and self.mode not in known.modes:
+            reason = "needs a known truth, which" if known.needs_truth else "measures what"
+            allowed = " or ".join(known.modes)
+            yield f"metrics.{name}: {reason} mode {self.mode} does not have; it is a metric of mode {allowed}"
+        if known.aggregation == "classification":
+            yield f"metrics.{name}: is made from estimates of many records, and a run has no per-series rows of it"
+        if known.has_level and level is None:
+            yield f"metrics.{name}: needs its nominal level, as in {metric}@0.95"
+        if metric == "coverage_error" and level is not None and identity_of("coverage", level) not in common.metrics:
+            yield f"metrics.{name}: is computed from {identity_of('coverage', level)}, which is not declared"

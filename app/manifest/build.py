@@ -1,0 +1,161 @@
+"""A manifest from a parsed document: which keys it may have, what each must be, and the rules over several of them.
+
+Called by `app.kinds.parse`, which hands in the ranking methods and the kinds of evidence.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import ValidationError
+
+from app.errors import ManifestRejected, Problem
+from app.manifest.base import Part
+from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, problems_from, shown, with_part
+
+Boards = Mapping[str, type[Leaderboard]]
+AnyOf = TypeVar("AnyOf", bound=Part)
+
+
+class KindKeys(NamedTuple):
+    """What a manifest needs to know of a kind of evidence: its keys, and methods that read it without naming it."""
+
+    part: type[KindPart]
+    methods: frozenset[str] = frozenset()
+
+
+Kinds = Mapping[str, KindKeys]
+
+
+def build_manifest(document: Any, methods: Boards, kinds: Kinds) -> Manifest:
+    """Validate a parsed YAML document. Raises ManifestRejected with every problem it has."""
+    if not isinstance(document, dict):
+        raise ManifestRejected("The manifest is not a mapping.", [Problem("expected a mapping at the top level")])
+    named = document.get("evidence")
+    kind = kinds.get(named) if isinstance(named, str) else None
+    own = KindPart if kind is None else kind.part
+    found = list(_unknown_kind(document, kinds)) if kind is None else []
+    document = _prepared(document, own, found)
+    boards, of_boards = _build_boards(document.get("leaderboards"), methods)
+
+    hidden = _steps([*found, *of_boards])
+    of_kinds = {key for each in kinds.values() for key in each.part.model_fields}
+    common_keys = {key: value for key, value in document.items() if key not in of_kinds or key in Common.model_fields}
+    common = _validated(Common, {**common_keys, "leaderboards": boards}, found, hidden)
+    part = _validated(own, {key: document[key] for key in own.model_fields if key in document}, found)
+
+    complaints = [] if common is None or kind is None else [*_about_names(common), *_about_methods(common, kind)]
+    complaints += [] if common is None or kind is None else _about_parts(common, part, document, kinds)
+    found = [*_in_order(found, own), *([Problem("; ".join(complaints))] if complaints else []), *of_boards]
+    if found or common is None or part is None:
+        raise ManifestRejected("The manifest breaks the rules below.", found)
+    return Manifest(**dict(common), part=part)
+
+
+def _unknown_kind(document: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem]:
+    if "evidence" in document:
+        names = [f"'{name}'" for name in kinds]
+        expected = " or ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
+        yield Problem(f"Input should be {expected}", column="evidence", value=shown(document["evidence"]))
+
+
+def _prepared(document: Mapping[str, Any], part: type[KindPart], found: list[Problem]) -> Mapping[str, Any]:
+    try:
+        return part.prepared(document)
+    except ManifestRejected as error:
+        found += error.problems
+        return document
+
+
+def _validated(
+    model: type[AnyOf], keys: Mapping[str, Any], found: list[Problem], hidden: Set[str] = frozenset()
+) -> AnyOf | None:
+    """Return the keys as the model's value; None, and what is wrong in `found`, when they are not.
+
+    Of a key in `hidden` something better has been said.
+    """
+    try:
+        return model.model_validate(keys)
+    except ValidationError as error:
+        found += [problem for problem in problems_from(error) if not _steps([problem]) & hidden]
+        return None
+
+
+def _steps(found: Iterable[Problem]) -> Set[str]:
+    """Return the keys at the top level that problems are about."""
+    return {problem.column.partition(".")[0] for problem in found if problem.column is not None}
+
+
+def _in_order(found: Sequence[Problem], own: type[KindPart]) -> list[Problem]:
+    """Return the problems in the order of the keys; unknown keys and rules over several keys come last."""
+    keys = list(with_part(dict.fromkeys(Common.model_fields, 0), dict.fromkeys(own.model_fields, 0)))
+
+    def place(problem: Problem) -> int:
+        key = (problem.column or "").partition(".")[0]
+        return keys.index(key) if key in keys else len(keys)
+
+    return sorted(found, key=place)
+
+
+def _build_boards(declared: Any, methods: Boards) -> tuple[Any, list[Problem]]:
+    """Return the boards that can be read and what is wrong with the others; what is no list is returned as it is."""
+    if not isinstance(declared, list):
+        return declared, []
+    problems: list[Problem] = []
+    built = [_build_board(board, f"leaderboards.{at}", methods, problems) for at, board in enumerate(declared)]
+    return [board for board in built if board is not None], problems
+
+
+def _build_board(board: Any, path: str, methods: Boards, problems: list[Problem]) -> Leaderboard | None:
+    method = board.get("method") if isinstance(board, dict) else None
+    if not isinstance(method, str) or method not in methods:
+        known = ", ".join(sorted(methods))
+        problems.append(Problem(f"method must be one of {known}", column=f"{path}.method", value=shown(method)))
+        return None
+    try:
+        return methods[method].model_validate(board)
+    except ValidationError as error:
+        problems += problems_from(error, prefix=f"{path}.")
+        return None
+
+
+def _about_names(common: Common) -> Iterator[str]:
+    for name in _repeats([board.name for board in common.leaderboards]):
+        yield f"leaderboards: the name {name} is used twice"
+    for task in _repeats(common.task_ids() or ()):
+        yield f"tasks: the id {task} is used twice"
+    for board in common.leaderboards:
+        yield from _undeclared(board, common)
+
+
+def _undeclared(board: Leaderboard, common: Common) -> Iterator[str]:
+    for metric in board.metric_names():
+        if metric not in common.metrics:
+            yield f"leaderboards.{board.name}: {metric} is not among the declared metrics"
+    known_tasks = common.task_ids()
+    for task in board.tasks or ():
+        if known_tasks is not None and task not in known_tasks:
+            yield f"leaderboards.{board.name}.tasks: {task} is not among the declared tasks"
+
+
+def _about_methods(common: Common, kind: KindKeys) -> Iterator[str]:
+    for board in common.leaderboards:
+        if common.evidence not in board.evidence_kinds and board.method not in kind.methods:
+            yield (
+                f"leaderboards.{board.name}: the method {board.method} does not read evidence of kind {common.evidence}"
+            )
+
+
+def _about_parts(common: Common, part: KindPart | None, document: Mapping[str, Any], kinds: Kinds) -> Iterator[str]:
+    """Yield which rules of its own kind a manifest breaks, and which of its keys belong to another kind."""
+    own = kinds[common.evidence].part.model_fields
+    for name, kind in kinds.items():
+        if name == common.evidence:
+            yield from () if part is None else part.complaints(common)
+            continue
+        for key in kind.part.model_fields:
+            if key not in own and document.get(key) is not None:
+                yield f"{key}: belongs to evidence of kind {name}"
+
+
+def _repeats(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})

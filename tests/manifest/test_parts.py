@@ -1,0 +1,286 @@
+"""What a manifest has of one kind of evidence alone, and how a kind that nobody knew before brings its own keys."""
+
+import pickle
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal
+
+import pytest
+
+from app.errors import ManifestRejected, Problem
+from app.kinds.episodes.part import EpisodesPart
+from app.kinds.known import KINDS
+from app.kinds.parse import known_keys, manifest_document, manifest_json_schema, parse_manifest
+from app.kinds.predictions.part import PredictionsPart
+from app.kinds.series.part import SeriesPart
+from app.kinds.summary.part import SummaryPart
+from app.manifest.base import Name, Part
+from app.manifest.build import KindKeys, build_manifest
+from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, part_of
+from app.yaml.strict import read_yaml
+from tests.cases.chamber import MANIFEST as EPISODES
+from tests.cases.predictions import manifest as predictions
+from tests.cases.series_runs import benchmark as series
+
+SUMMARY = """
+schema_version: 1
+slug: small
+title: Small
+evidence: evaluation_summary
+metrics: {MASE: {direction: minimize}}
+tasks: {open: true}
+leaderboards: [{name: mean, method: mean, metric: MASE}]
+"""
+PREDICTED = """
+schema_version: 1
+slug: small
+title: Small
+evidence: predictions
+predictions: {kind: regression}
+metrics: {rmse: {direction: minimize}}
+tasks: {open: true}
+leaderboards: [{name: main, method: estimate, metrics: [rmse]}]
+"""
+BINARY = "kind: classification, classes: [no, yes]"
+POLLS = """
+schema_version: 1
+slug: polls
+title: Polls
+evidence: polls
+metrics: [error]
+tasks: {open: true}
+leaderboards: [{name: mean, method: mean}]
+"""
+
+
+class ListedMetrics(Part):
+    """Metrics as a list of errors."""
+
+    errors: list[Name]
+
+
+class PollsPart(KindPart):
+    """What a benchmark of polls declares: who is asked, and how often."""
+
+    metrics_form: ClassVar[type[Part] | None] = ListedMetrics
+
+    panel: Name
+    waves: int = 1
+
+    @classmethod
+    def prepared(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the document with a list of metrics written out as errors."""
+        metrics = document["metrics"]
+        if metrics == []:
+            raise ManifestRejected("No metrics.", [Problem("polls measure something", column="metrics")])
+        return {**document, "metrics": {name: {"direction": "minimize"} for name in metrics}}
+
+    def complaints(self, common: Common) -> Iterator[str]:
+        """Yield that one wave is no trend."""
+        if self.waves < 2:
+            yield f"waves: {self.waves} of {common.slug} show no trend"
+
+
+class Average(Leaderboard):
+    """A board that names no kind that it reads but the summary's."""
+
+    method: Literal["mean"]
+
+
+def polls(more: str = "", text: str = POLLS) -> Manifest:
+    """Return a manifest of a kind that only this module knows."""
+    document = read_yaml(f"{text}{more}".encode(), max_bytes=1 << 20, what="manifest")
+    kinds = {**known_keys(), "polls": KindKeys(PollsPart, frozenset({"mean"}))}
+    return build_manifest(document, {"mean": Average}, kinds)
+
+
+def problems_of(text: str) -> list[tuple[str | None, str, str | None]]:
+    """Return where, what and which value is wrong with a manifest."""
+    with pytest.raises(ManifestRejected) as refused:
+        parse_manifest(text.encode())
+    return [(problem.column, problem.message, problem.value) for problem in refused.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "part"),
+    [
+        (parse_manifest(SUMMARY.encode()), SummaryPart),
+        (parse_manifest(EPISODES), EpisodesPart),
+        (series(), SeriesPart),
+        (predictions(BINARY), PredictionsPart),
+    ],
+)
+def test_a_manifest_has_the_part_of_its_kind(manifest: Manifest, part: type[KindPart]) -> None:
+    """Asked for another one's, it says whose it is; it comes through to the readers' processes as it is."""
+    other = EpisodesPart if part is SummaryPart else SummaryPart
+
+    assert isinstance(part_of(manifest, part), part)
+    assert pickle.loads(pickle.dumps(manifest)) == manifest  # noqa: S301 -- our own bytes
+    with pytest.raises(TypeError, match=f"evidence {manifest.evidence} has no {other.__name__}"):
+        part_of(manifest, other)
+
+
+@pytest.mark.parametrize("value", ["video", "[episodes]", "null"])
+def test_an_unknown_kind_is_refused_with_the_known_ones(value: str) -> None:
+    """In pydantic's words, which other closed lists have too; of its keys nothing is said."""
+    found = problems_of(f"{SUMMARY.replace('evidence: evaluation_summary', f'evidence: {value}')}mode: bogus\n")
+
+    assert found == [
+        (
+            "evidence",
+            "Input should be 'evaluation_summary', 'episodes', 'series_metrics' or 'predictions'",
+            "video" if value == "video" else None,
+        )
+    ]
+
+
+def test_a_manifest_without_a_kind_is_refused() -> None:
+    """It is a key like any other that must be there."""
+    assert problems_of(SUMMARY.replace("evidence: evaluation_summary\n", "")) == [("evidence", "Field required", None)]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "owner"),
+    [
+        ("columns", "{task: task}", "evaluation_summary"),
+        ("preset", "fev", "evaluation_summary"),
+        ("episodes", "{condition: side}", "episodes"),
+        ("contamination", "[]", "series_metrics"),
+    ],
+)
+def test_a_key_of_another_kind_is_refused(key: str, value: str, owner: str) -> None:
+    """It would be ignored, and who wrote it would not learn of it; nothing at all may stand there."""
+    found = problems_of(f"{PREDICTED}{key}: {value}\n")
+
+    assert found == [(None, f"{key}: belongs to evidence of kind {owner}", None)]
+    assert parse_manifest(f"{PREDICTED}{key}: null\n".encode()).evidence == "predictions"
+
+
+def test_the_catalog_is_of_series() -> None:
+    """Another kind has no metrics of lrdbench's."""
+    found = problems_of(SUMMARY.replace("{MASE: {direction: minimize}}", "{catalog: lrdbench, use: [mae]}"))
+
+    assert {column for column, _, _ in found} == {"metrics.catalog", "metrics.use"}
+
+
+def test_problems_come_in_the_order_of_the_keys() -> None:
+    """Those of the kind's part between the common ones; an unknown key behind them, a board's last."""
+    text = SUMMARY.replace("title: Small", "title: ''").replace("method: mean", "method: meen")
+    columns = [column for column, _, _ in problems_of(f"{text}part: {{}}\npreset: fov\nclaims: 1\nadmission: 1\n")]
+
+    assert columns == ["title", "admission", "preset", "claims", "part", "leaderboards.0.method"]
+
+
+def test_every_rule_that_is_broken_is_named() -> None:
+    """Rules of the common keys, of misplaced keys and of the kind's own are one message, in this order."""
+    text = PREDICTED.replace("rmse: {direction: minimize}", "auc: {direction: maximize}")
+    ((_, message, _),) = problems_of(f"{text}mode: ground_truth\n")
+
+    assert message.split("; ")[:2] == [
+        "leaderboards.main: rmse is not among the declared metrics",
+        "mode: belongs to evidence of kind series_metrics",
+    ]
+    assert "metrics.auc: no metric of regression predictions" in message
+
+
+def test_a_malformed_part_hides_no_other_rule() -> None:
+    """What is wrong with the common keys is said at once."""
+    found = problems_of(PREDICTED.replace("kind: regression", "kind: guess").replace("[rmse]", "[mae]"))
+
+    assert [column for column, _, _ in found] == ["predictions.kind", None]
+    assert found[1][1] == "leaderboards.main: mae is not among the declared metrics"
+
+
+def test_what_decides_a_measurement_is_all_but_what_is_shown() -> None:
+    """Another part decides; another title, text, rule of admission, claim or board does not."""
+    manifest = series()
+    decides = manifest.deciding()
+    other = manifest.model_copy(update={"part": SeriesPart(mode="observational")})
+
+    assert set(Common.model_fields) - set(decides) == {"title", "description", "admission", "claims", "leaderboards"}
+    assert manifest.model_copy(update={"title": "Another"}).deciding() == decides
+    assert other.deciding() != decides
+
+
+def test_a_manifest_is_published_with_the_keys_of_every_kind() -> None:
+    """In one order, whatever the kind; those of other kinds are at their defaults."""
+    document = manifest_document(predictions(BINARY))
+    keys = list(document)
+
+    assert keys[keys.index("admission") + 1 : keys.index("claims")] == [
+        *("columns", "preset", "episodes", "mode", "contamination", "estimators", "uncertainty", "predictions"),
+    ]
+    assert document["columns"]["entrant"] == "entrant"
+    assert document["predictions"]["classes"] == ["no", "yes"]
+    assert manifest_document(series())["predictions"] is None
+
+
+def test_the_schema_has_the_keys_of_every_kind() -> None:
+    """None of them is required, as each is of one kind."""
+    schema = manifest_json_schema()
+
+    assert {key for kind in KINDS.values() for key in kind.part.model_fields} < set(schema["properties"])
+    assert schema["required"] == ["schema_version", "slug", "title", "evidence", "metrics", "tasks", "leaderboards"]
+    assert schema["properties"]["evidence"]["enum"] == list(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("changed", "means_the_same"),
+    [
+        (BINARY, True),
+        (f"{BINARY}, positive: 'yes'", True),
+        (f"{BINARY}, missing: failure", True),
+        (f"{BINARY}, positive: 'no'", False),
+        (f"{BINARY}, labels: submitted", False),
+        ("kind: classification, classes: [yes, no]", False),
+    ],
+)
+def test_stored_predictions_mean_the_same_or_not(changed: str, means_the_same: bool) -> None:
+    """They hold numbers of classes."""
+    assert predictions(BINARY).part.means_the_same(predictions(changed).part) is means_the_same
+    assert series().part.means_the_same(SeriesPart(mode="observational"))
+
+
+def test_a_new_kind_brings_its_keys_its_rules_and_its_methods() -> None:
+    """Nothing of the common manifest is changed for it."""
+    manifest = polls("panel: voters\nwaves: 3\n")
+
+    assert part_of(manifest, PollsPart) == PollsPart(panel="voters", waves=3)
+    assert (manifest.metrics["error"].direction, manifest.leaderboards[0].method) == ("minimize", "mean")
+    assert manifest.deciding()["part"] == {"panel": "voters", "waves": 3}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("", [("panel", "Field required")]),
+        ("panel: voters\n", [(None, "waves: 1 of polls show no trend")]),
+        ("panel: voters\nwaves: 2\nmode: bogus\n", [(None, "mode: belongs to evidence of kind series_metrics")]),
+    ],
+)
+def test_a_new_kind_refuses_what_is_wrong(more: str, expected: list[tuple[str | None, str]]) -> None:
+    """At the same paths and beside the same rules as every other kind."""
+    with pytest.raises(ManifestRejected) as refused:
+        polls(more)
+
+    assert [(problem.column, problem.message) for problem in refused.value.problems] == expected
+
+
+def test_a_short_form_that_cannot_be_written_out_is_said_once() -> None:
+    """What the kind says of the key stands for what would be said of its malformed value."""
+    with pytest.raises(ManifestRejected) as refused:
+        polls("panel: voters\nwaves: 2\n", POLLS.replace("[error]", "[]"))
+
+    assert [(problem.column, problem.message) for problem in refused.value.problems] == [
+        ("metrics", "polls measure something")
+    ]
+
+
+def test_a_new_kind_is_read_by_the_methods_that_it_names() -> None:
+    """The others do not read it."""
+    document = read_yaml(f"{POLLS}panel: voters\nwaves: 2\n".encode(), max_bytes=1 << 20, what="manifest")
+    with pytest.raises(ManifestRejected) as refused:
+        build_manifest(document, {"mean": Average}, {"polls": KindKeys(PollsPart)})
+
+    assert refused.value.problems[0].message == (
+        "leaderboards.mean: the method mean does not read evidence of kind polls"
+    )
