@@ -9,7 +9,7 @@ import asyncio
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from app.web.connection_guard import ConnectionLimits, Guard
 from app.web.problems import problem_bytes
@@ -39,6 +39,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._n_unsent = 0
         self._closing = False
         self._head_too_large = False
+        self._in_hand: list[RequestResponseCycle] = []
         self._looked: tuple[object, str] = (None, "")
         self._since = self._window_since = self.loop.time()
         self._window_bytes = 0
@@ -54,6 +55,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self.guard.forget(self)
+        self._disconnect()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -61,20 +63,24 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._closing:
             return
         self._n_received += len(data)
+        self._n_head += len(data)
         super().data_received(data)
-        if self.scope is None or "method" not in self.scope:
-            self._n_head += len(data)
-            if self._n_head > MAX_HEAD_BYTES and not self.transport.is_closing():
-                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, _head_rule())
-        else:
-            self._n_head = 0
+        if self._n_head > MAX_HEAD_BYTES:
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, _head_rule())
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of a body. What is neither head nor body, as headers after a body, counts as a head does."""
+        self._n_head = 0
+        super().on_body(body)
 
     def on_headers_complete(self) -> None:
         """Start the request, unless its head is too large."""
+        self._n_head = 0
         if len(self.headers) > MAX_HEADERS or len(self.pipeline) >= MAX_PIPELINED or self._head_size() > MAX_HEAD_BYTES:
             self._head_too_large = True
             raise HeadTooLarge
         HttpToolsProtocol.on_headers_complete(self)
+        self._in_hand = [*self._unanswered(), self.cycle]
         if self.scope["method"] not in ("GET", "HEAD"):
             # An answer may come before the end of the body; the connection must then end gently.
             self.cycle.transport = _Gently(self)  # type: ignore[assignment]
@@ -141,8 +147,6 @@ class GuardedProtocol(HttpToolsProtocol):
                 self._window_since, self._window_bytes = now, self._n_received
             return
         if self._n_received - self._window_bytes < waited * self.guard.limits.body_bytes_per_s:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, "The request's body comes too slowly.")
         self._window_since, self._window_bytes = now, self._n_received
 
@@ -154,7 +158,9 @@ class GuardedProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def _refuse(self, status: HTTPStatus, detail: str) -> None:
-        if self.cycle is not None and self.cycle.response_started:
+        if self._closing or self.transport.is_closing():
+            return
+        if not self._gives_up_requests():
             self.transport.abort()
             return
         body = problem_bytes(status, detail)
@@ -162,6 +168,24 @@ class GuardedProtocol(HttpToolsProtocol):
         head += f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         self.transport.write(head.encode() + body)
         self.close_gently()
+
+    def _unanswered(self) -> list[RequestResponseCycle]:
+        return [cycle for cycle in self._in_hand if not cycle.response_complete]
+
+    def _gives_up_requests(self) -> bool:
+        """Leave the requests in hand without answers, or say that one has a part of its own already."""
+        if any(cycle.response_started for cycle in self._unanswered()):
+            return False
+        # Nothing may be written after the refusal, and who reads the body must not wait for more.
+        self._disconnect()
+        return True
+
+    def _disconnect(self) -> None:
+        """Tell every request in hand that its client is gone; uvicorn tells only the last one."""
+        for cycle in self._unanswered():
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self.pipeline.clear()
 
     def close_gently(self) -> None:
         """Send what is to be sent and the end, and take no more; the sweep closes it when the client has read."""

@@ -53,6 +53,32 @@ def many_headers(victim: Target) -> list[int]:
         return [status_of(connection)]
 
 
+def many_at_once(victim: Target) -> list[int]:
+    """Send 100 requests without waiting for an answer, on each of 20 connections."""
+    with ExitStack() as held:
+        connections = [held.enter_context(victim.connect()) for _ in range(20)]
+        for connection in connections:
+            connection.sendall(b"GET /benchmarks/open HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        return sorted({status_of(connection) for connection in connections})
+
+
+def endless_trailers(victim: Target) -> list[int]:
+    """Send up to 1,500 headers of 1 MiB after a body, with a token and without one."""
+    auth = f"Authorization: Bearer {victim.token}\r\n"
+    heads = ["GET / HTTP/1.1\r\n", f"POST /preregs HTTP/1.1\r\n{auth}Content-Type: application/yaml\r\n"]
+    return [_send_trailers(victim, head.encode(), at) for head in heads for at in (b"X-%d: ", b"")]
+
+
+def _send_trailers(victim: Target, head: bytes, start: bytes) -> int:
+    """Send headers after a body that each begin like that; without a beginning they are all one."""
+    with victim.connect() as connection:
+        connection.sendall(head + b"Host: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\na: \r\n0\r\nX: a")
+        with suppress(ConnectionError):
+            for number in range(1500):
+                connection.sendall((b"\r\n" + start % number if start else b"") + b"a" * MIB)
+        return RESET
+
+
 def packed_newlines(victim: Target) -> list[int]:
     """Send 10 kB of gzip that are a header of 2,000 columns and 4 million newlines."""
     header = ",".join(["model", "task", "MASE", *(f"c{at}" for at in range(1997))])
@@ -173,6 +199,8 @@ def million_columns(victim: Target) -> list[int]:
 ATTACKS: Mapping[str, tuple[Callable[[Target], list[int]], list[int]]] = {
     "1,500 headers of 1 MiB, no token": (endless_headers, [431]),
     "101 headers": (many_headers, [431]),
+    "100 requests at once": (many_at_once, [431]),
+    "1,500 headers of 1 MiB after a body": (endless_trailers, [RESET] * 4),
     "10 kB of gzip: 2,000 columns and 4 million newlines": (packed_newlines, [422]),
     "200 MB of newlines": (plain_newlines, [422]),
     "45 zips at once, each naming a file by 40 MiB": (named_gzip, [200, 503]),

@@ -17,6 +17,7 @@ from tests.cases.running_server import RunningServer, fresh_data_dir, running_se
 ELSEWHERE = "127.0.0.2"
 WATCHED = {"/healthz": "health", "/benchmarks/open": "page"}
 EVERY_S = 0.02
+START_S = 60
 MANIFEST = """\
 schema_version: 1
 slug: open
@@ -85,9 +86,10 @@ def target(**settings: str) -> Iterator[Target]:
             raise RuntimeError("the server printed no admin token")
         victim = Target(server, found[0])
         for manifest in (MANIFEST, GUESSES):
-            httpx.post(f"{server.address}/benchmarks", content=manifest, headers=victim.auth()).raise_for_status()
+            address = f"{server.address}/benchmarks"
+            httpx.post(address, content=manifest, headers=victim.auth(), timeout=START_S).raise_for_status()
         # A page that is cached is what everybody reads.
-        httpx.get(f"{server.address}/benchmarks/open").raise_for_status()
+        httpx.get(f"{server.address}/benchmarks/open", timeout=START_S).raise_for_status()
         yield victim
 
 
