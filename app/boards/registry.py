@@ -4,7 +4,7 @@ METHOD is (manifest class, compute) for a method that looks at all rows together
 entrants are measured apart. Called by `app.store.benchmarks` to read manifests and by `app.jobs` to compute.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from app.boards.measured import MeasuredMethod
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected, Problem
 from app.manifest.manifest import Leaderboard, Manifest, build_manifest
+from app.values.registry import Registry
 from app.values.scores import ScoreTable
 from app.yaml.strict import read_yaml
 
@@ -29,24 +30,35 @@ class TableMethod(NamedTuple):
     compute: Compute
 
 
+Method = TableMethod | MeasuredMethod
+
+
 @cache
-def methods() -> Mapping[str, TableMethod | MeasuredMethod]:
+def methods() -> Registry[Method]:
     """Return each method by its name. They are loaded when first asked for: most commands compute nothing."""
-    from app.boards import mean, skill_score
+    from app.boards import mean
     from app.boards.estimate import method as estimate
+    from app.boards.skill_score import method as skill_score
     from app.boards.weighted_rank import method as weighted_rank
 
-    return {
+    known: dict[str, Method] = {
         "estimate": estimate.METHOD,
         "mean": TableMethod(*mean.METHOD),
         "skill_score": TableMethod(*skill_score.METHOD),
         "weighted_rank": TableMethod(*weighted_rank.METHOD),
     }
+    return Registry("ranking method", known)
+
+
+def parse_manifest(yaml_bytes: bytes) -> Manifest:
+    """Read a manifest. Raises Rejected with every problem of its YAML, or ManifestRejected of its meaning."""
+    return _parse(yaml_bytes, frozenset(methods()))
 
 
 @cache
-def parse_manifest(yaml_bytes: bytes) -> Manifest:
-    """Read a manifest. Raises Rejected with every problem of its YAML, or ManifestRejected of its meaning."""
+def _parse(yaml_bytes: bytes, known_methods: frozenset[str]) -> Manifest:
+    """Read a manifest with the methods that are known; what was read with others is read anew."""
+    del known_methods
     document = read_yaml(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
     manifest = build_manifest(document, {name: method.spec for name, method in methods().items()})
     problems = [

@@ -138,7 +138,8 @@ def test_a_class_that_weighs_next_to_nothing_has_no_area() -> None:
     pairs = curve_areas(sorted_scores, np.full((1, 4), 1e-200))
     denormal = curve_areas(sorted_scores, np.where(is_positive, 5e-324, 1.0)[None, :])
 
-    assert np.isnan(pairs.roc).all() and pairs.average_precision == pytest.approx([0.75])
+    assert np.isnan(pairs.roc).all()
+    assert pairs.average_precision == pytest.approx([0.75])
     assert all(np.isnan(found).all() for found in (denormal.roc, denormal.precision_recall, denormal.average_precision))
 
 
