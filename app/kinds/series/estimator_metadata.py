@@ -1,6 +1,6 @@
 """What the estimators of a series benchmark are: family, estimand, parameters, as their runs describe them.
 
-Called by `app.jobs.publish`. Estimators of different estimands answer different questions, and a board says so.
+Called by `app.kinds.series.kind`. Estimators of different estimands answer different questions, and a board says so.
 """
 
 import json
@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from app.kinds.contract import Described
 from app.values.frame import Field, Frame
 from app.values.table import Cell, Column, Table
 
-Described = Mapping[str, Mapping[str, Any]]
 Estimator = tuple[str, Mapping[str, Any]]
 
 
