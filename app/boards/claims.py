@@ -10,14 +10,16 @@ from typing import Literal
 
 import numpy as np
 
+from app.boards.claim_pairs import pair_rows
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.stats.aggregate import Interval, estimate, interquartile_mean, mean
 from app.stats.arrays import BoolArray, IntArray
 from app.stats.cluster import draw_clusters, group_sample
-from app.stats.paired import Pairs, decide, match_pairs, minimum_detectable_difference
+from app.stats.paired import decide, minimum_detectable_difference
 from app.stats.resample import board_generator
-from app.values.scores import NONE, ScoreTable
+from app.values.frame import Ends, Field, Frame, with_interval
+from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
 N_RESAMPLES, LEVEL = 2000, 0.95
@@ -27,34 +29,6 @@ BY_MANIFEST = "manifest"
 
 # The names by which a manifest speaks of the two conditions of whatever axis was registered.
 ROLES = ("homogeneous", "heterogeneous")
-
-COLUMNS = (
-    Column("claim", "Claim", "text", glossary="claim"),
-    Column("source", "Declared by", "text"),
-    Column("entrant", "Entrant", "text"),
-    Column("metric", "Metric", "text"),
-    Column("verdict", "Verdict", "text", glossary="verdict"),
-    Column("status", "Status", "text", optional=True, glossary="claim_status"),
-    Column("difference", "First minus second", interval=("difference_lower", "difference_upper"), glossary="difference",
-           digits=3),
-    Column("difference_lower", "Difference, low", detail=True, glossary="difference", digits=3),
-    Column("difference_upper", "Difference, high", detail=True, glossary="difference", digits=3),
-    Column("direction", "Expected", "text"),
-    Column("threshold", "Threshold", glossary="verdict", digits=3),
-    Column("detectable", "Detectable", glossary="detectable", digits=3),
-    Column("n_pairs", "Pairs", "integer", glossary="pairs"),
-    Column("n_unmatched_first", "Unmatched, first", "integer", glossary="pairs"),
-    Column("n_unmatched_second", "Unmatched, second", "integer", glossary="pairs"),
-    Column("n_clusters", "Clusters", "integer", glossary="counts"),
-    Column("iqm", "IQM of differences", interval=("iqm_lower", "iqm_upper"), detail=True, glossary="iqm", digits=3),
-    Column("iqm_lower", "IQM, low", detail=True, glossary="iqm", digits=3),
-    Column("iqm_upper", "IQM, high", detail=True, glossary="iqm", digits=3),
-    Column("first", "First", "text"),
-    Column("second", "Second", "text"),
-    Column("submission", "Submission", "integer"),
-    Column("second_submission", "Submission of the second", "integer", optional=True),
-    Column("note", "Note", "text"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,6 +51,61 @@ class Asked:
     submission: int | None = None
     second_submission: int | None = None
     status: str | None = None
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """One row of the table: a contrast for one entrant, and what its pairs say of it."""
+
+    contrast: Contrast
+    asked: Asked
+    entrant: str | None = None
+    verdict: str = "inconclusive"
+    difference: Ends = (None, None, None)
+    detectable: float | None = None
+    n_pairs: int = 0
+    n_unmatched: tuple[int | None, int | None] = (None, None)
+    n_clusters: int = 0
+    iqm: Ends = (None, None, None)
+    note: str | None = None
+
+
+DIFFERENCE = Column("difference", "First minus second", glossary="difference", digits=3)
+IQM = Column("iqm", "IQM of differences", detail=True, glossary="iqm", digits=3)
+FRAME: Frame[_Decision] = Frame(
+    [
+        Field(Column("claim", "Claim", "text", glossary="claim"), lambda row: row.contrast.claim),
+        Field(Column("source", "Declared by", "text"), lambda row: row.contrast.source),
+        Field(Column("entrant", "Entrant", "text"), lambda row: row.entrant),
+        Field(Column("metric", "Metric", "text"), lambda row: row.contrast.metric),
+        Field(Column("verdict", "Verdict", "text", glossary="verdict"), lambda row: row.verdict),
+        Field(Column("status", "Status", "text", optional=True, glossary="claim_status"), lambda row: row.asked.status),
+        *with_interval(DIFFERENCE, lambda row: row.difference, ends_title="Difference"),
+        Field(Column("direction", "Expected", "text"), lambda row: row.contrast.direction),
+        Field(Column("threshold", "Threshold", glossary="verdict", digits=3), lambda row: row.contrast.threshold),
+        Field(Column("detectable", "Detectable", glossary="detectable", digits=3), lambda row: row.detectable),
+        Field(Column("n_pairs", "Pairs", "integer", glossary="pairs"), lambda row: row.n_pairs),
+        Field(
+            Column("n_unmatched_first", "Unmatched, first", "integer", glossary="pairs"),
+            lambda row: row.n_unmatched[0],
+        ),
+        Field(
+            Column("n_unmatched_second", "Unmatched, second", "integer", glossary="pairs"),
+            lambda row: row.n_unmatched[1],
+        ),
+        Field(Column("n_clusters", "Clusters", "integer", glossary="counts"), lambda row: row.n_clusters),
+        *with_interval(IQM, lambda row: row.iqm, ends_title="IQM"),
+        Field(Column("first", "First", "text"), lambda row: row.contrast.first),
+        Field(Column("second", "Second", "text"), lambda row: row.contrast.second),
+        Field(Column("submission", "Submission", "integer"), lambda row: row.asked.submission),
+        Field(
+            Column("second_submission", "Submission of the second", "integer", optional=True),
+            lambda row: row.asked.second_submission,
+        ),
+        Field(Column("note", "Note", "text"), lambda row: row.note),
+    ]
+)
+COLUMNS = FRAME.columns
 
 
 def source_of(prereg_sha256: str) -> str:
@@ -109,7 +138,7 @@ def decide_claims(contrasts: Sequence[Contrast], scores: ScoreTable, asked: Aske
 
     A contrast between names that are not there has one row, inconclusive, without an entrant.
     """
-    return [row for contrast in contrasts for row in _rows(contrast, scores, asked)]
+    return [FRAME.cells(row) for contrast in contrasts for row in _decisions(contrast, scores, asked)]
 
 
 def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: Asked) -> tuple[Cell, ...]:
@@ -117,8 +146,12 @@ def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: Asked) 
 
     Nothing is missing where what was to decide it was superseded or withdrawn before it did.
     """
+    return FRAME.cells(_undelivered(contrast, missing, asked))
+
+
+def _undelivered(contrast: Contrast, missing: Sequence[str], asked: Asked) -> _Decision:
     note = _not_delivered(missing) if missing else f"{asked.status} before it was decided"
-    return _undecided(contrast, None, asked, (None, None), note)
+    return _Decision(contrast, asked, note=note)
 
 
 def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
@@ -134,23 +167,23 @@ def claims_table(manifest: Manifest, rows: Sequence[tuple[Cell, ...]]) -> Table:
     return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(rows), (note,) if rows else (), meta)
 
 
-def _rows(contrast: Contrast, scores: ScoreTable, asked: Asked) -> Iterator[tuple[Cell, ...]]:
+def _decisions(contrast: Contrast, scores: ScoreTable, asked: Asked) -> Iterator[_Decision]:
     named = (contrast.first, contrast.second)
     if contrast.metric not in scores.columns:
-        yield undelivered_claim(contrast, [contrast.metric], asked)
+        yield _undelivered(contrast, [contrast.metric], asked)
         return
     if set(named) <= set(scores.entrant.words):
         sides = tuple(_is(scores.entrant.words, scores.entrant.codes, name) for name in named)
-        yield _row(contrast, scores, ", ".join(named), sides, asked)
+        yield _decide(contrast, scores, ", ".join(named), sides, asked)
         return
     condition = scores.condition
     if condition is None or not set(named) & set(condition.words):
-        yield undelivered_claim(contrast, [name for name in named if name not in scores.entrant.words], asked)
+        yield _undelivered(contrast, [name for name in named if name not in scores.entrant.words], asked)
         return
     for code, entrant in enumerate(scores.entrant.words):
         mine = scores.entrant.codes == code
         sides = tuple(mine & _is(condition.words, condition.codes, name) for name in named)
-        yield _row(contrast, scores, entrant, sides, asked, is_condition=True)
+        yield _decide(contrast, scores, entrant, sides, asked, is_condition=True)
 
 
 def _is(words: Sequence[str], codes: IntArray, name: str) -> BoolArray:
@@ -158,7 +191,7 @@ def _is(words: Sequence[str], codes: IntArray, name: str) -> BoolArray:
     return mask
 
 
-def _row(
+def _decide(
     contrast: Contrast,
     scores: ScoreTable,
     entrant: str,
@@ -166,33 +199,31 @@ def _row(
     asked: Asked,
     *,
     is_condition: bool = False,
-) -> tuple[Cell, ...]:
-    pairs = _pair(contrast.metric, scores, sides, with_condition=not is_condition)
+) -> _Decision:
+    pairs = pair_rows(contrast.metric, scores, sides, with_condition=not is_condition)
     unmatched = (pairs.n_unmatched_first, pairs.n_unmatched_second)
-    n_pairs, n_clusters = len(pairs.difference), len(np.unique(pairs.cluster))
-    if not n_pairs:
+    if not len(pairs.difference):
         named = (contrast.first, contrast.second)
         missing = [name for name, side in zip(named, sides, strict=True) if not side.any()]
-        return _undecided(contrast, entrant, asked, unmatched, _not_delivered(missing) if missing else "no pairs")
+        note = _not_delivered(missing) if missing else "no pairs"
+        return _Decision(contrast, asked, entrant, n_unmatched=unmatched, note=note)
     sample = group_sample(pairs.difference, pairs.cluster)
     rng = board_generator(0, "claim", entrant, contrast.first, contrast.second, contrast.metric)
     aggregates = {"mean": mean, "iqm": interquartile_mean}
     found = estimate(sample, aggregates, draw_clusters(sample, N_RESAMPLES, rng), level=LEVEL)
     decisive = found["mean"]
-    return (
-        *_about(contrast, entrant),
-        decide(decisive, contrast.threshold, contrast.direction),
-        asked.status,
-        *_ends(decisive),
-        contrast.direction,
-        contrast.threshold,
-        _detectable(decisive),
-        n_pairs,
-        *unmatched,
-        n_clusters,
-        *_ends(found["iqm"]),
-        *_sides(contrast, asked),
-        "all equal" if decisive.is_degenerate else (decisive.reason or "").replace("_", " ") or None,
+    return _Decision(
+        contrast=contrast,
+        asked=asked,
+        entrant=entrant,
+        verdict=decide(decisive, contrast.threshold, contrast.direction),
+        difference=_ends(decisive),
+        detectable=_detectable(decisive),
+        n_pairs=len(pairs.difference),
+        n_unmatched=unmatched,
+        n_clusters=len(np.unique(pairs.cluster)),
+        iqm=_ends(found["iqm"]),
+        note="all equal" if decisive.is_degenerate else (decisive.reason or "").replace("_", " ") or None,
     )
 
 
@@ -203,43 +234,9 @@ def _detectable(found: Interval) -> float | None:
     return minimum_detectable_difference(found.replicates, LEVEL)
 
 
-def _undecided(
-    contrast: Contrast, entrant: str | None, asked: Asked, unmatched: tuple[int | None, int | None], note: str
-) -> tuple[Cell, ...]:
-    found = (*[None] * 3, contrast.direction, contrast.threshold, None, 0, *unmatched, 0, *[None] * 3)
-    return (*_about(contrast, entrant), "inconclusive", asked.status, *found, *_sides(contrast, asked), note)
-
-
-def _about(contrast: Contrast, entrant: str | None) -> tuple[Cell, ...]:
-    return (contrast.claim, contrast.source, entrant, contrast.metric)
-
-
-def _sides(contrast: Contrast, asked: Asked) -> tuple[Cell, ...]:
-    return (contrast.first, contrast.second, asked.submission, asked.second_submission)
-
-
 def _not_delivered(names: Sequence[str]) -> str:
     return f"not delivered: {', '.join(names)}"
 
 
-def _ends(found: Interval) -> tuple[Cell, Cell, Cell]:
+def _ends(found: Interval) -> Ends:
     return (found.point, found.low, found.high)
-
-
-def _pair(metric: str, scores: ScoreTable, sides: tuple[BoolArray, ...], *, with_condition: bool) -> Pairs:
-    keys, clusters = _keys(scores, with_condition=with_condition)
-    values = scores.value(metric)
-    first, second = (np.flatnonzero(side & ~np.isnan(values)) for side in sides)
-    return match_pairs(values[first], keys[first], values[second], keys[second], clusters)
-
-
-def _keys(scores: ScoreTable, *, with_condition: bool) -> tuple[IntArray, IntArray]:
-    """Return a number for what each row shares with its partner, and the cluster of each such number."""
-    nothing = np.full(len(scores), NONE, dtype=np.int64)
-    condition = scores.condition.codes if with_condition and scores.condition is not None else nothing
-    seed = nothing if scores.seed is None else scores.seed
-    item = nothing if scores.item is None else scores.item.codes
-    columns = np.column_stack([scores.task.codes, condition, seed, item])
-    distinct, keys = np.unique(columns, axis=0, return_inverse=True)
-    cluster = distinct[:, 0] if scores.seed is None else distinct[:, 2]
-    return keys.reshape(-1).astype(np.int64), cluster

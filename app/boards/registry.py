@@ -4,13 +4,14 @@ METHOD is (manifest class, compute) for a method that looks at all rows together
 entrants are measured apart. Called by `app.kinds.parse` to read manifests and by `app.jobs` to compute.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 from app.boards.measured import MeasuredMethod
 from app.boards.tables import BoardTables
 from app.manifest.manifest import Leaderboard, Manifest
+from app.values.registry import Registry
 from app.values.scores import ScoreTable
 
 Compute = Callable[[Manifest, Any, ScoreTable], BoardTables]
@@ -23,19 +24,24 @@ class TableMethod(NamedTuple):
     compute: Compute
 
 
+Method = TableMethod | MeasuredMethod
+
+
 @cache
-def methods() -> Mapping[str, TableMethod | MeasuredMethod]:
+def methods() -> Registry[Method]:
     """Return each method by its name. They are loaded when first asked for: most commands compute nothing."""
-    from app.boards import mean, skill_score
+    from app.boards import mean
     from app.boards.estimate import method as estimate
+    from app.boards.skill_score import method as skill_score
     from app.boards.weighted_rank import method as weighted_rank
 
-    return {
+    known: dict[str, Method] = {
         "estimate": estimate.METHOD,
         "mean": TableMethod(*mean.METHOD),
         "skill_score": TableMethod(*skill_score.METHOD),
         "weighted_rank": TableMethod(*weighted_rank.METHOD),
     }
+    return Registry("ranking method", known)
 
 
 def compute_board(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> BoardTables:

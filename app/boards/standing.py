@@ -1,31 +1,99 @@
-"""What every board gets from the replicates of its scores, whatever the method: ranks and their uncertainty.
+"""What every board has, whatever the method: ranks and their uncertainty, and the columns that show them.
 
 Called by each ranking method with its point scores and replicates, larger being better.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.manifest.manifest import Leaderboard
 from app.stats.arrays import FloatArray, IntArray
-from app.stats.interval import competition_ranks, probability_best, rank_interval
+from app.stats.interval import competition_ranks, percentile_interval, probability_best, rank_interval
 from app.stats.resample import Resamples, board_generator
-from app.values.table import Cell, Column, finite
+from app.values.frame import Ends, Field, Frame
+from app.values.registry import Registry
+from app.values.table import Cell, Column, Table, finite
+
+R = TypeVar("R")
 
 MIN_UNITS = 2
 
-RANK = Column("rank", "Rank", "integer", interval=("rank_low", "rank_high"), glossary="rank_interval")
-ENTRANT = Column("entrant", "Entrant", "text")
-STANDING_COLUMNS = (
-    Column("rank_low", "Rank, low", "integer", detail=True, glossary="rank_interval"),
-    Column("rank_high", "Rank, high", "integer", detail=True, glossary="rank_interval"),
-    Column("p_best", "P(best)", direction="maximize", glossary="p_best", digits=2),
+
+@dataclass(frozen=True)
+class Place:
+    """Where one entrant is on a board; None for who has no rank, and for what needs replicates where there are none."""
+
+    entrant: str
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    p_best: float | None = None
+
+    def without_interval(self) -> "Place":
+        """Return the same rank with nothing that replicates say."""
+        return Place(self.entrant, self.rank)
+
+
+FIRST: tuple[Field[Place], ...] = (
+    Field(
+        Column("rank", "Rank", "integer", interval=("rank_low", "rank_high"), glossary="rank_interval"),
+        lambda place: place.rank,
+    ),
+    Field(Column("entrant", "Entrant", "text"), lambda place: place.entrant),
 )
+"""The columns with which every board begins."""
+
+
+def _known(*fields: Field[Place]) -> Registry[Field[Place]]:
+    return Registry("column of every board", {field.column.name: field for field in fields})
+
+
+COLUMNS = _known(
+    Field(
+        Column("rank_low", "Rank, low", "integer", detail=True, glossary="rank_interval"),
+        lambda place: place.rank_low,
+    ),
+    Field(
+        Column("rank_high", "Rank, high", "integer", detail=True, glossary="rank_interval"),
+        lambda place: place.rank_high,
+    ),
+    Field(
+        Column("p_best", "P(best)", direction="maximize", glossary="p_best", digits=2),
+        lambda place: place.p_best,
+    ),
+)
+"""The columns with which every board ends, whatever its method: one more here is a column on every board."""
+
+
+def board_table(
+    spec: Leaderboard,
+    fields: Sequence[Field[R]],
+    rows: Iterable[tuple[Place, R]],
+    notes: Iterable[str],
+    meta: Mapping[str, Any],
+) -> Table:
+    """Return the table of a board: what every board has of a place, with the method's own fields in between."""
+    frame = Frame(
+        [
+            *(field.of(_place) for field in FIRST),
+            *(field.of(_own) for field in fields),
+            *(field.of(_place) for field in COLUMNS.values()),
+        ]
+    )
+    return frame.table(f"leaderboard/{spec.name}", spec.title or spec.name, rows, notes, meta)
+
+
+def _place(row: tuple[Place, Any]) -> Place:
+    return row[0]
+
+
+def _own(row: tuple[Place, R]) -> R:
+    return row[1]
 
 
 @dataclass(frozen=True)
@@ -39,6 +107,24 @@ class BoardStanding:
     rank_low: IntArray | None
     rank_high: IntArray | None
     p_best: FloatArray | None
+
+    def place(self, at: int, entrant: str) -> Place:
+        """Return the place of the entrant at a position."""
+        low, high, p_best = (
+            None if values is None else finite(values[at].item())
+            for values in (self.rank_low, self.rank_high, self.p_best)
+        )
+        return Place(
+            entrant,
+            int(self.ranks[at]),
+            None if low is None else int(low),
+            None if high is None else int(high),
+            p_best,
+        )
+
+    def placed(self, names: Sequence[str]) -> list[tuple[Place, int]]:
+        """Return each place with the entrant's position, from best to worst."""
+        return [(self.place(at, names[at]), at) for at in self.order(names)]
 
     def order(self, names: Sequence[str]) -> list[int]:
         """Return positions from best to worst; equal ranks in the order of their names."""
@@ -83,8 +169,13 @@ def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
     }
 
 
-def plain(values: NDArray[Any] | None, n_rows: int) -> list[Cell]:
-    """Return plain Python values; None for what is not finite, and for every row when there is no array."""
-    if values is None:
-        return [None] * n_rows
-    return [finite(value) for value in values.tolist()]
+def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:
+    """Return the cell at a position of an array: None for what is not finite, and everywhere without an array."""
+    return lambda at: None if values is None else finite(values[at].item())
+
+
+def ends_at(points: FloatArray, drawn: FloatArray | None, level: float) -> Callable[[int], Ends]:
+    """Return the point at a position with the percentile interval of its replicates [n_resamples, n_entrants]."""
+    low, high = (None, None) if drawn is None else percentile_interval(drawn, level)
+    cells = [cell_at(values) for values in (points, low, high)]
+    return lambda at: (cells[0](at), cells[1](at), cells[2](at))

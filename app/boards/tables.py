@@ -1,13 +1,14 @@
-"""What a ranking method returns, and the pairwise table that all of them share."""
+"""What a ranking method returns, and the pairwise tables that all of them share. Called by the ranking methods."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from app.manifest.manifest import Leaderboard
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
-from app.values.table import Cell, Column, Table, finite
+from app.values.frame import Ends, Field, Frame, with_interval
+from app.values.table import Column, Table, finite
 
 SHOWN = 6
 
@@ -30,7 +31,52 @@ def sentences(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + rest
 
 
+MAX_COMPARED = 200
+"""Above it the square of all pairs is larger than anyone reads; the best-ranked ones are compared."""
+
+NO_ENDS: Ends = (None, None, None)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two entrants compared; `separable` says that the effect's interval excludes no effect. None where unknown."""
+
+    a: str
+    b: str
+    effect: Ends
+    beats: float | None = None
+    separable: bool | None = None
+    win_rate: Ends = NO_ENDS
+
+
+PAIR: tuple[Field[Pair], ...] = (
+    Field(Column("entrant_a", "A", "text"), lambda pair: pair.a),
+    Field(Column("entrant_b", "B", "text"), lambda pair: pair.b),
+)
+VERDICT: tuple[Field[Pair], ...] = (
+    Field(Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2), lambda pair: pair.beats),
+    Field(Column("separable", "Separable", "flag", glossary="separable"), lambda pair: pair.separable),
+)
+
+
 def pairwise_table(
+    spec: Leaderboard,
+    fields: Sequence[Field[Pair]],
+    pairs: Iterable[Pair],
+    notes: Iterable[str],
+    meta: Mapping[str, Any],
+) -> Table:
+    """Return the table of pairs: who they are, the method's own fields, and how sure it is that they differ."""
+    title = f"{spec.title or spec.name}, pair by pair"
+    return Frame([*PAIR, *fields, *VERDICT]).table(f"pairwise/{spec.name}", title, pairs, notes, meta)
+
+
+def effect_field(column: Column, *, ends_title: str | None = None) -> tuple[Field[Pair], ...]:
+    """Return the columns of the effect and its interval."""
+    return with_interval(column, lambda pair: pair.effect, ends_title=ends_title)
+
+
+def task_pairs_table(
     spec: Leaderboard,
     names: Sequence[str],
     pairs: PairStatistics,
@@ -38,56 +84,39 @@ def pairwise_table(
     *,
     notes: Sequence[str] = (),
     meta: Mapping[str, Any],
-    effect: tuple[str, str, float] = ("skill_score", "Skill", 0.0),
+    effect: tuple[str, str],
 ) -> Table:
-    """Return the table of every ordered pair; `separable` says that the effect's interval excludes no effect.
+    """Return the table of every ordered pair that was compared task by task.
 
-    Without `beats`, which come from resamples, there are no intervals either. `effect` is the column name, its title
-    and the value that means no difference.
+    Without `beats`, which come from resamples, there are no intervals either. `effect` is the column name and its
+    title; an effect of 0 means no difference.
     """
-    stem, title, none = effect
-    arrays = [pairs.win_rate, pairs.win_rate_low, pairs.win_rate_high, pairs.skill, pairs.skill_low, pairs.skill_high]
-    lists = [array.tolist() for array in arrays]
-    rows: list[tuple[Cell, ...]] = []
+    win_rate = Column("win_rate", "Win rate of A", direction="maximize", glossary="win_rate", digits=3)
+    column = Column(effect[0], f"{effect[1]} of A over B", direction="maximize", glossary=effect[0], digits=3)
+    fields = (*with_interval(win_rate, _win_rate), *effect_field(column))
+    return pairwise_table(spec, fields, _task_pairs(names, pairs, beats), notes, meta)
+
+
+def _win_rate(pair: Pair) -> Ends:
+    return pair.win_rate
+
+
+def _task_pairs(names: Sequence[str], pairs: PairStatistics, beats: FloatArray | None) -> Iterator[Pair]:
+    effects = [pairs.skill.tolist(), pairs.skill_low.tolist(), pairs.skill_high.tolist()]
+    wins = [pairs.win_rate.tolist(), pairs.win_rate_low.tolist(), pairs.win_rate_high.tolist()]
     for a, name_a in enumerate(names):
         for b, name_b in enumerate(names):
-            cells: list[Cell] = [finite(table[a][b]) for table in lists]
+            effect, won = ([finite(table[a][b]) for table in tables] for tables in (effects, wins))
             if beats is None:
-                cells[1:3] = cells[4:6] = (None, None)
-            low, high = pairs.skill_low[a, b], pairs.skill_high[a, b]
-            separable = None if beats is None or a == b else bool(low > none or high < none)
-            chance = None if beats is None or a == b else float(beats[a, b])
-            rows.append((name_a, name_b, *cells, chance, separable))
-    return Table(
-        name=f"pairwise/{spec.name}",
-        title=f"{spec.title or spec.name}, pair by pair",
-        columns=_columns(stem, title),
-        rows=tuple(rows),
-        notes=tuple(notes),
-        meta=dict(meta),
-    )
+                yield Pair(name_a, name_b, (effect[0], None, None), win_rate=(won[0], None, None))
+                continue
+            low, high = effects[1][a][b], effects[2][a][b]
+            separable = None if a == b else bool(low > 0.0 or high < 0.0)
+            chance = None if a == b else float(beats[a, b])
+            ends, win_rate = (effect[0], effect[1], effect[2]), (won[0], won[1], won[2])
+            yield Pair(name_a, name_b, ends, chance, separable, win_rate)
 
 
 def pairwise_notes(n_shown: int, n_entrants: int) -> tuple[str, ...]:
     """Say when not every entrant is compared: the square of all pairs is larger than anyone reads."""
     return (f"The {n_shown} best of {n_entrants} entrants are compared.",) if n_shown < n_entrants else ()
-
-
-def _columns(stem: str, title: str) -> tuple[Column, ...]:
-    measured = [
-        column
-        for name, heading in (("win_rate", "Win rate of A"), (stem, f"{title} of A over B"))
-        for column in (
-            Column(name, heading, direction="maximize", interval=(f"{name}_lower", f"{name}_upper"),
-                   glossary=name, digits=3),
-            Column(f"{name}_lower", f"{heading}, low", detail=True, glossary=name, digits=3),
-            Column(f"{name}_upper", f"{heading}, high", detail=True, glossary=name, digits=3),
-        )
-    ]  # fmt: skip
-    return (
-        Column("entrant_a", "A", "text"),
-        Column("entrant_b", "B", "text"),
-        *measured,
-        Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2),
-        Column("separable", "Separable", "flag", glossary="separable"),
-    )

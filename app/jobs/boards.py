@@ -7,6 +7,7 @@ with it, that one is set aside there, and the board says so.
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy.exc import DBAPIError
@@ -17,9 +18,8 @@ from app.boards.tables import sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.faults import describe_fault
-from app.kinds.known import measured_evidence
-from app.kinds.series.contract_board import contract_leaderboard
-from app.kinds.series.contract_tables import series_tables
+from app.kinds.contract import Described, Published
+from app.kinds.known import kind_of, measured_evidence
 from app.manifest.manifest import Leaderboard, Manifest
 from app.store.measured import Pair
 from app.store.snapshots import Standing, pack_table
@@ -28,7 +28,6 @@ from app.values.table import Table
 
 logger = logging.getLogger(__name__)
 
-QUANTITIES = ("training_time_s", "inference_time_s", "n_forecasts")
 MOST_ROUNDS = 3
 
 LeftOut = frozenset[Pair]
@@ -42,6 +41,7 @@ class BoardInputs:
     standings: Sequence[Standing]
     scores: Callable[[LeftOut], ScoreTable]
     measurements: Callable[[Leaderboard, LeftOut], Sequence[Measurement]]
+    described: Callable[[], Described]
 
     def of_submissions(self, numbers: frozenset[int]) -> LeftOut:
         """Return what some submissions brought."""
@@ -57,13 +57,12 @@ class BoardInputs:
 
 
 def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
-    """Compute every board; one that cannot be computed, or stored, says so and the others stand."""
+    """Compute every board and what the kind adds; a board that cannot be computed, or stored, says so."""
     boards = [table for spec in manifest.leaderboards for table in _Board(manifest, spec, inputs).tables()]
-    if manifest.evidence == "series_metrics" and len(inputs.scores(EVERYTHING)):
-        ranked = [table for table in boards if table.name.startswith("leaderboard/") and table.rows]
-        boards += series_tables(manifest, inputs.scores(EVERYTHING))
-        boards += [contract_leaderboard(ranked)] if ranked else []
-    return boards
+    published = Published(
+        manifest=manifest, boards=boards, rows=partial(inputs.scores, EVERYTHING), described=inputs.described
+    )
+    return kind_of(manifest).benchmark_tables(published)
 
 
 @dataclass(frozen=True)

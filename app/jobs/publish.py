@@ -11,17 +11,16 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory
 from app.db.transactions import is_transient, run_in_transaction
-from app.jobs.boards import QUANTITIES, BoardInputs, LeftOut, compute_tables
+from app.jobs.boards import BoardInputs, LeftOut, compute_tables
 from app.jobs.changes import PublishedState, list_changes, load_state, ranks_by_board
 from app.jobs.claims import decide_benchmark
 from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.evaluate import Queue
 from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
-from app.kinds.series.estimator_metadata import metadata_table, note_estimands
+from app.kinds.contract import Described
 from app.store import benchmarks, snapshots, standing, submissions
-from app.store.scores import read_scores
-from app.store.series import read_series
+from app.store.rows import read_rows
 from app.store.snapshots import Inputs, Publication
 from app.values.scores import ScoreTable
 from app.values.table import Table
@@ -117,9 +116,8 @@ def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
         pieces = {name: [s.piece for s in stood] for name, stood in inputs.by_entrant().items()}
         measuring = Measuring(session, inputs.declared, pieces)
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
-        asked = BoardInputs(inputs.standings, scores, measuring.measure)
-        tables = compute_tables(inputs.declared.manifest, asked)
-        tables = [*_describe(session, inputs, tables), *_claims(session, inputs)]
+        asked = BoardInputs(inputs.standings, scores, measuring.measure, partial(_described, session, inputs))
+        tables = [*compute_tables(inputs.declared.manifest, asked), *_claims(session, inputs)]
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         changes = _changes(inputs, tables, None if before is None else load_state(session, before))
     run_in_transaction(sessions, measuring.keep)
@@ -128,23 +126,18 @@ def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
 
 def _read_rows(session: Session, inputs: Inputs, left_out: LeftOut) -> ScoreTable:
     pairs = [s.piece.pair for s in inputs.standings if s.piece.pair not in left_out]
-    if inputs.declared.manifest.evidence == "series_metrics":
-        return read_series(session, pairs)
-    return read_scores(session, pairs, [*inputs.declared.manifest.metrics, *QUANTITIES])
+    return read_rows(session, inputs.declared.manifest, pairs)
 
 
-def _describe(session: Session, inputs: Inputs, tables: list[Table]) -> list[Table]:
-    """Add what the estimators of a series benchmark are, and say on its boards when they estimate different things."""
-    if inputs.declared.manifest.evidence != "series_metrics":
-        return tables
+def _described(session: Session, inputs: Inputs) -> Described:
+    """Return what the submissions that stand say of their entrants; nothing of those that say nothing."""
     stood_on = {s.entrant: s.submission_id for s in inputs.standings}
     facts = {number: submissions.find_submission(session, number).facts for number in set(stood_on.values())}
-    described = {
+    return {
         name: about
         for name, number in stood_on.items()
         if (about := facts[number].get("described", {}).get(name)) is not None
     }
-    return [*note_estimands(tables, described), metadata_table(described)] if described else tables
 
 
 def _claims(session: Session, inputs: Inputs) -> list[Table]:

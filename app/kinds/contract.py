@@ -3,9 +3,9 @@
 Filled by `kind.py` of each kind, looked up in `app.kinds.known`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from app.admission.case import SHARED_RULES, KindRules
 from app.admission.check import Check
@@ -36,10 +36,12 @@ class Rows:
 
     `form`: scores are read by entrant and task; records in the order of their upload, each with its stratum and item;
     packed ones are kept as blocks beside. `by_task`: each task of the benchmark is a run, and a registration, of its
-    own, so that an entrant's newer evidence replaces the older one task by task.
+    own, so that an entrant's newer evidence replaces the older one task by task. `beside` are columns that boards read
+    beside the metrics.
     """
 
     form: Literal["scores", "records", "packed"] = "scores"
+    beside: tuple[str, ...] = ()
     by_task: Callable[[Manifest], bool] = never
 
 
@@ -70,6 +72,25 @@ class Summary:
     checks: Sequence[Check]
 
 
+Described = Mapping[str, Mapping[str, Any]]
+"""What the files of submissions say of their entrants, by entrant."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """What a kind makes further tables of a benchmark of: its boards, and what is read only when asked for."""
+
+    manifest: Manifest
+    boards: Sequence[Table]
+    rows: Callable[[], ScoreTable]
+    described: Callable[[], Described]
+
+
+def keep_boards(published: Published) -> list[Table]:
+    """Return the boards alone."""
+    return list(published.boards)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """A kind of evidence.
@@ -81,6 +102,7 @@ class Kind:
     says how its rows are kept. `measured` is None where only methods read it that look at all rows together.
     `summarise` makes a submission's own tables and judges its claims when it is evaluated; `own_claims` judges them as
     far as can be said before. `pages` is what the site says of it, `glossary` the terms that it brings.
+    `benchmark_tables` returns the boards of a benchmark with what the kind shows beside them.
     """
 
     name: str
@@ -94,5 +116,6 @@ class Kind:
     rows: Rows = Rows()
     own_claims: Callable[[Claimed], list[Check]] = claims_of_means
     measured: MeasuredEvidence | None = None
+    benchmark_tables: Callable[[Published], list[Table]] = keep_boards
     pages: Pages
     glossary: Sequence[Entry] = ()

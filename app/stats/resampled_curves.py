@@ -4,7 +4,7 @@ Called by `app.boards` with the counts of a bootstrap; pure. Scores are sorted o
 where the score of a positive is passed: between two of those recall does not change, so every number of a weighting is
 a sum over the distinct scores of positives. The same definitions, curve by curve, are in `app.stats.curves`.
 Weights are [n_weightings, n_examples] and not negative, which is checked where they come in. NaN in a result says that
-a weighting has one class only, or that nothing is called; NaN does not come in.
+a weighting has one class only, that nothing is called, or that a class weighs next to nothing; NaN does not come in.
 """
 
 from dataclasses import dataclass
@@ -27,6 +27,8 @@ from app.stats.compiled import compiled
 Int32Array = NDArray[np.int32]
 NOTHING_CALLED = 1.0
 """The precision of calling nothing positive."""
+SMALLEST_WEIGHT = float(np.finfo(np.float64).smallest_normal)
+"""A class that weighs less in all, or whose pairs do, has no area: below it numbers lose their digits, and are zero."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,11 @@ def count_calls(scores: SortedScores, weights: Weights) -> Calls:
 
 @dataclass(frozen=True)
 class Areas:
-    """The areas of every weighting, [n_weightings]; NaN with one class only. Each is as in `app.stats.curves`."""
+    """The areas of every weighting, [n_weightings]. Each is as in `app.stats.curves`.
+
+    NaN with one class only, and where the weight of a class, or of the pairs of both for `roc`, is too small a number
+    to divide by with all its digits.
+    """
 
     roc: FloatArray
     precision_recall: FloatArray
@@ -199,8 +205,10 @@ def _add_areas(
             passed += gained * (false_above + false_from)
             halves += gained * (precision_above + precision)
             steps += gained * precision_above
-        if found > 0.0 and false[0] > 0.0:
-            areas[0, row] = 1.0 - passed / (2.0 * found * false[0])
+        if found >= SMALLEST_WEIGHT and false[0] >= SMALLEST_WEIGHT:
+            pairs = 2.0 * found * false[0]
+            if pairs >= SMALLEST_WEIGHT:
+                areas[0, row] = 1.0 - passed / pairs
             areas[1, row] = halves / (2.0 * found)
             areas[2, row] = steps / found
 

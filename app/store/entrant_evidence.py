@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy.orm import Session
 
 from app.boards.measured import EntrantEvidence
+from app.kinds.known import kind_of
 from app.store.benchmarks import Declared
 from app.store.labels import load_labels
 from app.store.measured import Pair
@@ -15,7 +16,7 @@ from app.store.scores import read_scores
 def read_entrant(session: Session, declared: Declared, pairs: Sequence[Pair], entrant: str) -> EntrantEvidence:
     """Return the rows that one entrant stands on; of predictions, these and what they are held against."""
     scores = read_scores(session, pairs, list(declared.manifest.metrics))
-    if declared.manifest.predictions is None:
+    if kind_of(declared.manifest).rows.form != "packed":
         return EntrantEvidence(entrant, scores)
     blocks = [block for pair in pairs for block in read_blocks(session, *pair)]
     labels = load_labels(session, declared.benchmark.id)

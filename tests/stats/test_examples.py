@@ -131,6 +131,18 @@ def test_areas_by_hand() -> None:
     assert areas.roc.tolist() == pytest.approx([3 / 4, 4 / 6])
 
 
+def test_a_class_that_weighs_next_to_nothing_has_no_area() -> None:
+    """Products of weights that are too small become zero: no number comes of them, and no division by zero."""
+    scores, is_positive = np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True])
+    sorted_scores = sort_scores(scores, is_positive)
+    pairs = curve_areas(sorted_scores, np.full((1, 4), 1e-200))
+    denormal = curve_areas(sorted_scores, np.where(is_positive, 5e-324, 1.0)[None, :])
+
+    assert np.isnan(pairs.roc).all()
+    assert pairs.average_precision == pytest.approx([0.75])
+    assert all(np.isnan(found).all() for found in (denormal.roc, denormal.precision_recall, denormal.average_precision))
+
+
 def test_pooled_scores_take_the_weight_of_their_example() -> None:
     """Two classes pooled are every example twice, each time with its own weight."""
     scores, is_positive = np.array([0.2, 0.8, 0.6, 0.4]), np.array([False, True, True, False])

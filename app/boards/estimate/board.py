@@ -6,6 +6,7 @@ value of the ranking metric stands last, also without one.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ import numpy as np
 from app.boards.estimate.pairs import pairwise
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import ALL_EQUAL, Estimate, EvidenceWords, MeasuredEvidence, Measurement
-from app.boards.standing import ENTRANT, RANK, STANDING_COLUMNS, BoardStanding, stand
+from app.boards.standing import BoardStanding, Place, board_table, stand
 from app.boards.tables import BoardTables, sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest
 from app.manifest.prediction_metrics import glossary_key
 from app.stats.arrays import FloatArray
-from app.values.table import Cell, Column, Table
+from app.values.frame import Ends, Field, with_interval
+from app.values.table import Cell, Column
 
 NOTHING = Estimate(None, reason="nothing_to_aggregate")
 
@@ -37,6 +39,17 @@ class Ranked:
         """Say of each contender whether there are replicates of its score."""
         return [metric in measurement.replicates for measurement in self.contenders]
 
+    def placed(self, metric: str) -> list[tuple[Place, Measurement]]:
+        """Return everybody's place; who has no replicates of the score has no interval of the rank."""
+        places = (
+            []
+            if self.standing is None
+            else [self.standing.place(at, m.entrant) for at, m in enumerate(self.contenders)]
+        )
+        spread = self.has_spread(metric)
+        own = [place if has else place.without_interval() for place, has in zip(places, spread, strict=True)]
+        return [*zip(own, self.contenders, strict=True), *((Place(m.entrant), m) for m in self.others)]
+
 
 def assemble_board(
     manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], evidence: MeasuredEvidence
@@ -46,14 +59,9 @@ def assemble_board(
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     ranked = rank(manifest, spec, measurements)
     words = evidence.words(manifest, spec)
-    board = Table(
-        name=f"leaderboard/{spec.name}",
-        title=spec.title or spec.name,
-        columns=_columns(manifest, spec, words, measurements),
-        rows=tuple(_rows(spec, ranked, measurements)),
-        notes=_notes(spec, words, ranked),
-        meta=_meta(manifest, spec, words, measurements),
-    )
+    fields = _fields(manifest, spec, words, measurements)
+    notes, meta = _notes(spec, words, ranked), _meta(manifest, spec, words, measurements)
+    board = board_table(spec, list(fields), ranked.placed(spec.ranked), notes, meta)
     pairs = pairwise(manifest, spec, ranked.contenders, ranked.replicates)
     return BoardTables(board, pairs, evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others]))
 
@@ -102,39 +110,6 @@ def _replicates(spec: EstimateBoard, contenders: Sequence[Measurement], sign: fl
     return replicates if len(replicates) else None
 
 
-def _rows(spec: EstimateBoard, ranked: Ranked, measurements: Sequence[Measurement]) -> list[tuple[Cell, ...]]:
-    facts = fact_names(measurements)
-    names = estimate_names(spec, measurements)
-    spread = ranked.has_spread(spec.ranked)
-    rows = [
-        (*_standing_cells(ranked.standing, at, has_spread=spread[at]), *_cells(spec, measurement, names, facts))
-        for at, measurement in enumerate(ranked.contenders)
-    ]
-    rows += [(None, None, None, None, *_cells(spec, measurement, names, facts)) for measurement in ranked.others]
-    return [_in_order(row) for row in rows]
-
-
-def _in_order(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """Move the rank's interval and P(best) behind the rest: `rank, entrant` come first in every CSV."""
-    standing, rest = row[:4], row[4:]
-    return (standing[0], *rest, *standing[1:])
-
-
-def _standing_cells(standing: BoardStanding | None, at: int, *, has_spread: bool) -> tuple[Cell, ...]:
-    if standing is None:
-        return (None, None, None, None)
-    ends = [standing.rank_low, standing.rank_high, standing.p_best] if has_spread else [None, None, None]
-    return (int(standing.ranks[at]), *(None if values is None else values[at].item() for values in ends))
-
-
-def _cells(spec: EstimateBoard, measurement: Measurement, names: Sequence[str], facts: Sequence[str]) -> list[Cell]:
-    cells: list[Cell] = [measurement.entrant, spec.labels.get(measurement.entrant)]
-    for name in names:
-        estimate = measurement.estimates.get(name, NOTHING)
-        cells += [estimate.point, estimate.low, estimate.high]
-    return cells + [measurement.facts.get(name) for name in facts]
-
-
 def estimate_names(spec: EstimateBoard, measurements: Sequence[Measurement]) -> list[str]:
     """Return the names of the estimates: the declared metrics in their order, then what is made beside them."""
     known = dict.fromkeys(name for m in measurements for name in m.estimates)
@@ -146,17 +121,24 @@ def fact_names(measurements: Sequence[Measurement]) -> list[str]:
     return list(dict.fromkeys(name for m in measurements for name in m.facts))
 
 
-def _columns(
+def _fields(
     manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, measurements: Sequence[Measurement]
-) -> tuple[Column, ...]:
-    measured = [
-        column
-        for name in estimate_names(spec, measurements)
-        for column in _interval_columns(manifest, spec, words, name, detail=name not in spec.metrics)
-    ]
-    counts = [_count_column(name) for name in fact_names(measurements)]
+) -> Iterator[Field[Measurement]]:
     label = Column("label", "Not a contender", "text", detail=not spec.labels, glossary="labels")
-    return (RANK, ENTRANT, label, *measured, *counts, *STANDING_COLUMNS)
+    yield Field(label, lambda measurement: spec.labels.get(measurement.entrant))
+    for name in estimate_names(spec, measurements):
+        yield from with_interval(_estimate_column(manifest, spec, words, name), partial(_ends, name))
+    for name in fact_names(measurements):
+        yield Field(_count_column(name), partial(_fact, name))
+
+
+def _ends(name: str, measurement: Measurement) -> Ends:
+    estimate = measurement.estimates.get(name, NOTHING)
+    return (estimate.point, estimate.low, estimate.high)
+
+
+def _fact(name: str, measurement: Measurement) -> Cell:
+    return measurement.facts.get(name)
 
 
 def _count_column(name: str) -> Column:
@@ -168,9 +150,7 @@ def _count_column(name: str) -> Column:
     )
 
 
-def _interval_columns(
-    manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, name: str, *, detail: bool
-) -> tuple[Column, ...]:
+def _estimate_column(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, name: str) -> Column:
     stem, _, kind = name.partition(":")
     metric = manifest.metrics.get(stem)
     composed = spec.composite.title if spec.composite is not None and stem == spec.ranked else None
@@ -179,16 +159,15 @@ def _interval_columns(
         kind = spec.statistic_of(stem, metric)
     if kind:
         title = f"{title}, {'IQM' if kind == 'iqm' else kind.replace('_', ' ')}"
-    column = name.replace(":", "_")
-    direction = metric.direction if metric is not None and kind != "optimality_gap" else "minimize"
-    about = {"": glossary_key(stem), "profile_area": "profile"}.get(kind, kind)
-    low, high = f"{column}_lower", f"{column}_upper"
-    return (
-        Column(column, title, unit=metric.unit if metric else None, direction=direction, interval=(low, high),
-               detail=detail, glossary=about, digits=3),
-        Column(low, f"{title}, low", detail=True, glossary=about, digits=3),
-        Column(high, f"{title}, high", detail=True, glossary=about, digits=3),
-    )  # fmt: skip
+    return Column(
+        name=name.replace(":", "_"),
+        title=title,
+        unit=metric.unit if metric else None,
+        direction=metric.direction if metric is not None and kind != "optimality_gap" else "minimize",
+        detail=name not in spec.metrics,
+        glossary={"": glossary_key(stem), "profile_area": "profile"}.get(kind, kind),
+        digits=3,
+    )
 
 
 def _notes(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple[str, ...]:

@@ -11,10 +11,11 @@ import numpy as np
 
 from app.boards.tables import BoardTables
 from app.boards.weighted_rank.groups import balanced, enrolled_estimators, series_groups, stratum_aggregates
+from app.boards.weighted_rank.pairs import score_pairs, terms_table
 from app.boards.weighted_rank.records import held_records, on_records
 from app.boards.weighted_rank.resampling import resample_components
 from app.boards.weighted_rank.spec import WeightedRank
-from app.boards.weighted_rank.tables import Components, Found, board_table, pairwise_table, terms_table
+from app.boards.weighted_rank.tables import Components, Found, leaderboard
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.lrdbench_catalog import CATALOG, split_identity
 from app.manifest.manifest import Manifest
@@ -52,7 +53,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         held=held,
         groups=groups,
     )
-    return BoardTables(board_table(manifest, spec, found), pairwise_table(spec, found), (terms_table(spec, found),))
+    return BoardTables(leaderboard(manifest, spec, found), score_pairs(spec, found), (terms_table(spec, found),))
 
 
 def _ranks(spec: WeightedRank, oriented: FloatArray, n_enrolled: int) -> FloatArray:

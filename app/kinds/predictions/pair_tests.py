@@ -5,36 +5,26 @@ same resampled examples, so their differences are paired; the tests need no resa
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
+from app.boards.tables import PAIR, VERDICT, Pair, effect_field
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.comparison import examples_needed, holm
 from app.stats.interval import TIE, percentile_interval
 from app.stats.paired_tests import PairTests, mcnemar_pairs, paired_t_pairs
-from app.values.table import Cell, Column, Table
+from app.values.frame import Field, Frame
+from app.values.table import Column, Table
 
 MAX_ENTRANTS = 50
 """The best are compared: the square of all pairs, times metrics, is larger than anyone reads."""
 POWER = 0.8
 OWN_LABELS = "Submitters bring their own labels here, so no two entrants have examples in common: nothing is paired."
 
-PAIR = (Column("entrant_a", "A", "text"), Column("entrant_b", "B", "text"))
-COMPARISONS = (
-    *PAIR,
-    Column("metric", "Metric", "text", glossary="estimate"),
-    Column("a", "Of A", glossary="estimate", digits=4),
-    Column("b", "Of B", glossary="estimate", digits=4),
-    Column("difference", "A minus B", interval=("difference_lower", "difference_upper"), glossary="difference",
-           digits=4),
-    Column("difference_lower", "A minus B, low", detail=True, glossary="difference", digits=4),
-    Column("difference_upper", "A minus B, high", detail=True, glossary="difference", digits=4),
-    Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2),
-    Column("separable", "Separable", "flag", glossary="separable"),
-)  # fmt: skip
 MCNEMAR = "McNemar"
 PAIRED_T = {
     "classification": "paired t, weighted accuracy",
@@ -51,37 +41,93 @@ def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[
     kind = "" if manifest.predictions is None else manifest.predictions.kind
     title = spec.title or spec.name
     note = () if len(measurements) <= MAX_ENTRANTS else (f"The {MAX_ENTRANTS} best contenders are compared.",)
-    compared = Table(f"comparisons/{spec.name}", f"{title}, every metric pair by pair", (*COMPARISONS, _needed(kind)),
-                     tuple(_comparisons(manifest, spec, contenders)), (*note, *_how_paired(manifest)),
-                     drawn_meta(spec))  # fmt: skip
+    compared = _comparison_frame(kind).table(
+        f"comparisons/{spec.name}",
+        f"{title}, every metric pair by pair",
+        _comparisons(manifest, spec, contenders),
+        (*note, *_how_paired(manifest)),
+        drawn_meta(spec),
+    )
     if not any(m.losses for m in contenders):
         return (compared,)
     meta = {"level": spec.uncertainty.level, "power": POWER}
     notes = (*note, "Each row asks whether A is better than B. Holm's value accounts for every test of this table.")
-    tested = Table(f"tests/{spec.name}", f"{title}, tests", _test_columns(kind), tuple(_tests(kind, spec, contenders)),
-                   notes, meta)  # fmt: skip
-    return (compared, tested)
+    tests = _with_holm(list(_tests(kind, spec, contenders)))
+    return (compared, _test_frame(kind).table(f"tests/{spec.name}", f"{title}, tests", tests, notes, meta))
 
 
-def _needed(kind: str) -> Column:
+@dataclass(frozen=True)
+class _Comparison:
+    """Two entrants compared by one metric: what each has, how they differ, and the examples that would tell."""
+
+    metric: str
+    points: tuple[float, float]
+    pair: Pair
+    examples_needed: int | None = None
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A one-sided test of whether A is better than B on one task; `only` are right of A alone and of B alone."""
+
+    a: str
+    b: str
+    task: str
+    test: str
+    n_units: int
+    only: tuple[int | None, int | None]
+    mean_difference: float
+    p_value: float | None
+    examples_needed: int | None
+    p_holm: float | None = None
+
+
+def _needed_column(kind: str) -> Column:
     unit = "Groups" if kind == "ranking" else "Examples"
     return Column("examples_needed", f"{unit} needed", "integer", glossary="examples_needed")
 
 
-def _test_columns(kind: str) -> tuple[Column, ...]:
-    test = "mcnemar" if kind == "classification" else "paired_t"
-    return (
-        *PAIR,
-        Column("task", "Task", "text"),
-        Column("test", "Test", "text", glossary=test),
-        Column("n_items", "Groups" if kind == "ranking" else "Examples", "integer", glossary="counts"),
-        Column("n_a_only", "Right: A only", "integer", optional=True, glossary=test),
-        Column("n_b_only", "Right: B only", "integer", optional=True, glossary=test),
-        Column("mean_difference", "Mean difference", glossary=test, digits=4),
-        Column("p_value", "p", glossary=test, digits=4),
-        Column("p_holm", "p, Holm", glossary="holm", digits=4),
-        _needed(kind),
+def _comparison_frame(kind: str) -> Frame[_Comparison]:
+    difference = Column("difference", "A minus B", glossary="difference", digits=4)
+    return Frame(
+        [
+            *(field.of(_pair) for field in PAIR),
+            Field(Column("metric", "Metric", "text", glossary="estimate"), lambda row: row.metric),
+            Field(Column("a", "Of A", glossary="estimate", digits=4), lambda row: row.points[0]),
+            Field(Column("b", "Of B", glossary="estimate", digits=4), lambda row: row.points[1]),
+            *(field.of(_pair) for field in (*effect_field(difference), *VERDICT)),
+            Field(_needed_column(kind), lambda row: row.examples_needed),
+        ]
     )
+
+
+def _pair(row: _Comparison) -> Pair:
+    return row.pair
+
+
+def _test_frame(kind: str) -> Frame[_Test]:
+    test, units = "mcnemar" if kind == "classification" else "paired_t", "Groups" if kind == "ranking" else "Examples"
+    return Frame(
+        [
+            Field(Column("entrant_a", "A", "text"), lambda row: row.a),
+            Field(Column("entrant_b", "B", "text"), lambda row: row.b),
+            Field(Column("task", "Task", "text"), lambda row: row.task),
+            Field(Column("test", "Test", "text", glossary=test), lambda row: row.test),
+            Field(Column("n_items", units, "integer", glossary="counts"), lambda row: row.n_units),
+            Field(_right("n_a_only", "Right: A only", test), lambda row: row.only[0]),
+            Field(_right("n_b_only", "Right: B only", test), lambda row: row.only[1]),
+            Field(
+                Column("mean_difference", "Mean difference", glossary=test, digits=4), lambda row: row.mean_difference
+            ),
+            Field(Column("p_value", "p", glossary=test, digits=4), lambda row: row.p_value),
+            Field(Column("p_holm", "p, Holm", glossary="holm", digits=4), lambda row: row.p_holm),
+            Field(_needed_column(kind), lambda row: row.examples_needed),
+        ]
+    )
+
+
+def _right(name: str, title: str, test: str) -> Column:
+    return Column(name, title, "integer", optional=True, glossary=test)
 
 
 def _how_paired(manifest: Manifest) -> tuple[str, ...]:
@@ -89,72 +135,78 @@ def _how_paired(manifest: Manifest) -> tuple[str, ...]:
     return (OWN_LABELS,) if own else ()
 
 
-def _comparisons(
-    manifest: Manifest, spec: EstimateBoard, contenders: Sequence[Measurement]
-) -> Iterator[tuple[Cell, ...]]:
+def _comparisons(manifest: Manifest, spec: EstimateBoard, contenders: Sequence[Measurement]) -> Iterator[_Comparison]:
     for metric in spec.metrics:
         there = [m for m in contenders if metric in m.estimates and m.estimates[metric].point is not None]
         sign = -1.0 if manifest.metrics[metric].direction == "minimize" else 1.0
         for a in there:
             for b in there:
                 if a is not b:
-                    yield (a.entrant, b.entrant, metric, *_compared(a, b, metric, sign, spec.uncertainty.level))
+                    yield _compared(a, b, metric, sign, spec.uncertainty.level)
 
 
-def _compared(a: Measurement, b: Measurement, metric: str, sign: float, level: float) -> tuple[Cell, ...]:
-    points = [float(m.estimates[metric].point or 0.0) for m in (a, b)]
+def _compared(a: Measurement, b: Measurement, metric: str, sign: float, level: float) -> _Comparison:
+    points = (float(a.estimates[metric].point or 0.0), float(b.estimates[metric].point or 0.0))
     difference = points[0] - points[1]
-    drawn = [m.replicates.get(metric) for m in (a, b)]
-    if drawn[0] is None or drawn[1] is None:
-        return (*points, difference, None, None, None, None, None)
-    differences = drawn[0] - drawn[1]
-    differences = differences[~np.isnan(differences)]
+    differences = _drawn_differences(a, b, metric)
     if not len(differences):
-        return (*points, difference, None, None, None, None, None)
+        return _Comparison(metric, points, Pair(a.entrant, b.entrant, (difference, None, None)))
     low, high = (float(end[0]) for end in percentile_interval(differences[:, None], level))
     margin = sign * differences
     beats = float((margin > TIE).mean() + 0.5 * (np.abs(margin) <= TIE).mean())
     n_items = int(a.facts.get("n_groups") or a.facts.get("n_items") or 0)
     deviation = float(differences.std(ddof=1)) * np.sqrt(n_items)
     needed = examples_needed(difference, deviation, level, POWER) if deviation > 0 else None
-    return (*points, difference, low, high, beats, bool(low > 0.0 or high < 0.0), needed)
+    pair = Pair(a.entrant, b.entrant, (difference, low, high), beats, bool(low > 0.0 or high < 0.0))
+    return _Comparison(metric, points, pair, needed)
 
 
-def _tests(kind: str, spec: EstimateBoard, contenders: Sequence[Measurement]) -> list[tuple[Cell, ...]]:
-    tasks = dict.fromkeys(task for m in contenders for task in m.losses)
-    rows: list[tuple[Cell, ...]] = []
-    for task in tasks:
+def _drawn_differences(a: Measurement, b: Measurement, metric: str) -> FloatArray:
+    """Return A minus B in the resamples where both are defined; none where either was not drawn."""
+    drawn = [m.replicates.get(metric) for m in (a, b)]
+    if drawn[0] is None or drawn[1] is None:
+        return np.zeros(0)
+    differences = drawn[0] - drawn[1]
+    known: FloatArray = differences[~np.isnan(differences)]
+    return known
+
+
+def _tests(kind: str, spec: EstimateBoard, contenders: Sequence[Measurement]) -> Iterator[_Test]:
+    for task in dict.fromkeys(task for m in contenders for task in m.losses):
         there = [m for m in contenders if task in m.losses]
         losses = np.column_stack([m.losses[task] for m in there])
         # Weighted examples are no longer counts.
         are_counts = kind == "classification" and bool(np.isin(losses, (0.0, 1.0)).all())
         found = mcnemar_pairs(losses) if are_counts else paired_t_pairs(_larger_better(losses, kind))
         test = MCNEMAR if are_counts else PAIRED_T[kind]
-        rows += _test_rows([m.entrant for m in there], task, test, found, len(losses), spec.uncertainty.level)
-    known = [at for at, row in enumerate(rows) if row[8] is not None]
-    adjusted = dict(zip(known, holm([float(rows[at][8] or 0.0) for at in known]), strict=True))
-    return [(*row[:9], adjusted.get(at), *row[9:]) for at, row in enumerate(rows)]
+        yield from _of_task([m.entrant for m in there], task, test, found, len(losses), spec.uncertainty.level)
+
+
+def _with_holm(tests: Sequence[_Test]) -> list[_Test]:
+    """Return the tests with what Holm makes of each p-value beside all the others."""
+    adjusted = iter(holm([test.p_value for test in tests if test.p_value is not None]))
+    return [test if test.p_value is None else replace(test, p_holm=next(adjusted)) for test in tests]
 
 
 def _larger_better(losses: FloatArray, kind: str) -> FloatArray:
     return -losses if kind == "regression" else losses
 
 
-def _test_rows(
+def _of_task(
     names: Sequence[str], task: str, test: str, found: PairTests, n_units: int, level: float
-) -> Iterator[tuple[Cell, ...]]:
-    """Yield a row for each ordered pair, without Holm's value."""
+) -> Iterator[_Test]:
+    """Yield the test of each ordered pair, without Holm's value."""
     for a, name in enumerate(names):
         for b, other in enumerate(names):
             if a == b:
                 continue
-            only: tuple[Cell, Cell] = (None, None)
+            only: tuple[int | None, int | None] = (None, None)
             if found.only is not None:
                 only = (int(found.only[a, b]), int(found.only[b, a]))
             mean, deviation = float(found.mean[a, b]), float(found.deviation[a, b])
             p_value = None if np.isnan(found.p_value[a, b]) else float(found.p_value[a, b])
             needed = _examples_for_test(mean, deviation, level)
-            yield (name, other, task, test, n_units, *only, mean, p_value, needed)
+            yield _Test(name, other, task, test, n_units, only, mean, p_value, needed)
 
 
 def _examples_for_test(mean: float, deviation: float, level: float) -> int | None:

@@ -1,6 +1,6 @@
 """The boards of a series benchmark in the one leaderboard table of lrdbench's output contract.
 
-Called by `app.jobs.boards`.
+Called by `app.kinds.series.kind`.
 """
 
 from collections.abc import Sequence

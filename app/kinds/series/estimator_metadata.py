@@ -1,44 +1,45 @@
 """What the estimators of a series benchmark are: family, estimand, parameters, as their runs describe them.
 
-Called by `app.jobs.publish`. Estimators of different estimands answer different questions, and a board says so.
+Called by `app.kinds.series.kind`. Estimators of different estimands answer different questions, and a board says so.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.values.table import Column, Table
+from app.kinds.contract import Described
+from app.values.frame import Field, Frame
+from app.values.table import Cell, Column, Table
 
-COLUMNS = (
-    Column("estimator_name", "Estimator", "text"),
-    Column("family", "Family", "text"),
-    Column("target_estimand", "Estimand", "text", glossary="estimand"),
-    Column("supports_ci", "Intervals", "flag"),
-    Column("supports_diagnostics", "Diagnostics", "flag"),
-    Column("assumptions_json", "Assumptions", "text"),
-    Column("params_json", "Parameters", "text"),
-    Column("version", "Version", "text"),
+Estimator = tuple[str, Mapping[str, Any]]
+
+
+def _said(key: str) -> Callable[[Estimator], Cell]:
+    return lambda estimator: estimator[1].get(key)
+
+
+def _as_json(key: str, empty: list[Any] | dict[str, Any]) -> Callable[[Estimator], Cell]:
+    return lambda estimator: json.dumps(estimator[1].get(key, empty), sort_keys=True)
+
+
+FRAME: Frame[Estimator] = Frame(
+    [
+        Field(Column("estimator_name", "Estimator", "text"), lambda estimator: estimator[0]),
+        Field(Column("family", "Family", "text"), _said("family")),
+        Field(Column("target_estimand", "Estimand", "text", glossary="estimand"), _said("target_estimand")),
+        Field(Column("supports_ci", "Intervals", "flag"), _said("supports_ci")),
+        Field(Column("supports_diagnostics", "Diagnostics", "flag"), _said("supports_diagnostics")),
+        Field(Column("assumptions_json", "Assumptions", "text"), _as_json("assumptions", [])),
+        Field(Column("params_json", "Parameters", "text"), _as_json("parameters", {})),
+        Field(Column("version", "Version", "text"), _said("version")),
+    ]
 )
-Described = Mapping[str, Mapping[str, Any]]
 
 
 def metadata_table(described: Described) -> Table:
     """Return one row per estimator, with the columns of lrdbench's output contract."""
-    rows = tuple(
-        (
-            name,
-            about.get("family"),
-            about.get("target_estimand"),
-            about.get("supports_ci"),
-            about.get("supports_diagnostics"),
-            json.dumps(about.get("assumptions", []), sort_keys=True),
-            json.dumps(about.get("parameters", {}), sort_keys=True),
-            about.get("version"),
-        )
-        for name, about in sorted(described.items())
-    )
-    return Table("tables/estimator_metadata", "Estimators", COLUMNS, rows)
+    return FRAME.table("tables/estimator_metadata", "Estimators", sorted(described.items()))
 
 
 def note_estimands(tables: Sequence[Table], described: Described) -> list[Table]:

@@ -2,7 +2,10 @@
 
 from app.admission.case import Case, KindRules
 from app.admission.check import Check
-from app.kinds.contract import Kind, Rows
+from app.kinds.contract import Kind, Published, Rows
+from app.kinds.series.contract_board import contract_leaderboard
+from app.kinds.series.contract_tables import series_tables
+from app.kinds.series.estimator_metadata import metadata_table, note_estimands
 from app.kinds.series.glossary import ENTRIES
 from app.kinds.series.pages import PAGES
 from app.kinds.series.part import SeriesPart
@@ -10,10 +13,22 @@ from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rules import check_records
 from app.kinds.series.run import SUFFIXES
 from app.kinds.series.summary import own_claims, summarise
+from app.values.table import Table
 
 
 def _records(case: Case) -> list[Check]:
     return [] if case.standing is None else check_records(case.scores, case.standing)
+
+
+def _tables(published: Published) -> list[Table]:
+    """Return the boards with the tables of lrdbench's contract, and what the estimators are where runs say it."""
+    tables, rows = list(published.boards), published.rows()
+    if len(rows):
+        ranked = [table for table in tables if table.name.startswith("leaderboard/") and table.rows]
+        tables += series_tables(published.manifest, rows)
+        tables += [contract_leaderboard(ranked)] if ranked else []
+    described = published.described()
+    return [*note_estimands(tables, described), metadata_table(described)] if described else tables
 
 
 SERIES = Kind(
@@ -27,4 +42,5 @@ SERIES = Kind(
     suffixes=SUFFIXES,
     rules=KindRules(run=_records),
     rows=Rows(form="records"),
+    benchmark_tables=_tables,
 )

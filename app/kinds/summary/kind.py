@@ -1,10 +1,12 @@
 """Evidence kind evaluation_summary, as the other rooms see it. Read by `app.kinds.known`."""
 
-from app.kinds.contract import Kind
+from app.kinds.contract import Kind, Rows
 from app.kinds.summary.pages import PAGES
 from app.kinds.summary.part import SummaryPart
 from app.kinds.summary.read import read_evaluation_summary
 from app.kinds.summary.summary import summarise
+
+QUANTITIES = ("training_time_s", "inference_time_s", "n_forecasts")
 
 SUMMARY = Kind(
     name="evaluation_summary",
@@ -12,4 +14,5 @@ SUMMARY = Kind(
     read=read_evaluation_summary,
     summarise=summarise,
     pages=PAGES,
+    rows=Rows(beside=QUANTITIES),
 )

@@ -1,0 +1,38 @@
+"""How a manifest declares a board of skill scores. Read by `app.boards.skill_score.method` and `.relative`."""
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from app.manifest.base import MetricName, Name
+from app.manifest.manifest import Leaderboard, Metric
+
+
+class SkillScore(Leaderboard):
+    """A board of skill scores: 1 − geometric mean of errors relative to the baseline's."""
+
+    method: Literal["skill_score"]
+    metric: MetricName
+    baseline: Name
+    leakage_model: Name | None = None
+    missing: Literal["error", "drop", "impute"] = "error"
+    clip: list[float] = Field(default=[0.01, 100.0], min_length=2, max_length=2)
+    rank_by: Literal["skill_score", "win_rate"] = "skill_score"
+    normalize_time_per_n_forecasts: int | None = Field(None, ge=1)
+
+    @field_validator("clip")
+    @classmethod
+    def _clip_is_a_range(cls, clip: list[float]) -> list[float]:
+        if not 0 < clip[0] < clip[1]:
+            raise ValueError("clip must be [low, high] with 0 < low < high")
+        return clip
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the one metric of the board."""
+        return (self.metric,)
+
+    def check_metric(self, metric: Metric) -> str | None:
+        """Return why the metric cannot be used, if it cannot: ratios need errors, smaller being better."""
+        if metric.direction != "minimize":
+            return f"skill_score compares errors; {self.metric} has direction {metric.direction}"
+        return None

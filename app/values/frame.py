@@ -1,0 +1,68 @@
+"""A column declared together with the function that gives its cell, and tables made of such fields.
+
+Called by the ranking methods and the kinds. A table is a frame and one value for each row, so a column and its cells
+cannot come apart, and what stands in which column is said once.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from app.values.table import Cell, Column, Table
+
+R = TypeVar("R")
+S = TypeVar("S")
+
+Ends = tuple[Cell, Cell, Cell]
+"""A number and the low and high end of its interval, None for what there is none of."""
+
+
+@dataclass(frozen=True)
+class Field(Generic[R]):
+    """A column, and what stands in it for a row that is made of a value of type R."""
+
+    column: Column
+    cell: Callable[[R], Cell]
+
+    def of(self, part: Callable[[S], R]) -> "Field[S]":
+        """Return the same column for rows of which R is a part."""
+        return Field(self.column, lambda row: self.cell(part(row)))
+
+
+@dataclass(frozen=True)
+class Frame(Generic[R]):
+    """The fields of a table, from left to right."""
+
+    fields: Sequence[Field[R]]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns of the table."""
+        return tuple(field.column for field in self.fields)
+
+    def cells(self, row: R) -> tuple[Cell, ...]:
+        """Return the cells of one row."""
+        return tuple(field.cell(row) for field in self.fields)
+
+    def table(
+        self, name: str, title: str, rows: Iterable[R], notes: Iterable[str] = (), meta: Mapping[str, Any] | None = None
+    ) -> Table:
+        """Return the table with a row for each value, in their order."""
+        return Table(name, title, self.columns, tuple(map(self.cells, rows)), tuple(notes), dict(meta or {}))
+
+
+def with_interval(
+    column: Column, ends: Callable[[R], Ends], *, ends_title: str | None = None
+) -> tuple[Field[R], Field[R], Field[R]]:
+    """Return a number's column and those of its interval, which are details with the glossary and digits of the number.
+
+    `ends_title` says what the ends are of where that is not the column's own title.
+    """
+    low, high = f"{column.name}_lower", f"{column.name}_upper"
+    title = ends_title or column.title
+    detail = Column(low, f"{title}, low", detail=True, glossary=column.glossary, digits=column.digits)
+    return (
+        Field(replace(column, interval=(low, high)), lambda row: ends(row)[0]),
+        Field(detail, lambda row: ends(row)[1]),
+        Field(replace(detail, name=high, title=f"{title}, high"), lambda row: ends(row)[2]),
+    )

@@ -1,0 +1,107 @@
+"""What may be added from outside: a ranking method and a column on every board, each walked from POST to page and CSV.
+
+Nothing of the app is changed or replaced: each is added to its registry for the time of a test. The class of the
+method's boards stands in this module, because readers of uploads load it by its name.
+"""
+
+import csv
+import io
+from typing import Literal
+
+import numpy as np
+
+from app.boards.cells import build_cells
+from app.boards.registry import TableMethod, methods
+from app.boards.standing import COLUMNS, Place, board_table, draw_tasks, ends_at, stand, uncertainty_meta
+from app.boards.tables import BoardTables
+from app.manifest.base import MetricName
+from app.manifest.manifest import Leaderboard, Manifest
+from app.values.frame import Field, with_interval
+from app.values.scores import ScoreTable
+from app.values.table import Column
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, send
+from tests.conftest import Site
+
+
+class Worst(Leaderboard):
+    """A board of the largest error of any task."""
+
+    method: Literal["worst"]
+    metric: MetricName
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the one metric of the board."""
+        return (self.metric,)
+
+
+def compute_worst(manifest: Manifest, spec: Worst, scores: ScoreTable) -> BoardTables:
+    """Rank by the largest error; its interval is drawn over tasks."""
+    cells = build_cells(manifest, spec, scores, spec.metric)
+    resamples = draw_tasks(spec, len(cells.tasks))
+    assert resamples is not None
+    points = cells.values.max(axis=0)
+    rng = np.random.default_rng(spec.uncertainty.rng_seed)
+    drawn = np.stack(
+        [cells.values[rng.integers(0, len(cells.tasks), len(cells.tasks))].max(axis=0) for _ in range(200)]
+    )
+    standing = stand(-points, -drawn, spec.uncertainty.level)
+    column = Column(f"worst_{spec.metric}", "Largest error", direction="minimize", digits=3)
+    fields = with_interval(column, ends_at(points, drawn, spec.uncertainty.level))
+    meta = {"method": spec.method, "rank_by": column.name, **uncertainty_meta(spec, len(cells.tasks))}
+    return BoardTables(board_table(spec, fields, standing.placed(cells.entrants), (), meta), None)
+
+
+def publish(site: Site, board: str) -> None:
+    """Declare the benchmark with one more board, send both entrants' rows, and do the work that they call for."""
+    declared = site.http.post("/benchmarks", content=MANIFEST + board, headers=site.auth("steward"))
+    assert declared.status_code == 201, declared.text
+    assert site.http.post("/preregs", content=PREREG, headers=site.auth()).status_code == 201
+    for rows in (BASE, GOOD):
+        assert send(site, rows)["http"] == 202
+    site.work()
+
+
+def rows_of(site: Site, board: str) -> list[dict[str, str]]:
+    """Return the rows of a board's CSV."""
+    text = site.http.get(f"/benchmarks/tiny/leaderboards/{board}.csv").text
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_ranking_method_is_one_entry(site: Site) -> None:
+    """Its boards are declared in a manifest, computed, published, and shown like any other's."""
+    with methods().also("worst", TableMethod(Worst, compute_worst)):
+        publish(site, "  - {name: worst, method: worst, metric: MASE}\n")
+        rows = rows_of(site, "worst")
+        page = site.http.get("/benchmarks/tiny/leaderboards/worst").text
+
+    assert [(row["rank"], row["entrant"], row["worst_MASE"]) for row in rows] == [
+        ("1", "Good", "2.0"),
+        ("2", "Base", "4.0"),
+    ]
+    assert [row["rank_high"] for row in rows] == ["1", "2"]
+    assert "Largest error" in page
+
+
+def test_a_method_that_nobody_added_is_refused(site: Site) -> None:
+    """What was added for a while is gone afterwards."""
+    board = "  - {name: worst, method: worst, metric: MASE}\n"
+    answer = site.http.post("/benchmarks", content=MANIFEST + board, headers=site.auth("steward"))
+
+    assert answer.status_code == 422
+    assert "worst" in answer.text
+
+
+def test_a_column_on_every_board_is_one_field(site: Site) -> None:
+    """Boards of two methods have it, on the page, in JSON and in CSV, behind the columns that every board has."""
+    sure = Field(Column("is_sure", "Rank is sure", "flag"), _is_sure)
+    with COLUMNS.also("is_sure", sure):
+        publish(site, "")
+
+    for board in ("skill", "average"):
+        assert list(rows_of(site, board)[0])[-1] == "is_sure"
+        assert [row["is_sure"] for row in rows_of(site, board)] == ["True", "True"]
+        assert "Rank is sure" in site.http.get(f"/benchmarks/tiny/leaderboards/{board}").text
+
+
+def _is_sure(place: Place) -> bool | None:
+    return None if place.rank_low is None else place.rank_low == place.rank_high
