@@ -144,7 +144,7 @@ def test_a_damaged_member_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"not a gzip", gzip.compress(A, mtime=0)[:-10], gzip.compress(A) + b"trailing", b""]
+    "content", [b"not a gzip", gzip.compress(A, mtime=0)[:-10], gzip.compress(A, mtime=0) + b"trailing", b""]
 )
 def test_a_broken_gzip_is_named(tmp_path: Path, content: bytes) -> None:
     """A file that is no gzip, or half of one, is a problem of that file."""
