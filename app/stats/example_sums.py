@@ -59,7 +59,7 @@ def _count_flagged(counts: Counts, flags: Counts, counted: IntArray) -> None:
         for flag in range(flags.shape[0]):
             total = 0
             for at in range(counts.shape[1]):
-                total += counts[row, at] * flags[flag, at]
+                total += int(counts[row, at]) * int(flags[flag, at])
             counted[row, flag] = total
 
 
