@@ -130,7 +130,8 @@ def _fill(
     for row in range(counts.shape[0]):
         n_drawn, n_used = 0, 0
         for at in range(codes.shape[1]):
-            count = table[codes[row, at]]
+            # A whole number of 64 bits also where the loop is not compiled: sums of 8 bits would wrap there.
+            count = np.int64(table[codes[row, at]])
             counts[row, at] = count
             n_drawn += count
             if count == _MIXED:
