@@ -57,11 +57,15 @@ class Metric(Part):
 
 
 class Task(Part):
-    """One task of a closed list; `where` gives the value that each named column must have in its rows."""
+    """One task of a closed list; `where` gives the value that each named column must have in its rows.
+
+    `n_forecasts` is how many forecasts a run of it makes, which a row may leave out but not state otherwise.
+    """
 
     id: TaskName
     title: Title | None = None
     where: dict[ColumnName, Any] = Field(default_factory=dict)
+    n_forecasts: int | None = Field(None, ge=1, le=2**53)
 
 
 class OpenTasks(Part):

@@ -22,6 +22,7 @@ MANIFEST_REASONS = {reason.value for reason in Unavailable} - {Unavailable.FAULT
 ODD = ("0", "0.0", "-0.0", "1e-400", "-1e-400", "5e-324", "1e-308", "1e-160", "1e-50", "1", "1", "1.0", "2.5", "7",
        "1e25", "1e49", "1e50", "")  # fmt: skip
 SIGNED = (*ODD, "-1", "-1e50", "-5e-324")
+COUNTS = ("", "1", "1.0", "7", "100", "1e3", "1e50")
 TASKS = ("t1", "t2", "t3")
 
 SUMMARY = f"""
@@ -124,7 +125,9 @@ SUMMARY_COLUMNS = ("model", "task", "leaked", "E", "S", "D", "train", "infer", "
 def summary_rows(entrant: str) -> st.SearchStrategy[list[list[str]]]:
     """Return rows of an entrant on some of the tasks."""
     odd, signed = st.sampled_from(ODD), st.sampled_from(SIGNED)
-    cells = st.tuples(st.sampled_from(("True", "False")), odd, signed, signed, odd, odd, odd).map(list)
+    cells = st.tuples(st.sampled_from(("True", "False")), odd, signed, signed, odd, odd, st.sampled_from(COUNTS)).map(
+        list
+    )
     tasks = st.sets(st.sampled_from(TASKS), min_size=1).map(sorted)
     return tasks.flatmap(
         lambda names: st.lists(cells, min_size=len(names), max_size=len(names)).map(

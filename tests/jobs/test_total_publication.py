@@ -58,7 +58,7 @@ def send_fev(site: Site, content: bytes, who: str = "alice", **form: str) -> Any
         (1, {"SQL": "1e-400"}),
         (None, {"training_time_s": "1e50", "inference_time_s": "1e50"}),
         (None, {"MASE": "1e50"}),
-        (None, {"SQL": "5e-324", "num_forecasts": "0"}),
+        (None, {"SQL": "5e-324", "num_forecasts": ""}),
     ],
 )
 def test_an_extreme_row_of_fev_is_published_with_the_next_submission(
@@ -109,15 +109,19 @@ def test_a_claim_beyond_the_limit_is_refused(roomy_site: Site) -> None:
     assert "1e+50" in answer.text
 
 
-def test_a_count_of_no_forecast_gives_no_time(roomy_site: Site) -> None:
-    """Where nobody has another count the time is null, and the board says why."""
+def test_one_submitters_count_of_forecasts_changes_nobodys_rank_and_shows_no_wrong_time(roomy_site: Site) -> None:
+    """Without a declared count the second submitter is not refused, and the times are null with the counts named."""
     slug = cases.begin(roomy_site, cases.SUMMARY.replace("TASKS", cases.DECLARED))
-    rows = [["Base", task, "False", 1, 1, 1, 10, 5, 0] for task in cases.TASKS]
-    sent = cases.send(roomy_site, slug, "r.csv", cases.table(cases.SUMMARY_COLUMNS, rows))
-    shown = cases.settle(roomy_site, slug, [sent.json()["id"]], ["Base"])["leaky"]
+    numbers = []
+    for name, count, who in (("Base", 100, "alice"), ("Liar", 1, "bob")):
+        rows = [[name, task, "False", 1, 1, 1, 10, 5, count] for task in cases.TASKS]
+        sent = cases.send(roomy_site, slug, "r.csv", cases.table(cases.SUMMARY_COLUMNS, rows), who)
+        numbers.append(sent.json()["id"])
+    shown = cases.settle(roomy_site, slug, numbers, ["Base", "Liar"])["leaky"]
 
-    assert shown["rows"][0]["median_e2e_time_s_per100"] is None
-    assert any("less than one forecast" in note for note in shown["notes"])
+    assert [row["median_e2e_time_s_per100"] for row in shown["rows"]] == [None, None]
+    assert shown["meta"]["time_reason"] == "forecast_counts_differ"
+    assert any("t1 (1 by Liar, 100 by Base)" in note for note in shown["notes"])
 
 
 def test_a_run_of_lrdbench_with_huge_errors_is_refused_row_by_row(roomy_site: Site) -> None:

@@ -3,15 +3,16 @@
 Found by `app.boards.registry`. STATISTICS: fev 0.10's `leaderboard` and `pairwise_comparison`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from app.boards.cells import CellMatrix, build_cells, quantity
+from app.boards.cells import build_cells
 from app.boards.skill_score.relative import Relative, relative_errors, require_baseline, without_leaks
 from app.boards.skill_score.spec import SkillScore
+from app.boards.skill_score.times import median_times
 from app.boards.standing import BoardStanding, board_table, cell_at, draw_tasks, ends_at, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, pairwise_notes, sentences, task_pairs_table
 from app.manifest.manifest import Manifest
@@ -23,8 +24,6 @@ from app.values.frame import Field, with_interval
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
-FEWEST_FORECASTS = 1.0
-
 
 def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pairs: bool = True) -> BoardTables:
     """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it."""
@@ -33,10 +32,10 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     relative = relative_errors(cells, spec)
     resamples = draw_tasks(spec, int(relative.kept.sum()))
     found = _measured(spec, relative, resamples)
-    times = _times(spec, scores, relative)
-    fields = (*_effects(spec, found), *_time_fields(spec, times), *_counts(relative))
-    notes = (*_notes(spec, relative), *_notes_on_times(_uncounted(spec, scores, relative)))
-    board = board_table(spec, fields, found.standing.placed(cells.entrants), notes, _meta(spec, relative))
+    times = median_times(manifest, spec, scores, relative)
+    fields = (*_effects(spec, found), *times.fields(), *_counts(relative))
+    notes, meta = (*_notes(spec, relative), *times.notes()), _meta(spec, relative) | times.meta()
+    board = board_table(spec, fields, found.standing.placed(cells.entrants), notes, meta)
     if not with_pairs or len(cells.entrants) < 2:
         return BoardTables(board, None)
     return BoardTables(board, _pairwise(manifest.slug, spec, relative, resamples, found.drawn.get(found.rank_by)))
@@ -70,53 +69,6 @@ def _effects(spec: SkillScore, found: _Found) -> Iterator[Field[int]]:
         yield from with_interval(column, ends_at(found.points[name], found.drawn.get(name), spec.uncertainty.level))
 
 
-def _times(spec: SkillScore, scores: ScoreTable, relative: Relative) -> list[FloatArray]:
-    """Return median training and inference times and those of their sum, each [n_entrants]."""
-    training = quantity(relative.cells, scores, "training_time_s")
-    inference = quantity(relative.cells, scores, "inference_time_s")
-    if spec.normalize_time_per_n_forecasts is not None:
-        per = spec.normalize_time_per_n_forecasts / _n_forecasts(relative.cells, scores)
-        training, inference = training * per, inference * per
-    return [_median(times[relative.kept]) for times in (training, inference, training + inference)]
-
-
-def _n_forecasts(cells: CellMatrix, scores: ScoreTable) -> FloatArray:
-    """Return forecasts per task, [n_tasks, 1]: a property of the task, so any entrant's count will do."""
-    known = np.nan_to_num(quantity(cells, scores, "n_forecasts")).max(axis=1, keepdims=True)
-    return np.where(known < FEWEST_FORECASTS, np.nan, known)
-
-
-def _uncounted(spec: SkillScore, scores: ScoreTable, relative: Relative) -> list[str]:
-    """Return the tasks of which every count that was sent is of no forecast at all, so that no time is per forecast."""
-    if spec.normalize_time_per_n_forecasts is None:
-        return []
-    sent = ~np.isnan(quantity(relative.cells, scores, "n_forecasts")).all(axis=1)
-    nothing = np.isnan(_n_forecasts(relative.cells, scores)[:, 0])
-    return [relative.cells.tasks[at] for at in np.flatnonzero(sent & nothing & relative.kept)]
-
-
-def _median(times: FloatArray) -> FloatArray:
-    """Return medians over the tasks that have a time, [n_entrants]; NaN where none has."""
-    return np.array([np.median(t[~np.isnan(t)]) if (~np.isnan(t)).any() else np.nan for t in times.T])
-
-
-def _time_fields(spec: SkillScore, times: Sequence[FloatArray]) -> Iterator[Field[int]]:
-    n = spec.normalize_time_per_n_forecasts
-    per, unit = ("", "s") if n is None else (f"_per{n}", f"s per {n} forecasts")
-    titles = {"training": "Training", "inference": "Inference", "e2e": "Time"}
-    for (name, title), values in zip(titles.items(), times, strict=True):
-        column = Column(
-            f"median_{name}_time_s{per}",
-            title,
-            unit=unit,
-            direction="minimize",
-            glossary="median_time",
-            digits=2,
-            detail=name != "e2e",
-        )
-        yield Field(column, cell_at(values))
-
-
 def _counts(relative: Relative) -> tuple[Field[int], ...]:
     cells, kept = relative.cells, relative.kept
     present, n_attempted = cells.present[kept], len(cells.tasks)
@@ -133,12 +85,6 @@ def _counts(relative: Relative) -> tuple[Field[int], ...]:
         Field(Column("n_imputed", "Imputed", "integer", glossary="n_imputed"), cell_at(relative.n_imputed)),
         Field(Column("n_leaked", "Leaked", "integer", glossary="n_leaked"), cell_at(cells.leaked[kept].sum(axis=0))),
     )
-
-
-def _notes_on_times(uncounted: Sequence[str]) -> tuple[str, ...]:
-    if not uncounted:
-        return ()
-    return (f"No time per forecast on {sentences(uncounted)}: every count sent there is of less than one forecast.",)
 
 
 def _meta(spec: SkillScore, relative: Relative) -> dict[str, Any]:

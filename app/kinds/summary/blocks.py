@@ -16,6 +16,7 @@ from app.files.number_cells import Bounds, describe_wrong, read_numbers, wrong_c
 from app.files.uploads import ReceivedFile
 from app.files.vocabulary import Vocabulary, local_codes
 from app.kinds.summary.columns import FileColumns, SummaryColumns, empty_texts
+from app.kinds.summary.counts import ForecastCounts
 from app.kinds.summary.task_rules import TaskRules
 from app.manifest.manifest import Manifest
 from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
@@ -85,6 +86,7 @@ class BlockReader:
         self.entrants = Vocabulary(is_name)
         known = manifest.task_ids()
         self.tasks = Vocabulary(is_task_name) if known is None else Vocabulary(lambda _: False, known)
+        self._counts = ForecastCounts(manifest, self.tasks)
         self.recorded = {name: Vocabulary(lambda text: len(text) <= MAX_RECORDED) for name in columns.recorded}
 
     def read(self, block: Block, found: FileColumns, file: ReceivedFile) -> Part:
@@ -95,7 +97,7 @@ class BlockReader:
         return Part(
             entrant=self._read_entrants(cells),
             task=tasks,
-            values=self._read_values(cells),
+            values=self._read_values(cells, tasks),
             leaked=self._read_flags(cells),
             row=block.rows,
             file=file.position,
@@ -151,13 +153,19 @@ class BlockReader:
 
         cells.refuse(column, wrong, message)
 
-    def _read_values(self, cells: Cells) -> FloatArray:
+    def _read_values(self, cells: Cells, tasks: IntArray) -> FloatArray:
         metrics = [
             self._read_numbers(cells, name, Bounds(metric.min, metric.max))
             for name, metric in self._manifest.metrics.items()
         ]
-        measured = [self._read_numbers(cells, column, MEASURED) for _, column in self._columns.measured]
-        return np.column_stack([*metrics, *measured])
+        measured = {name: self._read_numbers(cells, column, MEASURED) for name, column in self._columns.measured}
+        if "n_forecasts" in measured:
+            self._check_counts(cells, dict(self._columns.measured)["n_forecasts"], measured["n_forecasts"], tasks)
+        return np.column_stack([*metrics, *measured.values()])
+
+    def _check_counts(self, cells: Cells, column: str, counts: FloatArray, tasks: IntArray) -> None:
+        wrong = self._counts.wrong(counts, tasks)
+        cells.refuse(column, wrong, lambda at: self._counts.complaint(float(counts[at]), int(tasks[at])))
 
     def _read_numbers(self, cells: Cells, column: str, bounds: Bounds) -> FloatArray:
         texts = cells.texts(column)

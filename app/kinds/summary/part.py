@@ -1,10 +1,11 @@
 """What a benchmark of evaluation summaries declares beside the common keys. Read by the modules beside it."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from app.manifest.manifest import KindPart
+from app.manifest.manifest import Common, KindPart, OpenTasks
 from app.manifest.parts import Columns
 
 
@@ -13,3 +14,9 @@ class SummaryPart(KindPart):
 
     columns: Columns = Field(default_factory=Columns)
     preset: Literal["fev"] | None = None
+
+    def complaints(self, common: Common) -> Iterator[str]:
+        """Yield that counts of forecasts are declared which no column could be held against."""
+        tasks = [] if isinstance(common.tasks, OpenTasks) else common.tasks
+        if self.columns.n_forecasts is None and any(task.n_forecasts is not None for task in tasks):
+            yield "tasks: n_forecasts is declared, and columns.n_forecasts names no column in which rows say it"

@@ -1,0 +1,130 @@
+"""Median times on a board of skill scores, per so many forecasts where the board asks for it.
+
+Called by `app.boards.skill_score.method`; pure. How many forecasts a task asks for is a property of the task, not of an
+entrant: where the manifest does not say it, the rows must agree on it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.boards.cells import quantity
+from app.boards.skill_score.relative import Relative
+from app.boards.skill_score.spec import SkillScore
+from app.boards.standing import cell_at
+from app.boards.tables import sentences
+from app.manifest.manifest import Manifest, OpenTasks
+from app.stats.arrays import FloatArray
+from app.values.frame import Field
+from app.values.scores import ScoreTable
+from app.values.table import Column
+
+FEWEST_FORECASTS = 1.0
+TITLES = {"training": "Training", "inference": "Inference", "e2e": "Time"}
+DISPUTED = "forecast_counts_differ"
+
+
+@dataclass(frozen=True)
+class Times:
+    """Median training and inference times and those of their sum, each [n_entrants], in seconds; NaN where unknown.
+
+    `uncounted` are the tasks of which every count is of no forecast at all. `disputed` says of each task on which the
+    rows' counts differ, and for which the manifest has none, who says what: then no time per forecast is known.
+    """
+
+    per: int | None
+    medians: tuple[FloatArray, FloatArray, FloatArray]
+    uncounted: tuple[str, ...] = ()
+    disputed: tuple[str, ...] = ()
+
+    def fields(self) -> Iterator[Field[int]]:
+        """Yield the columns of the times; the sum is the one that stands in the first view."""
+        per, unit = ("", "s") if self.per is None else (f"_per{self.per}", f"s per {self.per} forecasts")
+        for (name, title), values in zip(TITLES.items(), self.medians, strict=True):
+            column = Column(
+                f"median_{name}_time_s{per}",
+                title,
+                unit=unit,
+                direction="minimize",
+                glossary="median_time",
+                digits=2,
+                detail=name != "e2e",
+            )
+            yield Field(column, cell_at(values))
+
+    def notes(self) -> Iterator[str]:
+        """Yield why a time is missing."""
+        if self.disputed:
+            yield (
+                f"No time per forecast: the counts of forecasts differ on {'; '.join(self.disputed[:3])}"
+                f"{f'; and on {len(self.disputed) - 3} more tasks' if len(self.disputed) > 3 else ''}. "
+                "Whose count is right only the manifest can say, with n_forecasts of the task."
+            )
+        if self.uncounted:
+            yield (
+                f"No time per forecast on {sentences(self.uncounted)}: "
+                "every count sent there is of less than one forecast."
+            )
+
+    def meta(self) -> dict[str, Any]:
+        """Return the flag that counts differ, for the table's `meta`."""
+        return {"time_reason": DISPUTED, "time_disputed": list(self.disputed)} if self.disputed else {}
+
+
+def median_times(manifest: Manifest, spec: SkillScore, scores: ScoreTable, relative: Relative) -> Times:
+    """Return the times over the tasks that the board keeps."""
+    training = quantity(relative.cells, scores, "training_time_s")[relative.kept]
+    inference = quantity(relative.cells, scores, "inference_time_s")[relative.kept]
+    n = spec.normalize_time_per_n_forecasts
+    if n is None:
+        return Times(n, _medians(training, inference))
+    tasks = [task for task, kept in zip(relative.cells.tasks, relative.kept.tolist(), strict=True) if kept]
+    declared = _declared(manifest, tasks)
+    sent = quantity(relative.cells, scores, "n_forecasts")[relative.kept]
+    disputed = tuple(_disputes(relative.cells.entrants, tasks, np.where(np.isnan(declared), sent, np.nan)))
+    counts = np.where(np.isnan(declared), _largest(sent), declared)
+    counts = np.where(counts < FEWEST_FORECASTS, np.nan, counts)
+    per = np.full(counts.shape, np.nan) if disputed else n / counts
+    uncounted = np.isnan(counts[:, 0]) & ~np.isnan(sent).all(axis=1)
+    nothing = tuple(task for task, is_nothing in zip(tasks, uncounted.tolist(), strict=True) if is_nothing)
+    return Times(n, _medians(training * per, inference * per), nothing, disputed)
+
+
+def _declared(manifest: Manifest, tasks: list[str]) -> FloatArray:
+    """Return the manifest's counts, [n_tasks, 1]; NaN where it has none."""
+    known = {} if isinstance(manifest.tasks, OpenTasks) else {task.id: task.n_forecasts for task in manifest.tasks}
+    counts = [known.get(task) for task in tasks]
+    return np.array([[np.nan if count is None else float(count)] for count in counts])
+
+
+def _largest(sent: FloatArray) -> FloatArray:
+    """Return each task's count, [n_tasks, 1]: where nobody differs, any entrant's will do."""
+    largest: FloatArray = np.nan_to_num(sent).max(axis=1, keepdims=True)
+    return largest
+
+
+def _disputes(entrants: tuple[str, ...], tasks: list[str], sent: FloatArray) -> Iterator[str]:
+    """Yield the tasks on which counts differ, each with the counts and who sent them, the rarest count first."""
+    for task, row in zip(tasks, sent, strict=True):
+        counts, n_times = np.unique(row[~np.isnan(row)], return_counts=True)
+        if len(counts) > 1:
+            said = [
+                f"{count:.15g} by {_who(entrants, row, count)}"
+                for count in counts[np.argsort(n_times, kind="stable")].tolist()
+            ]
+            yield f"{task} ({', '.join(said)})"
+
+
+def _who(entrants: tuple[str, ...], counts: FloatArray, count: float) -> str:
+    return sentences([name for name, own in zip(entrants, counts.tolist(), strict=True) if own == count])
+
+
+def _medians(training: FloatArray, inference: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    return _median(training), _median(inference), _median(training + inference)
+
+
+def _median(times: FloatArray) -> FloatArray:
+    """Return medians over the tasks that have a time, [n_entrants]; NaN where none has."""
+    return np.array([np.median(t[~np.isnan(t)]) if (~np.isnan(t)).any() else np.nan for t in times.T])

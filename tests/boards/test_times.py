@@ -1,0 +1,91 @@
+"""Times per forecast on boards of skill scores: whose count of forecasts counts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.boards.registry import compute_board
+from app.kinds.parse import parse_manifest
+from app.manifest.manifest import Manifest
+from app.values.scores import ScoreTable
+from app.values.table import Table
+from tests.cases.fev_rows import FEV, fev_scores
+
+TIME = "median_e2e_time_s_per100"
+EXAMPLE = FEV.parents[2] / "examples" / "fev-bench" / "manifest.yaml"
+
+
+def manifest(*, counted: bool) -> Manifest:
+    """Return the example's manifest, with the counts of forecasts of its result files or without any."""
+    declared = parse_manifest(EXAMPLE.read_bytes())
+    assert isinstance(declared.tasks, list)
+    counts = counts_of(fev_scores()) if counted else dict.fromkeys(declared.task_ids() or ())
+    tasks = [task.model_copy(update={"n_forecasts": counts[task.id]}) for task in declared.tasks]
+    return declared.model_copy(update={"tasks": tasks})
+
+
+def counts_of(scores: ScoreTable) -> dict[str, int | None]:
+    """Return the largest count of each task; on fev-bench all are equal."""
+    counts = scores.value("n_forecasts")
+    return {task: int(np.nanmax(counts[scores.task.codes == at])) for at, task in enumerate(scores.task.words)}
+
+
+def with_count(scores: ScoreTable, entrant: str, factor: float) -> ScoreTable:
+    """Return rows in which one entrant states other counts."""
+    values = scores.values.copy()
+    mine = scores.entrant.codes == scores.entrant.words.index(entrant)
+    values[mine, scores.columns.index("n_forecasts")] *= factor
+    return replace(scores, values=values)
+
+
+def board(declared: Manifest, scores: ScoreTable, tasks: list[str] | None = None) -> Table:
+    """Return the board of SQL."""
+    changes = {
+        "tasks": tasks,
+        "uncertainty": declared.leaderboard("sql").uncertainty.model_copy(update={"n_resamples": 100}),
+    }
+    return compute_board(declared, declared.leaderboard("sql").model_copy(update=changes), scores).leaderboard
+
+
+def times(table: Table) -> dict[str, float]:
+    """Return each entrant's time."""
+    return {row["entrant"]: row[TIME] for row in table.records()}
+
+
+def test_the_manifests_count_decides_whatever_a_row_says() -> None:
+    """Evidence that came before the manifest said how many does not change a time."""
+    declared = manifest(counted=True)
+
+    assert times(board(declared, with_count(fev_scores(), "Drift", 50.0))) == times(board(declared, fev_scores()))
+
+
+def test_without_a_declared_count_the_times_are_those_of_agreeing_rows() -> None:
+    """fev's own times come out from the rows alone."""
+    expected = pd.read_csv(FEV / "expected" / "leaderboard_SQL_impute_leak_n1000.csv", index_col="model_name")[TIME]
+
+    ours = pd.Series(times(board(manifest(counted=False), fev_scores())))[expected.index]
+
+    assert np.abs(ours - expected).max() < 1e-12
+
+
+@pytest.mark.parametrize("factor", [0.5, 50.0])
+def test_one_entrants_count_makes_nobodys_time_another(factor: float) -> None:
+    """Times are null and flagged with who says what, instead of divided by the largest count."""
+    table = board(manifest(counted=False), with_count(fev_scores(), "Drift", factor))
+
+    assert set(times(table).values()) == {None}
+    assert table.meta["time_reason"] == "forecast_counts_differ"
+    assert any("by Drift" in note and "and on 97 more tasks" in note for note in table.notes)
+
+
+def test_a_dispute_about_tasks_off_the_board_costs_no_time() -> None:
+    """Only the tasks that a board keeps are asked for their counts."""
+    scores = fev_scores()
+    drift = scores.entrant.codes == scores.entrant.words.index("Drift")
+    values = scores.values.copy()
+    values[drift & (scores.task.codes == 0), scores.columns.index("n_forecasts")] += 1.0
+    tasks = list(scores.task.words[1:11])
+
+    assert None not in times(board(manifest(counted=False), replace(scores, values=values), tasks)).values()
