@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 from app.boards.weighted_rank.groups import stratum_aggregates
+from app.kinds.series.part import SeriesUncertainty
 from app.kinds.series.uncertainty import SeriesInterval, series_intervals
-from app.manifest.parts import SeriesUncertainty
 from app.stats.strata import Group
 
 N_ESTIMATORS, N_STRATA, N_RECORDS, N_METRICS = 20, 50, 10, 5

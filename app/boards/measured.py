@@ -63,6 +63,7 @@ class EvidenceWords:
 
     `resampled` is what the resamples draw, `too_few` what there are fewer than two of where they cannot, `failed` what
     counts as the worst there is. `has_statistics`: a score is a mean or an interquartile mean of many, and says which.
+    `metric_glossary` names the glossary's entry of a metric.
     """
 
     resampled: str
@@ -70,6 +71,7 @@ class EvidenceWords:
     failed: str
     has_statistics: bool = False
     notes: tuple[str, ...] = ()
+    metric_glossary: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,12 @@ Filled by `pages.py` of each kind; the web reads it as `Kind.pages`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from app.manifest.manifest import Manifest
-from app.manifest.parts import LabelSource
 from app.values.table import Column
+
+LabelSource = Literal["private", "submitted"]
 
 
 @dataclass(frozen=True)

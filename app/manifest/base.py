@@ -1,6 +1,6 @@
 """What every part of a manifest is built on: immutable, no unknown keys, names restricted at the door.
 
-Read by `app.manifest.manifest` and `app.manifest.parts`.
+Read by `app.manifest.manifest` and by the kinds' parts.
 """
 
 from typing import Annotated, Literal

@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field, SerializeAsAny, ValidationError
 
 from app.errors import Problem
 from app.manifest.base import ColumnName, Direction, MetricName, Name, Part, Slug, TaskName, Title
-from app.manifest.parts import Claim, Columns, Episodes, Mode, Predictions, SeriesUncertainty
 from app.names import clip_for_message
 from app.prereg.values import FailurePolicy
 
@@ -66,6 +65,15 @@ class Task(Part):
     title: Title | None = None
     where: dict[ColumnName, Any] = Field(default_factory=dict)
     n_forecasts: int | None = Field(None, ge=1, le=2**53)
+
+
+class Claim(Part):
+    """A contrast that the benchmark decides for every entrant: first minus second, against a threshold."""
+
+    contrast: tuple[Name, Name] = Field(strict=False)
+    metric: MetricName
+    threshold: float
+    direction: Literal["greater", "less"] = "greater"
 
 
 class OpenTasks(Part):
@@ -195,41 +203,6 @@ class Manifest(Common):
         """Return, ready for JSON, the keys that decide what is measured from given rows, beside the board's own."""
         shown = {name for name, field in type(self).model_fields.items() if NOT_MEASURED in field.metadata}
         return self.model_dump(mode="json", exclude=shown)
-
-    # The parts of the kinds under their old names, for rooms that do not ask the kind yet.
-    @property
-    def columns(self) -> Columns:
-        """Return the columns of a summary."""
-        return self._of_part("columns", Columns())
-
-    @property
-    def episodes(self) -> Episodes | None:
-        """Return where an episode says what."""
-        return self._of_part("episodes", None)
-
-    @property
-    def mode(self) -> Mode | None:
-        """Return the mode of a benchmark of series."""
-        return self._of_part("mode", None)
-
-    @property
-    def estimators(self) -> list[str] | None:
-        """Return the enrolled estimators of a benchmark of series."""
-        return self._of_part("estimators", None)
-
-    @property
-    def uncertainty(self) -> SeriesUncertainty | None:
-        """Return how the intervals of a benchmark of series are drawn."""
-        return self._of_part("uncertainty", None)
-
-    @property
-    def predictions(self) -> Predictions | None:
-        """Return what is predicted."""
-        return self._of_part("predictions", None)
-
-    def _of_part(self, key: str, default: Value) -> Value:
-        value: Value = getattr(self.part, key, default)
-        return value
 
 
 def part_of(manifest: Manifest, part: type[AnyPart]) -> AnyPart:

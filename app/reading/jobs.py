@@ -12,10 +12,10 @@ from typing import Any
 from app import errors
 from app.errors import PlumblineError, Problem, Rejected, TooLarge
 from app.files.uploads import Limits, Upload
+from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.labels import read_labels
 from app.kinds.reader import read_evidence
 from app.manifest.manifest import Manifest
-from app.manifest.parts import Predictions
 from app.values.predictions import Labels
 
 REFUSALS: Mapping[str, type[PlumblineError]] = {

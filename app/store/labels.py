@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from app.db.models import LabelSet
 from app.errors import Conflict
 from app.kinds.known import kind_of
+from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.part import PredictionsPart
 from app.manifest.manifest import Manifest, part_of
-from app.manifest.parts import Predictions
 from app.store import benchmarks
 from app.store.benchmarks import Declared
 from app.store.predictions import (

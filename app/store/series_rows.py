@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from app.boards.weighted_rank.groups import PAIRED_RATIO
+from app.boards.weighted_rank.identity import split_identity
 from app.db.engine import SessionFactory
-from app.manifest.lrdbench_catalog import PAIRED_RATIO, split_identity
 from app.store import snapshots
 from app.store.series import STRATUM, read_parts
 from app.values.scores import ScoreTable

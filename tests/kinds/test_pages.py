@@ -6,10 +6,10 @@ import pytest
 
 from app.kinds.known import KINDS, kind_of
 from app.kinds.parse import parse_manifest
+from app.kinds.predictions.declared import Predictions
+from app.kinds.predictions.metrics import metric_names
 from app.kinds.predictions.pages import WORDS
 from app.manifest.manifest import Manifest
-from app.manifest.parts import Predictions
-from app.manifest.prediction_metrics import metric_names
 from app.render.glossary import glossary_entries
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -2,10 +2,11 @@
 
 import pytest
 
+from app.boards.weighted_rank.identity import identity_of, split_identity
 from app.errors import ManifestRejected
 from app.kinds.parse import manifest_json_schema, parse_manifest
+from app.kinds.series.catalog import CATALOG
 from app.kinds.series.part import SeriesPart
-from app.manifest.lrdbench_catalog import CATALOG, identity_of, split_identity
 from app.manifest.manifest import part_of
 from tests.cases.series_runs import benchmark
 
@@ -104,7 +105,7 @@ def test_an_unknown_catalog_is_refused() -> None:
 @pytest.mark.parametrize(
     ("mode", "metric"),
     [(mode, name) for name, known in CATALOG.items() for mode in ("ground_truth", "stress_test", "observational")
-     if mode not in known.modes and known.aggregation != "classification" and not known.has_level],
+     if mode not in known.modes and not known.is_classification and not known.has_level],
 )  # fmt: skip
 def test_a_metric_of_another_mode_is_refused(mode: str, metric: str) -> None:
     """An observed series has no truth, and only a stress test has a clean and a contaminated record."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.manifest.parts import Predictions
-from app.manifest.prediction_metrics import glossary_key, metric_names
+from app.kinds.predictions.declared import Predictions
+from app.kinds.predictions.metrics import glossary_key, metric_names
 from app.render.glossary import glossary_entries
 
 APP = Path(__file__).resolve().parents[2] / "app"

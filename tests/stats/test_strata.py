@@ -9,10 +9,9 @@ from scipy.stats import rankdata
 from app.boards.weighted_rank.groups import series_groups, stratum_aggregates
 from app.boards.weighted_rank.method import WeightedRank, compute
 from app.kinds.parse import parse_manifest
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.part import SeriesPart, SeriesUncertainty
 from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest
-from app.manifest.parts import SeriesUncertainty
 from app.stats.strata import Group, aggregate_group, balance, pair_groups, resample_means
 from app.stats.weighted_ranks import average_ranks, decided_by_name, exact_scores, ordinal_ranks
 from app.values.scores import Coded, ScoreTable

@@ -18,7 +18,6 @@ from app.boards.standing import BoardStanding, Place, board_table, stand
 from app.boards.tables import BoardTables, sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest
-from app.manifest.prediction_metrics import glossary_key
 from app.stats.arrays import FloatArray
 from app.values.frame import Ends, Field, with_interval
 from app.values.table import Cell, Column
@@ -165,7 +164,7 @@ def _estimate_column(manifest: Manifest, spec: EstimateBoard, words: EvidenceWor
         unit=metric.unit if metric else None,
         direction=metric.direction if metric is not None and kind != "optimality_gap" else "minimize",
         detail=name not in spec.metrics,
-        glossary={"": glossary_key(stem), "profile_area": "profile"}.get(kind, kind),
+        glossary={"": words.metric_glossary(stem), "profile_area": "profile"}.get(kind, kind),
         digits=3,
     )
 

@@ -7,14 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from app.manifest.lrdbench_catalog import CATALOG, PAIRED_ERRORS, PAIRED_RATIO, identity_of, split_identity
+from app.boards.weighted_rank.identity import identity_of, split_identity
 from app.stats.arrays import IntArray
 from app.stats.strata import Aggregate, Group, Rule, aggregate_group, balance
 from app.values.scores import Coded, ScoreTable
 
 COVERAGE, COVERAGE_ERROR = "coverage", "coverage_error"
 DIAGNOSTIC = "diagnostic"
-RULES: Mapping[str, Rule] = {"root_mean_square": "root_mean_square", "paired_ratio": "ratio"}
+# A row of the ratio has no value of its own: these two, stressed and clean, are averaged before they are divided.
+PAIRED_RATIO = "paired_mae_ratio"
+PAIRED_ERRORS = ("stressed_absolute_error", "clean_absolute_error")
+# How the rows of a metric become a stratum's number where that is not their mean: those of rmse hold squared errors.
+RULES: Mapping[str, Rule] = {"rmse": "root_mean_square", PAIRED_RATIO: "ratio"}
+BY_SIZE = frozenset({"bias"})
+"""What ranks by its absolute value."""
 
 
 def series_groups(scores: ScoreTable) -> list[Group]:
@@ -47,7 +53,7 @@ def _metric_lists(scores: ScoreTable) -> list[Sequence[str]]:
 
 def _group(scores: ScoreTable, item: Coded, entrant: int, metric: str, task: int, at: IntArray) -> Group:
     name, _ = split_identity(metric)
-    rule = RULES.get(CATALOG[name].aggregation, "mean") if name in CATALOG else "mean"
+    rule = RULES.get(name, "mean")
     is_ratio = metric == PAIRED_RATIO and set(PAIRED_ERRORS) <= set(scores.columns)
     values = scores.value(PAIRED_ERRORS[0] if is_ratio else metric)[at]
     below = scores.value(PAIRED_ERRORS[1])[at] if is_ratio else None

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from app.boards.tables import BoardTables
-from app.boards.weighted_rank.groups import balanced, enrolled_estimators, series_groups, stratum_aggregates
+from app.boards.weighted_rank.groups import BY_SIZE, balanced, enrolled_estimators, series_groups, stratum_aggregates
+from app.boards.weighted_rank.identity import split_identity
 from app.boards.weighted_rank.pairs import score_pairs, terms_table
 from app.boards.weighted_rank.records import held_records, on_records
 from app.boards.weighted_rank.resampling import resample_components
-from app.boards.weighted_rank.spec import WeightedRank
+from app.boards.weighted_rank.spec import RankedPart, WeightedRank
 from app.boards.weighted_rank.tables import Components, Found, leaderboard
 from app.errors import BoardUnavailable, Unavailable
-from app.manifest.lrdbench_catalog import CATALOG, split_identity
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
 from app.stats.strata import Aggregate, Group
 from app.stats.weighted_ranks import average_ranks, exact_scores, ordinal_ranks
@@ -30,7 +30,8 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
 
     An estimator that lacks records of the benchmark stands on the board without a rank.
     """
-    names = enrolled_estimators(scores, manifest.estimators)
+    enrolled = part_of(manifest, RankedPart).enrolled()
+    names = enrolled_estimators(scores, enrolled)
     if not names:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     held = held_records(scores, names)
@@ -40,7 +41,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     groups = list(on_records(groups, held.of_benchmark))
     over_strata = balanced(stratum_aggregates(groups))
     components = _components(manifest, spec, complete, over_strata)
-    n_enrolled = len(names if manifest.estimators is None else manifest.estimators)
+    n_enrolled = len(names if enrolled is None else enrolled)
     ranks = _ranks(spec, components.oriented, n_enrolled)
     exact = exact_scores(ranks, list(spec.weights.values()))
     found = Found(
@@ -75,7 +76,7 @@ def _orient(manifest: Manifest, metrics: Sequence[str], values: FloatArray) -> F
     oriented = np.array(values, copy=True)
     for at, metric in enumerate(metrics):
         name, _ = split_identity(metric)
-        if name in CATALOG and CATALOG[name].by_absolute_value:
+        if name in BY_SIZE:
             oriented[..., at] = np.abs(oriented[..., at])
         elif manifest.metrics[metric].direction == "maximize":
             oriented[..., at] = -oriented[..., at]

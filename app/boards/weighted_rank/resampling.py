@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.boards.weighted_rank.groups import COVERAGE, COVERAGE_ERROR
-from app.manifest.lrdbench_catalog import identity_of, split_identity
+from app.boards.weighted_rank.identity import identity_of, split_identity
 from app.manifest.manifest import Uncertainty
 from app.stats.arrays import FloatArray, IntArray, share
 from app.stats.resample import board_generator, draw_counts

@@ -3,14 +3,27 @@
 Read by `app.boards.weighted_rank.method` and the modules beside it.
 """
 
-from typing import ClassVar, Literal, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from app.manifest.base import MetricName
-from app.manifest.manifest import EvidenceKind, Leaderboard
+from app.manifest.manifest import EvidenceKind, KindPart, Leaderboard
 
 WEIGHT_TOLERANCE = 1e-6
+
+
+class RankedPart(KindPart):
+    """What the method asks of the part that a kind of evidence has in a manifest; who has more to say overrides it."""
+
+    def enrolled(self) -> Sequence[str] | None:
+        """Return who is ranked, None for whoever has rows."""
+        return None
+
+    def board_meta(self) -> dict[str, Any]:
+        """Return what a board's `meta` says of the benchmark."""
+        return {}
 
 
 class WeightedRank(Leaderboard):

@@ -14,8 +14,8 @@ from app.boards.standing import Place, board_table, stand
 from app.boards.tables import NO_ENDS, sentences
 from app.boards.weighted_rank.records import Attempts, HeldRecords, count_attempts, record_notes
 from app.boards.weighted_rank.resampling import source_metric
-from app.boards.weighted_rank.spec import WeightedRank
-from app.manifest.manifest import Manifest
+from app.boards.weighted_rank.spec import RankedPart, WeightedRank
+from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.strata import Group
@@ -161,7 +161,7 @@ COUNTS: tuple[Field[_Line], ...] = (
 
 def _notes(manifest: Manifest, spec: WeightedRank, found: Found, attempts: Mapping[str, Attempts]) -> Iterator[str]:
     yield from record_notes(found.held)
-    if silent := sorted(set(manifest.estimators or ()) - set(found.held.contenders)):
+    if silent := sorted(set(part_of(manifest, RankedPart).enrolled() or ()) - set(found.held.contenders)):
         yield f"Enrolled, and without any row yet: {sentences(silent)}."
     if absent := [name for name in found.components.names if attempts[name].n_absent]:
         yield f"Values that most estimators have a row for are absent: {sentences(absent)}."
@@ -184,7 +184,7 @@ def _meta(manifest: Manifest, spec: WeightedRank, found: Found) -> dict[str, Any
         "weights": dict(spec.weights),
         "tie_break": spec.tie_break or next(iter(spec.weights)),
         "rank_by": "score",
-        "mode": manifest.mode,
+        **part_of(manifest, RankedPart).board_meta(),
         "n_entrants": len(found.held.contenders),
         "interval": None if found.drawn is None else "percentile bootstrap over records within strata",
         "interval_reason": "too_few_clusters" if found.drawn is None else None,

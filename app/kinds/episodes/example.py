@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from app.kinds.episodes.part import EpisodesPart
 from app.kinds.example_cells import example_score, first_task
 from app.kinds.pages import ColumnUse, UploadExample
-from app.manifest.manifest import Manifest
-from app.manifest.parts import Episodes
+from app.manifest.manifest import Manifest, part_of
 
 
 def example(manifest: Manifest) -> UploadExample:
@@ -20,7 +20,7 @@ def example(manifest: Manifest) -> UploadExample:
 
 
 def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
-    where = manifest.episodes or Episodes()
+    where = part_of(manifest, EpisodesPart).where
     yield ColumnUse("seed", "the seed, a whole number", "0")
     if where.task is not None:
         yield ColumnUse(where.task, "the task", first_task(manifest))

@@ -16,7 +16,6 @@ from app.errors import Problem
 from app.files.findings import Findings
 from app.kinds.episodes.part import EpisodesPart
 from app.manifest.manifest import Manifest, Metric, part_of
-from app.manifest.parts import Episodes
 from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
 from app.values.magnitude import BEYOND, is_storable
 from app.values.scores import NONE, Coded, ScoreTable
@@ -76,7 +75,7 @@ class EpisodeRows:
 
     def __init__(self, manifest: Manifest, findings: Findings) -> None:
         self._metrics = manifest.metrics
-        self._where = part_of(manifest, EpisodesPart).episodes or Episodes()
+        self._where = part_of(manifest, EpisodesPart).where
         self._tasks = manifest.task_ids()
         self._findings = findings
         self._columns = _Columns()

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from app.kinds.example_cells import EXAMPLE_VALUE, MODEL, first_task
 from app.kinds.pages import ColumnUse, UploadExample
+from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.names import ENTRANT, ITEM, TASK
+from app.kinds.predictions.part import PredictionsPart
 from app.kinds.predictions.values import CLASS_PREFIX, PREDICTION
-from app.manifest.manifest import Manifest
-from app.manifest.parts import Predictions
+from app.manifest.manifest import Manifest, part_of
 
 
 def example(manifest: Manifest) -> UploadExample:
@@ -16,7 +17,7 @@ def example(manifest: Manifest) -> UploadExample:
 
 
 def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
-    part = manifest.predictions or Predictions(kind="regression")
+    part = part_of(manifest, PredictionsPart).predictions
     yield ColumnUse(ENTRANT, "the entrant's name; or leave it out and send -F entrant=…", MODEL)
     if manifest.task_ids() is None or len(manifest.task_ids() or ()) > 1:
         yield ColumnUse(TASK, "the task", first_task(manifest))

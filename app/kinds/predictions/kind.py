@@ -11,13 +11,14 @@ from app.kinds.predictions.files import SUFFIXES
 from app.kinds.predictions.glossary import METRICS
 from app.kinds.predictions.glossary_reports import REPORTS
 from app.kinds.predictions.measure import measure_predictions
+from app.kinds.predictions.metrics import glossary_key
 from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.part import PredictionsPart, has_private_labels
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.reports import report_tables
 from app.kinds.predictions.summary import own_claims, summarise
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Manifest, part_of
 from app.values.table import Table
 
 OWN_LABELS = "Every submission brought its own labels; nobody has checked them, nor that they are the same."
@@ -25,12 +26,13 @@ OWN_LABELS = "Every submission brought its own labels; nobody has checked them, 
 
 def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
     del spec
-    part = manifest.predictions
+    part = part_of(manifest, PredictionsPart).predictions
     return EvidenceWords(
-        resampled="groups" if part is not None and part.kind == "ranking" else "examples",
+        resampled=part.units,
         too_few="examples",
         failed="Items without a prediction",
-        notes=(OWN_LABELS,) if part is not None and part.labels == "submitted" else (),
+        metric_glossary=glossary_key,
+        notes=(OWN_LABELS,) if part.labels == "submitted" else (),
     )
 
 

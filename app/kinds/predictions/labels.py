@@ -19,10 +19,10 @@ from app.files.parquet_tables import Wanted
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
 from app.files.vocabulary import local_codes
 from app.kinds.predictions.cells import NumberRule, RowCells
+from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.files import SUFFIXES, OpenedFiles
 from app.kinds.predictions.names import ITEM, TASK, TaskNames
 from app.manifest.manifest import Manifest
-from app.manifest.parts import Predictions
 from app.stats.arrays import FloatArray, IntArray
 from app.values.magnitude import LARGEST
 from app.values.predictions import Labels

@@ -14,10 +14,11 @@ import numpy as np
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.kinds.predictions.intervals import interval_rows
+from app.kinds.predictions.part import PredictionsPart, has_private_labels
 from app.kinds.predictions.reports import report_metrics, report_rows
 from app.kinds.predictions.scores import Scorer, scorers, unit_losses, unit_weights
 from app.kinds.predictions.task import TaskPredictions, complete
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import Counts, FloatArray, Weights
 from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
@@ -65,9 +66,7 @@ class _Measured:
 
 
 def _tasks(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Iterator[TaskPredictions]:
-    part = manifest.predictions
-    if part is None:
-        raise ValueError("the benchmark does not say what is predicted")
+    part = part_of(manifest, PredictionsPart).predictions
     blocks = {block.task: block for block in evidence.predictions}
     for task in _expected(manifest, spec, list(blocks)):
         block = blocks.get(task)
@@ -147,7 +146,7 @@ def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured])
 def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredictions]) -> dict[str, Cell]:
     expected = _expected(manifest, spec, [task.task for task in tasks])
     groups = sum(len(unit_weights(task)) for task in tasks)
-    is_ranking = manifest.predictions is not None and manifest.predictions.kind == "ranking"
+    is_ranking = part_of(manifest, PredictionsPart).predictions.kind == "ranking"
     return {
         "n_items": sum(len(task) for task in tasks),
         **({"n_groups": groups} if is_ranking else {}),
@@ -157,4 +156,4 @@ def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredicti
 
 
 def _has_own_labels(manifest: Manifest) -> bool:
-    return manifest.predictions is not None and manifest.predictions.labels == "submitted"
+    return not has_private_labels(manifest)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from app.kinds.pages import NO_FACTS, PageFacts, Pages, Rule
+from app.kinds.pages import PageFacts, Pages, Rule
 from app.kinds.predictions.example import example
+from app.kinds.predictions.part import PredictionsPart
 from app.kinds.predictions.reports import KINDS
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Manifest, part_of
 
 # How the metrics are written in a sentence, where the manifest gives no title.
 WORDS = {
@@ -31,13 +32,11 @@ RULES = {
 
 
 def _facts(manifest: Manifest) -> PageFacts:
-    part = manifest.predictions
-    return NO_FACTS if part is None else PageFacts(labels=part.labels)
+    return PageFacts(labels=part_of(manifest, PredictionsPart).predictions.labels)
 
 
 def _rules(manifest: Manifest) -> Sequence[Rule]:
-    part = manifest.predictions
-    return () if part is None else (RULES[part.labels],)
+    return (RULES[part_of(manifest, PredictionsPart).predictions.labels],)
 
 
 def _metric_words(name: str) -> str:
@@ -45,8 +44,7 @@ def _metric_words(name: str) -> str:
 
 
 def _unit(manifest: Manifest) -> str:
-    part = manifest.predictions
-    return "groups" if part is not None and part.kind == "ranking" else "examples"
+    return part_of(manifest, PredictionsPart).predictions.units
 
 
 PAGES = Pages(

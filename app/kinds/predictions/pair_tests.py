@@ -12,7 +12,8 @@ import numpy as np
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
 from app.boards.tables import PAIR, VERDICT, Pair, effect_field
-from app.manifest.manifest import Manifest
+from app.kinds.predictions.part import PredictionsPart, has_private_labels
+from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
 from app.stats.comparison import examples_needed, holm
 from app.stats.interval import TIE, percentile_interval
@@ -38,7 +39,7 @@ def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[
     contenders = [m for m in measurements if m.entrant not in spec.labels][:MAX_ENTRANTS]
     if len(contenders) < 2:
         return ()
-    kind = "" if manifest.predictions is None else manifest.predictions.kind
+    kind = part_of(manifest, PredictionsPart).predictions.kind
     title = spec.title or spec.name
     note = () if len(measurements) <= MAX_ENTRANTS else (f"The {MAX_ENTRANTS} best contenders are compared.",)
     compared = _comparison_frame(kind).table(
@@ -131,7 +132,7 @@ def _right(name: str, title: str, test: str) -> Column:
 
 
 def _how_paired(manifest: Manifest) -> tuple[str, ...]:
-    own = manifest.predictions is not None and manifest.predictions.labels == "submitted"
+    own = not has_private_labels(manifest)
     return (OWN_LABELS,) if own else ()
 
 

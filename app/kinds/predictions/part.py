@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
+from app.kinds.predictions.declared import Predictions
+from app.kinds.predictions.metrics import complaints_about
 from app.manifest.manifest import Common, KindPart, Manifest, part_of
-from app.manifest.parts import Predictions
-from app.manifest.prediction_metrics import complaints_about
 
 NOT_SAID = "predictions: a benchmark of predictions says what is predicted and whose labels it is held against"
 

@@ -18,6 +18,7 @@ from app.files.parquet_tables import Wanted
 from app.files.repeats import problems_of_case
 from app.files.uploads import ReceivedFile
 from app.kinds.predictions.cells import RowCells
+from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.files import OpenedFiles
 from app.kinds.predictions.labels import LabelCells, LabelReader, join_cells, refuse_mixed_weights, warn_of_labels
 from app.kinds.predictions.matching import MAX_VALUES, Matched, Matching, Rows
@@ -26,7 +27,6 @@ from app.kinds.predictions.part import PredictionsPart
 from app.kinds.predictions.values import PREDICTION, ValueReader
 from app.kinds.reading import Reading, Request, checked_entrant
 from app.manifest.manifest import part_of
-from app.manifest.parts import Predictions
 from app.names import clip_for_message
 from app.values.facts import RunFacts
 from app.values.scores import NONE, Coded, ScoreTable

@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from app.kinds.predictions.metrics import Constraint, averaged, read_constraint
 from app.kinds.predictions.task import TaskPredictions
-from app.manifest.prediction_metrics import Constraint, averaged, read_constraint
 from app.stats.arrays import FloatArray, Weights, share
 from app.stats.classification import SMALLEST, predicted_classes
 from app.stats.example_sums import flag_sums, weighted_sums

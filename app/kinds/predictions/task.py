@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from app.manifest.parts import Predictions
+from app.kinds.predictions.declared import Predictions
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.ranking import RankedGroups, rank_groups
 from app.values.predictions import Labels, PredictionBlock

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from app.errors import Problem
 from app.files.blocks import Texts
 from app.kinds.predictions.cells import NumberRule, RowCells, breaks, to_numbers
-from app.manifest.parts import Predictions
+from app.kinds.predictions.declared import Predictions
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, FloatArray
 from app.values.magnitude import LARGEST

@@ -7,11 +7,12 @@ no use for is left out.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from app.boards.weighted_rank.identity import identity_of, split_identity
 from app.errors import Problem
 from app.files.findings import Findings
+from app.kinds.series.catalog import CATALOG
 from app.kinds.series.rows import AGGREGATE, MetricRows, Words
 from app.kinds.series.strata import BALANCED_GLOBAL
-from app.manifest.lrdbench_catalog import CATALOG, identity_of, split_identity
 from app.names import clip_for_message
 from app.values.facts import ClaimedValue
 from app.values.scores import NONE
@@ -76,7 +77,7 @@ class Claims:
         """Keep the claims that are backed and about metrics of the benchmark."""
         for claim, place in claims:
             known = CATALOG.get(split_identity(claim.metric)[0])
-            if known is not None and known.aggregation == "classification":
+            if known is not None and known.is_classification:
                 # Made from estimates of many records: no per-series row can back it, and none of our boards uses it.
                 continue
             if not self._backing.has(claim):

@@ -5,7 +5,7 @@ Called by `app.kinds.series.kind`.
 
 from collections.abc import Sequence
 
-from app.manifest.lrdbench_catalog import split_identity
+from app.boards.weighted_rank.identity import split_identity
 from app.values.table import Column, Table
 
 METRIC = "metric__"

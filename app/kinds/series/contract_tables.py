@@ -10,13 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.weighted_rank.groups import balanced, enrolled_estimators, series_groups, stratum_aggregates
+from app.boards.weighted_rank.groups import (
+    PAIRED_RATIO,
+    balanced,
+    enrolled_estimators,
+    series_groups,
+    stratum_aggregates,
+)
+from app.boards.weighted_rank.identity import split_identity
 from app.boards.weighted_rank.records import held_records, records_table
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.part import SeriesPart, SeriesUncertainty
 from app.kinds.series.uncertainty import SeriesInterval, series_intervals
-from app.manifest.lrdbench_catalog import PAIRED_RATIO, split_identity
 from app.manifest.manifest import Manifest, part_of
-from app.manifest.parts import SeriesUncertainty
 from app.stats.strata import RATIO_EPSILON, Aggregate, Group
 from app.values.scores import NONE, Coded, ScoreTable
 from app.values.table import Cell, Column, Table

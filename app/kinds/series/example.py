@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from app.kinds.example_cells import EXAMPLE_VALUE
 from app.kinds.pages import ColumnUse, UploadExample
+from app.kinds.series.part import SeriesPart
 from app.kinds.series.rows import COLUMNS, SCOPES
 from app.kinds.series.run import METRICS
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Manifest, part_of
 
 MEANINGS = (
     f"{', '.join(SCOPES)}; only the first is evidence",
@@ -30,7 +31,8 @@ def example(manifest: Manifest) -> UploadExample:
 
 
 def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
-    estimator = manifest.estimators[0] if manifest.estimators else "RS"
+    enrolled = part_of(manifest, SeriesPart).estimators
+    estimator = enrolled[0] if enrolled else "RS"
     cells = (SCOPES[0], "series-1", estimator, next(iter(manifest.metrics)), str(EXAMPLE_VALUE), "{}", "{}")
     for name, meaning, cell in zip(COLUMNS, MEANINGS, cells, strict=True):
         yield ColumnUse(name, meaning, cell)

@@ -9,9 +9,10 @@ from typing import Any
 
 import yaml
 
+from app.boards.weighted_rank.identity import identity_of
 from app.errors import ManifestRejected, Problem
+from app.kinds.series.catalog import CATALOG
 from app.kinds.series.names import VARIANT_MARK, is_estimator_name, slug_of
-from app.manifest.lrdbench_catalog import CATALOG, identity_of
 from app.names import clip_for_message, is_name
 from app.yaml.strict import read_yaml
 
@@ -81,7 +82,7 @@ def _problems_of_metrics(document: Mapping[str, Any]) -> Iterator[Problem]:
         column = f"metrics.{position}"
         if name not in CATALOG:
             yield Problem("not a metric of lrdbench", column=column, value=clip_for_message(name))
-        elif CATALOG[name].aggregation == "classification":
+        elif CATALOG[name].is_classification:
             message = "is made from estimates of many records, and a run has no per-series rows of it; leave it out"
             yield Problem(message, column=column, value=name)
         elif not all(isinstance(level, float) and 0.0 < level < 1.0 for level in levels):

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.boards.weighted_rank.groups import PAIRED_ERRORS
 from app.kinds.series.json_cells import EMPTY, NotAnObject, write
-from app.manifest.lrdbench_catalog import PAIRED_ERRORS
 
 # What the stratum and the metric's name say already.
 REPEATED = frozenset({"stratum_key", "nominal"})

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
+from app.boards.weighted_rank.identity import identity_of, split_identity
 from app.errors import ManifestRejected, Problem
+from app.kinds.series.catalog import CATALOG
 from app.manifest.base import MetricName, Part
-from app.manifest.lrdbench_catalog import CATALOG, identity_of, split_identity
 from app.manifest.manifest import problems_from
 from app.names import clip_for_message
 

@@ -2,13 +2,14 @@
 
 from app.kinds.pages import PageFacts, Pages
 from app.kinds.series.example import example
+from app.kinds.series.part import SeriesPart
 from app.kinds.series.reading_guide import guide_of
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Manifest, part_of
 from app.values.table import Column
 
 
 def _facts(manifest: Manifest) -> PageFacts:
-    return PageFacts(guide=guide_of(manifest.mode))
+    return PageFacts(guide=guide_of(part_of(manifest, SeriesPart).mode))
 
 
 PAGES = Pages(

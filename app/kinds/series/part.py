@@ -1,16 +1,17 @@
 """What a benchmark of series declares beside the common keys, and its rules. Read by the modules beside it."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from app.boards.weighted_rank.identity import identity_of, split_identity
+from app.boards.weighted_rank.spec import RankedPart
+from app.kinds.series.catalog import CATALOG, CatalogMetric, Mode
 from app.kinds.series.metrics import CatalogUse, expand_metrics, with_levels
 from app.kinds.series.names import EstimatorName
-from app.manifest.base import Name, Part
-from app.manifest.lrdbench_catalog import CATALOG, CatalogMetric, identity_of, split_identity
-from app.manifest.manifest import Common, KindPart
-from app.manifest.parts import Mode, SeriesUncertainty
+from app.manifest.base import MetricName, Name, Part
+from app.manifest.manifest import Common
 
 ParameterValue = str | int | float | bool | None
 
@@ -23,7 +24,23 @@ class Contamination(Part):
     params: dict[Name, list[ParameterValue]] = Field(default_factory=dict)
 
 
-class SeriesPart(KindPart):
+class SeriesUncertainty(Part):
+    """How the aggregates of a series benchmark get their intervals; boards draw theirs from their own part.
+
+    `metrics` None means every metric; `paired` adds the differences of every pair of estimators, in `paired_metrics` or
+    else in `metrics`.
+    """
+
+    n_resamples: int = Field(200, ge=100, le=100_000)
+    levels: list[Annotated[float, Field(gt=0.0, lt=1.0)]] = Field(default=[0.95], min_length=1, max_length=10)
+    rng_seed: int = Field(0, ge=0, lt=2**63)
+    metrics: list[MetricName] | None = None
+    paired: bool = False
+    paired_metrics: list[MetricName] | None = None
+    stream: Literal["independent", "lrdbench"] = "independent"
+
+
+class SeriesPart(RankedPart):
     """The mode of a benchmark of series, what a stress test applies, who is enrolled, and how intervals are drawn.
 
     `estimators` None enrols whoever has rows.
@@ -40,6 +57,14 @@ class SeriesPart(KindPart):
     def drawn(self) -> SeriesUncertainty:
         """Return how intervals are drawn, whether it is declared or not."""
         return self.uncertainty or SeriesUncertainty()
+
+    def enrolled(self) -> Sequence[str] | None:
+        """Return the declared estimators."""
+        return self.estimators
+
+    def board_meta(self) -> dict[str, Any]:
+        """Return the mode."""
+        return {"mode": self.mode}
 
     @classmethod
     def prepared(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -75,7 +100,7 @@ class SeriesPart(KindPart):
             reason = "needs a known truth, which" if known.needs_truth else "measures what"
             allowed = " or ".join(known.modes)
             yield f"metrics.{name}: {reason} mode {self.mode} does not have; it is a metric of mode {allowed}"
-        if known.aggregation == "classification":
+        if known.is_classification:
             yield f"metrics.{name}: is made from estimates of many records, and a run has no per-series rows of it"
         if known.has_level and level is None:
             yield f"metrics.{name}: needs its nominal level, as in {metric}@0.95"

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.boards.weighted_rank.groups import PAIRED_ERRORS, PAIRED_RATIO
 from app.errors import Problem
 from app.files.findings import Findings
 from app.files.vocabulary import coded
 from app.kinds.series.json_cells import EMPTY
 from app.kinds.series.rows import MetricRows, Words
 from app.kinds.series.strata import Stratum
-from app.manifest.lrdbench_catalog import PAIRED_ERRORS, PAIRED_RATIO
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE, Coded, ScoreTable
 

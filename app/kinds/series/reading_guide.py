@@ -5,7 +5,7 @@ Called by the web. Source: lrdbench's interpretation semantics, in our words.
 
 from collections.abc import Mapping
 
-from app.manifest.parts import Mode
+from app.kinds.series.catalog import Mode
 
 GUIDES: Mapping[Mode, str] = {
     "ground_truth": (

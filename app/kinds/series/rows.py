@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.boards.weighted_rank.identity import identity_of
 from app.files.blocks import Block
 from app.files.findings import Findings
 from app.files.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells
@@ -25,7 +26,6 @@ from app.kinds.series.names import (
 )
 from app.kinds.series.strata import BALANCED_GLOBAL, Stratum, stratum_of
 from app.kinds.summary.blocks import Cells
-from app.manifest.lrdbench_catalog import identity_of
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE
 

@@ -12,9 +12,9 @@ from app.admission.check import Check
 from app.admission.claims import SHOWN, Claimed, Means, check_claims, decided_later
 from app.boards.weighted_rank.groups import balanced, series_groups, stratum_aggregates
 from app.kinds.contract import Evaluation, Summary
+from app.kinds.series.part import SeriesPart
 from app.kinds.series.uncertainty import series_intervals
-from app.manifest.manifest import Manifest
-from app.manifest.parts import SeriesUncertainty
+from app.manifest.manifest import Manifest, part_of
 from app.stats.strata import Aggregate
 from app.values.facts import ClaimedValue
 from app.values.scores import ScoreTable
@@ -55,7 +55,7 @@ def _own_means(scores: ScoreTable) -> Means:
 
 
 def _scores_drawn(manifest: Manifest, scores: ScoreTable) -> int:
-    drawn = manifest.uncertainty or SeriesUncertainty()
+    drawn = part_of(manifest, SeriesPart).drawn
     return scores.values.size * drawn.n_resamples
 
 
@@ -87,7 +87,7 @@ def series_differences(manifest: Manifest, scores: ScoreTable, claimed: Sequence
     groups = series_groups(scores)
     aggregates = stratum_aggregates(groups)
     values = _values([*aggregates, *balanced(aggregates)])
-    drawn = manifest.uncertainty or SeriesUncertainty()
+    drawn = part_of(manifest, SeriesPart).drawn
     # Intervals can only be compared where the benchmark draws them as lrdbench does.
     ends = {
         (i.estimator, i.metric, i.stratum or BALANCED_GLOBAL, i.level): (i.low, i.high)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.boards.weighted_rank.groups import by_metric
-from app.manifest.lrdbench_catalog import split_identity
-from app.manifest.parts import SeriesUncertainty
+from app.boards.weighted_rank.identity import split_identity
+from app.kinds.series.part import SeriesUncertainty
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator

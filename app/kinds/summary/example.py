@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from app.kinds.example_cells import MODEL, better, example_score, first_task
 from app.kinds.pages import ColumnUse, UploadExample
+from app.kinds.summary.part import SummaryPart
 from app.kinds.summary.task_values import show
-from app.manifest.manifest import Manifest, OpenTasks
+from app.manifest.manifest import Manifest, OpenTasks, part_of
 
 
 def example(manifest: Manifest) -> UploadExample:
@@ -13,13 +14,13 @@ def example(manifest: Manifest) -> UploadExample:
     return UploadExample(
         columns=tuple(_columns(manifest)),
         a_row_is="per entrant and task",
-        names_entrant=manifest.columns.entrant is not None,
+        names_entrant=part_of(manifest, SummaryPart).columns.entrant is not None,
         ignores_other_columns=True,
     )
 
 
 def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
-    declared = manifest.columns
+    declared = part_of(manifest, SummaryPart).columns
     if declared.entrant is not None:
         yield ColumnUse(declared.entrant, "the entrant's name", MODEL)
     yield ColumnUse(declared.task, "the task", first_task(manifest))
@@ -32,7 +33,7 @@ def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
 
 
 def _optional_columns(manifest: Manifest) -> Iterator[ColumnUse]:
-    declared = manifest.columns
+    declared = part_of(manifest, SummaryPart).columns
     if declared.leaked is not None:
         yield ColumnUse(declared.leaked, "whether the model was trained on the task's data", "False")
     optional = (declared.training_time_s, declared.inference_time_s, declared.n_forecasts)

@@ -5,8 +5,20 @@ from typing import Literal
 
 from pydantic import Field
 
+from app.manifest.base import ColumnName, Part
 from app.manifest.manifest import Common, KindPart, OpenTasks
-from app.manifest.parts import Columns
+
+
+class Columns(Part):
+    """Which columns of an evaluation summary hold what; metrics are read from columns of their own name."""
+
+    entrant: ColumnName | None = "entrant"
+    task: ColumnName = "task"
+    leaked: ColumnName | None = None
+    training_time_s: ColumnName | None = None
+    inference_time_s: ColumnName | None = None
+    n_forecasts: ColumnName | None = None
+    recorded: list[ColumnName] = Field(default_factory=list)
 
 
 class SummaryPart(KindPart):

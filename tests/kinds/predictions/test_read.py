@@ -14,7 +14,9 @@ from app.files.uploads import Limits
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions import matching as prediction_matching
 from app.kinds.predictions.labels import LabelReading, read_labels
+from app.kinds.predictions.part import PredictionsPart
 from app.kinds.reader import read_evidence
+from app.manifest.manifest import part_of
 from app.values.predictions import Labels
 from tests.cases.evidence_tables import LIMITS
 from tests.cases.predictions import BINARY, COLOURS, labels, manifest, problems, read, uploaded, yaml
@@ -475,9 +477,8 @@ def put(
 ) -> LabelReading:
     """Read a steward's labels."""
     about = manifest(part, tasks)
-    assert about.predictions is not None
     files: dict[str, bytes | str] = content if isinstance(content, dict) else {"labels.csv": content}
-    return read_labels(about, about.predictions, uploaded(folder, files), LIMITS)
+    return read_labels(about, part_of(about, PredictionsPart).predictions, uploaded(folder, files), LIMITS)
 
 
 def test_labels_are_numbers_of_classes(tmp_path: Path) -> None:
@@ -613,5 +614,5 @@ def test_predictions_and_their_part_belong_together() -> None:
 
 def test_the_classes_of_public_data_sets_are_allowed() -> None:
     """Such as an income above a limit, or minus one."""
-    assert manifest("kind: classification, classes: ['<=50K', '>50K']").predictions is not None
-    assert manifest("kind: classification, classes: ['-1', '+1']").predictions is not None
+    assert part_of(manifest("kind: classification, classes: ['<=50K', '>50K']"), PredictionsPart)
+    assert part_of(manifest("kind: classification, classes: ['-1', '+1']"), PredictionsPart)

@@ -1,7 +1,6 @@
 """The metrics of lrdbench 2.0: which way each is better, in which modes it may be used, whether it needs a truth.
 
-Read by `app.manifest.manifest` (to expand `metrics: {catalog: lrdbench, use: […]}`), `app.kinds` and `app.boards`.
-A metric's own nominal level is part of its identity: `coverage@0.95`.
+Read by the modules beside it, to expand `metrics: {catalog: lrdbench, use: […]}` and to say how a metric is aggregated.
 """
 
 from collections.abc import Mapping
@@ -9,25 +8,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 Mode = Literal["ground_truth", "stress_test", "observational"]
-Aggregation = Literal["mean", "root_mean_square", "coverage_error", "paired_ratio", "classification"]
 
 ALL: tuple[Mode, ...] = ("ground_truth", "stress_test", "observational")
 KNOWN_TRUTH: tuple[Mode, ...] = ("ground_truth", "stress_test")
 STRESS_ONLY: tuple[Mode, ...] = ("stress_test",)
 GROUND_ONLY: tuple[Mode, ...] = ("ground_truth",)
 OBSERVED_ONLY: tuple[Mode, ...] = ("observational",)
-# A row of the ratio has no value of its own: these two, stressed and clean, are averaged before they are divided.
-PAIRED_RATIO = "paired_mae_ratio"
-PAIRED_ERRORS = ("stressed_absolute_error", "clean_absolute_error")
 
 
 @dataclass(frozen=True)
 class CatalogMetric:
     """One metric. `low` and `high` bound its per-series values; `has_level`: each nominal level is one of its own.
 
-    `aggregation` is how per-series values become a stratum's: `rmse` rows hold squared errors; `coverage_error` and
-    the classification metrics have no rows of a single series; `paired_ratio` divides two means. `by_absolute_value`
-    says what ranks it. `diagnostic`: it measures something between estimators, under a made-up name.
+    How per-series values become a stratum's, and what ranks by its size, `app.boards.weighted_rank.groups` says.
+    `is_classification`: it is made of estimates of many records and has no rows of a single series. `diagnostic`: it
+    measures something between estimators, under a made-up name.
     """
 
     title: str
@@ -38,13 +33,12 @@ class CatalogMetric:
     low: float | None = None
     high: float | None = None
     unit: str | None = None
-    aggregation: Aggregation = "mean"
-    by_absolute_value: bool = False
+    is_classification: bool = False
     diagnostic: bool = False
 
 
-def _error(title: str, modes: tuple[Mode, ...] = KNOWN_TRUTH, aggregation: Aggregation = "mean") -> CatalogMetric:
-    return CatalogMetric(title, "minimize", modes, needs_truth=True, low=0.0, aggregation=aggregation)
+def _error(title: str, modes: tuple[Mode, ...] = KNOWN_TRUTH) -> CatalogMetric:
+    return CatalogMetric(title, "minimize", modes, needs_truth=True, low=0.0)
 
 
 def _distance(title: str, modes: tuple[Mode, ...], *, diagnostic: bool = False) -> CatalogMetric:
@@ -65,17 +59,15 @@ def _rate(
 
 def _classification(title: str, *, better_high: bool = True) -> CatalogMetric:
     direction: Literal["minimize", "maximize"] = "maximize" if better_high else "minimize"
-    return CatalogMetric(title, direction, GROUND_ONLY, True, False, 0.0, 1.0, "1", "classification")
+    return CatalogMetric(title, direction, GROUND_ONLY, True, False, 0.0, 1.0, "1", is_classification=True)
 
 
 CATALOG: Mapping[str, CatalogMetric] = {
-    "bias": CatalogMetric("Bias", "minimize", KNOWN_TRUTH, needs_truth=True, by_absolute_value=True),
+    "bias": CatalogMetric("Bias", "minimize", KNOWN_TRUTH, needs_truth=True),
     "mae": _error("Mean absolute error"),
-    "rmse": _error("Root mean squared error", aggregation="root_mean_square"),
+    "rmse": _error("Root mean squared error"),
     "coverage": _rate("Coverage", KNOWN_TRUTH, better_high=True, needs_truth=True, has_level=True),
-    "coverage_error": CatalogMetric(
-        "Coverage error", "minimize", KNOWN_TRUTH, True, True, 0.0, 1.0, "1", "coverage_error"
-    ),
+    "coverage_error": CatalogMetric("Coverage error", "minimize", KNOWN_TRUTH, True, True, 0.0, 1.0, "1"),
     "ci_width": CatalogMetric("Interval width", "minimize", ALL, has_level=True, low=0.0),
     "ci_availability": _rate("Intervals available", ALL, better_high=True, has_level=True),
     "validity_rate": _rate("Validity rate", ALL, better_high=True),
@@ -90,7 +82,7 @@ CATALOG: Mapping[str, CatalogMetric] = {
     "oracle_gap": CatalogMetric("Gap to the oracle", "minimize", KNOWN_TRUTH, needs_truth=True),
     "relative_degradation_ratio": _error("Relative degradation ratio", STRESS_ONLY),
     "absolute_error_inflation": CatalogMetric("Error inflation", "minimize", STRESS_ONLY, needs_truth=True),
-    "paired_mae_ratio": _error("Ratio of paired mean absolute errors", STRESS_ONLY, "paired_ratio"),
+    "paired_mae_ratio": _error("Ratio of paired mean absolute errors", STRESS_ONLY),
     "validity_collapse": _rate("Validity collapse", STRESS_ONLY),
     "coverage_collapse": _rate("Coverage collapse", STRESS_ONLY, needs_truth=True, has_level=True),
     "coverage_loss_rate": _rate("Coverage loss rate", STRESS_ONLY, needs_truth=True, has_level=True),
@@ -107,18 +99,3 @@ CATALOG: Mapping[str, CatalogMetric] = {
     "parameter_variant_sensitivity": _distance("Sensitivity to parameters", ALL, diagnostic=True),
     "max_variant_drift": _distance("Largest drift between variants", ALL, diagnostic=True),
 }
-
-
-def identity_of(metric: str, nominal: float | None) -> str:
-    """Return a metric's name with its own level: `mae`, `coverage@0.95`."""
-    return metric if nominal is None else f"{metric}@{nominal!r}"
-
-
-def split_identity(identity: str) -> tuple[str, float | None]:
-    """Return the metric and its own level, None where it has none; the reverse of `identity_of`."""
-    metric, mark, text = identity.partition("@")
-    try:
-        level = float(text) if mark else None
-    except ValueError:
-        return identity, None
-    return metric, level

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from app.kinds.predictions.declared import Predictions
 from app.manifest.base import Direction
-from app.manifest.parts import Predictions
 
 ERRORS = frozenset({"logloss", "brier", "rmse", "mae", "fpr"})
 """Smaller is better for these, larger for every other metric."""
