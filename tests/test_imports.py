@@ -36,6 +36,7 @@ READERS = frozenset(
         "app.kinds.predictions.labels",
         "app.kinds.predictions.read",
         "app.kinds.summary.from_fev",
+        "app.kinds.summary.read",
     }
 )
 

@@ -14,20 +14,24 @@ from app.boards.fev_order import fev_order
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.values.scores import ScoreTable
+from app.values.scores import Coded, ScoreTable
 
 T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
 class CellMatrix:
-    """Rows of one board pivoted; NaN is a cell without a value. Arrays are [n_tasks, n_entrants]."""
+    """Rows of one board pivoted; NaN is a cell without a value. Arrays are [n_tasks, n_entrants].
+
+    `elsewhere` are the entrants that have rows, and none on the board's tasks.
+    """
 
     tasks: tuple[str, ...]
     entrants: tuple[str, ...]
     values: FloatArray
     leaked: BoolArray
     present: BoolArray
+    elsewhere: tuple[str, ...] = ()
 
     def out_of_step(self) -> list[str]:
         """Return the entrants whose gaps, or rows on tasks that the others do not have, are not those of the most.
@@ -61,13 +65,16 @@ class CellMatrix:
 
 
 def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metric: str) -> CellMatrix:
-    """Pivot one metric in the board's task order. Raises BoardUnavailable without entrants or tasks."""
-    entrants = tuple(sorted(set(scores.entrant.words)))
+    """Pivot one metric in the board's task order, of everybody who has a row there.
+
+    Raises BoardUnavailable without rows, or without one on the board's tasks.
+    """
     tasks = _task_order(manifest, spec, scores)
-    if not len(scores) or not entrants:
+    if not len(scores):
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     if not tasks:
         raise BoardUnavailable(Unavailable.NO_ROWS, "None of the board's tasks has a row yet.")
+    entrants = _with_rows(scores, tasks)
     shape = (len(tasks), len(entrants))
     at = _positions(scores, tasks, entrants)
     present = _pivot(np.ones(len(scores), dtype=bool), at, np.zeros(shape, dtype=bool))
@@ -77,6 +84,7 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
         values=_pivot(scores.value(metric), at, np.full(shape, np.nan)),
         leaked=_pivot(scores.leaked, at, np.zeros(shape, dtype=bool)),
         present=present,
+        elsewhere=tuple(sorted(set(scores.entrant.words) - set(entrants))),
     )
 
 
@@ -96,12 +104,22 @@ class _Positions:
 
 
 def _positions(scores: ScoreTable, tasks: Sequence[str], entrants: Sequence[str]) -> _Positions:
-    task_at = {name: position for position, name in enumerate(tasks)}
-    entrant_at = {name: position for position, name in enumerate(entrants)}
-    task = np.array([task_at.get(word, -1) for word in scores.task.words], dtype=np.int64)[scores.task.codes]
-    entrant = np.array([entrant_at[word] for word in scores.entrant.words], dtype=np.int64)[scores.entrant.codes]
+    task = _among(scores.task, tasks)
+    entrant = _among(scores.entrant, entrants)
     rows = np.flatnonzero(task >= 0)
     return _Positions(rows, task[rows], entrant[rows])
+
+
+def _with_rows(scores: ScoreTable, tasks: Sequence[str]) -> tuple[str, ...]:
+    """Return who has a row on any of the tasks: whoever never ran a smaller board's tasks did not fail on them."""
+    present = np.unique(scores.entrant.codes[_among(scores.task, tasks) >= 0])
+    return tuple(sorted(scores.entrant.words[code] for code in present.tolist()))
+
+
+def _among(coded: Coded, names: Sequence[str]) -> IntArray:
+    """Return each row's position among some names, -1 where it has another one."""
+    at = {name: position for position, name in enumerate(names)}
+    return np.array([at.get(word, -1) for word in coded.words], dtype=np.int64)[coded.codes]
 
 
 def _pivot(column: NDArray[T], at: _Positions, into: NDArray[T]) -> NDArray[T]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.standing import board_table, cell_at, draw_tasks, ends_at, stand, uncertainty_meta
-from app.boards.tables import MAX_COMPARED, BoardTables, pairwise_notes, sentences, task_pairs_table
+from app.boards.tables import MAX_COMPARED, BoardTables, elsewhere_notes, pairwise_notes, sentences, task_pairs_table
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest
@@ -26,6 +26,8 @@ from app.values.table import Column, Table
 
 class Mean(Leaderboard):
     """A board of averages over tasks, every task counting the same."""
+
+    can_lack_intervals = True
 
     method: Literal["mean"]
     metric: MetricName
@@ -97,6 +99,7 @@ def _notes(cells: CellMatrix, kept: BoolArray) -> Iterator[str]:
     yield f"{len(cells.entrants)} entrants on {n_tasks} tasks; {int(np.isnan(cells.values).sum())} failures."
     if n_kept < n_tasks:
         yield f"Tasks with a failure are dropped: {n_kept} of {n_tasks} remain."
+    yield from elsewhere_notes(cells.elsewhere)
 
 
 @dataclass(frozen=True)

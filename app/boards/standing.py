@@ -132,8 +132,8 @@ class BoardStanding:
 
 
 def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:
-    """Return the resampled tasks of the board's stream; None when one task has no spread."""
-    if n_tasks < MIN_UNITS:
+    """Return the resampled tasks of the board's stream; None when one task has no spread, or nothing is to be drawn."""
+    if n_tasks < MIN_UNITS or not spec.uncertainty.n_resamples:
         return None
     return Resamples(n_tasks, spec.uncertainty.n_resamples, partial(_generator, spec))
 
@@ -158,9 +158,10 @@ def stand(points: FloatArray, replicates: FloatArray | None, level: float) -> Bo
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
     """Return how the intervals were made, for a table's `meta`."""
     drawn = spec.uncertainty
+    reason = "not_asked_for" if not drawn.n_resamples else "too_few_clusters" if n_units < MIN_UNITS else None
     return {
-        "interval": "percentile bootstrap over tasks" if n_units >= MIN_UNITS else None,
-        "interval_reason": None if n_units >= MIN_UNITS else "too_few_clusters",
+        "interval": "percentile bootstrap over tasks" if reason is None else None,
+        "interval_reason": reason,
         "level": drawn.level,
         "n_resamples": drawn.n_resamples,
         "rng_seed": drawn.rng_seed,

@@ -31,6 +31,11 @@ def sentences(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + rest
 
 
+def elsewhere_notes(names: Sequence[str]) -> tuple[str, ...]:
+    """Say who has rows, and none on the board's tasks: they did not fail on them."""
+    return (f"Not on this board, without a row on its tasks: {sentences(names)}.",) if names else ()
+
+
 MAX_COMPARED = 200
 """Above it the square of all pairs is larger than anyone reads; the best-ranked ones are compared."""
 

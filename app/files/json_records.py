@@ -17,7 +17,7 @@ MAX_LINE_BYTES = 1 << 20
 _MOST_DIGITS = 30
 _SPACE = re.compile(r"[ \t\r\n]*")
 WANTED = (
-    'a table is a list of objects, or {"columns": […], "rows": [[…], …]}; '
+    'a table is a list of objects, one object of cells, or {"columns": […], "rows": [[…], …]}; '
     'pandas writes the first with to_json(path, orient="records")'
 )
 
@@ -129,6 +129,9 @@ def _elements(text: str, at: int) -> Iterator[Record | BadRecord]:
 
 
 def _rows_of_frame(value: Any) -> Iterator[Record | BadRecord]:
+    if _is_record(value):
+        yield Record(1, value)
+        return
     columns = value.get("columns") if isinstance(value, dict) else None
     rows = value.get("rows", value.get("data")) if isinstance(value, dict) else None
     if not isinstance(columns, list) or not isinstance(rows, list) or not all(isinstance(c, str) for c in columns):
@@ -139,6 +142,11 @@ def _rows_of_frame(value: Any) -> Iterator[Record | BadRecord]:
         return
     for row, cells in enumerate(rows, start=1):
         yield _record_of_row(columns, cells, row)
+
+
+def _is_record(value: Any) -> bool:
+    """Say whether a document is one record: an object of cells, not of the columns of a frame."""
+    return isinstance(value, dict) and any(not isinstance(cell, dict | list) for cell in value.values())
 
 
 def _record_of_row(columns: Sequence[str], cells: Any, row: int) -> Record | BadRecord:

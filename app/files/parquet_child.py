@@ -19,6 +19,7 @@ MOST_MEMORY = 3 << 30
 MOST_CPU_S = 120
 BATCH_ROWS = 1 << 14
 MAX_TEXT_BYTES = 1 << 16
+MAX_NESTED_BYTES = 1 << 26
 
 
 class Refused(Exception):
@@ -40,6 +41,7 @@ class Order:
     max_columns: int
     max_rows: int
     max_bytes: int
+    as_text: bool = False
 
 
 def convert(order: Order) -> dict[str, Any]:
@@ -52,7 +54,8 @@ def convert(order: Order) -> dict[str, Any]:
     with pa.OSFile(order.target, "wb") as sink:
         writer = None
         for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=columns, use_threads=False):
-            plain = pa.record_batch([_read(batch.column(name), name, n_rows) for name in columns], names=columns)
+            cells = [_read(batch.column(name), name, n_rows, as_text=order.as_text) for name in columns]
+            plain = pa.record_batch(cells, names=columns)
             n_bytes, n_rows = n_bytes + plain.nbytes, n_rows + len(plain)
             if n_bytes > order.max_bytes or n_rows > order.max_rows:
                 raise Refused(f"the columns that are read unpack to more than {order.max_bytes:,} bytes")
@@ -76,9 +79,9 @@ def _checked_names(file: pq.ParquetFile, order: Order) -> list[str]:
     return names
 
 
-def _read(column: Any, name: str, n_before: int) -> Any:
+def _read(column: Any, name: str, n_before: int, *, as_text: bool) -> Any:
     try:
-        plain = _plain(column, name)
+        plain = _texts(column, name) if as_text else _plain(column, name)
         _check_text(plain, name, n_before)
     except pa.ArrowInvalid:
         # The reader's own words quote the cell, which may be a label.
@@ -106,6 +109,25 @@ def _plain(column: Any, name: str) -> Any:
     if pa.types.is_null(kind):
         return pa.nulls(len(column), pa.string())
     raise Refused(f"the column {name!r} contains {str(kind)[:60]}; texts, numbers and lists of numbers are read")
+
+
+def _texts(column: Any, name: str) -> Any:
+    """Return a column as the texts that a CSV file would have; lists and mappings as JSON, an empty text as null."""
+    kind = column.type
+    if pa.types.is_nested(kind) or pa.types.is_temporal(kind):
+        if column.nbytes > MAX_NESTED_BYTES:
+            raise Refused(f"the column {name!r} of {str(kind)[:60]} unpacks to too much; write its cells as text")
+        return pa.array([_cell_text(cell) for cell in column.to_pylist()], pa.string())
+    if not pa.types.is_boolean(kind):
+        column = _plain(column, name)
+    texts = column.cast(pa.string())
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+
+
+def _cell_text(cell: Any) -> str | None:
+    if cell is None:
+        return None
+    return cell.isoformat() if hasattr(cell, "isoformat") else json.dumps(cell, ensure_ascii=False, default=str)
 
 
 def _check_text(column: Any, name: str, n_before: int) -> None:

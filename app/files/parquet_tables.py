@@ -1,6 +1,6 @@
 """A Parquet file as a table whose cells are texts, numbers or lists of numbers.
 
-Called by `app.kinds.predictions.read` and `app.kinds.predictions.labels`. Another process unpacks the file, with
+Called by the kinds of evidence that take such files. Another process unpacks the file, with
 bounds on memory, time, rows, columns and bytes; what it writes is read block after block from disk.
 """
 
@@ -24,6 +24,7 @@ from app.files.parquet_child import Order
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message
 
+PARQUET = ".parquet"
 LONGEST_S = 180
 MAX_BYTES = 1 << 29
 
@@ -49,11 +50,15 @@ class ParquetTable:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The columns to read: `texts` hold names, which may be integers too; `lists` may hold lists of numbers."""
+    """The columns to read: `texts` hold names, which may be integers too; `lists` may hold lists of numbers.
+
+    `as_text`: every cell, whatever it is, becomes the text that it would have in a CSV file.
+    """
 
     columns: Sequence[str]
-    texts: Sequence[str]
+    texts: Sequence[str] = ()
     lists: Sequence[str] = ()
+    as_text: bool = False
 
     def complaint(self, column: str, kind: str) -> str | None:
         """Say what is wrong with the kind of a column."""
@@ -70,7 +75,8 @@ def open_parquet(
     """Unpack the wanted columns into the folder; None when the file cannot be read, with the reason in `findings`."""
     unpacked = folder / f"{file.position}.arrow"
     unpacked.touch()
-    outcome = _run(Order(str(file.path), str(unpacked), list(wanted.columns), MAX_COLUMNS, max_rows, MAX_BYTES))
+    limits = (MAX_COLUMNS, max_rows, MAX_BYTES)
+    outcome = _run(Order(str(file.path), str(unpacked), list(wanted.columns), *limits, wanted.as_text))
     if "refused" in outcome:
         message = clip_for_message(outcome["refused"], 300)
         findings.add(Problem(message, file=file.name, row=outcome.get("row"), column=outcome.get("column")))

@@ -134,12 +134,24 @@ class Unpacking:
             shown = ", ".join(clip_for_message(member) for member in ignored[:5])
             self.warnings.append(Problem(f"{len(ignored)} hidden members were ignored: {shown}", file=name))
 
+    def _readable(self, name: str, members: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+        """Return the members to unpack: what may not be in an archive is refused there, what is not read is named."""
+        others = [m for m in members if refusal_of(m, frozenset()) is None and self._complaint_about_kind(m.filename)]
+        if others:
+            shown = ", ".join(clip_for_message(member.filename) for member in others[:20])
+            rest = f" and {len(others) - 20} more" if len(others) > 20 else ""
+            message = f"{len(others)} members of kinds that are not read were ignored: {shown}{rest}"
+            self.warnings.append(Problem(message, file=name))
+        return [member for member in members if member not in others]
+
     def _take_members(self, name: str, archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo]) -> None:
-        if not members:
-            self._findings.add(Problem("the archive contains no table", file=name))
+        readable = self._readable(name, members)
+        if not readable:
+            found = f"; {clip_for_message(members[0].filename)} is of a kind that is not read" if members else ""
+            self._findings.add(Problem(f"the archive contains no table{found}", file=name))
         seen: set[str] = set()
-        for member in members:
-            complaint = refusal_of(member, seen) or self._complaint_about_kind(member.filename)
+        for member in readable:
+            complaint = refusal_of(member, seen)
             seen.add(member.filename)
             if complaint is not None:
                 value = clip_for_message(member.orig_filename)

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, Field, SerializeAsAny, ValidationError
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, field_validator
 
 from app.errors import Problem
 from app.manifest.base import ColumnName, Direction, MetricName, Name, Part, Slug, TaskName, Title
@@ -22,6 +22,7 @@ PreregForm = Literal["axis", "document", "evaluation"]
 EvidenceKind = str
 # Marks a key on which no measurement depends: what was measured is kept when only such keys are changed.
 NOT_MEASURED = "no measurement depends on it"
+FEWEST_RESAMPLES = 100
 
 Value = TypeVar("Value")
 AnyPart = TypeVar("AnyPart", bound="KindPart")
@@ -99,21 +100,32 @@ class Admission(Part):
 
 
 class Uncertainty(Part):
-    """How a board's intervals are drawn. `rng_seed` is ours; a seed without the prefix is an entrant's."""
+    """How a board's intervals are drawn; `n_resamples: 0` asks for none, where the method can do without.
 
-    n_resamples: int = Field(1000, ge=100, le=100_000)
+    `rng_seed` is ours; a seed without the prefix is an entrant's.
+    """
+
+    n_resamples: int = Field(1000, ge=0, le=100_000)
     level: float = Field(0.95, gt=0.5, lt=1.0)
     rng_seed: int = Field(0, ge=0, lt=2**63)
     stream: Stream = "independent"
+
+    @field_validator("n_resamples")
+    @classmethod
+    def _enough_or_none(cls, n_resamples: int) -> int:
+        if 0 < n_resamples < FEWEST_RESAMPLES:
+            raise ValueError(f"Input should be greater than or equal to {FEWEST_RESAMPLES}, or 0 for no intervals")
+        return n_resamples
 
 
 class Leaderboard(Part):
     """What every leaderboard declares, whatever its method; methods extend it in their own file.
 
-    `evidence_kinds` are those that a method can read.
+    `evidence_kinds` are those that a method can read; `can_lack_intervals` says that it can do without resamples.
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("evaluation_summary",)
+    can_lack_intervals: ClassVar[bool] = False
 
     name: Slug
     title: Title | None = None
@@ -121,6 +133,13 @@ class Leaderboard(Part):
     method: str
     tasks: list[TaskName] | None = Field(None, min_length=1)
     uncertainty: Uncertainty = Field(default_factory=Uncertainty)
+
+    @field_validator("uncertainty")
+    @classmethod
+    def _draws_if_it_must(cls, uncertainty: Uncertainty) -> Uncertainty:
+        if not uncertainty.n_resamples and not cls.can_lack_intervals:
+            raise ValueError(f"n_resamples must be at least {FEWEST_RESAMPLES}: this method has no board without them")
+        return uncertainty
 
     def metric_names(self) -> tuple[str, ...]:
         """Return the metrics that the board reads; each must be declared by the manifest."""

@@ -14,7 +14,7 @@ from app.boards.skill_score.relative import Relative, relative_errors, require_b
 from app.boards.skill_score.spec import SkillScore
 from app.boards.skill_score.times import median_times
 from app.boards.standing import BoardStanding, board_table, cell_at, draw_tasks, ends_at, stand, uncertainty_meta
-from app.boards.tables import MAX_COMPARED, BoardTables, pairwise_notes, sentences, task_pairs_table
+from app.boards.tables import MAX_COMPARED, BoardTables, elsewhere_notes, pairwise_notes, sentences, task_pairs_table
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.interval import probability_beats
@@ -119,7 +119,7 @@ def _notes(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     if leaking:
         replaced = f"; their errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
         notes.append(f"{len(leaking)} entrants have seen data of some tasks ({sentences(leaking)}){replaced}.")
-    return tuple(notes)
+    return (*notes, *elsewhere_notes(cells.elsewhere))
 
 
 def _pairwise(

@@ -37,6 +37,7 @@ def require_baseline(cells: CellMatrix, spec: SkillScore) -> None:
             f"Entrants have seen data of some tasks, and the leakage model {spec.leakage_model}, whose errors "
             "replace theirs there, has not been submitted yet.",
         )
+    _require_unspoiled(cells, spec)
     baseline = cells.values[:, cells.column(spec.baseline)]
     gaps = [cells.tasks[task] for task in np.flatnonzero(np.isnan(baseline))]
     if gaps:
@@ -46,6 +47,19 @@ def require_baseline(cells: CellMatrix, spec: SkillScore) -> None:
         zero = [cells.tasks[task] for task in np.flatnonzero(baseline == 0)]
         reason = f"The baseline {spec.baseline} has an error of 0, so no ratio, on {sentences(zero)}."
         raise BoardUnavailable(Unavailable.BASELINE_ZERO, reason)
+
+
+def _require_unspoiled(cells: CellMatrix, spec: SkillScore) -> None:
+    """Raise BoardUnavailable where the leakage model, whose errors stand for others', has seen data; fev raises too."""
+    if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
+        return
+    seen = [cells.tasks[task] for task in np.flatnonzero(cells.leaked[:, cells.column(spec.leakage_model)])]
+    if seen:
+        raise BoardUnavailable(
+            Unavailable.LEAKAGE_MODEL_LEAKED,
+            f"The leakage model {spec.leakage_model}, whose errors replace those of entrants that have seen data, has "
+            f"itself seen data of {sentences(seen)}.",
+        )
 
 
 def _beyond_the_baseline(cells: CellMatrix, spec: SkillScore) -> list[str]:

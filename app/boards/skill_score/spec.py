@@ -11,6 +11,8 @@ from app.manifest.manifest import Leaderboard, Metric
 class SkillScore(Leaderboard):
     """A board of skill scores: 1 − geometric mean of errors relative to the baseline's."""
 
+    can_lack_intervals = True
+
     method: Literal["skill_score"]
     metric: MetricName
     baseline: Name

@@ -10,12 +10,11 @@ from pathlib import Path
 from app.errors import Problem, TooLarge
 from app.files.blocks import Block, TableFile
 from app.files.findings import Findings
-from app.files.parquet_tables import Wanted, open_parquet
+from app.files.parquet_tables import PARQUET, Wanted, open_parquet
 from app.files.tables import open_table
 from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
 from app.names import clip_for_message
 
-PARQUET = ".parquet"
 SUFFIXES = (*TABLE_SUFFIXES, PARQUET)
 _SHOWN = 20
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from app.errors import Problem, Rejected
 from app.files.findings import Findings
+from app.files.flag_cells import FLAGS
 from app.files.tables import open_table
 from app.files.uploads import ReceivedFile
 from app.kinds.series.json_cells import NotAnObject, is_storable, value_of, write
 from app.kinds.series.names import VARIANT_MARK
-from app.kinds.summary.blocks import FLAGS
 from app.names import clip_for_message
 from app.yaml.strict import read_yaml
 

@@ -14,25 +14,16 @@ from app.files.blocks import Block, Texts
 from app.files.findings import Findings
 from app.files.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells
 from app.files.uploads import ReceivedFile
-from app.files.vocabulary import Vocabulary, local_codes
+from app.files.vocabulary import Vocabulary
 from app.kinds.summary.columns import FileColumns, SummaryColumns, empty_texts
 from app.kinds.summary.counts import ForecastCounts
+from app.kinds.summary.leaks import LeakFlags
 from app.kinds.summary.task_rules import TaskRules
 from app.manifest.manifest import Manifest
 from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE
 
-FLAGS = {
-    "True": True,
-    "true": True,
-    "TRUE": True,
-    "1": True,
-    "False": False,
-    "false": False,
-    "FALSE": False,
-    "0": False,
-}
 MEASURED = Bounds(low=0.0, high=None, nan_is_empty=True)
 MAX_RECORDED = 2000
 
@@ -75,7 +66,10 @@ class Cells:
 
 
 class BlockReader:
-    """Reads the blocks of one submission. `entrant` names the entrant of rows that do not say it."""
+    """Reads the blocks of one submission. `entrant` names the entrant of rows that do not say it.
+
+    `n_silent` counts the rows so far that do not say whether the entrant has seen the task's data.
+    """
 
     def __init__(self, manifest: Manifest, columns: SummaryColumns, entrant: str | None, findings: Findings) -> None:
         self._manifest = manifest
@@ -86,19 +80,21 @@ class BlockReader:
         self.entrants = Vocabulary(is_name)
         known = manifest.task_ids()
         self.tasks = Vocabulary(is_task_name) if known is None else Vocabulary(lambda _: False, known)
+        self._flags = LeakFlags(manifest)
         self._counts = ForecastCounts(manifest, self.tasks)
+        self.n_silent = 0
         self.recorded = {name: Vocabulary(lambda text: len(text) <= MAX_RECORDED) for name in columns.recorded}
 
     def read(self, block: Block, found: FileColumns, file: ReceivedFile) -> Part:
         """Return the rows of a block; a wrong cell becomes a problem and an empty value."""
         cells = Cells(file.name, block.rows, found.cells(block, self._findings), self._findings)
-        tasks = self._read_tasks(cells)
+        entrants, tasks = self._read_entrants(cells), self._read_tasks(cells)
         self._check_definition(cells, tasks)
         return Part(
-            entrant=self._read_entrants(cells),
+            entrant=entrants,
             task=tasks,
             values=self._read_values(cells, tasks),
-            leaked=self._read_flags(cells),
+            leaked=self._read_flags(cells, entrants, tasks),
             row=block.rows,
             file=file.position,
             recorded={name: self._read_recorded(cells, name) for name in self._columns.recorded},
@@ -176,14 +172,16 @@ class BlockReader:
         )
         return np.where(wrong, np.nan, numbers.values)
 
-    def _read_flags(self, cells: Cells) -> BoolArray:
+    def _read_flags(self, cells: Cells, entrants: IntArray, tasks: IntArray) -> BoolArray:
         column = self._columns.leaked
         if column is None or column not in cells.columns:
             return np.zeros(len(cells.rows), dtype=np.bool_)
-        words, codes = local_codes(cells.columns[column])
-        known = np.array([*(word in FLAGS for word in words), False])[codes]
-        cells.refuse(column, ~known, lambda _: "neither True nor False (1 and 0 are accepted too)")
-        return np.array([*(FLAGS.get(word, False) for word in words), False])[codes]
+        found = self._flags.read(cells.columns[column])
+        cells.refuse(column, found.wrong, lambda _: self._flags.complaint)
+        self.n_silent += int(found.empty.sum())
+        spoiled = self._flags.spoiled(found.leaked, self.entrants.words, entrants, self.tasks.words, tasks)
+        cells.refuse(column, spoiled, lambda at: self._flags.complaint_about_model(self.entrants.words[entrants[at]]))
+        return found.leaked
 
     def _read_recorded(self, cells: Cells, column: str) -> IntArray:
         texts = cells.texts(column)

@@ -42,6 +42,7 @@ class SummaryColumns:
     recorded: tuple[str, ...]
     renames: Mapping[str, str]
     redundant: frozenset[str]
+    is_fev: bool = False
 
     def value_names(self) -> tuple[str, ...]:
         """Return the columns of the ScoreTable: metrics, then measured quantities."""
@@ -51,6 +52,11 @@ class SummaryColumns:
         """Return every column that is read, once, under its present name."""
         named = [self.entrant, self.task, self.leaked, *self.metrics, *(column for _, column in self.measured)]
         return tuple(dict.fromkeys(name for name in (*named, *self.where, *self.recorded) if name is not None))
+
+    def sources(self) -> tuple[str, ...]:
+        """Return every column that is read, under its present and its deprecated names."""
+        wanted = self.wanted()
+        return (*wanted, *(old for old, new in self.renames.items() if new in wanted and old not in wanted))
 
 
 def columns_of(manifest: Manifest) -> SummaryColumns:
@@ -73,6 +79,7 @@ def columns_of(manifest: Manifest) -> SummaryColumns:
         recorded=tuple(declared.recorded),
         renames=FEV_RENAMES if part.preset == "fev" else {},
         redundant=FEV_REDUNDANT if part.preset == "fev" else frozenset(),
+        is_fev=part.preset == "fev",
     )
 
 

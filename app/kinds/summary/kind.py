@@ -1,5 +1,7 @@
 """Evidence kind evaluation_summary, as the other rooms see it. Read by `app.kinds.known`."""
 
+from app.files.parquet_tables import PARQUET
+from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.contract import Kind, Rows
 from app.kinds.summary.pages import PAGES
 from app.kinds.summary.part import SummaryPart
@@ -13,6 +15,7 @@ SUMMARY = Kind(
     part=SummaryPart,
     read=read_evaluation_summary,
     summarise=summarise,
+    suffixes=(*TABLE_SUFFIXES, PARQUET),
     pages=PAGES,
     rows=Rows(beside=QUANTITIES),
 )

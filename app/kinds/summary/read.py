@@ -3,12 +3,15 @@
 Called by `app.kinds.reader`. The preset fev differs only in what the manifest says and in older column names.
 """
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from app.errors import Problem, TooLarge
-from app.files.findings import Findings
+from app.files.blocks import TableFile
+from app.files.parquet_tables import PARQUET, Wanted, open_parquet
 from app.files.repeats import problems_of_case, refuse_repeats
 from app.files.tables import open_table
 from app.files.uploads import ReceivedFile
@@ -16,7 +19,6 @@ from app.files.vocabulary import Vocabulary, coded
 from app.kinds.reading import Reading, Request, checked_entrant
 from app.kinds.summary.blocks import BlockReader, Part
 from app.kinds.summary.columns import FileColumns, SummaryColumns, columns_of
-from app.manifest.manifest import Manifest
 from app.stats.arrays import IntArray
 from app.values.scores import NONE, Coded, ScoreTable
 
@@ -24,20 +26,21 @@ from app.values.scores import NONE, Coded, ScoreTable
 def read_evaluation_summary(request: Request) -> Reading | None:
     """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
     entrant = checked_entrant(request)
-    return _Submission(request.manifest, entrant, request.max_rows, request.findings).read(request.files)
+    with tempfile.TemporaryDirectory(prefix="plumbline-summary-") as folder:
+        return _Submission(request, entrant, Path(folder)).read(request.files)
 
 
 class _Submission:
     """The files of one submission on their way to one table."""
 
-    def __init__(self, manifest: Manifest, entrant: str | None, max_rows: int, findings: Findings) -> None:
-        self._manifest = manifest
-        self._columns = columns_of(manifest)
+    def __init__(self, request: Request, entrant: str | None, folder: Path) -> None:
+        self._columns = columns_of(request.manifest)
         self._entrant = entrant
-        self._max_rows = max_rows
-        self._findings = findings
+        self._folder = folder
+        self._max_rows = request.max_rows
+        self._findings = request.findings
         self._warnings: list[Problem] = []
-        self._reader = BlockReader(manifest, self._columns, entrant, findings)
+        self._reader = BlockReader(request.manifest, self._columns, entrant, request.findings)
         self._parts: list[Part] = []
         self._n_rows: dict[int, int] = {}
 
@@ -47,13 +50,20 @@ class _Submission:
         self._findings.extend(problems_of_case(self._reader.entrants.words, self._columns.entrant))
         if not self._parts:
             return None
+        self._warn_of_silent_flags()
         scores = _table(self._parts, self._reader, self._columns)
         names = {file.position: file.name for file in files}
         refuse_repeats(scores, names, self._columns.task, self._findings)
         return None if self._findings.n_problems else Reading(scores, self._n_rows, tuple(self._warnings))
 
+    def _open(self, file: ReceivedFile) -> TableFile | None:
+        if file.suffix != PARQUET:
+            return open_table(file, self._findings, self._warnings, self._max_rows)
+        wanted = Wanted(self._columns.sources(), as_text=True)
+        return open_parquet(file, wanted, self._findings, self._max_rows, self._folder)
+
     def _take(self, file: ReceivedFile) -> None:
-        table = open_table(file, self._findings, self._warnings, self._max_rows)
+        table = self._open(file)
         if table is None:
             return
         found = FileColumns(self._columns, table.header, file.name)
@@ -67,6 +77,12 @@ class _Submission:
         self._findings.extend(self._problems_of_missing(found, file.name, parts))
         self._warnings += self._warnings_of(found, file.name)
         self._parts += parts
+
+    def _warn_of_silent_flags(self) -> None:
+        """Say that a flag is missing. It costs nothing to leave out, and no more to set to False."""
+        if self._reader.n_silent:
+            message = f"{self._reader.n_silent} rows do not say it; they are taken as False, as fev takes them"
+            self._warnings.append(Problem(message, column=self._columns.leaked))
 
     def _count(self, file: ReceivedFile, n_rows: int) -> None:
         self._n_rows[file.position] = self._n_rows.get(file.position, 0) + n_rows
@@ -89,13 +105,19 @@ class _Submission:
     def _required(self, found: FileColumns) -> list[str]:
         columns = self._columns
         named = columns.entrant if self._entrant is None else None
-        required = [named, columns.task, columns.leaked, *columns.metrics]
+        # Files of fev 0.1 have no flags.
+        leaked = None if columns.is_fev else columns.leaked
+        required = [named, columns.task, leaked, *columns.metrics]
         return [column for column in required if column is not None and not found.has(column)]
 
     def _warnings_of(self, found: FileColumns, file: str) -> list[Problem]:
-        absent = [(name, column) for name, column in self._columns.measured if not found.has(column)]
+        columns = self._columns
+        absent = {name: column for name, column in columns.measured if not found.has(column)}
+        if columns.is_fev and columns.leaked is not None and not found.has(columns.leaked):
+            absent["whether a model has seen a task's data"] = columns.leaked
         warnings = [
-            Problem(f"no column {column}: {name} is unknown", file=file, column=column) for name, column in absent
+            Problem(f"no column {column}: {name} is unknown", file=file, column=column)
+            for name, column in absent.items()
         ]
         ignored = found.warning()
         return warnings + ([] if ignored is None else [ignored])

@@ -162,7 +162,7 @@ def test_flags_of_leakage(tmp_path: Path, cell: str, value: bool) -> None:
     assert read(tmp_path, {"r.csv": table}, make_manifest(columns=FULL)).scores.leaked.tolist() == [value]
 
 
-@pytest.mark.parametrize("cell", ["", "yes", "2", "None", "1.0"])
+@pytest.mark.parametrize("cell", ["", "yes", "2", "None", "1.5"])
 def test_anything_else_is_no_flag(tmp_path: Path, cell: str) -> None:
     """Whether an entrant has seen the data is never guessed."""
     table = f"model,task,MASE,leaked\nA,t,1,{cell}\n"

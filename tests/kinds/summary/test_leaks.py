@@ -1,0 +1,84 @@
+"""Flags of evaluation summaries that say whether a model has seen a task's data."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from app.kinds.parse import parse_manifest
+from app.manifest.manifest import Manifest
+from tests.cases.evidence_tables import FEV, make_manifest, problems, read
+
+EXAMPLE = FEV.parents[2] / "examples" / "fev-bench" / "manifest.yaml"
+FLAG = "trained_on_this_dataset"
+
+
+def manifest() -> Manifest:
+    """Return fev-bench, whose leakage model is Chronos-Bolt."""
+    return parse_manifest(EXAMPLE.read_bytes())
+
+
+def results(name: str, flag: str, at: int = 0) -> str:
+    """Return a given result file with another flag in one of its rows."""
+    rows = list(csv.DictReader((FEV / "results" / name).read_text().splitlines()))
+    rows[at][FLAG] = flag
+    out = io.StringIO()
+    writer = csv.DictWriter(out, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("flag", "leaked"), [("1.0", True), ("0.0", False), ("", False), ("True", True)])
+def test_flags_are_read_as_fev_reads_them(tmp_path: Path, flag: str, leaked: bool) -> None:
+    """An empty one says no, and pandas writes 1.0 beside gaps."""
+    scores = read(tmp_path, {"r.csv": results("naive.csv", flag)}, manifest()).scores
+
+    assert bool(scores.leaked[0]) is leaked
+
+
+def test_rows_that_do_not_say_it_are_counted_in_a_warning(tmp_path: Path) -> None:
+    """The submitter sees what was made of an empty flag."""
+    warnings = read(tmp_path, {"r.csv": results("naive.csv", "")}, manifest()).warnings
+
+    assert [(w.column, w.message) for w in warnings if w.column == FLAG] == [
+        (FLAG, "1 rows do not say it; they are taken as False, as fev takes them")
+    ]
+
+
+@pytest.mark.parametrize("flag", ["maybe", "2", "1.00001"])
+def test_another_flag_is_refused(tmp_path: Path, flag: str) -> None:
+    """What is neither yes nor no is a problem with its row."""
+    (problem,) = problems(tmp_path, {"r.csv": results("naive.csv", flag)}, manifest())
+
+    assert (problem.row, problem.column, problem.value) == (2, FLAG, flag)
+
+
+def test_without_the_preset_an_empty_flag_is_refused(tmp_path: Path) -> None:
+    """Only fev says what an empty flag means."""
+    declared = make_manifest(columns="{entrant: model, task: task, leaked: seen}")
+    (problem,) = problems(tmp_path, {"r.csv": "model,task,MASE,seen\nA,t,1,\n"}, declared)
+
+    assert problem.column == "seen"
+
+
+def test_a_leakage_model_that_has_seen_the_data_is_refused(tmp_path: Path) -> None:
+    """Its errors stand for those of models that have; fev makes no leaderboard of such rows."""
+    (problem,) = problems(tmp_path, {"r.csv": results("chronos-bolt.csv", "True", at=3)}, manifest())
+
+    assert (problem.row, problem.column, problem.value) == (5, FLAG, "True")
+    assert problem.message.startswith("Chronos-Bolt is the leakage model of sql, mase, wape, wql, sql-mini")
+
+
+def test_a_leakage_model_may_have_seen_what_its_boards_do_not_use(tmp_path: Path) -> None:
+    """Off the board's tasks its errors stand for nobody's."""
+    declared = manifest()
+    mini = declared.leaderboard("sql-mini")
+    elsewhere = results("chronos-bolt.csv", "True", at=1)
+    task = list(csv.DictReader(elsewhere.splitlines()))[1]["task_name"]
+    assert task not in (mini.tasks or ())
+
+    evidence = read(tmp_path, {"r.csv": elsewhere}, declared.model_copy(update={"leaderboards": [mini]}))
+
+    assert evidence.scores.leaked.sum() == 1
