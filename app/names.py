@@ -1,22 +1,19 @@
-"""Which names may enter: the characters that are safe in CSV cells, HTML, URLs and file names.
+"""Which names may enter: any printable text on one line. Read wherever a name comes in.
 
-ASCII on purpose: two names that look alike must be alike. The first character is a letter or a digit, so
-no spreadsheet takes a name for a formula.
+What stands around a name (a CSV cell, a page, an address) escapes it at the exit (`app.values.addresses`,
+`app.files.formulas`), so that nothing need be refused for its sake. Refused is only what a reader could not see:
+control characters, marks that turn the direction of reading, characters without a shape, a second spelling.
 """
 
 import re
 import unicodedata
 
-MAX_NAME = 100
+MAX_NAME = 200
 
 NAME_RULE = (
-    "letters, digits, spaces and . _ + ( ) -, beginning with a letter or digit, at most 100 characters, "
-    "not ending in .csv, .json or .yaml"
+    f"printable text on one line, at most {MAX_NAME} characters, in composed form (Unicode NFC), with single spaces "
+    "inside and none around it, without control characters, invisible ones and marks of the direction of reading"
 )
-NAME_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9._+() -]{0,98}[A-Za-z0-9._+()-])?"
-
-# Tasks are named by their data, whose names have parts (fev: `uk_covid_utla_1D/new`).
-TASK_PATTERN = rf"{NAME_PATTERN}(?:/{NAME_PATTERN}){{0,3}}"
 
 SLUG_RULE = "lower-case letters, digits and inner hyphens, at most 63 characters"
 SLUG_PATTERN = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
@@ -24,29 +21,64 @@ SLUG_PATTERN = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 METRIC_RULE = "letters, digits and _ . @ = -, beginning with a letter, at most 64 characters"
 METRIC_PATTERN = r"[A-Za-z][A-Za-z0-9_.@=-]{0,63}"
 
-_NAME = re.compile(NAME_PATTERN)
-_TASK = re.compile(TASK_PATTERN)
+# Who holds a token is named in addresses and headers of the command line, and nobody brings such a name from elsewhere.
+HOLDER_RULE = "letters, digits, spaces and . _ + ( ) -, beginning with a letter or digit, at most 100 characters"
+_HOLDER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._+() -]{0,98}[A-Za-z0-9._+()-])?")
+
 TEXT_RULE = "text without control characters and without characters that turn the direction of reading"
 # Control characters, halves of characters, and separators of lines and paragraphs.
 _UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
 # The explicit marks of https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters.
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-# A page's address plus one of these is its table as data, so no name may end so.
-_RESERVED_ENDINGS = (".csv", ".json", ".yaml")
+# In a name also what has no shape of its own (format characters, other spaces) or none that everybody sees.
+_NO_PART_OF_A_NAME = (*_UNSHOWN, "Cf", "Cn", "Co", "Zs")
+# Shown as nothing though they count as letters or marks: Default_Ignorable_Code_Point of
+# https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt beside its Cf, and the empty Braille cell.
+_EMPTY = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+# More marks upon one letter than any script needs; they would cover the lines above and below.
+_MOST_MARKS = 4
 
 
 def is_name(text: str) -> bool:
-    """Say whether `text` may name an entrant or a condition."""
-    return _is_safe(text) and _NAME.fullmatch(text) is not None
+    """Say whether `text` may name an entrant, a task, a condition or an item."""
+    return fault_of_name(text) is None
 
 
-def is_task_name(text: str) -> bool:
-    """Say whether `text` may name a task: as an entrant's name, or up to four of them joined by a slash."""
-    return _is_safe(text) and _TASK.fullmatch(text) is not None
+def fault_of_name(text: str) -> str | None:
+    """Return what keeps `text` from being a name, in words that name the character; None where nothing does."""
+    if not 0 < len(text) <= MAX_NAME:
+        return f"it has {len(text)} characters; from 1 to {MAX_NAME} are allowed"
+    if text != text.strip() or "  " in text:
+        return "it has spaces around it, or two in a row"
+    if text.isascii():
+        return None if text.isprintable() else _fault_of_characters(text)
+    return _fault_of_characters(text) or _fault_of_spelling(text)
 
 
-def _is_safe(text: str) -> bool:
-    return len(text) <= MAX_NAME and "  " not in text and not text.lower().endswith(_RESERVED_ENDINGS)
+def complain_about_name(text: str | None) -> str:
+    """Return the message for a cell that should hold a name and does not; None is an empty cell."""
+    if text is None:
+        return "the cell is empty"
+    return f"not a name that is allowed: {fault_of_name(text) or 'it is not printable'}; a name is {NAME_RULE}"
+
+
+def name_key(text: str) -> str:
+    """Return what two spellings of one name have in common: compatibility forms and case make no new name.
+
+    Unicode's compatibility caseless match (The Unicode Standard, section 3.13, D146): NFKC(fold(NFKC(fold(NFD)))).
+
+    >>> name_key("GPT－4") == name_key("gpt-4")
+    True
+    """
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
+    return unicodedata.normalize("NFKC", folded.casefold())
+
+
+def is_holder(text: str) -> bool:
+    """Say whether `text` may name who holds a token."""
+    return _HOLDER.fullmatch(text) is not None and "  " not in text
 
 
 def is_plain_text(text: str) -> bool:
@@ -60,3 +92,33 @@ def clip_for_message(text: str, limit: int = 80) -> str:
     """Return `text` made harmless for an error message: printable and short."""
     printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: limit + 1])
     return printable if len(printable) <= limit else printable[:limit] + "…"
+
+
+def _fault_of_characters(text: str) -> str | None:
+    for c in text:
+        if (c != " " and unicodedata.category(c) in _NO_PART_OF_A_NAME) or _EMPTY.match(c):
+            return f"it has a character that is not shown, or not alike everywhere: {_described(c)}"
+    return None
+
+
+def _fault_of_spelling(text: str) -> str | None:
+    if not unicodedata.is_normalized("NFC", text):
+        return "it is not in composed form (Unicode NFC)"
+    if len(unicodedata.normalize("NFKC", text)) > MAX_NAME:
+        return f"written out (Unicode NFKC) it has more than {MAX_NAME} characters"
+    if unicodedata.combining(text[0]) or unicodedata.category(text[0]) == "Mn":
+        return f"it begins with a mark that belongs to a letter: {_described(text[0])}"
+    return f"it has more than {_MOST_MARKS} marks upon one letter" if _has_many_marks(text) else None
+
+
+def _has_many_marks(text: str) -> bool:
+    n_marks = 0
+    for c in text:
+        n_marks = n_marks + 1 if unicodedata.category(c) in ("Mn", "Me") else 0
+        if n_marks > _MOST_MARKS:
+            return True
+    return False
+
+
+def _described(character: str) -> str:
+    return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()

@@ -19,7 +19,7 @@ class Case:
     """Everything that admission looks at. `started_at` is when the run began, as the submitter says.
 
     `standing` are the records of the other entrants of a series benchmark; None where nobody looked.
-    `submitter` is null where no server is asked.
+    `submitter` is null where no server is asked, and `entrants`, the names that the benchmark has, are empty.
     """
 
     manifest: Manifest
@@ -32,6 +32,7 @@ class Case:
     claims: Claims | None = None
     standing: Sequence[StandingRecord] | None = None
     submitter: TokenHolder | None = None
+    entrants: Sequence[str] = ()
 
 
 CLAIMS_PRESENT = Check("claims", "passed", "Every entrant claims its values, to be compared with the recomputed ones.")

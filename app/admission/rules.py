@@ -10,6 +10,7 @@ import numpy as np
 
 from app.admission.case import Case, KindRules
 from app.admission.check import Check, Registered, listed, outcome_of_gap, policy_in_words, some
+from app.admission.lookalikes import check_lookalikes
 from app.admission.registration import check_benchmark, check_registrant
 from app.admission.seeds import check_min_seeds
 from app.manifest.manifest import Manifest
@@ -66,7 +67,8 @@ def _prereg_checks(case: Case, registered: Registered, rules: KindRules) -> list
 
 def _manifest_checks(case: Case, rules: KindRules) -> list[Check]:
     claims = rules.claims(case) if case.manifest.admission.claims == "required" else []
-    return [*rules.scores(case), *_min_seeds(case), _dirty(case), *claims, *rules.run(case)]
+    alike = check_lookalikes(case.scores.entrant.words, case.entrants)
+    return [*rules.scores(case), *_min_seeds(case), _dirty(case), *claims, *alike, *rules.run(case)]
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:

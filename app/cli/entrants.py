@@ -8,6 +8,7 @@ import typer
 from app.cli.output import say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.errors import NotFound
+from app.render.addresses import path_of_name
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +29,7 @@ def move(
     token: TokenOption = None,
 ) -> None:
     """Make another token the owner of an entrant or of a reserved name. Needs a token of the benchmark's steward."""
-    path = f"/benchmarks/{quote(benchmark, safe='')}/entrants/{quote(entrant, safe='')}/owner"
+    path = f"/benchmarks/{quote(benchmark, safe='')}/entrants/{path_of_name(entrant)}/owner"
     with Server(server, token) as remote:
         order = {"token_id": _number(remote, owner), "reason": reason}
         answer = remote.send(Request("PUT", path, json=order)).json()
@@ -44,7 +45,7 @@ def release(
     token: TokenOption = None,
 ) -> None:
     """Give a name free that a registration reserved. Needs the registrant's token, or a steward's of the benchmark."""
-    path = f"/benchmarks/{quote(benchmark, safe='')}/reservations/{quote(entrant, safe='')}/release"
+    path = f"/benchmarks/{quote(benchmark, safe='')}/reservations/{path_of_name(entrant)}/release"
     with Server(server, token) as remote:
         answer = remote.send_for_json(Request("POST", path, json={"reason": reason}, repeatable=False))
         say(f"{answer['entrant']} in {answer['benchmark']} is no longer reserved for {answer['reserved_for']}.")

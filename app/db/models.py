@@ -176,18 +176,19 @@ class PreregAttestation(Base):
 
 
 class Entrant(Base):
-    """What is compared. Its first admitted submitter owns the name; case does not make a new name."""
+    """What is compared. Its first admitted submitter owns the name; names of one key are one name, see `name_key`."""
 
     __tablename__ = "entrant"
 
     id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
     benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
     name: Mapped[str]
+    name_key: Mapped[str]
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("token.id"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
-Index("uq_entrant_benchmark_id_lower_name", Entrant.benchmark_id, func.lower(Entrant.name), unique=True)
+Index("uq_entrant_benchmark_id_name_key", Entrant.benchmark_id, Entrant.name_key, unique=True)
 
 
 class EntrantTransfer(Base):
@@ -212,6 +213,7 @@ class EntrantReservation(Base):
     id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
     benchmark: Mapped[str]
     name: Mapped[str]
+    name_key: Mapped[str]
     token_id: Mapped[int] = mapped_column(ForeignKey("token.id"), index=True)
     prereg_sha256: Mapped[str] = mapped_column(ForeignKey("prereg.sha256"), index=True)
     reserved_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
@@ -221,7 +223,7 @@ class EntrantReservation(Base):
 Index(
     "uq_entrant_reservation_name",
     EntrantReservation.benchmark,
-    func.lower(EntrantReservation.name),
+    EntrantReservation.name_key,
     EntrantReservation.token_id,
     unique=True,
 )
@@ -242,11 +244,12 @@ class Task(Base):
     """A task's name, stored once; score rows hold its number. `stratum` is what the name stands for in a series."""
 
     __tablename__ = "task"
-    __table_args__ = (UniqueConstraint("benchmark_id", "name"),)
+    __table_args__ = (UniqueConstraint("benchmark_id", "name_key"),)
 
     id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
     benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
     name: Mapped[str]
+    name_key: Mapped[str]
     stratum: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
 
 

@@ -21,6 +21,7 @@ from app.files.text import BOM
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, IntArray
+from app.values.formulas import MARKED_PATTERN, read_off_guard
 
 MAX_HEADER_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20
@@ -89,7 +90,7 @@ class CsvTable:
         for batch in reader:
             rows = self._row_numbers(n_read, len(batch))
             n_read += len(batch)
-            columns = {name: batch.column(key) for name, key in keys.items()}
+            columns = {name: _without_marks(batch.column(key)) for name, key in keys.items()}
             yield self._without_blank(rows, columns) if columns else Block(rows, columns)
         if self._n_blank:
             message = f"{self._n_blank} rows are empty in every column that is read; they were ignored"
@@ -164,7 +165,7 @@ def _n_names(start: bytes) -> int:
 def _split_header(text: str) -> tuple[str, ...]:
     previous = csv.field_size_limit(MAX_HEADER_BYTES)
     try:
-        return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []))
+        return tuple(read_off_guard(name.strip()) for name in next(csv.reader([text], skipinitialspace=True), []))
     finally:
         csv.field_size_limit(previous)
 
@@ -195,6 +196,14 @@ def _warnings_of_header(names: Sequence[str], file: str) -> Iterator[Problem]:
     elif unnamed:
         numbers = ", ".join(map(str, unnamed[:10]))
         yield Problem(f"columns without a name were ignored: {numbers}", file=file)
+
+
+def _without_marks(cells: Texts) -> Texts:
+    """Return the cells without the apostrophe that our own CSV puts before what looks like a formula."""
+    if not pc.any(pc.starts_with(cells, "'")).as_py():
+        return cells
+    marked = pc.match_substring_regex(cells, MARKED_PATTERN)
+    return pc.if_else(marked, pc.utf8_slice_codeunits(cells, 1), cells)
 
 
 def _is_blank(cells_by_column: Sequence[Texts]) -> BoolArray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from app.errors import Problem
 from app.files.findings import Findings
+from app.names import name_key
 from app.stats.arrays import IntArray
 from app.values.scores import NONE, ScoreTable
 
@@ -43,9 +44,10 @@ def _first_of_group(ordered_keys: IntArray) -> IntArray:
 
 
 def problems_of_case(names: Sequence[str], column: str | None) -> Iterator[Problem]:
-    """Yield a problem for each name that differs from another only in case: on a board they are one entrant."""
+    """Yield a problem for each name that is another one in another spelling: on a board they are one entrant."""
     seen: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.lower(), name)
+        other = seen.setdefault(name_key(name), name)
         if other != name:
-            yield Problem(f"{name} and {other} differ only in case; write the name one way", column=column, value=name)
+            message = f"{name} and {other} differ only in case or in the form of their letters; write the name one way"
+            yield Problem(message, column=column, value=name)

@@ -7,7 +7,7 @@ from app.errors import Problem
 from app.files.findings import Findings
 from app.files.uploads import ReceivedFile
 from app.manifest.manifest import Manifest
-from app.names import NAME_RULE, clip_for_message, is_name
+from app.names import clip_for_message, complain_about_name, is_name
 from app.values.facts import RunFacts
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import ScoreTable
@@ -51,6 +51,6 @@ def checked_entrant(request: Request) -> str | None:
     entrant = request.entrant
     if entrant is None or is_name(entrant):
         return entrant
-    problem = Problem(f"not a name that is allowed: {NAME_RULE}", column="entrant", value=clip_for_message(entrant))
+    problem = Problem(complain_about_name(entrant), column="entrant", value=clip_for_message(entrant))
     request.findings.add(problem)
     return None

@@ -5,13 +5,23 @@ Read by `app.manifest.manifest` and by the kinds' parts.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from app.names import METRIC_PATTERN, NAME_PATTERN, SLUG_PATTERN, TASK_PATTERN
+from app.names import MAX_NAME, METRIC_PATTERN, NAME_RULE, SLUG_PATTERN, complain_about_name, is_name
+
+
+def refuse_no_name(text: str) -> str:
+    """Return a text that may name something. Raises ValueError saying why another one may not."""
+    if not is_name(text):
+        raise ValueError(complain_about_name(text))
+    return text
+
 
 Slug = Annotated[str, StringConstraints(pattern=f"^{SLUG_PATTERN}$")]
-Name = Annotated[str, StringConstraints(pattern=f"^{NAME_PATTERN}$")]
-TaskName = Annotated[str, StringConstraints(pattern=f"^{TASK_PATTERN}$", max_length=100)]
+# The validator speaks of the length too; the description and the length are for whoever reads the schema.
+_NAME_SCHEMA = {"minLength": 1, "maxLength": MAX_NAME, "description": NAME_RULE}
+Name = Annotated[str, AfterValidator(refuse_no_name), Field(json_schema_extra=_NAME_SCHEMA)]
+TaskName = Name
 MetricName = Annotated[str, StringConstraints(pattern=f"^{METRIC_PATTERN}$")]
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=200)]

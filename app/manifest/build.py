@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from app.errors import ManifestRejected, Problem
 from app.manifest.base import Part
 from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, problems_from, shown, with_part
+from app.names import name_key
 
 Boards = Mapping[str, type[Leaderboard]]
 AnyOf = TypeVar("AnyOf", bound=Part)
@@ -121,8 +122,8 @@ def _build_board(board: Any, path: str, methods: Boards, problems: list[Problem]
 def _about_names(common: Common) -> Iterator[str]:
     for name in _repeats([board.name for board in common.leaderboards]):
         yield f"leaderboards: the name {name} is used twice"
-    for task in _repeats(common.task_ids() or ()):
-        yield f"tasks: the id {task} is used twice"
+    for task in _repeats([name_key(task) for task in common.task_ids() or ()]):
+        yield f"tasks: the id {task} is used twice (case makes no other name)"
     for board in common.leaderboards:
         yield from _undeclared(board, common)
 

@@ -44,6 +44,7 @@ class Known:
     registered: Registered | None = None
     standing: Sequence[StandingRecord] | None = None
     submitter: TokenHolder | None = None
+    entrants: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ def check_run(run: Run, known: Known) -> list[Check]:
         claims=run.fields.claims,
         standing=known.standing,
         submitter=known.submitter,
+        entrants=known.entrants,
     )
     return check_admission(case, kind_of(run.manifest).rules)
 
@@ -118,7 +120,7 @@ def look_up(session: Session, sent: Sent) -> Known:
     standing = None
     if kind_of(run.manifest).rows.form == "records":
         standing = series.standing_records(session, sent.declared.benchmark.id, run.evidence.scores.entrant.words)
-    return Known(registered, standing, sent.submitter)
+    return Known(registered, standing, sent.submitter, entrants.names(session, sent.declared.benchmark.id))
 
 
 def _arrival(sent: Sent, known: Known, checks: Sequence[Check]) -> Arrival:

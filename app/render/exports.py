@@ -6,19 +6,19 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from app.values.formulas import guard_formula
 from app.values.table import Cell, Table
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def table_to_csv(table: Table) -> bytes:
     r"""Return RFC 4180 CSV with \n line ends: floats by repr, null empty, True/False.
 
-    Free text that a spreadsheet would take for a formula gets an apostrophe in front.
+    Text that a spreadsheet would take for a formula gets an apostrophe in front, see `app.values.formulas`; so do
+    the names of the columns.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.column_names())
+    writer.writerow(guard_formula(name) for name in table.column_names())
     writer.writerows([_cell(cell) for cell in row] for row in table.rows)
     return out.getvalue().encode()
 
@@ -27,7 +27,7 @@ def _cell(cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
-        return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
+        return guard_formula(cell)
     return repr(cell)
 
 

@@ -7,6 +7,7 @@ import jinja2
 
 from app.bundled import bundled
 from app.render import plot
+from app.render.addresses import path_of_name
 from app.render.assets import asset_url
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import MAX_DRAWN
@@ -47,6 +48,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "addressed": path_of_name,
         "markdown": markdown,
         "moment": moment,
         "numbered": entrant_numbers,

@@ -12,7 +12,9 @@ from app.db.models import Benchmark, Entry, LabelSet, ManifestVersion, Snapshot,
 from app.errors import Conflict, NotFound
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest, manifest_digest
+from app.names import name_key
 from app.store.retries import retry_time
+from app.store.spelling import refuse_respelled
 
 MAX_NAMED = 10
 CHANGED_CHANNEL = "plumbline_changed"
@@ -219,15 +221,19 @@ def stale_benchmarks(session: Session) -> Sequence[Benchmark]:
 
 
 def ensure_tasks(session: Session, benchmark_id: int, names: Sequence[str]) -> dict[str, int]:
-    """Return the number of each task, making those that are new."""
+    """Return the number of each task, making those that are new. Raises Conflict for a task in another spelling."""
     if names:
         session.execute(
             insert(Task)
-            .values([{"benchmark_id": benchmark_id, "name": name} for name in sorted(names)])
+            .values(
+                [{"benchmark_id": benchmark_id, "name": name, "name_key": name_key(name)} for name in sorted(names)]
+            )
             .on_conflict_do_nothing()
         )
     rows = session.execute(select(Task.name, Task.id).where(Task.benchmark_id == benchmark_id))
-    return {name: task_id for name, task_id in rows if name in set(names)}
+    numbers = {row.name: row.id for row in rows}
+    refuse_respelled("a task", numbers, names)
+    return {name: numbers[name] for name in names}
 
 
 def _add_version(session: Session, benchmark: Benchmark, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, Token
 from app.errors import Conflict, NotFound
+from app.names import name_key
 from app.store import reservations
+from app.store.spelling import refuse_respelled
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ def find_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
     return entrant
 
 
+def names(session: Session, benchmark_id: int) -> Sequence[str]:
+    """Return the name of every entrant that evidence was ever sent of."""
+    return session.scalars(select(Entrant.name).where(Entrant.benchmark_id == benchmark_id)).all()
+
+
 def lock_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
     """Return an entrant whose row stays locked until the transaction ends. Raises NotFound."""
     return lock_numbered(session, [find_entrant(session, benchmark_id, name).id])[0]
@@ -54,12 +61,17 @@ def lock_numbered(session: Session, entrant_ids: Iterable[int]) -> Sequence[Entr
 def lock_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> dict[str, Entrant]:
     """Make the entrants that are new and lock them all, so that two submissions of one entrant take turns.
 
-    Raises Conflict when a name differs from a stored one in case alone.
+    Raises Conflict when a name is a stored one in another spelling, see `app.names.name_key`.
     """
     wanted = sorted(names)
     session.execute(
         insert(Entrant)
-        .values([{"benchmark_id": benchmark_id, "name": name} for name in sorted(wanted, key=str.lower)])
+        .values(
+            [
+                {"benchmark_id": benchmark_id, "name": name, "name_key": name_key(name)}
+                for name in sorted(wanted, key=name_key)
+            ]
+        )
         .on_conflict_do_nothing()
     )
     return _by_name(session, benchmark_id, wanted, lock=True)
@@ -142,14 +154,8 @@ def entries_of(session: Session, entrant_id: int) -> Sequence[Entry]:
 
 
 def _by_name(session: Session, benchmark_id: int, names: list[str], *, lock: bool) -> dict[str, Entrant]:
-    lowered = {name.lower() for name in names}
-    query = (
-        select(Entrant)
-        .where(Entrant.benchmark_id == benchmark_id, func.lower(Entrant.name).in_(lowered))
-        .order_by(Entrant.id)
-    )
+    keys = {name_key(name) for name in names}
+    query = select(Entrant).where(Entrant.benchmark_id == benchmark_id, Entrant.name_key.in_(keys)).order_by(Entrant.id)
     found = session.scalars(query.with_for_update(key_share=True) if lock else query).all()
-    alike = [entrant.name for entrant in found if entrant.name not in set(names)]
-    if alike:
-        raise Conflict(f"Too like an entrant of this benchmark (only the case differs): {', '.join(sorted(alike))}.")
+    refuse_respelled("an entrant", {entrant.name for entrant in found}, names)
     return {entrant.name: entrant for entrant in found}

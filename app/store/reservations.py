@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Benchmark, Entrant, EntrantRelease, EntrantReservation, Token
 from app.errors import Conflict, NotFound
+from app.names import name_key
 from app.store.locks import take_turns
 
 RESERVED_FOR = timedelta(days=90)
@@ -57,9 +58,9 @@ def reserve(session: Session, slug: str, sha256: str, names: Iterable[str], toke
 
 def refuse_reserved(session: Session, benchmark: Benchmark, names: Iterable[str], token_id: int) -> None:
     """Raise Conflict naming every entrant that nobody owns and that is reserved for somebody else."""
-    lowered = {name.lower() for name in names}
+    keys = {name_key(name) for name in names}
     query = _select().where(EntrantReservation.benchmark == benchmark.slug, EntrantReservation.token_id != token_id)
-    query = query.where(func.lower(EntrantReservation.name).in_(lowered), _is_open())
+    query = query.where(EntrantReservation.name_key.in_(keys), _is_open())
     taken = [_reserved(row) for row in session.execute(query.order_by(EntrantReservation.name))]
     if taken:
         names_shown = "; ".join(_in_words(each) for each in taken[:SHOWN])
@@ -73,7 +74,7 @@ def refuse_reserved(session: Session, benchmark: Benchmark, names: Iterable[str]
 def find_open(session: Session, slug: str, name: str) -> Reserved | None:
     """Return by whom a name is reserved in a benchmark, if nobody owns it yet."""
     query = _select().where(EntrantReservation.benchmark == slug, _is_open())
-    row = session.execute(query.where(func.lower(EntrantReservation.name) == name.lower())).first()
+    row = session.execute(query.where(EntrantReservation.name_key == name_key(name))).first()
     return None if row is None else _reserved(row)
 
 
@@ -124,20 +125,25 @@ def _owner(session: Session, slug: str, name: str) -> Token | None:
     query = (
         select(Token).join(Entrant, Entrant.owner_id == Token.id).join(Benchmark, Benchmark.id == Entrant.benchmark_id)
     )
-    return session.scalar(query.where(Benchmark.slug == slug, func.lower(Entrant.name) == name.lower()))
+    return session.scalar(query.where(Benchmark.slug == slug, Entrant.name_key == name_key(name)))
 
 
 def _earlier(session: Session, slug: str, name: str, token_id: int) -> EntrantReservation | None:
     query = select(EntrantReservation).where(
         EntrantReservation.benchmark == slug, EntrantReservation.token_id == token_id
     )
-    return session.scalar(query.where(func.lower(EntrantReservation.name) == name.lower()))
+    return session.scalar(query.where(EntrantReservation.name_key == name_key(name)))
 
 
 def _add(session: Session, slug: str, sha256: str, name: str, token_id: int) -> None:
     now: datetime = session.scalars(select(func.now())).one()
     reservation = EntrantReservation(
-        benchmark=slug, name=name, token_id=token_id, prereg_sha256=sha256, until=now + RESERVED_FOR
+        benchmark=slug,
+        name=name,
+        name_key=name_key(name),
+        token_id=token_id,
+        prereg_sha256=sha256,
+        until=now + RESERVED_FOR,
     )
     session.add(reservation)
     session.flush()
@@ -168,7 +174,7 @@ def _is_owned() -> ColumnElement[bool]:
         .join(Benchmark, Benchmark.id == Entrant.benchmark_id)
         .where(
             Benchmark.slug == EntrantReservation.benchmark,
-            func.lower(Entrant.name) == func.lower(EntrantReservation.name),
+            Entrant.name_key == EntrantReservation.name_key,
             Entrant.owner_id.is_not(None),
         )
     )

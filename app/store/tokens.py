@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import ROLES, Token
 from app.errors import Conflict, FieldRejected, NotFound, Problem
-from app.names import NAME_RULE, clip_for_message, is_name
+from app.names import HOLDER_RULE, clip_for_message, is_holder
 from app.store import stewards
 
 PREFIX = "plb_"
@@ -130,8 +130,8 @@ def _hash(text: str) -> bytes:
 
 def _check_name_and_role(name: str, role: str) -> None:
     problems = []
-    if not is_name(name):
-        problems.append(Problem(f"expected {NAME_RULE}", column="name", value=clip_for_message(name)))
+    if not is_holder(name):
+        problems.append(Problem(f"expected {HOLDER_RULE}", column="name", value=clip_for_message(name)))
     if role not in ROLES:
         problems.append(Problem(f"expected one of {', '.join(ROLES)}", column="role", value=clip_for_message(role)))
     if problems:

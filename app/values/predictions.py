@@ -9,10 +9,6 @@ from dataclasses import dataclass
 
 from app.stats.arrays import FloatArray, IntArray
 
-# As for names, the first character is no formula's; `/` and `#` occur in the file names that items often are.
-ITEM_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9_.:/@#+() -]{0,198}[A-Za-z0-9_.:/@#+()-])?"
-ITEM_RULE = "letters, digits, spaces and _ . : / @ # + ( ) -, beginning with a letter or digit, at most 200 characters"
-
 
 @dataclass(frozen=True, repr=False)
 class Labels:

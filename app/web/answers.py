@@ -9,18 +9,24 @@ from starlette.responses import Response
 
 from app.errors import NotFound
 from app.render import html
+from app.render.addresses import FORMATS, name_in_path
 from app.render.exports import table_to_csv, table_to_json, to_json
 from app.render.table_page import TableView
 from app.values.table import Column, Table
 
 BEGINNINGS = {"leaderboard": ("rank", "entrant"), "pairwise": ("entrant_a", "entrant_b")}
-FORMATS = ("csv", "json", "yaml")
 
 
 def split_format(tail: str) -> tuple[str, str]:
-    """Split an address into the name and the format it asks for; names never end in one."""
+    """Split an address into what it names and the format it asks for."""
     stem, dot, ending = tail.rpartition(".")
     return (stem, ending) if dot and ending in FORMATS else (tail, "html")
+
+
+def split_name(tail: str) -> tuple[str, str]:
+    """Split the end of an address into the name that stands in it, whatever the name, and the format."""
+    stem, fmt = split_format(tail)
+    return name_in_path(stem), fmt
 
 
 def refuse_other_formats(fmt: str, *known: str) -> None:

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from app.boards.claims import claims_table
 from app.errors import NotFound
 from app.render.table_page import TableView
-from app.store import benchmarks, snapshots
+from app.store import benchmarks, entrants, snapshots
 from app.web import against
 from app.web.answers import split_format, table_answer
 from app.web.documents import TableDocument
@@ -92,7 +92,8 @@ def show_claims(slug: str, request: Request, session: SessionDep, snapshot: Snap
         table = replace(claims_table(declared.manifest, ()), notes=(note,))
     links = name_links(declared)
     # A claim between two entrants names both: that is no page.
-    row_links = {**links, "entrant": lambda names: "" if ", " in names else links["entrant"](names)}
+    known = set(entrants.names(session, declared.benchmark.id))
+    row_links = {**links, "entrant": lambda name: links["entrant"](name) if name in known else ""}
     view = around(view_of(session, slug, table, shown), f"/benchmarks/{slug}/claims", [], row_links)
     return table_answer(request, view, split_format(request.url.path)[1])
 

@@ -1,7 +1,7 @@
 """/submissions/{id}/reports/{task}: what a submission's predictions of one task are worth, plot by plot."""
 
 from collections.abc import Iterable, Sequence
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -10,6 +10,7 @@ from app.errors import NotFound
 from app.kinds.known import kind_of
 from app.kinds.pages import Pages
 from app.names import clip_for_message
+from app.render.addresses import name_in_path, path_of_name
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import build_drawings
 from app.render.narrow import narrow_table
@@ -42,7 +43,7 @@ def _tasks(pages: Pages, tables: Sequence[Table]) -> list[str]:
 
 
 def _address(submission: int, task: str) -> str:
-    return f"/submissions/{submission}/reports/{quote(task)}"
+    return f"/submissions/{submission}/reports/{path_of_name(task)}"
 
 
 @router.get(
@@ -52,6 +53,7 @@ def _address(submission: int, task: str) -> str:
 )
 def show_report(submission: int, task: str, session: SessionDep) -> Response:
     """Show every table of a submission's report of one task: intervals, curves, confusion, calibration, errors."""
+    task = name_in_path(task)
     stored = submissions.find_submission(session, submission)
     tables = submissions.read_tables(session, stored.id)
     slug = submissions.slug_of(session, stored)

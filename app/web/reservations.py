@@ -12,6 +12,7 @@ from starlette.responses import Response
 from app.db.models import Prereg
 from app.errors import Forbidden, NotFound
 from app.prereg.prereg import Prereg as ParsedPrereg
+from app.render.addresses import name_in_path
 from app.store import benchmarks, reservations
 from app.store.reservations import Reserved
 from app.web.answers import json_answer
@@ -62,13 +63,13 @@ class Release(Body):
 
 
 @router.post(
-    "/benchmarks/{slug}/reservations/{entrant}/release",
+    "/benchmarks/{slug}/reservations/{entrant:path}/release",
     summary="Release a reserved name",
     responses=described(403, 404, answer=ReleasedDocument),
 )
 def release(slug: str, entrant: str, order: Release, session: SessionDep, caller: Submitter) -> Response:
     """Give a reserved name free (a steward of the benchmark, or its registrant); the reason is kept and shown."""
-    found = reservations.find_open_or_raise(session, slug, entrant)
+    found = reservations.find_open_or_raise(session, slug, name_in_path(entrant))
     if found.holder.id != caller.id and not _is_steward(session, slug, caller):
         raise Forbidden(f"Only {found.holder.name}, or a steward of {slug}, may release {found.reservation.name}.")
     reservations.release(session, found, caller.id, order.reason)

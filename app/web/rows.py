@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import UTC
 from typing import Any
-from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
@@ -11,11 +10,12 @@ from starlette.responses import Response
 
 from app.db.models import Snapshot, Token
 from app.kinds.known import kind_of
+from app.render.addresses import name_in_path, path_of_name
 from app.store import benchmarks, entrants, reservations, snapshots, tables, tokens
 from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
 from app.values.table import Table
-from app.web.answers import json_answer, split_format, table_answer
+from app.web.answers import json_answer, split_format, split_name, table_answer
 from app.web.documents import OwnerDocument, TableDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
@@ -44,13 +44,13 @@ def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: Snaps
 )
 def show_task(slug: str, task: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """Show every entrant's scores on one task (.csv, .json)."""
-    name, fmt = split_format(task)
+    name, fmt = split_name(task)
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
     table = _published_part(session, declared, shown, "task", name) or tables.task_table(
         session, declared.manifest, declared.benchmark.id, shown, name
     )
-    address = f"/benchmarks/{slug}/tasks/{quote(name)}"
+    address = f"/benchmarks/{slug}/tasks/{path_of_name(name)}"
     links = [("Tasks", f"/benchmarks/{slug}/tasks")]
     return table_answer(
         request, around(view_of(session, slug, table, shown), address, links, name_links(declared)), fmt
@@ -58,7 +58,7 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
 
 
 @router.get(
-    "/benchmarks/{slug}/entrants/{entrant}",
+    "/benchmarks/{slug}/entrants/{entrant:path}",
     summary="One entrant",
     responses=described(404, 422, answer=TableDocument, also=TABLE),
 )
@@ -66,7 +66,7 @@ def show_entrant(
     slug: str, entrant: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
 ) -> Response:
     """Show one entrant's scores on every task, and its submissions (.csv, .json)."""
-    name, fmt = split_format(entrant)
+    name, fmt = split_name(entrant)
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
     table = _published_part(session, declared, shown, "entrant", name) or tables.entrant_table(
@@ -78,7 +78,7 @@ def show_entrant(
         (f"Submission {e.submission_id} ({e.state.replace('_', ' ')})", f"/submissions/{e.submission_id}")
         for e in entrants.entries_of(session, found.id)
     ]
-    address = f"/benchmarks/{slug}/entrants/{quote(name)}"
+    address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
     return table_answer(
         request, around(view_of(session, slug, table, shown), address, history, name_links(declared)), fmt
     )
@@ -125,7 +125,7 @@ class Transfer(Body):
 
 
 @router.put(
-    "/benchmarks/{slug}/entrants/{entrant}/owner",
+    "/benchmarks/{slug}/entrants/{entrant:path}/owner",
     summary="Move ownership",
     responses=described(403, 404, 409, answer=OwnerDocument),
 )
@@ -134,6 +134,7 @@ def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, ca
 
     Its own owner changes nothing.
     """
+    entrant = name_in_path(entrant)
     benchmark = benchmarks.find_benchmark(session, slug)
     reserved = reservations.find_open(session, slug, entrant)
     if reserved is not None and reserved.reservation.name == entrant:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
-from urllib.parse import quote
 
 from fastapi import Depends, Query
 from sqlalchemy.orm import Session
 
 from app.db.models import Snapshot
 from app.kinds.known import kind_of
+from app.render.addresses import path_of_name
 from app.render.narrow import Wanted, choices, narrow_table
 from app.render.table_page import TableView
 from app.store import benchmarks, snapshots, tables
@@ -69,13 +69,13 @@ def name_links(declared: Declared) -> RowLinks:
     home = f"/benchmarks/{declared.benchmark.slug}"
 
     def entrant(name: str) -> str:
-        return f"{home}/entrants/{quote(name)}"
+        return f"{home}/entrants/{path_of_name(name)}"
 
     return {
         "entrant": entrant,
         "entrant_a": entrant,
         "entrant_b": entrant,
-        "task": lambda name: f"{home}/tasks/{quote(name)}",
+        "task": lambda name: f"{home}/tasks/{path_of_name(name)}",
         "submission": _submission,
         "second_submission": _submission,
         "prereg": lambda digest: f"/preregs/{digest}",

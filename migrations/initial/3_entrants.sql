@@ -1,17 +1,18 @@
 -- What is compared and on what: names, who owns them, tasks.
 
--- What is compared. Case does not make a new name.
+-- What is compared. Names of one key (Unicode NFKC, case folded; made by the program) are one name.
 CREATE TABLE entrant (
     id integer GENERATED ALWAYS AS IDENTITY,
     benchmark_id integer NOT NULL,
     name text NOT NULL,
+    name_key text NOT NULL,
     owner_id integer,
     created_at timestamptz DEFAULT now() NOT NULL,
     CONSTRAINT pk_entrant PRIMARY KEY (id),
     CONSTRAINT fk_entrant_benchmark_id FOREIGN KEY (benchmark_id) REFERENCES benchmark,
     CONSTRAINT fk_entrant_owner_id FOREIGN KEY (owner_id) REFERENCES token
 );
-CREATE UNIQUE INDEX uq_entrant_benchmark_id_lower_name ON entrant (benchmark_id, lower(name));
+CREATE UNIQUE INDEX uq_entrant_benchmark_id_name_key ON entrant (benchmark_id, name_key);
 
 -- A steward moved an entrant to another owner, and why.
 CREATE TABLE entrant_transfer (
@@ -35,6 +36,7 @@ CREATE TABLE entrant_reservation (
     id integer GENERATED ALWAYS AS IDENTITY,
     benchmark text NOT NULL,
     name text NOT NULL,
+    name_key text NOT NULL,
     token_id integer NOT NULL,
     prereg_sha256 text NOT NULL,
     reserved_at timestamptz DEFAULT clock_timestamp() NOT NULL,
@@ -45,7 +47,7 @@ CREATE TABLE entrant_reservation (
 );
 CREATE INDEX ix_entrant_reservation_prereg_sha256 ON entrant_reservation (prereg_sha256);
 CREATE INDEX ix_entrant_reservation_token_id ON entrant_reservation (token_id);
-CREATE UNIQUE INDEX uq_entrant_reservation_name ON entrant_reservation (benchmark, lower(name), token_id);
+CREATE UNIQUE INDEX uq_entrant_reservation_name ON entrant_reservation (benchmark, name_key, token_id);
 
 -- A steward, or the registrant, gave a reserved name free, and why.
 CREATE TABLE entrant_release (
@@ -63,8 +65,9 @@ CREATE TABLE task (
     id integer GENERATED ALWAYS AS IDENTITY,
     benchmark_id integer NOT NULL,
     name text NOT NULL,
+    name_key text NOT NULL,
     stratum jsonb,
     CONSTRAINT pk_task PRIMARY KEY (id),
-    CONSTRAINT uq_task_benchmark_id UNIQUE (benchmark_id, name),
+    CONSTRAINT uq_task_benchmark_id UNIQUE (benchmark_id, name_key),
     CONSTRAINT fk_task_benchmark_id FOREIGN KEY (benchmark_id) REFERENCES benchmark
 );

@@ -19,9 +19,11 @@ class Description:
 
     @cached_property
     def patterns(self) -> list[tuple[re.Pattern[str], dict[str, Any]]]:
-        """Return each address as a pattern, the plainest first; a task or a table may hold slashes."""
+        """Return each address as a pattern, the plainest first; a task, an entrant or a table may hold slashes."""
         plain = sorted(self.document["paths"].items(), key=lambda item: item[0].count("{"))
-        wide = [(re.sub(r"{(task|name)}$", "{}", path), methods) for path, methods in plain]
+        wide = [
+            (re.sub(r"{(task|name|entrant)}(?=$|/owner$|/release$)", "{}", path), methods) for path, methods in plain
+        ]
         return [(_pattern(path), methods) for path, methods in (*plain, *wide)]
 
     def complaint(self, method: str, path: str, status: int, media_type: str) -> str | None:

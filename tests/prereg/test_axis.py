@@ -81,10 +81,10 @@ def test_each_refusal_has_its_own_message(line: str, column: str, message: str |
 
 
 def test_unsafe_condition_names_are_refused() -> None:
-    """A condition's name will stand in tables, and may not begin a formula."""
-    (problem,) = problems_of(with_key("axis", "condition_pair: {homogeneous_id: =A1, heterogeneous_id: b}"))
+    """A condition's name will stand in tables, and may hide nothing."""
+    (problem,) = problems_of(with_key("axis", 'condition_pair: {homogeneous_id: "A\\u200b1", heterogeneous_id: b}'))
 
-    assert (problem.column, problem.value) == ("condition_pair.homogeneous_id", "=A1")
+    assert (problem.column, problem.value) == ("condition_pair.homogeneous_id", "A\\x200b1")
 
 
 def test_all_missing_keys_are_named() -> None:

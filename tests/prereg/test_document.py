@@ -144,7 +144,7 @@ def test_a_bootstrap_method_that_is_not_known_is_refused() -> None:
         ("schema_version: true", "schema_version", "unknown schema_version; known is 1"),
         ("schema_version: '1'", "schema_version", "unknown schema_version; known is 1"),
         ("task_id: ''", "task_id", "task_id must not be empty"),
-        ("task_id: +carry", "task_id", "task_id must be letters"),
+        ('task_id: "a\\u200bb"', "task_id", "task_id must be printable"),
         ("parameters: {}", "parameters", "parameters must not be empty"),
         ("parameters: [a]", "parameters", "parameters must be a mapping"),
         ("decision_rules: ' '", "decision_rules", "decision_rules must not be empty"),
@@ -160,7 +160,7 @@ def test_a_bootstrap_method_that_is_not_known_is_refused() -> None:
             "parameters.admission.episodes_per_seed",
             "episodes_per_seed must be a whole number of at least 1",
         ),
-        ("parameters: {rows: {'=B': {}}}", "parameters.rows.=B", "a row names an entrant"),
+        ('parameters: {rows: {"B\\u200b": {}}}', "parameters.rows.B\\x200b", "a row names an entrant"),
         ("parameters: {partner_grid: {eval_members: [a, a]}}", "parameters.partner_grid.eval_members", "the name a is"),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from app.db.models import EntrantReservation
+from app.names import name_key
 from app.web import documents
 from tests.cases.registrations import YAML
 from tests.cases.reservations import prereg
@@ -54,7 +55,12 @@ def let_lapse(site: Site, answer: dict[str, Any], name: str, token_id: int = ALI
     with site.sessions.begin() as session:
         session.add(
             EntrantReservation(
-                benchmark="tiny", name=name, token_id=token_id, prereg_sha256=answer["sha256"], until=yesterday
+                benchmark="tiny",
+                name=name,
+                name_key=name_key(name),
+                token_id=token_id,
+                prereg_sha256=answer["sha256"],
+                until=yesterday,
             )
         )
 

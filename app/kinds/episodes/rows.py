@@ -16,12 +16,11 @@ from app.errors import Problem
 from app.files.findings import Findings
 from app.kinds.episodes.part import EpisodesPart
 from app.manifest.manifest import Manifest, Metric, part_of
-from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
+from app.names import clip_for_message, complain_about_name, is_name
 from app.values.magnitude import BEYOND, is_storable
 from app.values.scores import NONE, Coded, ScoreTable
 
 BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
-MAX_ITEM = 200
 SEED_LIMIT = 2**63
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
@@ -166,13 +165,16 @@ class _Cells:
         name = self._at(path) if path is not None else self._source.task
         name = known[0] if name is None and known is not None and len(known) == 1 else name
         column = path or "task"
-        if not isinstance(name, str) or not is_task_name(name):
-            self.refuse("the episode does not name its task" if name is None else NAME_RULE, column, name)
+        if name is None:
+            self.refuse("the episode does not name its task", column)
             return None
-        if known is not None and name not in known:
-            self.refuse(f"not a task of this benchmark; expected {_listed(known)}", column, name)
+        named = self._named(name, column)
+        if named is None:
             return None
-        return name
+        if known is not None and named not in known:
+            self.refuse(f"not a task of this benchmark; expected {_listed(known)}", column, named)
+            return None
+        return named
 
     def condition(self, path: str | None, known: Sequence[str] | None) -> str | None:
         """Return the condition, empty text where the benchmark has none."""
@@ -198,15 +200,27 @@ class _Cells:
         return seed
 
     def item(self, paths: Sequence[str]) -> str | None:
-        """Return what tells the episode from the others of its seed, its parts joined by a slash."""
+        """Return what tells the episode from the others of its seed, its parts joined by a slash.
+
+        A slash within one of several parts is written `\\/`, so that no two lists of parts become one item.
+        """
         parts = [self._at(path) for path in paths]
         if all(type(part) is int for part in parts):
             return "/".join(map(str, parts))
-        for path, part in zip(paths, parts, strict=True):
-            if part is None or isinstance(part, bool | float | Mapping | list) or not _is_plain(str(part)):
-                self.refuse("expected a whole number or a short name", path, part)
-                return None
-        return "/".join(str(part) for part in parts)
+        found = [self._part_of_item(path, part) for path, part in zip(paths, parts, strict=True)]
+        texts = [text for text in found if text is not None]
+        if len(texts) < len(paths):
+            return None
+        return texts[0] if len(texts) == 1 else "/".join(map(_escape_slashes, texts))
+
+    def _part_of_item(self, path: str, part: Any) -> str | None:
+        if type(part) is int:
+            return str(part)
+        if isinstance(part, str) and is_name(part):
+            return part
+        complaint = complain_about_name(part) if isinstance(part, str) else "expected a whole number or a name"
+        self.refuse(complaint, path, part)
+        return None
 
     def score(self, column: str, metric: Metric) -> float:
         """Return the metric's value; NaN for an empty cell, and for a wrong one after noting it."""
@@ -260,7 +274,7 @@ class _Cells:
     def _named(self, name: Any, column: str) -> str | None:
         if isinstance(name, str) and is_name(name):
             return name
-        self.refuse(f"not a name that is allowed: {NAME_RULE}", column, name)
+        self.refuse(complain_about_name(name) if isinstance(name, str) else "a name is text", column, name)
         return None
 
     def _at(self, path: str) -> Any:
@@ -276,8 +290,8 @@ class _Cells:
         return cell
 
 
-def _is_plain(text: str) -> bool:
-    return len(text) <= MAX_ITEM and text.lstrip("-").isalnum() and text.isascii()
+def _escape_slashes(part: str) -> str:
+    return part.replace("\\", "\\\\").replace("/", "\\/")
 
 
 def _range(metric: Metric) -> str:

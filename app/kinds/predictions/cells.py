@@ -17,10 +17,11 @@ from app.errors import Problem
 from app.files.blocks import Texts
 from app.files.findings import Findings
 from app.files.number_cells import Numbers, read_numbers
-from app.names import clip_for_message
+from app.names import MAX_NAME, clip_for_message, complain_about_name, is_name
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.values.predictions import ITEM_PATTERN, ITEM_RULE
 
+# ASCII in print, single spaces inside.
+_PLAIN_NAME = "^[!-~]+(?: [!-~]+)*$"
 _DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 
 
@@ -108,8 +109,7 @@ class RowCells:
     def items(self, column: str) -> Texts:
         """Return a column of items; a name that is not allowed is a problem."""
         texts = self.texts(column)
-        allowed = pc.match_substring_regex(texts, f"^(?:{ITEM_PATTERN})$").fill_null(False)
-        self.refuse(column, ~np.asarray(allowed), lambda at: _complaint_about_item(texts[at].as_py()))
+        self.refuse(column, ~_are_names(texts), lambda at: complain_about_name(texts[at].as_py()))
         return texts
 
 
@@ -132,5 +132,11 @@ def breaks(numbers: Numbers, rule: NumberRule) -> BoolArray:
     return wrong
 
 
-def _complaint_about_item(text: str | None) -> str:
-    return "the cell is empty" if text is None else f"not a name of an item: {ITEM_RULE}"
+def _are_names(texts: Texts) -> BoolArray:
+    """Say which cells hold a name. Millions of plain ones are told by a pattern, and only the others one by one."""
+    plain = pc.and_(pc.match_substring_regex(texts, _PLAIN_NAME), pc.less_equal(pc.utf8_length(texts), MAX_NAME))
+    allowed = np.array(plain.fill_null(False))
+    for at in np.flatnonzero(~allowed).tolist():
+        text = texts[at].as_py()
+        allowed[at] = text is not None and is_name(text)
+    return allowed

@@ -10,7 +10,7 @@ import numpy as np
 from app.errors import Problem
 from app.files.vocabulary import Vocabulary
 from app.kinds.predictions.cells import RowCells
-from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
+from app.names import clip_for_message, complain_about_name, is_name
 from app.stats.arrays import IntArray
 from app.values.scores import NONE
 
@@ -23,7 +23,7 @@ class TaskNames:
 
     def __init__(self, known: Sequence[str] | None) -> None:
         self._known = known
-        self._vocabulary = Vocabulary(is_task_name) if known is None else Vocabulary(lambda _: False, known)
+        self._vocabulary = Vocabulary(is_name) if known is None else Vocabulary(lambda _: False, known)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class TaskNames:
         if text is None:
             return "the cell is empty"
         if self._known is None:
-            return f"not a name of a task: {NAME_RULE}; a task's name may join up to four by /"
+            return complain_about_name(text)
         listed = ", ".join(self._known[:_SHOWN]) + (", …" if len(self._known) > _SHOWN else "")
         return f"not a task with labels; there are {listed}"
 
@@ -78,13 +78,9 @@ class EntrantNames:
         texts = cells.texts(ENTRANT)
         texts = texts if self._field is None else texts.fill_null(self._field)
         codes = self._vocabulary.encode(texts)
-        cells.refuse(ENTRANT, codes == NONE, lambda at: _complaint_about_name(texts[at].as_py()))
+        cells.refuse(ENTRANT, codes == NONE, lambda at: complain_about_name(texts[at].as_py()))
         if self._field is not None:
             cells.refuse(
                 ENTRANT, codes > 0, lambda _: f"the form field entrant says {clip_for_message(str(self._field))}"
             )
         return codes
-
-
-def _complaint_about_name(text: str | None) -> str:
-    return "the cell is empty" if text is None else f"not a name that is allowed: {NAME_RULE}"

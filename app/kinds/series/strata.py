@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.kinds.series.json_cells import NotAnObject, write
-from app.names import MAX_NAME, clip_for_message
+from app.names import clip_for_message
 
 LEVEL = "level"
 BALANCED_GLOBAL = "balanced_global"
 N_DIGITS = 12
+# Of the name; longer ones are not read in a table.
+MAX_STRATUM = 100
 MAX_KEYS = 50
 MAX_VALUE = 500
 # What one wants to read first; a stratum that has none of these is named by all that it has.
@@ -50,7 +52,7 @@ def stratum_of(values: Mapping[str, Any]) -> Stratum:
 
 def _name(values: Mapping[str, Any], digest: str) -> str:
     """Return words as far as there is room, and the digest that tells strata with the same words apart."""
-    room = MAX_NAME - len(digest) - 3
+    room = MAX_STRATUM - len(digest) - 3
     words: list[str] = []
     for word in dict.fromkeys(_words(values)):
         if len(" ".join([*words, word])) > room:

@@ -20,7 +20,7 @@ from app.kinds.summary.counts import ForecastCounts
 from app.kinds.summary.leaks import LeakFlags
 from app.kinds.summary.task_rules import TaskRules
 from app.manifest.manifest import Manifest
-from app.names import NAME_RULE, clip_for_message, is_name, is_task_name
+from app.names import clip_for_message, complain_about_name, is_name
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE
 
@@ -79,7 +79,7 @@ class BlockReader:
         self.rules = TaskRules(manifest)
         self.entrants = Vocabulary(is_name)
         known = manifest.task_ids()
-        self.tasks = Vocabulary(is_task_name) if known is None else Vocabulary(lambda _: False, known)
+        self.tasks = Vocabulary(is_name) if known is None else Vocabulary(lambda _: False, known)
         self._flags = LeakFlags(manifest)
         self._counts = ForecastCounts(manifest, self.tasks)
         self.n_silent = 0
@@ -108,7 +108,7 @@ class BlockReader:
         if self._entrant is not None:
             texts = texts.fill_null(self._entrant)
         codes = self.entrants.encode(texts)
-        cells.refuse(column, codes == NONE, lambda position: _complaint_about_name(texts[position].as_py()))
+        cells.refuse(column, codes == NONE, lambda position: complain_about_name(texts[position].as_py()))
         if self._entrant is not None:
             others = (codes != NONE) & (codes != self._number_of_field())
             cells.refuse(column, others, lambda _: f"the form field entrant says {self._entrant}")
@@ -128,7 +128,7 @@ class BlockReader:
     def _complaint_about_task(self, cells: Cells, position: int) -> str:
         text = cells.texts(self._columns.task)[position].as_py()
         if text is None or self._manifest.task_ids() is None:
-            return _complaint_about_name(text) + ("" if text is None else "; a task's name may join up to four by /")
+            return complain_about_name(text)
         row = {name: cells.columns[name][position].as_py() for name in self.rules.expected if name in cells.columns}
         foreign = list(self.rules.foreign(row))
         hint = f"; nor has any of its tasks {', '.join(foreign)}" if foreign else ""
@@ -189,7 +189,3 @@ class BlockReader:
         too_long = (codes == NONE) & np.asarray(texts.is_valid())
         cells.refuse(column, too_long, lambda _: f"the text has more than {MAX_RECORDED} characters")
         return codes
-
-
-def _complaint_about_name(text: str | None) -> str:
-    return "the cell is empty" if text is None else f"not a name that is allowed: {NAME_RULE}"

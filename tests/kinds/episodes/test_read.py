@@ -158,7 +158,7 @@ def test_a_missing_other_metric_is_a_warning(tmp_path: Path) -> None:
 
 def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
     """Three lines, three mistakes."""
-    records = [episode(0, 0, success="yes"), episode(0, 1) | {"seed": "x"}, episode(0, 2, member="=1+1")]
+    records = [episode(0, 0, success="yes"), episode(0, 1) | {"seed": "x"}, episode(0, 2, member="a\u200b")]
     found = problems(tmp_path, {"run.jsonl": lines(records)}, manifest(), "mover")
 
     assert [problem.row for problem in found] == [1, 2, 3]

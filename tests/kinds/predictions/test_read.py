@@ -301,9 +301,9 @@ def test_the_entrant_must_be_named_once(tmp_path: Path) -> None:
     """By the rows or by the form, and both say the same."""
     (nobody,) = problems(tmp_path, "item,prediction\na,0\n", truth=labels("a"), entrant=None)
     (other,) = problems(tmp_path, "item,prediction,entrant\na,0,B\n", truth=labels("a"))
-    (formula,) = problems(tmp_path, "item,prediction,entrant\na,0,=B\n", truth=labels("a"), entrant=None)
+    (hidden,) = problems(tmp_path, "item,prediction,entrant\na,0,B\u200b\n", truth=labels("a"), entrant=None)
 
-    assert nobody.column == other.column == formula.column == "entrant"
+    assert nobody.column == other.column == hidden.column == "entrant"
     assert other.message == "the form field entrant says A"
 
 
@@ -355,7 +355,7 @@ def test_own_groups_are_numbered(tmp_path: Path) -> None:
         (BINARY, "item,prediction,label\na,0,maybe\n", "label", "empty, or not one of the benchmark's classes"),
         (BINARY, "item,prediction,label,weight\na,0,no,-1\n", "weight", "a weight is at least 0"),
         (BINARY, "item,prediction,label,weight\na,0,no,\n", "weight", "the cell is empty"),
-        (BINARY, "item,prediction,label\n=a,0,no\n", "item", "not a name of an item"),
+        (BINARY, "item,prediction,label\na\u200b,0,no\n", "item", "not a name that is allowed"),
         (BINARY, "item,prediction,label\na,0,no\na,0,no\n", "item", "the item has a prediction already"),
         (REGRESSION, "item,prediction,label\na,0,NaN\n", "label", "NaN is not a label"),
         (RANKING, "item,prediction,label\na,0,1\n", "group", "the column group is missing"),
@@ -509,7 +509,7 @@ def test_labels_of_several_tasks_are_kept_apart(tmp_path: Path) -> None:
         ("item,label\na,yes\nb,perhaps\n", BINARY, "label", "not one of the benchmark's classes"),
         ("item,label\na,yes\nb,\n", BINARY, "label", "empty"),
         ("item,label\na,yes\na,no\n", BINARY, "item", "has a label already, in row 2 of labels.csv"),
-        ("item,label\n=a,yes\nb,no\n", BINARY, "item", "not a name of an item"),
+        ("item,label\na\u200b,yes\nb,no\n", BINARY, "item", "not a name that is allowed"),
         ("item,label,weight\na,yes,-1\nb,no,1\n", BINARY, "weight", "a weight is at least 0"),
         ("item,label,weight\na,yes,inf\nb,no,1\n", BINARY, "weight", "finite"),
         ("item,label,weight\na,yes,0\nb,no,0\n", BINARY, "weight", "no weight above 0"),

@@ -8,7 +8,7 @@ import pytest
 
 from app.errors import Problem
 from app.kinds.series.strata import stratum_of
-from app.names import is_task_name
+from app.names import clip_for_message, is_name
 from app.values.facts import RunFacts
 from tests.cases.evidence_tables import problems, read
 from tests.cases.series_runs import (
@@ -76,7 +76,7 @@ def test_strata_of_a_given_run_have_names(run: str, tmp_path: Path) -> None:
     """A name is safe, and no two strata share one."""
     scores = read_given(run, tmp_path).scores
 
-    assert all(is_task_name(name) for name in scores.task.words)
+    assert all(is_name(name) for name in scores.task.words)
     assert len(scores.task.words) == len(scores.recorded["stratum_json"].words)
 
 
@@ -452,9 +452,9 @@ def test_a_missing_column_is_refused(tmp_path: Path) -> None:
         (0, "series", "scope"),
         (0, "", "scope"),
         (1, "", "record_id"),
-        (1, "=cmd()", "record_id"),
+        (1, "a\u200b", "record_id"),
         (2, "", "estimator_name"),
-        (2, "<b>", "estimator_name"),
+        (2, "a\u200bb", "estimator_name"),
         (2, "__all__", "estimator_name"),
         (3, "", "metric_name"),
         (3, "MAE", "metric_name"),
@@ -470,7 +470,7 @@ def test_a_wrong_cell_is_refused_where_it_stands(position: int, cell: str, colum
     problem = the_problem_of(tmp_path, TWO[0], tuple(row))  # type: ignore[arg-type]
 
     assert (problem.file, problem.row, problem.column) == ("metrics.csv", 3, column)
-    assert problem.value == (cell or None)
+    assert problem.value == (clip_for_message(cell) or None)
 
 
 @pytest.mark.parametrize(
@@ -522,7 +522,7 @@ def test_names_that_differ_in_case_are_refused(tmp_path: Path) -> None:
     """On a board they would be one estimator."""
     problem = the_problem_of(tmp_path, *TWO, series("a", "rs", "mae", 0.1, SHORT))
 
-    assert problem.message == "rs and RS differ only in case; write the name one way"
+    assert problem.message == "rs and RS differ only in case or in the form of their letters; write the name one way"
 
 
 def test_the_largest_given_run_is_read_with_room_to_spare(tmp_path: Path) -> None:

@@ -69,10 +69,12 @@ def test_an_empty_score_is_null_with_its_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["=A", "+A", "-A", "@A", "A\tB", " A", "A ", "A  B", "\u0410", "", "x" * 10_000, "<b>", "a\u202eb"]
+    "name",
+    ["A\tB", " A", "A ", "A  B", "", "x" * 201, "a\u202eb", "a\u200bb", "a\u00a0b", "e\u0301", "\u0301a", "a\u3164"],
+    ids=ascii,
 )
 def test_names_that_are_not_allowed(tmp_path: Path, name: str) -> None:
-    """Names that could be a formula, hide something or never end are refused, and shown harmlessly."""
+    """Names that hide something, have another spelling or never end are refused, and shown harmlessly."""
     problem = the_problem(tmp_path, f'model,task,MASE\n"{name}",t,1\n')
 
     assert (problem.row, problem.column) == (2, "model")
@@ -80,11 +82,11 @@ def test_names_that_are_not_allowed(tmp_path: Path, name: str) -> None:
 
 
 def test_a_task_may_be_named_in_parts(tmp_path: Path) -> None:
-    """Where tasks are open, a name with slashes is one and a path upwards is none."""
+    """Where tasks are open, a name with slashes is one, and one that hides something is none."""
     scores = read(tmp_path, {"r.csv": "model,task,MASE\nA,covid/new,1\n"}).scores
 
     assert scores.task.to_list() == ["covid/new"]
-    assert the_problem(tmp_path, "model,task,MASE\nA,covid/../new,1\n").column == "task"
+    assert the_problem(tmp_path, "model,task,MASE\nA,covid\u200b/new,1\n").column == "task"
 
 
 def test_missing_columns_are_all_named(tmp_path: Path) -> None:
@@ -117,9 +119,9 @@ def test_rows_of_another_entrant_than_the_form_field_are_refused(tmp_path: Path)
 
 def test_a_form_field_that_is_no_name_is_refused(tmp_path: Path) -> None:
     """The field is held to the same rule as the rows."""
-    found = problems(tmp_path, {"r.csv": "model,task,MASE\nA,t,1\n"}, entrant="=A")
+    found = problems(tmp_path, {"r.csv": "model,task,MASE\nA,t,1\n"}, entrant="A\u200b")
 
-    assert [(p.column, p.value) for p in found] == [("entrant", "=A")]
+    assert [(p.column, p.value) for p in found] == [("entrant", "A\\x200b")]
 
 
 def test_a_benchmark_may_leave_the_entrant_to_the_form_field(tmp_path: Path) -> None:
@@ -148,7 +150,9 @@ def test_names_that_differ_only_in_case_are_refused(tmp_path: Path) -> None:
     """On a board they are one entrant."""
     (problem,) = problems(tmp_path, {"r.csv": "model,task,MASE\nTiRex,s,1\nTirex,t,1\n"})
 
-    assert problem.message == "Tirex and TiRex differ only in case; write the name one way"
+    assert (
+        problem.message == "Tirex and TiRex differ only in case or in the form of their letters; write the name one way"
+    )
 
 
 @pytest.mark.parametrize(

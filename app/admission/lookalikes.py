@@ -1,0 +1,52 @@
+"""Names that look like another entrant's in letters of another alphabet. Called by `app.admission.rules`.
+
+`GPT-4` with one Cyrillic letter is another name than `GPT-4`, and nobody sees it. What looks alike is said by the table
+of Unicode's security mechanisms (https://www.unicode.org/reports/tr39/#Confusable_Detection), which the library
+confusable-homoglyphs brings along. ASCII letters stand for themselves: `model-l` and `model-1` are told apart.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from confusable_homoglyphs.confusables import confusables_data
+
+from app.admission.check import Check, some
+from app.names import name_key
+
+
+def check_lookalikes(names: Iterable[str], others: Sequence[str]) -> list[Check]:
+    """Warn of each name that looks like another one of `others`, or of the submission itself; else say nothing."""
+    named = list(names)
+    known: dict[str, str] = {}
+    for name in (*others, *named):
+        known.setdefault(skeleton(name), name)
+    found = [(name, known[skeleton(name)]) for name in named]
+    alike = [_sentence(name, other) for name, other in found if name_key(name) != name_key(other)]
+    return [Check("lookalikes", "warned", f"{some(alike)}.")] if alike else []
+
+
+@lru_cache(maxsize=100_000)
+def skeleton(name: str) -> str:
+    """Return what a name looks like: names of one skeleton cannot be told apart by eye.
+
+    >>> skeleton("GP\N{CYRILLIC CAPITAL LETTER TE}-4") == skeleton("gpt-4")
+    True
+    """
+    if name.isascii():
+        return name_key(name)
+    return name_key("".join(map(_lookalike, unicodedata.normalize("NFKD", name))))
+
+
+def _lookalike(character: str) -> str:
+    """Return the ASCII text that a character looks like, else the first of those that look alike."""
+    if character.isascii():
+        return character
+    alike = [str(each["c"]) for each in confusables_data.get(character, ())]
+    return min((text for text in alike if text.isascii()), default=min(alike, default=character))
+
+
+def _sentence(name: str, other: str) -> str:
+    letters = [c for c in f"{name}{other}" if not c.isascii() and _lookalike(c) != c]
+    shown = ", ".join(f"{c} is U+{ord(c):04X} {unicodedata.name(c, '')}" for c in dict.fromkeys(letters[:5]))
+    return f"{name} looks like {other}, another entrant of this benchmark ({shown})"

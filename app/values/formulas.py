@@ -1,0 +1,33 @@
+"""The mark that keeps a spreadsheet from running a text as a formula, put on at the exit and read off at the door.
+
+Called by `app.render.exports`, where a table becomes CSV, and by `app.files.csv_tables`, which reads one. A text that
+begins like a formula gets an apostrophe in front; so does one that begins with apostrophes and then like a formula,
+so that taking one apostrophe away gives every text back as it was. JSON and Parquet carry texts as they are.
+Source: OWASP, CSV Injection, which lists the characters.
+"""
+
+import re
+
+# The full-width forms begin a formula in some languages of Excel.
+STARTS = "=+\\-@\\t\\r\\n＝＋－＠"
+_GUARDED = re.compile(f"'*[{STARTS}]")
+MARKED_PATTERN = f"^'+[{STARTS}]"
+"""What a text looks like that carries the mark; for readers of whole columns."""
+
+
+def guard_formula(text: str) -> str:
+    """Return a text as a cell of CSV that no spreadsheet runs.
+
+    >>> guard_formula("=1+1"), guard_formula("'=1+1"), guard_formula("it's")
+    ("'=1+1", "''=1+1", "it's")
+    """
+    return f"'{text}" if _GUARDED.match(text) else text
+
+
+def read_off_guard(cell: str) -> str:
+    """Return the text that `guard_formula` made a cell of.
+
+    >>> [read_off_guard(guard_formula(text)) for text in ("=1+1", "'=1+1", "'quoted'", "-")]
+    ['=1+1', "'=1+1", "'quoted'", '-']
+    """
+    return cell[1:] if cell.startswith("'") and _GUARDED.match(cell) else cell
