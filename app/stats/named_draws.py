@@ -1,0 +1,143 @@
+"""Bootstrap weights by the unit's own name: what two entrants share they share the weight of, and nothing else.
+
+Called by the ranking methods in `app.boards` and by the kinds whose entrants are measured apart; pure. A unit's weight
+in a resample is a function of the board's seed, the number of the resample and the unit's name: neither the roster nor
+the order of units changes a draw, and units of different names are independent.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.stats.arrays import FloatArray, IntArray
+from app.stats.checks import require_count, require_integers, require_shape
+
+Keys = NDArray[np.uint64]
+
+BATCH_CELLS = 4_000_000
+"""Most weights in memory at once, 32 MB of them."""
+_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_UNIT = 2.0**-53
+
+
+def unit_keys(rng_seed: int, names: Iterable[Sequence[str]]) -> Keys:
+    """Return the number that stands for each name, [n_units]; a name is a sequence of words, such as task and seed.
+
+    It is the first 64 bits, big-endian, of BLAKE2b over the seed and each word, every one after its length in bytes, so
+    that no two names are written alike. Published ranks hang on it: tests/stats/test_named_draws.py has golden numbers.
+    Raises InvalidArgument for a seed that is no whole number.
+    Source: Aumasson et al. 2013 for BLAKE2.
+
+    >>> [hex(key) for key in unit_keys(1, [("lift", "7"), ("lift7",)]).tolist()]
+    ['0xf0a9c05ee39963d0', '0xc086f97d47ddb3d7']
+    """
+    require_count("rng_seed", rng_seed, least=-(2**63))
+    keys = [_digest((str(rng_seed), *name)) for name in names]
+    return np.array(keys, dtype=np.uint64)
+
+
+def _digest(words: Sequence[str]) -> int:
+    hashed = hashlib.blake2b(digest_size=8)
+    for word in words:
+        written = word.encode("utf-8", "surrogatepass")
+        hashed.update(len(written).to_bytes(8, "big") + written)
+    return int.from_bytes(hashed.digest(), "big")
+
+
+def named_weights(keys: Keys, n_resamples: int, *, first: int = 0) -> FloatArray:
+    """Return exponential weights of mean 1, [n_resamples, n_units], of the resamples numbered from `first` on.
+
+    The resample counts a SplitMix64 generator that begins at the unit's key. Exponential weights are those of the
+    Bayesian bootstrap: unlike Poisson counts, none is ever 0, so no resample of few clusters is empty.
+    Raises InvalidArgument unless the counts are whole numbers, `n_resamples` of at least 1.
+    Source: Rubin 1981, The Bayesian bootstrap; Steele, Lea & Flood 2014 for SplitMix64.
+
+    >>> weights = named_weights(unit_keys(1, [("a",), ("b",)]), 3)
+    >>> bool((weights[:, 1:] == named_weights(unit_keys(1, [("b",)]), 3)).all())
+    True
+    """
+    require_count("n_resamples", n_resamples)
+    require_count("first", first, least=0)
+    counters = np.arange(first + 1, first + n_resamples + 1, dtype=np.uint64)[:, None]
+    words = counters * np.uint64(_STEP) + keys[None, :]  # whole numbers of 64 bits, which wrap
+    words ^= words >> np.uint64(30)
+    words *= np.uint64(_FIRST)
+    words ^= words >> np.uint64(27)
+    words *= np.uint64(_SECOND)
+    words ^= words >> np.uint64(31)
+    words >>= np.uint64(11)
+    uniform = words.astype(np.float64)
+    uniform += 0.5  # so that it is never 0, and its logarithm finite
+    uniform *= _UNIT
+    np.log(uniform, out=uniform)
+    return np.negative(uniform, out=uniform)
+
+
+class NamedResamples:
+    """The resamples of named units, as weights of which every statistic of a board is the weighted one.
+
+    Raises InvalidArgument for no unit and for no resample.
+    Source: Rubin 1981.
+
+    >>> NamedResamples(unit_keys(1, [("a",), ("b",)]), 3).means(np.array([[5.0], [5.0]])).tolist()
+    [[5.0], [5.0], [5.0]]
+    """
+
+    def __init__(self, keys: Keys, n_resamples: int, *, batch_cells: int = BATCH_CELLS) -> None:
+        require_shape("keys", keys, "[n_units]")
+        for name, count in (("n_resamples", n_resamples), ("batch_cells", batch_cells)):
+            require_count(name, count)
+        self.keys, self.n_resamples = keys, n_resamples
+        self._n_rows = max(1, batch_cells // len(keys))
+
+    def batches(self) -> Iterator[FloatArray]:
+        """Yield the weights in the order of the resamples, each [<= batch, n_units]."""
+        for start in range(0, self.n_resamples, self._n_rows):
+            yield named_weights(self.keys, min(self._n_rows, self.n_resamples - start), first=start)
+
+    def means(self, values: FloatArray) -> FloatArray:
+        """Return the weighted mean of each column of values [n_units, n_columns], [n_resamples, n_columns]."""
+        require_shape("values", values, len(self.keys), "n_columns")
+        first = values[:1]  # what does not vary keeps its very value
+        rest = values - first
+        return np.concatenate([first + (w @ rest) / w.sum(axis=1, keepdims=True) for w in self.batches()])
+
+
+def nested_sums(
+    clusters: Keys,
+    items: Keys,
+    cluster: IntArray,
+    place: IntArray,
+    n_resamples: int,
+    *,
+    batch_cells: int = BATCH_CELLS,
+) -> FloatArray:
+    """Return the weight of each distinct value, [n_resamples, n_distinct], of items within clusters.
+
+    An item's weight is its cluster's times its own. `clusters` are the keys [n_clusters], `items` those of the items
+    [n_items], `cluster` and `place` the position of each item's cluster and of its value, [n_items] each.
+    Raises InvalidArgument for arrays of other lengths, and for positions that there are not.
+    Source: Davison & Hinkley 1997, section 3.8, of the two levels; Rubin 1981 for the weights.
+
+    >>> keys = unit_keys(1, [("a",), ("b",)])
+    >>> nested_sums(keys, keys, np.array([0, 1]), np.array([0, 0]), 3).shape
+    (3, 1)
+    """
+    require_shape("items", items, "[n_items]")
+    require_shape("cluster", cluster, len(items))
+    require_integers("cluster", cluster, low=0, high=len(clusters) - 1)
+    require_shape("place", place, len(items))
+    require_integers("place", place, low=0)
+    n_distinct = int(place.max()) + 1
+    of_value = np.argsort(place, kind="stable")
+    begins = np.searchsorted(place[of_value], np.arange(n_distinct))
+    rows = max(1, batch_cells // len(items))
+    sums = np.empty((n_resamples, n_distinct))
+    for start in range(0, n_resamples, rows):
+        n_rows = min(rows, n_resamples - start)
+        weights = named_weights(items[of_value], n_rows, first=start)
+        weights *= named_weights(clusters, n_rows, first=start)[:, cluster[of_value]]
+        sums[start : start + n_rows] = np.add.reduceat(weights, begins, axis=1)
+    return sums

@@ -1,0 +1,127 @@
+"""Confidence sets for ranks, from studentized pairwise differences: whose rank is what, and who may be first.
+
+Called by `app.boards.standing`; pure. Ranks count from 1, which is the best.
+Source: Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks with Applications to Mobility across Neighbourhoods
+and Academic Achievement across Countries, Review of Economic Studies 91(1).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.checks import require_level
+from app.stats.contests import Contests
+from app.stats.pair_loops import Signs, largest_studentized
+
+DEVIATIONS = 2.0
+"""How many standard errors of a resampled quantile are added to it."""
+MOST_ROUNDS = 2
+"""Rounds of the step-down after the first test of all; to stop early only leaves intervals wider."""
+
+
+@dataclass(frozen=True)
+class RankSets:
+    """What the comparisons of all say of ranks, at one level.
+
+    `low` and `high` are [n_entrants]: each entrant's own interval holds its rank with the level. `separated`
+    [n_entrants, n_entrants] says that row is better than column, all of it at once with the level.
+    """
+
+    low: IntArray
+    high: IntArray
+    separated: BoolArray
+
+    @property
+    def may_be_first(self) -> BoolArray:
+        """Say who is separated from nobody better, [n_entrants]: with the level all who are first are among them."""
+        return ~np.asarray(self.separated.any(axis=0))
+
+    def groups(self, order: IntArray) -> IntArray:
+        """Return the group of each entrant of an order from best to worst, in that order, counted from 1.
+
+        A new group begins where all before are separated from all that follow.
+        """
+        apart = self.separated[np.ix_(order, order)]
+        n_ordered = len(order)
+        last = np.array(
+            [n_ordered - 1 - int(np.argmin(row[::-1])) for row in apart]
+        )  # each is not separated from itself
+        begins = np.arange(1, n_ordered) > np.maximum.accumulate(last)[:-1]
+        return np.concatenate([[1], 1 + np.cumsum(begins)]).astype(np.int64)
+
+
+def rank_sets(contests: Contests, level: float) -> RankSets:
+    """Return the marginal interval of each rank and which pairs are separated all at once.
+
+    low = 1 + number significantly better, high = n − number significantly worse. Critical values are quantiles of the
+    largest studentized difference over the resamples: over one entrant's opponents for its own interval, over all pairs
+    for `separated`; both are stepped down. They never fall below the normal quantile of one difference.
+    Raises InvalidArgument for a level outside (0, 1).
+    Source: Mogstad et al. 2024, sections 3.1 and 3.2; the t-like correction of small samples is ours, see `Contests`.
+
+    >>> draws = np.random.default_rng(1).normal(size=(500, 3)) * 0.1
+    >>> found = rank_sets(Contests(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
+    >>> (found.low.tolist(), found.high.tolist(), found.may_be_first.tolist())
+    ([3, 1, 1], [3, 2, 2], [False, True, True])
+    """
+    require_level(level)
+    n_entrants = len(contests.points)
+    drawn = contests.drawn
+    inverse = np.divide(1.0, drawn, out=np.zeros_like(drawn), where=drawn > 0.0)
+    everyone = np.arange(n_entrants)
+    none = np.zeros(drawn.shape, dtype=np.int8)
+    largest = largest_studentized(contests.deviations, inverse, none, everyone)
+    own = _step_down(contests, inverse, largest, level, together=False)
+    together = _step_down(contests, inverse, largest, level, together=True)
+    worse, better = (own > 0).sum(axis=1), (own < 0).sum(axis=1)
+    return RankSets(1 + better, n_entrants - worse, together > 0)
+
+
+def _step_down(contests: Contests, inverse: FloatArray, largest: FloatArray, level: float, *, together: bool) -> Signs:
+    """Return 1 where row is above column, −1 where below, 0 where undecided: row by row, or all pairs `together`."""
+    n_entrants = len(contests.points)
+    safe = _bonferroni(level, n_entrants * (n_entrants - 1) // 2 if together else n_entrants - 1)
+    first = _pooled(largest, together=together)
+    critical = np.broadcast_to(_quantiles(first, level), n_entrants).copy()
+    # One direction of each pair is left, so the last critical value is near that of twice the error or above it.
+    least = np.broadcast_to(_quantiles(first, 2.0 * level - 1.0), n_entrants)
+    rejected = contests.signs(critical, safe)
+    for _ in range(MOST_ROUNDS):
+        wanted = _worth_another_test(rejected, contests.signs(least, safe), together=together)
+        if not len(wanted):
+            break
+        left = _pooled(largest_studentized(contests.deviations, inverse, rejected, wanted), together=together)
+        critical[wanted] = np.minimum(critical[wanted], _quantiles(left, level))
+        before, rejected = rejected, contests.signs(critical, safe)
+        if (before == rejected).all():
+            break
+    return rejected
+
+
+def _worth_another_test(rejected: Signs, most: Signs, *, together: bool) -> IntArray:
+    """Return the rows of which something is rejected and more might be; together, all or none."""
+    rows: BoolArray = (rejected != most).any(axis=1) & (rejected != 0).any(axis=1)
+    return np.flatnonzero(np.broadcast_to(rows.any(), rows.shape) if together else rows)
+
+
+def _pooled(largest: FloatArray, *, together: bool) -> FloatArray:
+    return largest.max(axis=0)[None, :] if together else largest
+
+
+def _bonferroni(level: float, n_tests: int) -> float:
+    return float(-ndtri((1.0 - level) / (2.0 * max(n_tests, 1))))
+
+
+def _quantiles(largest: FloatArray, level: float) -> FloatArray:
+    """Return the quantile of each row, an observed one, and no less than that of a single normal difference.
+
+    A quantile of so many resamples is itself uncertain: the upper end of its own interval is taken.
+    """
+    n_drawn, level = largest.shape[1], max(level, 0.0)
+    at = math.ceil(level * (n_drawn + 1) + DEVIATIONS * math.sqrt(n_drawn * level * (1.0 - level))) - 1
+    at = min(max(at, 0), n_drawn - 1)
+    found: FloatArray = np.partition(largest, at, axis=1)[:, at]
+    return np.maximum(found, float(ndtri((1.0 + level) / 2.0)))

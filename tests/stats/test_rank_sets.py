@@ -1,0 +1,214 @@
+"""Confidence sets of ranks: by the definition, about ties, without evidence, and however small the board."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from app.stats.arrays import FloatArray
+from app.stats.checks import InvalidArgument
+from app.stats.contests import Contests
+from app.stats.named_draws import NamedResamples, unit_keys
+from app.stats.pair_loops import largest_studentized, pair_variances
+from app.stats.rank_sets import RankSets, rank_sets
+
+N_UNITS = 30
+
+
+def contests(values: FloatArray, freedom: FloatArray | None = None) -> Contests:
+    """Return the comparisons of values [n_units, n_entrants] on draws by name."""
+    n_units, n_entrants = values.shape
+    drawn = NamedResamples(unit_keys(1, [(str(unit),) for unit in range(n_units)]), 600).means(values)
+    return Contests(values.mean(axis=0), drawn, np.full(n_entrants, n_units - 1.0) if freedom is None else freedom)
+
+
+def some(*means: float, n_units: int = N_UNITS, seed: int = 1) -> FloatArray:
+    """Return values around means, with a difficulty that all units share."""
+    rng = np.random.default_rng(seed)
+    return np.array(means) + rng.normal(size=(n_units, 1)) + 0.5 * rng.normal(size=(n_units, len(means)))
+
+
+def sets(values: FloatArray, freedom: FloatArray | None = None) -> RankSets:
+    """Return the sets at 95 %."""
+    return rank_sets(contests(values, freedom), 0.95)
+
+
+def test_an_error_is_that_of_the_paired_t_test() -> None:
+    """What the resamples say of a difference of means is what its units say, up to the draws."""
+    values = some(0.0, 0.2, 0.4, n_units=60)
+    found = contests(values)
+    by_hand = stats.ttest_rel(values[:, 0], values[:, 2])
+
+    assert found.errors[0, 2] == pytest.approx((values[:, 0] - values[:, 2]).std(ddof=1) / np.sqrt(60), rel=0.1)
+    assert found.p_values(np.array([0, 2]))[0, 1] == pytest.approx(by_hand.pvalue, rel=0.5)
+
+
+def test_two_entrants_are_separated_where_their_interval_excludes_zero() -> None:
+    """With a single pair the set, the interval and the p-value say the same."""
+    for seed in range(40):
+        values = some(0.0, 0.25, seed=seed)
+        found = contests(values)
+        everyone = np.arange(2)
+        is_apart = bool(rank_sets(found, 0.95).separated.any())
+        excludes = bool(abs(found.differences[0, 1]) > found.margins(everyone, 0.95)[0, 1])
+        is_small = bool(found.p_values(everyone)[0, 1] < 0.05)
+
+        assert excludes == is_small
+        assert is_small or not is_apart  # the quantile of few resamples is taken at its upper end
+
+
+def brute_force(found: Contests, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the largest studentized differences by the definition, [n_entrants, n_resamples], and over all pairs."""
+    deviations = found.replicates - found.replicates.mean(axis=0)
+    n_entrants = deviations.shape[1]
+    largest = np.zeros((n_entrants, len(deviations)))
+    for j in range(n_entrants):
+        for k in range(n_entrants):
+            if j != k:
+                difference = deviations[:, j] - deviations[:, k]
+                largest[j] = np.maximum(largest[j], np.abs(difference) / difference.std(ddof=1))
+    return largest, largest.max(axis=0)
+
+
+def test_the_loops_give_the_definition() -> None:
+    """Spreads and maxima as by their formulas, in single precision, and in double where single would not do."""
+    found = contests(some(0.0, 0.1, 0.3, 0.3))
+    near = contests(some(0.0, 0.1) @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1e-7]]))
+    for each in (found, near):
+        inverse = np.divide(1.0, each.drawn, out=np.zeros_like(each.drawn), where=each.drawn > 0)
+        none = np.zeros(inverse.shape, dtype=np.int8)
+        largest = largest_studentized(each.deviations, inverse, none, np.arange(len(inverse)))
+
+        np.testing.assert_allclose(largest, brute_force(each, 0.95)[0], rtol=2e-4)
+        covariance = np.cov(each.replicates.T)
+        spread = np.diag(covariance)
+        by_formula = spread[:, None] + spread[None, :] - 2 * covariance
+        np.testing.assert_allclose(pair_variances(each.deviations), by_formula, atol=1e-9)
+
+
+def test_a_direction_that_was_rejected_is_left_out() -> None:
+    """What is left of a rejected pair is the other direction."""
+    deviations = np.array([[2.0, -2.0], [0.0, 0.0]])
+    inverse, rejected = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0, 1], [-1, 0]], dtype=np.int8)
+
+    assert largest_studentized(deviations, inverse, rejected, np.array([0, 1])).tolist() == [[-2.0, 2.0], [-2.0, 2.0]]
+
+
+def test_a_rank_counts_who_is_better_and_who_is_worse() -> None:
+    """Three far apart have their ranks, two alike share theirs."""
+    found = sets(some(0.0, 5.0, 10.0, 10.01))
+
+    assert (found.low.tolist(), found.high.tolist()) == ([4, 3, 1, 1], [4, 3, 2, 2])
+    assert found.may_be_first.tolist() == [False, False, True, True]
+    assert found.groups(np.array([3, 2, 1, 0])).tolist() == [1, 1, 2, 3]
+
+
+def test_a_group_ends_only_where_all_above_are_better_than_all_below() -> None:
+    """One between two others that differ binds them together."""
+    apart = np.zeros((3, 3), dtype=np.bool_)
+    apart[0, 2] = True
+    found = RankSets(np.ones(3, dtype=np.int64), np.full(3, 3), apart)
+
+    assert found.groups(np.arange(3)).tolist() == [1, 1, 1]
+    assert found.may_be_first.tolist() == [True, True, False]
+
+
+def test_equals_have_every_rank_of_theirs() -> None:
+    """The same values twice: no difference, whatever the resamples."""
+    values = some(0.0, 0.0)
+    found = contests(values[:, [0, 0, 1]])
+
+    assert not rank_sets(found, 0.95).separated[0, 1]
+    assert found.p_values(np.arange(3))[0, 1] == 1.0
+    assert np.isnan(found.margins(np.arange(3), 0.95)[0, 1])
+
+
+@pytest.mark.parametrize(("n_units", "is_apart"), [(2, False), (5, False), (6, True), (40, True)])
+def test_a_constant_difference_is_as_sure_as_its_sign_in_each_unit(n_units: int, is_apart: bool) -> None:
+    """Always right against always wrong has no spread: five equal signs are chance once in sixteen, six in 32."""
+    values = np.column_stack([np.ones(n_units), np.zeros(n_units)])
+    found = contests(values)
+
+    assert rank_sets(found, 0.95).separated[0, 1] == is_apart
+    assert found.p_values(np.arange(2))[0, 1] <= 2.0 ** -min(n_units, 30) * 2 + 1e-12
+
+
+def test_who_has_no_replicates_is_above_nobody() -> None:
+    """A score whose error is unknown takes no rank from others; others may be above it."""
+    values = some(0.0, 5.0, 10.0)
+    values[:, 2] = 10.0
+    freedom = np.array([29.0, 29.0, np.nan])
+    found = sets(values, freedom)
+
+    assert not found.separated[2].any()
+    assert (found.low[1], found.may_be_first.tolist()) == (1, [False, True, True])
+    assert sets(some(5.0, 0.0), np.array([29.0, np.nan])).separated[0, 1]
+
+
+def test_two_without_replicates_are_not_compared() -> None:
+    """Nothing is known of either error."""
+    found = Contests(np.array([1.0, 2.0]), np.tile([1.0, 2.0], (10, 1)), np.full(2, np.nan))
+
+    assert not rank_sets(found, 0.95).separated.any()
+
+
+def test_one_entrant_has_the_one_rank() -> None:
+    """Alone on a board."""
+    found = sets(some(1.0))
+
+    assert (found.low.tolist(), found.high.tolist(), found.may_be_first.tolist()) == ([1], [1], [True])
+
+
+def test_the_order_of_entrants_changes_nothing() -> None:
+    """Sets of entrants in another order are the same sets."""
+    values, order = some(0.0, 0.2, 0.5, 0.6), np.array([2, 0, 3, 1])
+    straight, turned = sets(values), sets(values[:, order])
+
+    assert turned.low.tolist() == straight.low[order].tolist()
+    assert turned.high.tolist() == straight.high[order].tolist()
+    assert (turned.separated == straight.separated[np.ix_(order, order)]).all()
+
+
+def test_minus_the_scores_turn_the_ranks() -> None:
+    """Best and worst change places, and the ends of the intervals with them."""
+    values = some(0.0, 0.2, 0.5, 0.6)
+    straight, turned = sets(values), sets(-values)
+
+    assert (turned.low == 5 - straight.high).all()
+    assert (turned.separated == straight.separated.T).all()
+
+
+def test_a_larger_unit_changes_nothing() -> None:
+    """In millions or millionths."""
+    values = some(0.0, 0.2, 0.5, 0.6)
+    for factor in (1e6, 1e-6):
+        assert (sets(factor * values).separated == sets(values).separated).all()
+
+
+def test_few_units_need_more() -> None:
+    """The same size in standard errors that separates with thirty units does not with four."""
+    rng = np.random.default_rng(2)
+    for n_units, is_apart in ((4, False), (30, True)):
+        noise = rng.normal(size=(n_units, 1))
+        noise = (noise - noise.mean()) / noise.std(ddof=1)
+        values = np.hstack([noise * 0.0, noise + 2.6 / np.sqrt(n_units)])
+
+        assert sets(values).separated.any() == is_apart
+
+
+@pytest.mark.parametrize(
+    ("points", "drawn", "freedom", "words"),
+    [
+        (np.zeros(0), np.zeros((3, 0)), np.zeros(0), "points has the shape"),
+        (np.array([np.nan]), np.zeros((3, 1)), np.ones(1), "points holds"),
+        (np.zeros(1), np.zeros((0, 1)), np.ones(1), "replicates has the shape"),
+        (np.zeros(1), np.array([[np.inf]]), np.ones(1), "replicates holds"),
+        (np.zeros(1), np.zeros((3, 1)), np.ones(2), "freedom has the shape"),
+        (np.zeros(1), np.zeros((3, 1)), np.zeros(1), "freedom holds 0"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    points: FloatArray, drawn: FloatArray, freedom: FloatArray, words: str
+) -> None:
+    """With the array, what it holds, and what is allowed."""
+    with pytest.raises(InvalidArgument, match=words):
+        rank_sets(Contests(points, drawn, freedom), 0.95)
