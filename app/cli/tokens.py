@@ -1,34 +1,54 @@
-"""`plumbline token`: makes, lists and revokes tokens directly in the database, on the server's own machine."""
+"""`plumbline token`: makes, lists, renews and revokes tokens, on the server that is named, else in its database.
 
-from collections.abc import Iterator
+With PLUMBLINE_SERVER or --server the commands are requests like every other command's. Without, they open the database
+of the settings, on the server's own machine: the way in where no admin token is at hand.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Table
+from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from app.cli.database import open_database
 from app.cli.output import note, say, show
+from app.cli.remote import Request, Server, TokenOption
 from app.config import Settings
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
-from app.store.tokens import create_token, list_tokens, revoke_token
+from app.db.models import Token
+from app.store import tokens
+from app.store.tokens import LONGEST_OVERLAP_H, Bounds
+
+ServerOption = Annotated[
+    str | None,
+    typer.Option("--server", envvar="PLUMBLINE_SERVER", help="Address of the server; unset: its database is opened."),
+]
+Number = Annotated[int, typer.Argument(metavar="TOKEN_ID", help="The number that `token list` shows.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    group = typer.Typer(no_args_is_help=True, help="Create, list and revoke the tokens of those who may write.")
+    group = typer.Typer(no_args_is_help=True, help="Create, list, renew and revoke the tokens of those who may write.")
     group.command("create")(create)
     group.command("list")(list_all)
+    group.command("rotate")(rotate)
     group.command("revoke")(revoke)
     app.add_typer(group, name="token")
+    app.command("whoami")(whoami)
 
 
 @contextmanager
 def open_session() -> Iterator[Session]:
     """Yield a session on the newest schema; what it did is committed when nothing went wrong."""
-    with open_database(Settings.from_env()) as database_url:
+    settings = Settings.from_env()
+    with open_database(settings) as database_url:
+        named = make_url(database_url).render_as_string(hide_password=True)
+        note(f"In the database {named if settings.database_url else f'of {settings.data_dir}'}.")
         upgrade(database_url)
         engine = make_engine(database_url, pool_size=1)
         try:
@@ -44,28 +64,103 @@ def create(
     role: Annotated[
         Literal["submitter", "steward", "admin"], typer.Option(help="What its holder may do.")
     ] = "submitter",
+    days: Annotated[int | None, typer.Option(min=1, max=36_500, help="Ends after so many days; unset: never.")] = None,
+    benchmark: Annotated[
+        list[str] | None, typer.Option(help="Only for this benchmark; give it again for more.")
+    ] = None,
+    server: ServerOption = None,
+    token: TokenOption = None,
 ) -> None:
     """Make a token and print it. It is not kept and cannot be shown again."""
-    with open_session() as session:
-        token, text = create_token(session, name, role)
-        made = f"Token {token.id} for {name}, role {role}. It is shown only now:"
-    note(made)
-    say(text)
+    expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
+    ends = None if expires_at is None else expires_at.isoformat()
+    asked = {"name": name, "role": role, "expires_at": ends, "benchmarks": benchmark or None}
+    bounds = Bounds(expires_at, benchmark or None)
+    made = _ask(
+        server,
+        token,
+        Request("POST", "/tokens", json=asked, repeatable=False),
+        lambda session: _with_text(tokens.create_token(session, name, role, bounds)),
+    )
+    note(f"Token {made['id']} for {name}, role {role}. It is shown only now:")
+    say(made["token"])
 
 
-def list_all() -> None:
+def list_all(*, server: ServerOption = None, token: TokenOption = None) -> None:
     """List the tokens, without their text."""
-    table = Table("id", "name", "role", "made", "revoked")
-    with open_session() as session:
-        for token in list_tokens(session):
-            revoked = "" if token.revoked_at is None else f"{token.revoked_at:%Y-%m-%d %H:%M}"
-            table.add_row(str(token.id), token.name, token.role, f"{token.created_at:%Y-%m-%d %H:%M}", revoked)
+    listed = _ask(
+        server, token, Request("GET", "/tokens"), lambda session: list(map(_about, tokens.list_tokens(session)))
+    )
+    table = Table("id", "name", "role", "only for", "made", "last used", "ends", "revoked")
+    for each in listed:
+        times = [_day(each[column]) for column in ("created_at", "used_at", "expires_at", "revoked_at")]
+        table.add_row(str(each["id"]), each["name"], each["role"], ", ".join(each["benchmarks"] or ()), *times)
     show(table)
 
 
-def revoke(token_id: Annotated[int, typer.Argument(help="The number that `token list` shows.")]) -> None:
+def rotate(
+    token_id: Number,
+    *,
+    overlap_h: Annotated[
+        int, typer.Option(min=0, max=LONGEST_OVERLAP_H, help="Hours for which the former text works too.")
+    ] = 24,
+    server: ServerOption = None,
+    token: TokenOption = None,
+) -> None:
+    """Give a token another text and print it; the former one works for some hours more."""
+    request = Request("POST", f"/tokens/{token_id}/rotate", json={"overlap_h": overlap_h}, repeatable=False)
+    made = _ask(server, token, request, lambda session: _with_text(tokens.rotate_token(session, token_id, overlap_h)))
+    note(f"Token {token_id} of {made['name']} has a new text, shown only now; the former one ends in {overlap_h} h:")
+    say(made["token"])
+
+
+def revoke(token_id: Number, *, server: ServerOption = None, token: TokenOption = None) -> None:
     """Make a token useless from now on."""
+    request = Request("DELETE", f"/tokens/{token_id}")
+    done = _ask(server, token, request, lambda session: _about(tokens.revoke_token(session, token_id)))
+    note(f"Token {done['id']} of {done['name']} is revoked.")
+
+
+def whoami(
+    *,
+    server: Annotated[
+        str, typer.Option("--server", envvar="PLUMBLINE_SERVER", help="Address of the plumbline server.")
+    ] = "http://127.0.0.1:8000",
+    token: TokenOption = None,
+) -> None:
+    """Say what the token in use may do, and where."""
+    with Server(server, token) as remote:
+        about = remote.get_json("/whoami")
+    ends = "never" if about["expires_at"] is None else _day(about["expires_at"])
+    say(f"Token {about['id']} of {about['name']}, role {about['role']}; it ends: {ends}.")
+    say(f"It is for: {', '.join(about['benchmarks'] or ['every benchmark'])}.")
+    if about["role"] == "steward":
+        say(f"Steward of: {', '.join(about['steward_of']) or 'no benchmark'}.")
+
+
+def _ask(server: str | None, token: str | None, request: Request, locally: Callable[[Session], Any]) -> Any:
+    """Send a request to the server, or do the same in the database of the settings where no server is named."""
+    if server:
+        with Server(server, token) as remote:
+            return remote.send_for_json(request)
     with open_session() as session:
-        token = revoke_token(session, token_id)
-        done = f"Token {token.id} of {token.name} is revoked."
-    note(done)
+        return locally(session)
+
+
+def _with_text(made: tuple[Token, str]) -> Mapping[str, Any]:
+    return {**_about(made[0]), "token": made[1]}
+
+
+def _about(token: Token) -> Mapping[str, Any]:
+    times = {name: getattr(token, name) for name in ("created_at", "used_at", "expires_at", "revoked_at")}
+    return {
+        "id": token.id,
+        "name": token.name,
+        "role": token.role,
+        "benchmarks": token.benchmarks,
+        **{name: None if at is None else at.isoformat() for name, at in times.items()},
+    }
+
+
+def _day(at: str | None) -> str:
+    return "" if at is None else at[:16].replace("T", " ")

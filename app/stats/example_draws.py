@@ -128,7 +128,7 @@ def _fill(
     n_examples = counts.shape[1]
     mixed = np.empty(rest.shape[1] + 1, dtype=np.int64)
     for row in range(counts.shape[0]):
-        n_drawn, n_used = 0, 0
+        n_drawn, n_used = np.int64(0), 0
         for at in range(codes.shape[1]):
             # A whole number of 64 bits also where the loop is not compiled: sums of 8 bits would wrap there.
             count = np.int64(table[codes[row, at]])

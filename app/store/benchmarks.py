@@ -1,6 +1,6 @@
 """Benchmarks and the versions of their manifests, and the counters by which pages know that they are old."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -99,6 +99,11 @@ def find_benchmark(session: Session, slug: str) -> Benchmark:
     if benchmark is None:
         raise NotFound(f"There is no benchmark {slug}.")
     return benchmark
+
+
+def known_slugs(session: Session, slugs: Collection[str]) -> set[str]:
+    """Return those of some slugs that benchmarks have."""
+    return set(session.scalars(select(Benchmark.slug).where(Benchmark.slug.in_(slugs))))
 
 
 def get_benchmark(session: Session, benchmark_id: int) -> Benchmark:

@@ -60,6 +60,12 @@ def stewarded(session: Session, token_id: int, slugs: Collection[str]) -> list[s
     return [each.slug for each in session.scalars(query) if is_steward(session, each.id, token_id)]
 
 
+def benchmarks_of(session: Session, token_id: int) -> list[str]:
+    """Return the benchmarks that a token is steward of, by slug."""
+    query = select(Benchmark.slug).join(StewardGrant, StewardGrant.benchmark_id == Benchmark.id)
+    return stewarded(session, token_id, set(session.scalars(query.where(StewardGrant.token_id == token_id))))
+
+
 def mark_pages_changed(session: Session, token_id: int) -> None:
     """Say that the pages which name a token as a steward show something old."""
     query = select(StewardGrant.benchmark_id).where(StewardGrant.token_id == token_id).distinct()

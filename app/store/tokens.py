@@ -1,38 +1,86 @@
-"""Tokens: who may write. Only hashes are kept, so a lost token is replaced, never looked up."""
+"""Tokens: who may write, where and until when. Only hashes are kept, so a lost token is replaced, never looked up."""
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import ROLES, Token
 from app.errors import Conflict, FieldRejected, NotFound, Problem
 from app.names import HOLDER_RULE, clip_for_message, is_holder
-from app.store import stewards
+from app.store import benchmarks, stewards
 
 PREFIX = "plb_"
 # A longer number is no token's, and does not fit into the column.
 MAX_DIGITS = 10
+NOTED_EVERY = timedelta(hours=1)
+LONGEST_OVERLAP_H = 7 * 24
 
 
-def create_token(session: Session, name: str, role: str) -> tuple[Token, str]:
+@dataclass(frozen=True)
+class Bounds:
+    """What limits a token beside its role: when it ends, and which benchmarks it is for; None for no limit."""
+
+    expires_at: datetime | None = None
+    benchmarks: Sequence[str] | None = None
+
+
+UNBOUNDED = Bounds()
+
+
+def create_token(session: Session, name: str, role: str, bounds: Bounds = UNBOUNDED) -> tuple[Token, str]:
     """Make a token and return it with its text, which is not kept.
 
     Raises FieldRejected, or Conflict when a token has the name, in whatever case: pages show names only, and what a
     revoked token did stays its own.
     """
-    _check_name_and_role(name, role)
+    _check(session, name, role, bounds)
     text = _new_text()
-    return _store_token(session, name, role, text), text
+    return _store_token(session, name, role, text, bounds), text
+
+
+def rotate_token(session: Session, token_id: int, overlap_h: int) -> tuple[Token, str]:
+    """Give a token another text, which is not kept; the former one works for some hours more.
+
+    Raises NotFound, or Conflict for a token that no longer works: a rotation prolongs nothing.
+    """
+    token = session.get(Token, token_id, with_for_update=True)
+    if token is None:
+        raise NotFound(f"There is no token {token_id}.")
+    if (ended := why_ended(token)) is not None:
+        raise Conflict(f"Token {token_id} {ended}; make a new one.")
+    text = _new_text()
+    token.former_hash, token.hash = token.hash, _hash(text)
+    token.former_until = datetime.now(UTC) + timedelta(hours=overlap_h)
+    session.flush()
+    return token, text
+
+
+def why_ended(token: Token) -> str | None:
+    """Say why a token works no more; None for one that does."""
+    if token.revoked_at is not None:
+        return "was revoked"
+    if token.expires_at is not None and token.expires_at <= datetime.now(UTC):
+        return f"expired on {token.expires_at:%Y-%m-%d %H:%M} UTC"
+    return None
+
+
+def note_use(session: Session, token: Token) -> None:
+    """Note that a token was used, to the hour: not every write is worth another one."""
+    now = datetime.now(UTC)
+    if token.used_at is None or now - token.used_at >= NOTED_EVERY:
+        token.used_at = now
 
 
 def renew_token(session: Session, token: Token) -> str:
     """Give a token another text, which is not kept, in the place of the one that it had, and return it."""
     text = _new_text()
-    token.hash = _hash(text)
+    token.hash, token.former_hash, token.former_until = _hash(text), None, None
     session.flush()
     return text
 
@@ -45,8 +93,10 @@ def free_name(session: Session, wanted: str) -> str:
 
 
 def find_token(session: Session, text: str) -> Token | None:
-    """Return the token with this text unless it was revoked."""
-    return session.scalar(select(Token).where(Token.hash == _hash(text), Token.revoked_at.is_(None)))
+    """Return the token with this text, whether it works or not; with its former text while that is left to it."""
+    digest = _hash(text)
+    is_former = (Token.former_hash == digest) & (Token.former_until > func.now())
+    return session.scalar(select(Token).where(or_(Token.hash == digest, is_former)))
 
 
 def list_tokens(session: Session) -> Sequence[Token]:
@@ -77,8 +127,7 @@ def revoke_token(session: Session, token_id: int) -> Token:
     session.execute(select(Token.id).where(Token.role == "admin").order_by(Token.id).with_for_update(key_share=True))
     token = get_token(session, token_id)
     if token.revoked_at is None:
-        admins = session.scalars(select(Token.id).where(Token.role == "admin", Token.revoked_at.is_(None))).all()
-        if admins == [token.id]:
+        if _admins(session) == [token.id]:
             raise Conflict(f"Token {token_id} is the last admin token; make another one first.")
         token.revoked_at = session.scalar(select(func.now()))
         stewards.mark_pages_changed(session, token.id)
@@ -96,7 +145,7 @@ def ensure_admin_token(session: Session, given: str | None) -> str | None:
         if session.scalar(select(Token).where(Token.hash == _hash(given))) is None:
             _store_token(session, free_name(session, "admin"), "admin", given)
         return None
-    if session.scalar(select(Token.id).where(Token.role == "admin", Token.revoked_at.is_(None)).limit(1)):
+    if _admins(session):
         return None
     return create_token(session, free_name(session, "admin"), "admin")[1]
 
@@ -111,8 +160,21 @@ def useless_as_admin(session: Session, given: str) -> str | None:
     return f"token {token.id} ({token.name}), which was revoked on {token.revoked_at:%Y-%m-%d} and stays so"
 
 
-def _store_token(session: Session, name: str, role: str, text: str) -> Token:
-    values = {"name": name, "role": role, "hash": _hash(text)}
+def _admins(session: Session) -> Sequence[int]:
+    """Return the admin tokens that will work as long as nobody revokes them: one that expires is not the last one."""
+    lasting = select(Token.id).where(Token.role == "admin", Token.revoked_at.is_(None), Token.expires_at.is_(None))
+    return session.scalars(lasting).all()
+
+
+def _store_token(session: Session, name: str, role: str, text: str, bounds: Bounds = UNBOUNDED) -> Token:
+    limited_to = None if bounds.benchmarks is None else sorted(set(bounds.benchmarks))
+    values = {
+        "name": name,
+        "role": role,
+        "hash": _hash(text),
+        "expires_at": bounds.expires_at,
+        "benchmarks": limited_to,
+    }
     token: Token | None = session.scalar(insert(Token).values(values).on_conflict_do_nothing().returning(Token))
     if token is None:
         raise Conflict(f"There is a token of the name {name} already, or there was one; each name is given once.")
@@ -128,11 +190,29 @@ def _hash(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def _check_name_and_role(name: str, role: str) -> None:
+def _check(session: Session, name: str, role: str, bounds: Bounds) -> None:
     problems = []
     if not is_holder(name):
         problems.append(Problem(f"expected {HOLDER_RULE}", column="name", value=clip_for_message(name)))
     if role not in ROLES:
         problems.append(Problem(f"expected one of {', '.join(ROLES)}", column="role", value=clip_for_message(role)))
+    problems += [*_of_end(bounds), *_of_benchmarks(session, role, bounds)]
     if problems:
         raise FieldRejected("The token cannot be made.", problems)
+
+
+def _of_end(bounds: Bounds) -> Iterator[Problem]:
+    if bounds.expires_at is not None and bounds.expires_at <= datetime.now(UTC):
+        given = bounds.expires_at.isoformat()
+        yield Problem("expected a time that is still to come", column="expires_at", value=given)
+
+
+def _of_benchmarks(session: Session, role: str, bounds: Bounds) -> Iterator[Problem]:
+    if bounds.benchmarks is None:
+        return
+    if role == "admin":
+        yield Problem("an admin's token is for every benchmark", column="benchmarks")
+    if not bounds.benchmarks:
+        yield Problem("expected at least one benchmark; leave it out for a token that is for all", column="benchmarks")
+    for slug in sorted(set(bounds.benchmarks) - benchmarks.known_slugs(session, bounds.benchmarks)):
+        yield Problem("there is no benchmark of this name", column="benchmarks", value=clip_for_message(slug))

@@ -19,7 +19,7 @@ from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents import BenchmarkDocument, ChangesDocument, ListedBenchmark, MadeDocument, SnapshotDocument
 from app.web.early import CheckedFirst
 from app.web.problems import described
-from app.web.state import SessionDep, StateDep, Steward, StewardHere
+from app.web.state import SessionDep, StateDep, Steward, StewardHere, refuse_elsewhere
 from app.web.views import SnapshotNumber
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
@@ -75,6 +75,7 @@ async def create_benchmark(request: Request, state: StateDep, caller: Steward) -
 
     def create(session: Session) -> Response:
         manifest = parse_manifest(yaml)
+        refuse_elsewhere(caller, manifest.slug)
         declared = benchmarks.create_benchmark(session, manifest, yaml, caller.id)
         state.jobs.defer_publish(session, declared.benchmark.id)
         address = f"/benchmarks/{manifest.slug}"

@@ -362,16 +362,38 @@ class TokenDocument(Document):
     id: int
     name: str
     role: str
+    expires_at: str | None
+    benchmarks: list[str] | None
     token: str
 
 
+class RotatedDocument(TokenDocument):
+    """A token with a new text, and until when the former one works beside it."""
+
+    former_until: str
+
+
+class WhoamiDocument(Document):
+    """The token of the request: what it may do, and where; an admin decides everywhere, `steward_of` is null then."""
+
+    id: int
+    name: str
+    role: str
+    expires_at: str | None
+    benchmarks: list[str] | None
+    steward_of: list[str] | None
+
+
 class ListedToken(Document):
-    """A token as stewards see it; its text is kept nowhere."""
+    """A token as stewards see it; its text is kept nowhere. `used_at` is its last use, to the hour."""
 
     id: int
     name: str
     role: str
     created_at: str
+    expires_at: str | None
+    benchmarks: list[str] | None
+    used_at: str | None
     revoked_at: str | None
 
 

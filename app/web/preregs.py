@@ -27,7 +27,7 @@ from app.web.early import CheckedFirst
 from app.web.fields import Body, Text
 from app.web.problems import described
 from app.web.reservations import describe, reserve_names
-from app.web.state import Caller, SessionDep, StateDep, Steward, Submitter
+from app.web.state import Caller, SessionDep, StateDep, Steward, Submitter, refuse_elsewhere
 
 router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
 BESIDE = ("claims", "deviations")
@@ -52,12 +52,13 @@ async def register(request: Request, state: StateDep, caller: Submitter, benchma
     for its registrant: see `reservations` and `not_reserved`.
     """
     yaml = await yaml_body(request, state.settings.max_yaml_kib * 1024, "preregistration")
-    return await state.run(_register, yaml, caller.id, benchmark)
+    return await state.run(_register, yaml, caller, benchmark)
 
 
-def _register(session: Session, yaml: bytes, token_id: int, benchmark: str | None) -> Response:
-    parsed = parse_prereg(yaml)
+def _register(session: Session, yaml: bytes, caller: Caller, benchmark: str | None) -> Response:
+    parsed, token_id = parse_prereg(yaml), caller.id
     slug = benchmark or parsed.benchmark
+    refuse_elsewhere(caller, slug)
     if slug is not None:
         reservations.take_turns_at(session, slug, token_id)
     if benchmark is not None:
@@ -197,7 +198,7 @@ def _stewarded(session: Session, sha256: str, caller: Caller) -> list[str]:
     bound = [
         binding.benchmark for binding in preregs.list_bindings(session, preregs.find_prereg(session, sha256).sha256)
     ]
-    slugs = stewards.stewarded(session, caller.id, bound)
+    slugs = stewards.stewarded(session, caller.id, [slug for slug in bound if caller.may_write_to(slug)])
     if not slugs:
         raise Forbidden("Only a steward of a benchmark that it was registered for, or an admin, may attest of it.")
     return slugs

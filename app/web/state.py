@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.config import Settings
 from app.db.engine import SessionFactory
+from app.db.models import Benchmark
 from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, TooManyRequests, Unauthenticated
 from app.jobs.queue import QueuedJobs
@@ -61,11 +62,16 @@ SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 
 @dataclass(frozen=True)
 class Caller:
-    """Who writes: the number, name and role of a token."""
+    """Who writes: the number, name and role of a token, and the benchmarks that it is limited to."""
 
     id: int
     name: str
     role: str
+    benchmarks: frozenset[str] | None = None
+
+    def may_write_to(self, slug: str) -> bool:
+        """Say whether the token is for this benchmark, whatever its role is there."""
+        return self.benchmarks is None or slug in self.benchmarks
 
 
 bearer = HTTPBearer(auto_error=False, scheme_name="token", description="a token of this server; reading needs none")
@@ -80,21 +86,37 @@ def get_caller(request: Request, presented: Presented, state: StateDep) -> Calle
     known: Caller | None = getattr(request.state, "caller", None)
     if known is None:
         request.state.caller = known = _identify(presented, state)
+        if "slug" in request.path_params:
+            refuse_elsewhere(known, request.path_params["slug"])
     return known
+
+
+def refuse_elsewhere(caller: Caller, slug: str | None) -> None:
+    """Refuse what is not about a benchmark that the token is for. Raises Forbidden."""
+    if caller.benchmarks is not None and slug not in caller.benchmarks:
+        raise Forbidden(f"This token is only for {', '.join(sorted(caller.benchmarks))}.")
 
 
 def _identify(presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
     text = "" if presented is None else presented.credentials.strip()
     if not text:
         raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>.")
-    with state.sessions() as session:
-        token = tokens.find_token(session, text)
-    if token is None:
-        raise Unauthenticated("This token is not known here, or it was revoked.")
-    wait_s = state.limit.take(token.id)
+    caller = state.transact(lambda session: _caller(session, text))
+    wait_s = state.limit.take(caller.id)
     if wait_s > 0:
         raise TooManyRequests(f"More than {state.limit.per_minute} writes in a minute.", wait_s)
-    return Caller(token.id, token.name, token.role)
+    return caller
+
+
+def _caller(session: Session, text: str) -> Caller:
+    token = tokens.find_token(session, text)
+    if token is None or token.revoked_at is not None:
+        raise Unauthenticated("This token is not known here, or it was revoked.")
+    if (ended := tokens.why_ended(token)) is not None:
+        raise Unauthenticated(f"This token {ended}.")
+    tokens.note_use(session, token)
+    limited_to = None if token.benchmarks is None else frozenset(token.benchmarks)
+    return Caller(token.id, token.name, token.role, limited_to)
 
 
 Submitter = Annotated[Caller, Depends(get_caller)]
@@ -130,9 +152,16 @@ Steward = Annotated[Caller, Depends(get_steward)]
 
 def is_steward_of(session: Session, caller: Caller, benchmark_id: int) -> bool:
     """Say whether the caller may decide about a benchmark: its steward, or any admin."""
-    if RANK[caller.role] < RANK["steward"]:
+    if RANK[caller.role] < RANK["steward"] or not _is_for(session, caller, benchmark_id):
         return False
     return caller.role == "admin" or stewards.is_steward(session, benchmark_id, caller.id)
+
+
+def _is_for(session: Session, caller: Caller, benchmark_id: int) -> bool:
+    if caller.benchmarks is None:
+        return True
+    benchmark = session.get(Benchmark, benchmark_id)
+    return benchmark is not None and caller.may_write_to(benchmark.slug)
 
 
 def get_steward_here(slug: str, caller: Steward, state: StateDep) -> Caller:

@@ -1,59 +1,113 @@
-"""/tokens: an admin makes and revokes tokens; a steward sees whose they are."""
+"""/tokens and /whoami: an admin makes and revokes tokens, their holders renew them, a steward sees whose they are."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 from starlette.responses import Response
 
-from app.store import tokens
+from app.db.models import Token
+from app.errors import Forbidden
+from app.store import stewards, tokens
 from app.web.answers import json_answer
-from app.web.documents import ListedToken, RevokedDocument, TokenDocument
+from app.web.documents import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
 from app.web.problems import described
-from app.web.state import Admin, SessionDep, Steward
+from app.web.state import Admin, SessionDep, Steward, Submitter
 
-router = APIRouter(route_class=CheckedFirst, prefix="/tokens", tags=["tokens"])
+router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
-
+# What is said of tokens is for who asks, and kept by no cache.
+UNCACHED = {"Cache-Control": "no-store"}
+MAX_BENCHMARKS = 1000
 TokenNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class NewToken(Body):
-    """Whom a token is for, and what it may do."""
+    """Whom a token is for, what it may do, and where and how long: without limits everywhere and for ever."""
 
     name: Line
     role: Line
+    expires_at: AwareDatetime | None = None
+    benchmarks: list[Line] | None = Field(None, max_length=MAX_BENCHMARKS)
+
+
+class Rotation(Body):
+    """How many hours the former text works beside the new one, so that nothing that uses it stands still."""
+
+    overlap_h: int = Field(24, strict=True, ge=0, le=tokens.LONGEST_OVERLAP_H)
 
 
 @router.post(
-    "", status_code=201, summary="Make a token", responses=described(403, 409, answer=TokenDocument, status=201)
+    "/tokens", status_code=201, summary="Make a token", responses=described(403, 409, answer=TokenDocument, status=201)
 )
 def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
     """Make a token; its text is in this answer and nowhere else. Each name is given once, also after a revocation."""
-    token, text = tokens.create_token(session, wanted.name, wanted.role)
-    return json_answer({"id": token.id, "name": token.name, "role": token.role, "token": text}, 201)
+    bounds = tokens.Bounds(wanted.expires_at, wanted.benchmarks)
+    token, text = tokens.create_token(session, wanted.name, wanted.role, bounds)
+    return json_answer({**_about(token), "token": text}, 201, UNCACHED)
 
 
-@router.get("", summary="The tokens", responses=described(403, answer=list[ListedToken]))
+@router.get("/tokens", summary="The tokens", responses=described(403, answer=list[ListedToken]))
 def list_all(session: SessionDep, caller: Steward) -> Response:
     """List every token without its text, the oldest first: to whom a steward can move an entrant."""
     listed = [
         {
-            "id": token.id,
-            "name": token.name,
-            "role": token.role,
-            "created_at": token.created_at.isoformat(),
-            "revoked_at": None if token.revoked_at is None else token.revoked_at.isoformat(),
+            **_about(token),
+            "created_at": _shown(token.created_at),
+            "used_at": _shown(token.used_at),
+            "revoked_at": _shown(token.revoked_at),
         }
         for token in tokens.list_tokens(session)
     ]
-    return json_answer(listed, headers={"Cache-Control": "no-store"})
+    return json_answer(listed, headers=UNCACHED)
 
 
-@router.delete("/{token_id}", summary="Revoke a token", responses=described(403, 404, 409, answer=RevokedDocument))
+@router.post(
+    "/tokens/{token_id}/rotate",
+    summary="Give a token another text",
+    responses=described(403, 404, 409, answer=RotatedDocument),
+)
+def rotate(token_id: TokenNumber, order: Rotation, session: SessionDep, caller: Submitter) -> Response:
+    """Replace a token's text (its holder, or an admin); the former one works for some hours more.
+
+    What the token owns, and when it expires, stays. To end a text at once, give 0 hours.
+    """
+    if caller.id != token_id and caller.role != "admin":
+        raise Forbidden("Only its holder, or an admin, may renew a token.")
+    token, text = tokens.rotate_token(session, token_id, order.overlap_h)
+    answer = {**_about(token), "token": text, "former_until": _shown(token.former_until)}
+    return json_answer(answer, headers=UNCACHED)
+
+
+@router.delete(
+    "/tokens/{token_id}", summary="Revoke a token", responses=described(403, 404, 409, answer=RevokedDocument)
+)
 def revoke(token_id: TokenNumber, session: SessionDep, caller: Admin) -> Response:
     """Make a token useless from now on."""
     token = tokens.revoke_token(session, token_id)
     return json_answer({"id": token.id, "name": token.name, "role": token.role, "revoked": True})
+
+
+@router.get("/whoami", summary="What this token may do", responses=described(401, answer=WhoamiDocument))
+def whoami(session: SessionDep, caller: Submitter) -> Response:
+    """Say whose token this is, what it may do, and where."""
+    token = tokens.get_token(session, caller.id)
+    steward_of = None if caller.role == "admin" else stewards.benchmarks_of(session, caller.id)
+    return json_answer({**_about(token), "steward_of": steward_of}, headers=UNCACHED)
+
+
+def _about(token: Token) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "name": token.name,
+        "role": token.role,
+        "expires_at": _shown(token.expires_at),
+        "benchmarks": token.benchmarks,
+    }
+
+
+def _shown(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

@@ -8,9 +8,15 @@ CREATE TABLE token (
     hash bytea NOT NULL,
     created_at timestamptz DEFAULT now() NOT NULL,
     revoked_at timestamptz,
+    expires_at timestamptz,
+    used_at timestamptz,
+    benchmarks text[],
+    former_hash bytea,
+    former_until timestamptz,
     CONSTRAINT pk_token PRIMARY KEY (id),
     CONSTRAINT ck_token_role CHECK (role IN ('submitter', 'steward', 'admin')),
-    CONSTRAINT uq_token_hash UNIQUE (hash)
+    CONSTRAINT uq_token_hash UNIQUE (hash),
+    CONSTRAINT uq_token_former_hash UNIQUE (former_hash)
 );
 CREATE UNIQUE INDEX uq_token_lower_name ON token (lower(name));
 

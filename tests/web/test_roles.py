@@ -69,8 +69,29 @@ TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
         (401, 403, 403, 201, 201),
     ),
     ("POST /tokens", "/tokens", {"json": {"name": "new", "role": "submitter"}}, (401, 403, 403, 403, 201)),
+    ("POST /tokens/{token_id}/rotate", "/tokens/1/rotate", {"json": {}}, (401, 403, 403, 403, 200)),
     ("DELETE /tokens/{token_id}", "/tokens/1", {}, (401, 403, 403, 403, 200)),
 )
+# What is read with a token. Everything else is for everyone, and says the same to everyone.
+KEPT: Mapping[str, tuple[int, ...]] = {
+    "/tokens": (401, 403, 200, 200, 200),
+    "/whoami": (401, 200, 200, 200, 200),
+    "/benchmarks/tiny/stewards": (401, 403, 200, 200, 200),
+    "/benchmarks/tiny/labels": (401, 403, 403, 409, 409),
+}
+UNDESCRIBED = ("/", "/docs", "/glossary", "/openapi.json", "/static/plumbline.css", "/no/such/page")
+PARTS = {
+    "{slug}": "tiny",
+    "{version}": "1",
+    "{number}": "1",
+    "{board}": "average",
+    "{name}": "average",
+    "{entrant}": "Good",
+    "{task}": "a",
+    "{submission}": "1",
+    "{kind}": "breakdown",
+    "{table}": "deviations",
+}
 
 
 @pytest.fixture
@@ -109,3 +130,39 @@ def test_every_write_route_has_a_row(site: Site) -> None:
     }
 
     assert writing == {route for route, *_ in TABLE}
+
+
+@pytest.mark.parametrize("path", KEPT)
+def test_what_is_not_for_everyone_is_read_by_whom_the_table_says(tiny: Site, path: str) -> None:
+    """Whose tokens there are is nobody's business but the stewards'."""
+    asked = [{} if role == "nobody" else tiny.auth(role) for role in ROLES]
+
+    assert [tiny.http.get(path, headers=headers).status_code for headers in asked] == list(KEPT[path])
+
+
+def test_every_other_address_says_the_same_to_everyone(tiny: Site) -> None:
+    """Also to a token that is not known: a reader's credentials change nothing of a public page."""
+    tiny.work()
+    paths = [path for path in reading(tiny) if path not in KEPT]
+    told = {path: {answer(tiny, path, role) for role in ("nobody", "submitter", "admin")} for path in paths}
+
+    assert len(paths) > 40
+    assert {path for path, answers in told.items() if len(answers) != 1} == set()
+    assert {path for path, answers in told.items() if {status for status, _ in answers} & {401, 403}} == set()
+
+
+def reading(site: Site) -> list[str]:
+    """Return an address of every reading route, those that the description leaves out as well."""
+    described = site.http.get("/openapi.json").json()["paths"]
+    found = [path for path, methods in described.items() if "get" in methods]
+    for part, example in {**PARTS, "{sha256}": site.http.get("/submissions/1.json").json()["prereg_sha256"]}.items():
+        found = [path.replace(part, example) for path in found]
+    assert [path for path in found if "{" in path] == []
+    return [*sorted(found), *UNDESCRIBED]
+
+
+def answer(site: Site, path: str, role: str) -> tuple[int, bytes]:
+    """Return the status and, where it is an answer, the body; a problem's names the instance, not the asker."""
+    given = site.http.get(path, headers={} if role == "nobody" else site.auth(role), follow_redirects=False)
+    # Counters count the requests themselves.
+    return given.status_code, b"" if path == "/metrics" else given.content

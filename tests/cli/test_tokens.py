@@ -1,0 +1,53 @@
+"""`plumbline token` asks the server that is named, and otherwise says which database it opens."""
+
+import pytest
+
+from app.cli.__main__ import run
+from tests.cases.processes import admin
+from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
+
+
+def signed(server: RunningServer, token: str) -> list[str]:
+    """Return the options that name a server and a token."""
+    return ["--server", server.address, "--token", token]
+
+
+def made(capsys: pytest.CaptureFixture[str], *order: str) -> str:
+    """Run a command that prints a token, and return it."""
+    assert run(list(order)) == 0
+    return capsys.readouterr().out.strip()
+
+
+def test_a_token_lives_its_life_on_the_named_server(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made, renewed by its holder, told what it may do, listed, revoked: then it is of no use."""
+    monkeypatch.setenv("COLUMNS", "200")
+    with fresh_data_dir() as data_dir, running_server(data_dir) as server:
+        as_admin = signed(server, admin(server)["Authorization"].removeprefix("Bearer "))
+        first = made(capsys, "token", "create", "ci", "--days", "30", *as_admin)
+        second = made(capsys, "token", "rotate", "2", "--overlap-h", "0", *signed(server, first))
+        told = made(capsys, "whoami", *signed(server, second))
+        codes = [run(["whoami", *signed(server, text)]) for text in (first, second)]
+        capsys.readouterr()
+        listed = made(capsys, "token", "list", *as_admin)
+        codes += [run(["token", "revoke", "2", *as_admin]), run(["whoami", *signed(server, second)])]
+
+    assert "Token 2 of ci, role submitter" in told
+    assert "It is for: every benchmark." in told
+    assert codes == [2, 0, 0, 2]
+    assert "ci" in listed
+
+
+def test_without_a_server_the_database_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that nobody makes tokens for the wrong folder unseen."""
+    monkeypatch.delenv("PLUMBLINE_SERVER", raising=False)
+    with fresh_data_dir() as data_dir:
+        monkeypatch.setenv("PLUMBLINE_DATA_DIR", str(data_dir))
+        assert run(["db", "upgrade"]) == 0
+        capsys.readouterr()
+        assert run(["token", "create", "ci"]) == 0
+
+    assert f"In the database of {data_dir}." in capsys.readouterr().err
