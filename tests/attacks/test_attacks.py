@@ -11,6 +11,7 @@ pytestmark = pytest.mark.alone
 
 MOST_GROWTH_MIB = 200
 LONGEST_S = 1.0
+LONGEST_BESIDE_S = 0.5
 N_TRIES = 3
 READER_MIB = 1024
 
@@ -28,15 +29,15 @@ def test_nobody_else_is_harmed_by(victim: Target, name: str) -> None:
     """The attack is refused, the web process stays small, and others wait less than a second."""
     attack, expected = ATTACKS[name]
 
-    # A busy machine makes everybody wait; an attack that works does so every time.
+    # A busy machine makes everybody wait: where a server beside waits too, nothing is known, and it is tried again.
     for _ in range(N_TRIES):
         with watched(victim) as harm:
             statuses = attack(victim)
-        if max(harm.longest_s.values()) < LONGEST_S:
+        if harm.longest_beside_s < LONGEST_BESIDE_S:
             break
 
     assert statuses == expected
     assert harm.growth_mib < MOST_GROWTH_MIB
     assert harm.reader_mib < READER_MIB + 200
-    assert max(harm.longest_s.values()) < LONGEST_S
+    assert harm.longest_there_s < LONGEST_S
     assert harm.n_asked > 0

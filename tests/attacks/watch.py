@@ -2,6 +2,9 @@
 
 import re
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +20,8 @@ from tests.cases.running_server import RunningServer, fresh_data_dir, running_se
 ELSEWHERE = "127.0.0.2"
 WATCHED = {"/healthz": "health", "/benchmarks/open": "page"}
 EVERY_S = 0.02
+# Of a server that nobody attacks: where it waits too, the machine is busy and says nothing of the attack.
+UNHARMED = "a server beside"
 START_S = 60
 MANIFEST = """\
 schema_version: 1
@@ -42,10 +47,11 @@ leaderboards: [{name: board, method: estimate, metrics: [accuracy]}]
 
 @dataclass
 class Target:
-    """A server to attack, and the token of somebody who may write there."""
+    """A server to attack, the token of somebody who may write there, and the address of a server beside it."""
 
     server: RunningServer
     token: str
+    beside: str
 
     @property
     def place(self) -> tuple[str, int]:
@@ -73,18 +79,28 @@ class Harm:
 
     growth_mib: float = 0.0
     reader_mib: float = 0.0
-    longest_s: dict[str, float] = field(default_factory=lambda: dict.fromkeys(WATCHED.values(), 0.0))
+    longest_s: dict[str, float] = field(default_factory=lambda: dict.fromkeys([*WATCHED.values(), UNHARMED], 0.0))
     n_asked: int = 0
+
+    @property
+    def longest_beside_s(self) -> float:
+        """Return the longest wait for the server that nobody attacked."""
+        return self.longest_s[UNHARMED]
+
+    @property
+    def longest_there_s(self) -> float:
+        """Return the longest wait for the server under attack."""
+        return max(self.longest_s[name] for name in WATCHED.values())
 
 
 @contextmanager
 def target(**settings: str) -> Iterator[Target]:
     """Start a server with two benchmarks."""
-    with fresh_data_dir() as data_dir, running_server(data_dir, **settings) as server:
+    with server_beside() as beside, fresh_data_dir() as data_dir, running_server(data_dir, **settings) as server:
         found = re.search(r"plb_[\w-]+", server.printed)
         if found is None:
             raise RuntimeError("the server printed no admin token")
-        victim = Target(server, found[0])
+        victim = Target(server, found[0], beside)
         for manifest in (MANIFEST, GUESSES):
             address = f"{server.address}/benchmarks"
             httpx.post(address, content=manifest, headers=victim.auth(), timeout=START_S).raise_for_status()
@@ -94,12 +110,24 @@ def target(**settings: str) -> Iterator[Target]:
 
 
 @contextmanager
+def server_beside() -> Iterator[str]:
+    """Start a plain server of an empty folder, and give its address."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            said = process.stdout.readline() if process.stdout else ""
+            yield f"http://127.0.0.1:{re.findall(r'port ([0-9]+)', said)[0]}"
+            process.terminate()
+
+
+@contextmanager
 def watched(victim: Target) -> Iterator[Harm]:
     """Ask for the watched addresses all the time while the block runs, and sample the memory."""
     harm, done = Harm(), threading.Event()
     web = victim.server.child("web")
     before = web.memory_info().rss
-    threads = [threading.Thread(target=_ask, args=(victim, path, harm, done)) for path in WATCHED]
+    asked = [(victim.server.address, path, name) for path, name in WATCHED.items()] + [(victim.beside, "/", UNHARMED)]
+    threads = [threading.Thread(target=_ask, args=(*each, harm, done)) for each in asked]
     threads.append(threading.Thread(target=_sample, args=(web, before, harm, done)))
     for thread in threads:
         thread.start()
@@ -111,10 +139,9 @@ def watched(victim: Target) -> Iterator[Harm]:
             thread.join()
 
 
-def _ask(victim: Target, path: str, harm: Harm, done: threading.Event) -> None:
-    name = WATCHED[path]
+def _ask(address: str, path: str, name: str, harm: Harm, done: threading.Event) -> None:
     transport = httpx.HTTPTransport(local_address=ELSEWHERE)
-    with httpx.Client(base_url=victim.server.address, transport=transport, timeout=30) as reader:
+    with httpx.Client(base_url=address, transport=transport, timeout=30) as reader:
         is_last = False
         while not is_last:
             is_last = done.wait(EVERY_S)
