@@ -101,7 +101,7 @@ class Kind:
     uploaded files, which may end in `suffixes` beside archives of them. `rules` are what it adds to admission, `rows`
     says how its rows are kept. `measured` is None where only methods read it that look at all rows together.
     `summarise` makes a submission's own tables and judges its claims when it is evaluated; `own_claims` judges them as
-    far as can be said before. `pages` is what the site says of it, `glossary` the terms that it brings.
+    far as can be said before. `pages` is what the site says of it, `glossary` returns the terms that it brings.
     `benchmark_tables` returns the boards of a benchmark with what the kind shows beside them.
     """
 
@@ -118,4 +118,4 @@ class Kind:
     measured: MeasuredEvidence | None = None
     benchmark_tables: Callable[[Published], list[Table]] = keep_boards
     pages: Pages
-    glossary: Sequence[Entry] = ()
+    glossary: Callable[[], Sequence[Entry]] = tuple

@@ -192,5 +192,5 @@ EVIDENCE = (
 
 def glossary_entries() -> tuple[Entry, ...]:
     """Return every explained term: those of all benchmarks, and those that each kind of evidence brings."""
-    of_kinds = (entry for kind in KINDS.values() for entry in kind.glossary)
+    of_kinds = (entry for kind in KINDS.values() for entry in kind.glossary())
     return (*SCORES, *of_kinds, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)

@@ -67,5 +67,5 @@ EPISODES = Kind(
     rows=Rows(by_task=_is_composed_of_tasks),
     measured=MeasuredEvidence(measure=measure_episodes, words=_words, further_tables=further_tables),
     pages=PAGES,
-    glossary=ENTRIES,
+    glossary=lambda: ENTRIES,
 )

@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 from app.kinds.pages import LabelSource
 from app.manifest.base import Part
 
+TaskType = Literal["binary", "multiclass", "regression", "ranking"]
 PredictionKind = Literal["classification", "regression", "ranking"]
 # Wider than a name, for classes such as `<=50K` and `-1`; still nothing that a spreadsheet takes for a formula.
 CLASS_PATTERN = r"[A-Za-z0-9_<>][A-Za-z0-9 ._+()<>=/&:-]{0,99}|[-+]?[0-9]{1,9}"
@@ -53,6 +54,13 @@ class Predictions(Part):
     def n_columns(self) -> int:
         """Return how many numbers make one prediction."""
         return 1 if self.classes is None or self.positive_number is not None else len(self.classes)
+
+    @property
+    def task_type(self) -> TaskType:
+        """Return which metrics there are: two classes and several have different ones."""
+        if self.kind == "classification":
+            return "multiclass" if self.positive_number is None else "binary"
+        return self.kind
 
     @property
     def units(self) -> str:

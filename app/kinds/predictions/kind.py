@@ -8,10 +8,10 @@ from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
 from app.kinds.contract import Kind, Rows
 from app.kinds.predictions.files import SUFFIXES
-from app.kinds.predictions.glossary import METRICS
+from app.kinds.predictions.glossary import TERMS
 from app.kinds.predictions.glossary_reports import REPORTS
 from app.kinds.predictions.measure import measure_predictions
-from app.kinds.predictions.metrics import glossary_key
+from app.kinds.predictions.metrics import glossary_key, metric_entries
 from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.part import PredictionsPart, has_private_labels
@@ -62,5 +62,5 @@ PREDICTIONS = Kind(
     rows=Rows(form="packed"),
     measured=MeasuredEvidence(measure=measure_predictions, words=_words, further_tables=_further_tables),
     pages=PAGES,
-    glossary=(*METRICS, *REPORTS),
+    glossary=lambda: (*metric_entries(), *TERMS, *REPORTS),
 )

@@ -16,10 +16,10 @@ from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.kinds.predictions.intervals import interval_rows
 from app.kinds.predictions.part import PredictionsPart, has_private_labels
 from app.kinds.predictions.reports import report_metrics, report_rows
-from app.kinds.predictions.scores import Scorer, scorers, unit_losses, unit_weights
+from app.kinds.predictions.scores import scorer_of, unit_losses
 from app.kinds.predictions.task import TaskPredictions, complete
 from app.manifest.manifest import Manifest, part_of
-from app.stats.arrays import Counts, FloatArray, Weights
+from app.stats.arrays import Counts, FloatArray
 from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator
@@ -83,9 +83,9 @@ def _expected(manifest: Manifest, spec: EstimateBoard, there: Sequence[str]) -> 
 
 def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPredictions) -> _Measured:
     metrics = (*spec.metrics, *report_metrics(task))
-    made = scorers(task, metrics)
-    weights = unit_weights(task)
-    points = {metric: float(values[0]) for metric, values in _score(made, weights[None, :]).items()}
+    score = scorer_of(task, metrics)
+    weights = task.unit_weights
+    points = {metric: float(values[0]) for metric, values in score(weights[None, :]).items()}
     if len(weights) < MIN_UNITS:
         return _Measured(
             task, {metric: Drawn(_without(points[metric], "too_few_examples"), None) for metric in metrics}
@@ -93,20 +93,13 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     names = (entrant,) if _has_own_labels(manifest) else ()
     rng = board_generator(spec.uncertainty.rng_seed, spec.name, "examples", task.task, *names)
 
-    def score(counts: Counts) -> dict[str, FloatArray]:
-        return _score(made, counts if task.weights is None else counts * weights)
+    def resampled(counts: Counts) -> Mapping[str, FloatArray]:
+        return score(counts if task.weights is None else counts * weights)
 
-    parts = list(map_resamples(score, len(weights), spec.uncertainty.n_resamples, rng))
+    parts = list(map_resamples(resampled, len(weights), spec.uncertainty.n_resamples, rng))
     drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
     level = spec.uncertainty.level
     return _Measured(task, {metric: estimate(points[metric], drawn[metric], level) for metric in metrics})
-
-
-def _score(made: Sequence[Scorer], weights: Weights) -> dict[str, FloatArray]:
-    found: dict[str, FloatArray] = {}
-    for scorer in made:
-        found.update(scorer(weights))
-    return found
 
 
 def estimate(point: float, replicates: FloatArray, level: float) -> Drawn:
@@ -145,7 +138,7 @@ def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured])
 
 def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredictions]) -> dict[str, Cell]:
     expected = _expected(manifest, spec, [task.task for task in tasks])
-    groups = sum(len(unit_weights(task)) for task in tasks)
+    groups = sum(len(task.unit_weights) for task in tasks)
     is_ranking = part_of(manifest, PredictionsPart).predictions.kind == "ranking"
     return {
         "n_items": sum(len(task) for task in tasks),

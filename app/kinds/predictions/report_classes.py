@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.boards.measured import Estimate
+from app.kinds.predictions.one_class import OfClass, ap, auc, brier, f1, pr_auc, precision, recall
 from app.kinds.predictions.scores import AREAS, area_of_class
 from app.kinds.predictions.task import TaskPredictions
+from app.kinds.predictions.weighted import Prepared, Weighted
 from app.stats.arrays import FloatArray, IntArray
-from app.stats.classification import brier_score, class_scores, confusion_matrix, predicted_classes, reliability
+from app.stats.classification import confusion_matrix, predicted_classes, reliability
 from app.stats.closed_intervals import hanley_mcneil, logistic
-from app.stats.curves import ThresholdCurve, average_precision, precision_recall_area, roc_area, threshold_curve
+from app.stats.curves import ThresholdCurve, threshold_curve
 from app.values.table import Cell
 
 Rows = Sequence[tuple[Cell, ...]]
@@ -36,14 +38,15 @@ def smallest_cell(task: TaskPredictions) -> int:
 def class_rows(task: TaskPredictions, level: float, estimates: Mapping[str, Estimate]) -> dict[str, Rows]:
     """Return the rows of every kind of report of class predictions; `estimates` are those of `class_areas`."""
     curves = [(name, at, _curve(task, at)) for name, at in _shown_classes(task)]
+    weighted = Weighted(Prepared(task), task.item_weights[None, :])
     called = predicted_classes(task.probabilities)
     confusion = confusion_matrix(task.class_number, called, len(task.classes), task.item_weights)
     n_called = np.bincount(called, task.item_weights > 0, minlength=len(task.classes)).astype(np.int64)
     thinned = [(name, curve, _steps(task, at)) for name, at, curve in curves if curve.has_both]
     return {
         "classes": [
-            (*_class_row(task, at, curve, confusion, n_called, level), *_resampled(at, estimates))
-            for _, at, curve in curves
+            (*_class_row(task, at, weighted, confusion, n_called, level), *_resampled(at, estimates))
+            for _, at, _ in curves
         ],
         "roc": [row for each in thinned for row in _points(each, "false_positive_rate", "recall")],
         "pr": [row for each in thinned for row in _points(each, "recall", "precision")],
@@ -98,29 +101,32 @@ def _points(each: tuple[str, ThresholdCurve, NDArray[np.intp]], x: str, y: str) 
 
 
 def _class_row(
-    task: TaskPredictions, at: int, curve: ThresholdCurve, confusion: FloatArray, n_called: IntArray, level: float
+    task: TaskPredictions, at: int, weighted: Weighted, confusion: FloatArray, n_called: IntArray, level: float
 ) -> tuple[Cell, ...]:
-    scores, weights = class_scores(confusion), task.item_weights
     n_positive = float(confusion[at].sum())
     is_told = not _is_few(int(n_called[at]), task) and not _is_few(int(n_called.sum() - n_called[at]), task)
-    area, pr_area = roc_area(curve), precision_recall_area(curve)
+    area, pr_area = (_value(of, weighted, at) for of in (auc, pr_auc))
     around = None if area is None else hanley_mcneil(area, n_positive, float(confusion.sum()) - n_positive, level)
     pr_around = None if pr_area is None else logistic(pr_area, n_positive, level)
     is_class = task.class_number == at
-    against_rest = np.column_stack([1.0 - task.probabilities[:, at], task.probabilities[:, at]])
-    bins = reliability(task.probabilities[:, at], is_class, weights)
+    bins = reliability(task.probabilities[:, at], is_class, task.item_weights)
     return (
         task.classes[at],
         None if task.weights is not None and _is_few(is_class.sum(), task) else n_positive,
-        *(_known(values[at]) if is_told else None for values in (scores.precision, scores.recall, scores.f1)),
+        *(_value(of, weighted, at) if is_told else None for of in (precision, recall, f1)),
         area,
         *(around or (None, None)),
         pr_area,
         *(pr_around or (None, None)),
-        average_precision(curve),
-        brier_score(against_rest, is_class.astype(np.int64), weights),
+        *(_value(of, weighted, at) for of in (ap, brier)),
         bins.expected_calibration_error,
     )
+
+
+def _value(of: OfClass, weighted: Weighted, at: int) -> float | None:
+    """Return the same number as a board has; None where it is undefined."""
+    value = float(of(weighted, at)[0])
+    return None if np.isnan(value) else value
 
 
 def _is_few(n_examples: int, task: TaskPredictions) -> bool:
@@ -161,7 +167,3 @@ def _reliability_rows(task: TaskPredictions, name: str, at: int) -> Iterator[tup
         few = _is_few(n_examples, task)
         predicted, observed = (bins.plain[at], None) if few else (bins.predicted[at], float(bins.observed[at]))
         yield (name, float(predicted), observed, n_examples)
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

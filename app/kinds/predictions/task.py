@@ -59,6 +59,17 @@ class TaskPredictions:
         return complete
 
     @property
+    def unit_weights(self) -> FloatArray:
+        """Return the weight of each unit that is drawn: each example, or each group with its examples' mean weight."""
+        if self.part.kind != "ranking":
+            return self.item_weights
+        if self.weights is None:
+            return np.ones(self.n_groups)
+        _, place, n_items = np.unique(self.groups, return_inverse=True, return_counts=True)
+        weights: FloatArray = np.bincount(place, self.weights) / n_items
+        return weights
+
+    @property
     def class_number(self) -> IntArray:
         """Return the number of each item's true class."""
         return self.label.astype(np.int64)

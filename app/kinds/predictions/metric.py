@@ -1,0 +1,63 @@
+"""What a metric of predictions is: one value says everything that the app knows of it.
+
+Made in `class_metrics`, `value_metrics` and `ranking_metrics`, which `app.kinds.predictions.metrics` puts together.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from app.kinds.predictions.declared import TaskType
+from app.kinds.predictions.task import TaskPredictions
+from app.kinds.predictions.weighted import UnitValues, Weighted
+from app.manifest.base import Direction
+from app.stats.arrays import FloatArray
+from app.stats.closed_intervals import Interval
+from app.values.glossary_entry import Entry
+
+Score = Callable[[Weighted], FloatArray]
+
+
+class Closed(NamedTuple):
+    """An interval in closed form: its tag in the glossary, its name, its level, its ends; None where undefined."""
+
+    tag: str
+    how: str
+    level: float
+    ends: Interval
+
+
+def no_default(task: TaskPredictions) -> None:
+    """Return that no constant prediction has a number of this metric."""
+    del task
+
+
+def no_closed(task: TaskPredictions, point: float, level: float) -> Iterator[Closed]:
+    """Yield no interval in closed form."""
+    del task, point, level
+    return iter(())
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionMetric:
+    """A metric of predictions.
+
+    `tasks` are the types of task that have it, `direction` says which way is better. `score` computes it under any
+    weighting, on the board and in the report alike. `default` returns what always predicting the same reaches, and
+    `closed` the intervals in closed form around a point. `words` is how it is written in a sentence where the manifest
+    has no title, `entry` explains it in the glossary and may be that of several metrics.
+    """
+
+    name: str
+    tasks: frozenset[TaskType]
+    direction: Direction
+    score: Score
+    words: str
+    entry: Entry
+    default: Callable[[TaskPredictions], float | None] = no_default
+    closed: Callable[[TaskPredictions, float, float], Iterator[Closed]] = no_closed
+
+
+def mean_of(values: UnitValues) -> Score:
+    """Return the metric that is the mean over the units of one number of each."""
+    return lambda weighted: weighted.mean(values)

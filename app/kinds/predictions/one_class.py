@@ -1,0 +1,75 @@
+"""Metrics of one class against the rest: the same function for two classes, an average over several, and a report.
+
+Called by `class_metrics`, `constrained` and `report_classes`; pure. What is returned is [n_weightings], NaN where it is
+undefined; larger is better but for `brier`.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from app.kinds.predictions.metric import Score
+from app.kinds.predictions.task import TaskPredictions
+from app.kinds.predictions.weighted import UnitValues, Weighted
+from app.stats.arrays import FloatArray, share
+
+OfClass = Callable[[Weighted, int], FloatArray]
+
+
+def auc(weighted: Weighted, at: int) -> FloatArray:
+    """Return the area under the ROC curve of one class."""
+    return weighted.areas(at).roc
+
+
+def pr_auc(weighted: Weighted, at: int) -> FloatArray:
+    """Return the area under precision by recall of one class."""
+    return weighted.areas(at).precision_recall
+
+
+def ap(weighted: Weighted, at: int) -> FloatArray:
+    """Return the average precision of one class."""
+    return weighted.areas(at).average_precision
+
+
+def precision(weighted: Weighted, at: int) -> FloatArray:
+    """Return which share of what is called a class is of it."""
+    return share(weighted.counts.right[:, at], weighted.counts.called[:, at])
+
+
+def recall(weighted: Weighted, at: int) -> FloatArray:
+    """Return which share of a class is called it."""
+    return share(weighted.counts.right[:, at], weighted.counts.there[:, at])
+
+
+def f1(weighted: Weighted, at: int) -> FloatArray:
+    """Return the harmonic mean of precision and recall of one class."""
+    counts = weighted.counts
+    return share(2 * counts.right[:, at], counts.called[:, at] + counts.there[:, at])
+
+
+def brier(weighted: Weighted, at: int) -> FloatArray:
+    """Return the mean squared distance of the probability of one class from the truth; smaller is better."""
+    return weighted.mean(_squared_distance(at))
+
+
+@cache
+def _squared_distance(at: int) -> UnitValues:
+    """Return the same function for a class each time, by which a mean that is known is found."""
+
+    def squared(task: TaskPredictions) -> FloatArray:
+        distance: FloatArray = (task.probabilities[:, at] - (task.class_number == at)) ** 2
+        return distance
+
+    return squared
+
+
+def over_classes(of: OfClass) -> Score:
+    """Return the mean over the classes of which the metric is defined, NaN where it is of none."""
+
+    def score(weighted: Weighted) -> FloatArray:
+        values = np.column_stack([of(weighted, at) for at in range(weighted.n_classes)])
+        known = ~np.isnan(values)
+        return share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))
+
+    return score
