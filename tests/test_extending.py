@@ -1,25 +1,33 @@
-"""What may be added from outside: a ranking method and a column on every board, each walked from POST to page and CSV.
+"""What may be added from outside, each walked from POST to page and CSV.
 
-Nothing of the app is changed or replaced: each is added to its registry for the time of a test. The class of the
-method's boards stands in this module, because readers of uploads load it by its name.
+A ranking method, a metric of predictions, and a column on every board; a kind of evidence is in
+`test_extending_kind`. Nothing of the app is changed or replaced: each is added to its registry for the time of a test.
+The class of the method's boards stands in this module, because readers of uploads load it by its name.
 """
 
-import csv
-import io
 from typing import Literal
 
 import numpy as np
+import pytest
+from numpy.typing import NDArray
 
 from app.boards.cells import build_cells
 from app.boards.registry import TableMethod, methods
 from app.boards.standing import COLUMNS, Place, board_table, draw_tasks, ends_at, stand, uncertainty_meta
 from app.boards.tables import BoardTables
+from app.errors import ManifestRejected
+from app.kinds.parse import parse_manifest
+from app.kinds.predictions.metric import PredictionMetric, mean_of
+from app.kinds.predictions.metrics import METRICS
+from app.kinds.predictions.task import TaskPredictions
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest
 from app.values.frame import Field, with_interval
+from app.values.glossary_entry import Entry
 from app.values.scores import ScoreTable
 from app.values.table import Column
-from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, send
+from tests.cases.prediction_boards import BINARY, benchmark_text
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, rows_of, send
 from tests.conftest import Site
 
 
@@ -61,12 +69,6 @@ def publish(site: Site, board: str) -> None:
     site.work()
 
 
-def rows_of(site: Site, board: str) -> list[dict[str, str]]:
-    """Return the rows of a board's CSV."""
-    text = site.http.get(f"/benchmarks/tiny/leaderboards/{board}.csv").text
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 def test_a_ranking_method_is_one_entry(site: Site) -> None:
     """Its boards are declared in a manifest, computed, published, and shown like any other's."""
     with methods().also("worst", TableMethod(Worst, compute_worst)):
@@ -89,6 +91,56 @@ def test_a_method_that_nobody_added_is_refused(site: Site) -> None:
 
     assert answer.status_code == 422
     assert "worst" in answer.text
+
+
+def never_missed(task: TaskPredictions) -> NDArray[np.bool_]:
+    """Say of which examples the true class had at least some probability."""
+    return task.probabilities[np.arange(len(task)), task.class_number] > 0.25
+
+
+CALM = PredictionMetric(
+    name="calm",
+    tasks=frozenset({"binary"}),
+    direction="maximize",
+    score=mean_of(never_missed),
+    words="calmness",
+    entry=Entry("calm", "Calmness", "The share of examples whose true class was not ruled out; higher is better."),
+)
+
+
+def test_a_metric_of_predictions_is_one_row(site: Site) -> None:
+    """A manifest may name it; it is computed with its interval, shown in boards and reports, and explained."""
+    manifest = benchmark_text(BINARY, {"calm": "maximize"}).encode()
+    with METRICS.also("calm", CALM):
+        assert site.http.post("/benchmarks", content=manifest, headers=site.auth("steward")).status_code == 201
+        truth = b"item,label\n" + b"".join(b"i%d,%s\n" % (at, (b"no", b"yes")[at % 2]) for at in range(20))
+        put = site.http.put("/benchmarks/guess/labels", files={"file": ("l.csv", truth)}, headers=site.auth("steward"))
+        assert put.status_code == 201, put.text
+        guesses = b"entrant,item,prediction\n" + b"".join(b"Ada,i%d,0.7\nBob,i%d,0.8\n" % (at, at) for at in range(20))
+        sent = site.http.post(
+            "/benchmarks/guess/submissions", files=[("files", ("g.csv", guesses))], headers=site.auth()
+        )
+        assert sent.status_code == 202, sent.text
+        site.work()
+        rows = rows_of(site, "board", "guess")
+        report = site.http.get("/benchmarks/guess/leaderboards/board/intervals.csv").text
+        glossary = site.http.get("/glossary").text
+
+    assert [(row["rank"], row["entrant"], row["calm"]) for row in rows] == [("1", "Ada", "1.0"), ("2", "Bob", "0.5")]
+    assert float(rows[1]["calm_lower"]) < 0.5 < float(rows[1]["calm_upper"])
+    assert ",calm," in report
+    assert "not ruled out" in glossary
+
+
+def test_a_metric_that_nobody_added_is_refused() -> None:
+    """Also where the same manifest was read while it was known."""
+    manifest = benchmark_text(BINARY, {"calm": "maximize"}).encode()
+    with METRICS.also("calm", CALM):
+        assert "calm" in parse_manifest(manifest).metrics
+
+    with pytest.raises(ManifestRejected) as refused:
+        parse_manifest(manifest)
+    assert "metrics.calm: no metric of classification predictions" in str(refused.value.problems)
 
 
 def test_a_column_on_every_board_is_one_field(site: Site) -> None:

@@ -15,7 +15,7 @@ from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import MeasuredEvidence, Measurement
 from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.pages import Pages
-from app.kinds.reading import Reading, Request
+from app.kinds.reading import Read
 from app.manifest.manifest import KindPart, Manifest
 from app.prereg.values import BootstrapMethod
 from app.values.facts import RunFacts
@@ -98,7 +98,8 @@ class Kind:
     `name` is what a manifest says under `evidence`, `part` its own keys there, `methods` ranking methods that read it
     although they do not name it. `takes_labels` says whether a benchmark has private labels, which are put once and
     handed to `read` and to what measures; None where no benchmark of the kind has any. `read` makes evidence of
-    uploaded files, which may end in `suffixes` beside archives of them. `rules` are what it adds to admission, `rows`
+    uploaded files, which may end in `suffixes` beside archives of them; it is a function of a module, because the
+    process that reads an upload loads it by its name. `rules` are what it adds to admission, `rows`
     says how its rows are kept. `measured` is None where only methods read it that look at all rows together.
     `summarise` makes a submission's own tables and judges its claims when it is evaluated; `own_claims` judges them as
     far as can be said before. `pages` is what the site says of it, `glossary` returns the terms that it brings.
@@ -109,7 +110,7 @@ class Kind:
     part: type[KindPart] = KindPart
     methods: frozenset[str] = frozenset()
     takes_labels: Callable[[Manifest], bool] | None = None
-    read: Callable[[Request], Reading | None]
+    read: Read
     summarise: Callable[[Evaluation], Summary]
     suffixes: Sequence[str] = TABLE_SUFFIXES
     rules: KindRules = SHARED_RULES

@@ -1,7 +1,5 @@
 """The known kinds of evidence, and the one place where a manifest's kind is looked up."""
 
-from collections.abc import Mapping
-
 from app.boards.measured import MeasuredEvidence
 from app.kinds.contract import Kind
 from app.kinds.episodes.kind import EPISODES
@@ -9,8 +7,11 @@ from app.kinds.predictions.kind import PREDICTIONS
 from app.kinds.series.kind import SERIES
 from app.kinds.summary.kind import SUMMARY
 from app.manifest.manifest import Manifest
+from app.values.registry import Registry
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (SUMMARY, EPISODES, SERIES, PREDICTIONS)}
+KINDS: Registry[Kind] = Registry(
+    "kind of evidence", {kind.name: kind for kind in (SUMMARY, EPISODES, SERIES, PREDICTIONS)}
+)
 
 
 def kind_of(manifest: Manifest) -> Kind:

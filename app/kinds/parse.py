@@ -30,7 +30,7 @@ def parse_manifest(yaml_bytes: bytes) -> Manifest:
 
 def known_keys() -> dict[str, KindKeys]:
     """Return what each known kind of evidence has of a manifest."""
-    return {name: KindKeys(kind.part, kind.methods) for name, kind in KINDS.items()}
+    return {name: KindKeys(kind.part, kind.methods, kind.part.vocabulary()) for name, kind in KINDS.items()}
 
 
 # What is known is part of the key: a manifest read while one method or kind more was known is not found afterwards.

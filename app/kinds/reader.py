@@ -3,6 +3,7 @@
 Called by `app.reading.jobs` for the server and by `app.cli.preregs`, before anything is stored or checked.
 """
 
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
 from app.files.uploads import FileRecord, Limits, Unpacking, Upload
 from app.kinds.known import kind_of
-from app.kinds.reading import Reading, Request
+from app.kinds.reading import Read, Reading, Request
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
 from app.values.predictions import Labels, PredictionBlock
@@ -34,6 +35,57 @@ class Evidence:
     predictions: tuple[PredictionBlock, ...]
 
 
+@dataclass(frozen=True)
+class Reader:
+    """How one kind of evidence reads files. It goes to another process, where `read` is loaded by its name.
+
+    So a kind that was added from outside is read there too, and nothing but a kind that this process knows.
+    """
+
+    read: Read
+    suffixes: tuple[str, ...]
+
+    def read_evidence(
+        self,
+        manifest: Manifest,
+        uploads: Sequence[Upload],
+        entrant: str | None,
+        limits: Limits,
+        labels: Mapping[str, Labels],
+    ) -> Evidence:
+        """Read uploaded files as evidence of the manifest's kind.
+
+        Raises EvidenceRejected with every problem of every file, and TooLarge when a limit is passed.
+        """
+        findings = Findings()
+        with tempfile.TemporaryDirectory(prefix="plumbline-upload-") as folder:
+            unpacking = Unpacking(limits, Path(folder), findings, self.suffixes)
+            unpacking.take_all(uploads)
+            reading = self.read(Request(manifest, unpacking.files, entrant, limits.max_rows, findings, labels))
+        findings.raise_if_any([record.name for record in unpacking.records])
+        if reading is None:
+            raise EvidenceRejected("The submission contains no table.", [Problem("no table was sent", column="files")])
+        return Evidence(
+            scores=reading.scores,
+            files=_with_rows(unpacking.records, reading),
+            warnings=(*unpacking.warnings, *reading.warnings),
+            facts=reading.facts,
+            attachments=reading.attachments,
+            predictions=reading.predictions,
+        )
+
+
+def reader_of(manifest: Manifest) -> Reader:
+    """Return how the evidence of a benchmark is read. Raises TypeError for a kind whose `read` cannot be loaded."""
+    kind = kind_of(manifest)
+    found: object = sys.modules.get(kind.read.__module__)
+    for step in kind.read.__qualname__.split("."):
+        found = getattr(found, step, None)
+    if found is not kind.read:
+        raise TypeError(f"the kind {kind.name} reads with {kind.read!r}, which no other process finds by its name")
+    return Reader(kind.read, tuple(kind.suffixes))
+
+
 def read_evidence(
     manifest: Manifest,
     uploads: Sequence[Upload],
@@ -41,27 +93,8 @@ def read_evidence(
     limits: Limits,
     labels: Mapping[str, Labels] = NO_LABELS,
 ) -> Evidence:
-    """Read uploaded files as the manifest's kind of evidence.
-
-    Raises EvidenceRejected with every problem of every file, and TooLarge when a limit is passed.
-    """
-    kind = kind_of(manifest)
-    findings = Findings()
-    with tempfile.TemporaryDirectory(prefix="plumbline-upload-") as folder:
-        unpacking = Unpacking(limits, Path(folder), findings, kind.suffixes)
-        unpacking.take_all(uploads)
-        reading = kind.read(Request(manifest, unpacking.files, entrant, limits.max_rows, findings, labels))
-    findings.raise_if_any([record.name for record in unpacking.records])
-    if reading is None:
-        raise EvidenceRejected("The submission contains no table.", [Problem("no table was sent", column="files")])
-    return Evidence(
-        scores=reading.scores,
-        files=_with_rows(unpacking.records, reading),
-        warnings=(*unpacking.warnings, *reading.warnings),
-        facts=reading.facts,
-        attachments=reading.attachments,
-        predictions=reading.predictions,
-    )
+    """Read uploaded files in this process, as `Reader.read_evidence` does."""
+    return reader_of(manifest).read_evidence(manifest, uploads, entrant, limits, labels)
 
 
 def _with_rows(records: Sequence[FileRecord], reading: Reading) -> tuple[FileRecord, ...]:

@@ -1,6 +1,6 @@
 """What an evidence kind makes of the files of a submission. Made by each kind, taken by `app.kinds.reader`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.errors import Problem
@@ -28,6 +28,9 @@ class Request:
     max_rows: int
     findings: Findings
     labels: Mapping[str, Labels]
+
+
+Read = Callable[["Request"], "Reading | None"]
 
 
 @dataclass(frozen=True)

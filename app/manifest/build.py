@@ -18,10 +18,14 @@ AnyOf = TypeVar("AnyOf", bound=Part)
 
 
 class KindKeys(NamedTuple):
-    """What a manifest needs to know of a kind of evidence: its keys, and methods that read it without naming it."""
+    """What a manifest needs to know of a kind of evidence.
+
+    `part` has its keys, `methods` read it without naming it, `vocabulary` are the names that the part may use.
+    """
 
     part: type[KindPart]
     methods: frozenset[str] = frozenset()
+    vocabulary: tuple[str, ...] = ()
 
 
 Kinds = Mapping[str, KindKeys]

@@ -202,6 +202,11 @@ class KindPart(Part):
         """
         return document
 
+    @classmethod
+    def vocabulary(cls) -> tuple[str, ...]:
+        """Return the names that its keys and metrics may use now; one read under others is read again."""
+        return ()
+
     def complaints(self, common: Common) -> Iterator[str]:
         """Yield which rules over several keys are broken, each as `key: what is wrong`."""
         del common

@@ -14,7 +14,7 @@ from app.errors import PlumblineError, Problem, Rejected, TooLarge
 from app.files.uploads import Limits, Upload
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.labels import read_labels
-from app.kinds.reader import read_evidence
+from app.kinds.reader import Reader
 from app.manifest.manifest import Manifest
 from app.values.predictions import Labels
 
@@ -28,6 +28,7 @@ REFUSALS: Mapping[str, type[PlumblineError]] = {
 class SubmissionJob:
     """Files to read as a submission; what it returns is an Evidence."""
 
+    reader: Reader
     manifest: Manifest
     uploads: Sequence[Upload]
     entrant: str | None
@@ -36,7 +37,7 @@ class SubmissionJob:
 
     def run(self) -> Any:
         """Read the files."""
-        return read_evidence(self.manifest, self.uploads, self.entrant, self.limits, self.labels)
+        return self.reader.read_evidence(self.manifest, self.uploads, self.entrant, self.limits, self.labels)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from app.admission.rules import is_admitted
 from app.config import Settings
 from app.errors import FieldRejected
 from app.files.uploads import Limits, Upload
+from app.kinds.reader import reader_of
 from app.manifest.manifest import problems_from
 from app.reading.jobs import SubmissionJob
 from app.receiving.receive import Run, Sent, check_claims, receive, rehearse
@@ -132,7 +133,9 @@ def _job(state: State, slug: str, fields: Fields, uploads: Sequence[Upload]) -> 
         declared = benchmarks.find_declared(session, slug)
         truth = labels.labels_to_match(session, declared)
     limits = Limits.from_settings(state.settings)
-    return declared, SubmissionJob(declared.manifest, uploads, fields.entrant, limits, truth)
+    return declared, SubmissionJob(
+        reader_of(declared.manifest), declared.manifest, uploads, fields.entrant, limits, truth
+    )
 
 
 def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:

@@ -1,5 +1,8 @@
 """A small benchmark of summaries, its uploads, and how they are sent."""
 
+import csv
+import io
+
 from tests.conftest import Site
 
 MANIFEST = """\
@@ -46,3 +49,9 @@ def board(site: Site, name: str = "skill", **query: int) -> dict:  # type: ignor
     """Return a board as JSON with its rows by entrant."""
     document = site.http.get(f"/benchmarks/tiny/leaderboards/{name}.json", params=query).json()
     return {**document, "by": {row["entrant"]: row for row in document["rows"]}}
+
+
+def rows_of(site: Site, board: str, slug: str = "tiny") -> list[dict[str, str]]:
+    """Return the rows of a board's CSV."""
+    text = site.http.get(f"/benchmarks/{slug}/leaderboards/{board}.csv").text
+    return list(csv.DictReader(io.StringIO(text)))

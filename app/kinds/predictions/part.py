@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 from pydantic import model_validator
 
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.metrics import complaints_about
+from app.kinds.predictions.metrics import METRICS, complaints_about
 from app.manifest.manifest import Common, KindPart, Manifest, part_of
 
 NOT_SAID = "predictions: a benchmark of predictions says what is predicted and whose labels it is held against"
@@ -25,6 +25,11 @@ class PredictionsPart(KindPart):
         if isinstance(keys, Mapping) and keys.get("predictions") is None:
             raise ValueError(NOT_SAID)
         return keys
+
+    @classmethod
+    def vocabulary(cls) -> tuple[str, ...]:
+        """Return the known metrics."""
+        return tuple(METRICS)
 
     def complaints(self, common: Common) -> Iterator[str]:
         """Yield which metrics are none of such predictions, and whose direction is the other one."""
