@@ -35,7 +35,8 @@ READERS = frozenset(
         "app.kinds.predictions.files",
         "app.kinds.predictions.labels",
         "app.kinds.predictions.read",
-        "app.kinds.summary.from_fev",
+        "app.kinds.summary.fev_results",
+        "app.kinds.summary.fev_tasks",
         "app.kinds.summary.read",
     }
 )

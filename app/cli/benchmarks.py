@@ -11,6 +11,8 @@ from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.kinds.parse import parse_manifest
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
+from app.kinds.summary.fev_choices import FevOptions, choose
+from app.kinds.summary.fev_results import read_results
 from app.kinds.summary.from_fev import manifest_from_fev_tasks
 
 ManifestFile = Annotated[
@@ -73,12 +75,39 @@ def import_fev(
         Path | None,
         typer.Option(exists=True, dir_okay=False, readable=True, help="A smaller task list, for boards of its own."),
     ] = None,
+    results: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, readable=True, help="Result files of fev, or a folder of them; may be repeated."),
+    ] = None,
     slug: Annotated[str, typer.Option(help="The benchmark's slug.")] = "fev-bench",
-    title: Annotated[str, typer.Option(help="The benchmark's title.")] = "fev-bench",
+    title: Annotated[str | None, typer.Option(help="The benchmark's title; default: its slug.")] = None,
+    description: Annotated[str | None, typer.Option(help="The description, in Markdown.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The baseline; default: the seasonal naive forecast of the result files.")
+    ] = None,
+    leakage_model: Annotated[
+        str | None, typer.Option(help="Whose errors replace leaked ones; default: Chronos-Bolt of the result files.")
+    ] = None,
+    no_leakage_model: Annotated[bool, typer.Option("--no-leakage-model", help="Leaked errors stand.")] = False,
+    per_forecasts: Annotated[
+        int | None, typer.Option(min=1, help="Times are per so many forecasts; default: 100 where counts are known.")
+    ] = None,
+    plain_times: Annotated[bool, typer.Option("--plain-times", help="Times are as the rows say them.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: print.")] = None,
 ) -> None:
-    """Make a manifest from a task list of fev. No server is needed."""
-    manifest = manifest_from_fev_tasks(tasks.read_bytes(), None if mini is None else mini.read_bytes(), slug, title)
+    """Make a manifest from a task list of fev. No server is needed.
+
+    Result files say which models there are, who has seen data, and how many forecasts each task asks for.
+    """
+    given = (tasks.read_bytes(), None if mini is None else mini.read_bytes(), slug, title or slug)
+    options = FevOptions(baseline, leakage_model, no_leakage_model, per_forecasts, plain_times, description)
+    plain = parse_manifest(manifest_from_fev_tasks(*given))
+    found = None if results is None else read_results(results, plain)
+    if found is not None and found.n_other:
+        note(f"{found.n_other} rows of the result files are of no task of the list, or not as it defines them.")
+    choices = choose(options, found, plain.task_ids() or ())
+    manifest = manifest_from_fev_tasks(*given, choices)
+    parse_manifest(manifest)
     _write(manifest, output)
 
 

@@ -119,11 +119,27 @@ class BlockReader:
 
     def _read_tasks(self, cells: Cells) -> IntArray:
         column = self._columns.task
+        if column not in cells.columns and self._columns.is_fev and self.rules.expected:
+            return self._find_tasks(cells)
         texts = cells.texts(column)
         codes = self.tasks.encode(texts)
         if column in cells.columns:
             cells.refuse(column, codes == NONE, lambda position: self._complaint_about_task(cells, position))
         return codes
+
+    def _find_tasks(self, cells: Cells) -> IntArray:
+        """Return the tasks of rows of an old release, which say how they are defined and not what they are called."""
+        codes = self.rules.find(cells.columns, len(cells.rows))
+        cells.refuse(
+            column_of_data(cells), codes == NONE, lambda position: self._complaint_about_definition(cells, position)
+        )
+        return codes
+
+    def _complaint_about_definition(self, cells: Cells, position: int) -> str:
+        row = {name: cells.columns[name][position].as_py() for name in self.rules.expected if name in cells.columns}
+        foreign = list(self.rules.foreign(row))
+        hint = f"; none has {', '.join(foreign)}" if foreign else ""
+        return f"the row is defined as no one task of {self._manifest.slug}, and it has no {self._columns.task}{hint}"
 
     def _complaint_about_task(self, cells: Cells, position: int) -> str:
         text = cells.texts(self._columns.task)[position].as_py()
@@ -189,3 +205,8 @@ class BlockReader:
         too_long = (codes == NONE) & np.asarray(texts.is_valid())
         cells.refuse(column, too_long, lambda _: f"the text has more than {MAX_RECORDED} characters")
         return codes
+
+
+def column_of_data(cells: Cells) -> str:
+    """Return the column that best says what data a row is about."""
+    return next((name for name in ("dataset_config", "dataset_path") if name in cells.columns), "task")

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from app.errors import Problem
 from app.files.blocks import Block, Texts
 from app.files.findings import Findings
+from app.kinds.summary import old_fev
 from app.kinds.summary.part import SummaryPart
 from app.manifest.manifest import Manifest, OpenTasks, part_of
 from app.names import clip_for_message
@@ -25,7 +26,7 @@ FEV_RENAMES = {
     "multiple_target_columns": "generate_univariate_targets_from",
 }
 # Repeats the column of the task's own metric.
-FEV_REDUNDANT = frozenset({"test_error"})
+FEV_REDUNDANT = frozenset({"test_error"}) | old_fev.FORGOTTEN
 _SHOWN = 20
 
 
@@ -56,7 +57,8 @@ class SummaryColumns:
     def sources(self) -> tuple[str, ...]:
         """Return every column that is read, under its present and its deprecated names."""
         wanted = self.wanted()
-        return (*wanted, *(old for old, new in self.renames.items() if new in wanted and old not in wanted))
+        old = [old_fev.LENGTH] if self.is_fev else []
+        return (*wanted, *(old for old, new in self.renames.items() if new in wanted and old not in wanted), *old)
 
 
 def columns_of(manifest: Manifest) -> SummaryColumns:
@@ -90,12 +92,15 @@ class FileColumns:
         self._old_names = {new: old for old, new in columns.renames.items() if old in header}
         self._header = frozenset(header)
         self._file = file
+        self._has_lengths = columns.is_fev and {old_fev.LENGTH, old_fev.HORIZON} <= self._header
         self.wanted = tuple(name for name in columns.wanted() if self.has(name))
         self.sources = tuple(dict.fromkeys(source for name in self.wanted for source in self._sources(name)))
         self.ignored = tuple(name for name in header if name not in {*self.sources, *columns.redundant})
 
     def has(self, column: str | None) -> bool:
         """Say whether the file has a column under any of its names."""
+        if column == old_fev.SHORTEST and self._has_lengths:
+            return True
         return column is not None and (column in self._header or column in self._old_names)
 
     def cells(self, block: Block, findings: Findings) -> dict[str, Texts]:
@@ -113,11 +118,15 @@ class FileColumns:
     def _sources(self, column: str) -> Iterator[str]:
         if column in self._header:
             yield column
+        elif column == old_fev.SHORTEST and self._has_lengths:
+            yield old_fev.LENGTH
         if column in self._old_names:
             yield self._old_names[column]
 
     def _cells_of(self, column: str, block: Block, findings: Findings) -> Texts:
         names = list(self._sources(column))
+        if names == [old_fev.LENGTH]:
+            return old_fev.shortest_contexts(*(block.columns[name] for name in (old_fev.LENGTH, old_fev.HORIZON)))
         if len(names) == 1:
             return block.columns[names[0]]
         new, old = (block.columns[name] for name in names)

@@ -19,6 +19,7 @@ from app.files.vocabulary import Vocabulary, coded
 from app.kinds.reading import Reading, Request, checked_entrant
 from app.kinds.summary.blocks import BlockReader, Part
 from app.kinds.summary.columns import FileColumns, SummaryColumns, columns_of
+from app.kinds.summary.old_fev import is_old
 from app.stats.arrays import IntArray
 from app.values.scores import NONE, Coded, ScoreTable
 
@@ -51,6 +52,7 @@ class _Submission:
         if not self._parts:
             return None
         self._warn_of_silent_flags()
+        self._warn_of_old_releases()
         scores = _table(self._parts, self._reader, self._columns)
         names = {file.position: file.name for file in files}
         refuse_repeats(scores, names, self._columns.task, self._findings)
@@ -84,6 +86,15 @@ class _Submission:
             message = f"{self._reader.n_silent} rows do not say it; they are taken as False, as fev takes them"
             self._warnings.append(Problem(message, column=self._columns.leaked))
 
+    def _warn_of_old_releases(self) -> None:
+        versions = self._reader.recorded.get("fev_version")
+        old = [word for word in versions.words if is_old(word)] if self._columns.is_fev and versions else []
+        if old:
+            message = (
+                f"fev says that results of releases before 0.6.0 may not be comparable: {', '.join(sorted(old)[:20])}"
+            )
+            self._warnings.append(Problem(message, column="fev_version"))
+
     def _count(self, file: ReceivedFile, n_rows: int) -> None:
         self._n_rows[file.position] = self._n_rows.get(file.position, 0) + n_rows
         if sum(self._n_rows.values()) > self._max_rows:
@@ -107,7 +118,9 @@ class _Submission:
         named = columns.entrant if self._entrant is None else None
         # Files of fev 0.1 have no flags.
         leaked = None if columns.is_fev else columns.leaked
-        required = [named, columns.task, leaked, *columns.metrics]
+        # Nor have those before 0.6 names of their tasks: what they say of the data identifies them.
+        task = None if columns.is_fev and self._reader.rules.expected else columns.task
+        required = [named, task, leaked, *columns.metrics]
         return [column for column in required if column is not None and not found.has(column)]
 
     def _warnings_of(self, found: FileColumns, file: str) -> list[Problem]:

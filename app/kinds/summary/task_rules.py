@@ -13,6 +13,7 @@ import numpy as np
 
 from app.files.blocks import Texts
 from app.files.vocabulary import local_codes
+from app.kinds.summary import old_fev
 from app.kinds.summary.part import SummaryPart
 from app.kinds.summary.task_values import says, show
 from app.manifest.manifest import Manifest, OpenTasks, part_of
@@ -40,7 +41,9 @@ class TaskRules:
 
     def __init__(self, manifest: Manifest) -> None:
         tasks = () if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
-        self._rounded = ROUNDED if part_of(manifest, SummaryPart).preset == "fev" else None
+        self._is_fev = part_of(manifest, SummaryPart).preset == "fev"
+        self._rounded = ROUNDED if self._is_fev else None
+        self._wheres = [task.where for task in tasks]
         self._answers: dict[tuple[str, int, str | None], bool] = {}
         names = dict.fromkeys(name for task in tasks for name in task.where)
         self.expected = {name: _expected(name, [task.where for task in tasks]) for name in names}
@@ -61,9 +64,34 @@ class TaskRules:
 
     def missing_matters(self, column: str, tasks: IntArray) -> bool:
         """Say whether a file without this column contradicts any of its tasks."""
-        expected = self.expected[column]
-        wanted = np.unique(expected.of_task[tasks[tasks != NONE]]).tolist()
-        return any(expected.values[value] is not None for value in wanted if value != NONE)
+        wheres = (self._wheres[task] for task in np.unique(tasks[tasks != NONE]).tolist())
+        return any(where.get(column) is not None and not self._stands_for(column, where) for where in wheres)
+
+    def _stands_for(self, column: str, where: Mapping[str, Any]) -> bool:
+        return self._is_fev and old_fev.stands_for(column, where)
+
+    def find(self, cells: Mapping[str, Texts], n_rows: int) -> IntArray:
+        """Return the one task that each row of a file without task names defines, NONE where none or several do so."""
+        columns = [name for name in self.expected if name in cells]
+        found: dict[tuple[str | None, ...], int] = {}
+        rows = list(zip(*(cells[name].to_pylist() for name in columns), strict=True)) or [()] * n_rows
+        for row in rows:
+            if row not in found:
+                found[row] = self._the_task(dict(zip(columns, row, strict=True)))
+        return np.array([found[row] for row in rows], dtype=np.int64)
+
+    def _the_task(self, row: Mapping[str, str | None]) -> int:
+        fitting = [task for task, where in enumerate(self._wheres) if self._fits(task, where, row)]
+        return fitting[0] if len(fitting) == 1 else NONE
+
+    def _fits(self, task: int, where: Mapping[str, Any], row: Mapping[str, str | None]) -> bool:
+        for column, expected in self.expected.items():
+            value = int(expected.of_task[task])
+            if value == NONE or (column not in row and (where[column] is None or self._stands_for(column, where))):
+                continue
+            if column not in row or not self._says(expected, value, row[column]):
+                return False
+        return True
 
     def show(self, column: str, task: int) -> str:
         """Return the value that a task has, as text for a message."""
@@ -79,6 +107,9 @@ class TaskRules:
 
     def _says(self, expected: Expected, value: int, text: str | None) -> bool:
         wanted, rounded = expected.values[value], expected.column == self._rounded
+        if rounded and text is None:
+            # fev reads no levels as an empty list.
+            return bool(wanted == [])
         if text is not None and len(text) > _LONGEST_REMEMBERED:
             return says(text, wanted, rounded=rounded)
         key = (expected.column, value, text)

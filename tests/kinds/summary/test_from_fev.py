@@ -1,14 +1,20 @@
 """Manifests made from fev's task lists."""
 
+import io
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
+from pandas.tseries.frequencies import to_offset
 
 from app.errors import ManifestRejected, Rejected
-from app.kinds.summary.from_fev import manifest_from_fev_tasks, read_fev_tasks
+from app.kinds.summary.fev_choices import FevOptions, choose
+from app.kinds.summary.fev_results import read_results
+from app.kinds.summary.fev_tasks import offset_of, read_fev_tasks
+from app.kinds.summary.from_fev import manifest_from_fev_tasks
 from app.prereg.prereg import parse_prereg
-from tests.cases.evidence_tables import FEV, parse
+from tests.cases.evidence_tables import FEV, parse, problems, read
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "fev-bench"
 TASKS = (FEV / "tasks.yaml").read_bytes
@@ -17,7 +23,9 @@ MINI = (FEV / "tasks_mini.yaml").read_bytes
 
 def test_the_example_is_what_the_import_gives() -> None:
     """Making it again changes nothing, so nobody has edited it by hand."""
-    made = manifest_from_fev_tasks(TASKS(), MINI(), "fev-bench", "fev-bench")
+    plain = parse(manifest_from_fev_tasks(TASKS(), MINI(), "fev-bench", "fev-bench"))
+    choices = choose(FevOptions(), read_results([FEV / "results"], plain), plain.task_ids() or ())
+    made = manifest_from_fev_tasks(TASKS(), MINI(), "fev-bench", "fev-bench", choices)
 
     assert made == (EXAMPLE / "manifest.yaml").read_bytes()
 
@@ -50,7 +58,7 @@ def test_defaults_are_filled_in() -> None:
     """A task that says nothing is spelled out as fev would run it."""
     (task,) = read_fev_tasks(b"tasks: [{dataset_path: org/data}]", "The list")
 
-    assert task.name == "data"
+    assert task.name == "org"
     assert task.metrics == ("MASE",)
     assert dict(task.where) == {
         "dataset_path": "org/data",
@@ -103,7 +111,7 @@ def test_lists_of_columns_are_sorted() -> None:
 def test_only_metrics_that_every_task_has_get_a_board() -> None:
     """A board over tasks that lack its metric would be empty."""
     tasks = (
-        b"tasks: [{dataset_path: a/b, extra_metrics: [WQL, {name: WAPE}]}, {dataset_path: a/c, extra_metrics: [WAPE]}]"
+        b"tasks: [{dataset_path: a/b, extra_metrics: [RMSE, {name: WAPE}]}, {dataset_path: c/d, extra_metrics: [WAPE]}]"
     )
 
     manifest = yaml.safe_load(manifest_from_fev_tasks(tasks, None, "two", "Two"))
@@ -132,7 +140,16 @@ def test_times_are_normalised_on_the_full_boards_only() -> None:
         ("tasks: [{dataset_path: a, cutoff: soon}]", "tasks.0.initial_cutoff", "date and time"),
         ("tasks: [{dataset_path: a, extra_metrics: [{x: 1}]}]", "tasks.0.extra_metrics", "must be a name"),
         ("tasks: [{dataset_path: a, target: t, target_column: t}]", "tasks.0.target_column", "deprecated name"),
-        ("tasks: [{dataset_path: x/a}, {dataset_path: y/a}]", "tasks.1", "another task has this name"),
+        ("tasks: [{dataset_path: x/a}, {dataset_path: x/b}]", "tasks.1", "another task has this name"),
+        ("tasks: [{dataset_path: toy.parquet}]", "tasks.0", "give it a task_name"),
+        ("tasks: [{dataset_path: a/b, horizon: 0}]", "tasks.0.horizon", "at least 1"),
+        ("tasks: [{dataset_path: a/b, window_step_size: 7D}]", "tasks.0.window_step_size", "a date and time"),
+        ("tasks: [{dataset_path: a/b, window_step_size: 7X}]", "tasks.0.window_step_size", "offset of pandas"),
+        ("tasks: [{dataset_path: a/b, window_step_size: 0}]", "tasks.0.window_step_size", "at least 1"),
+        ("tasks: [{dataset_path: a/b, horizon: 9, cutoff: -8}]", "tasks.0.initial_cutoff", "at most -9"),
+        ("tasks: [{dataset_path: a/b, quantile_levels: [0.0]}]", "tasks.0.quantile_levels", "between 0 and 1"),
+        ("tasks: [{dataset_path: a/b, extra_metrics: [WQL]}]", "tasks.0.quantile_levels", "WQL needs quantile_levels"),
+        ("tasks: [{dataset_path: a/b, extra_metrics: [MASE]}]", "tasks.0.extra_metrics", "named twice"),
     ],
 )
 def test_what_is_no_task_list_is_refused(tasks: str, column: str | None, words: str) -> None:
@@ -149,10 +166,151 @@ def test_a_smaller_list_must_be_a_part_of_the_full_one() -> None:
     with pytest.raises(ManifestRejected) as refused:
         manifest_from_fev_tasks(b"tasks: [{dataset_path: a/b}]", b"tasks: [{dataset_path: a/b, horizon: 2}]", "s", "T")
 
-    assert refused.value.problems[0].value == "b"
+    assert refused.value.problems[0].value == "a"
 
 
 def test_a_list_that_is_not_yaml_is_refused() -> None:
     """The strict reader says where."""
     with pytest.raises(Rejected):
         manifest_from_fev_tasks(b"tasks: [", None, "slug", "Title")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/home/u/fev/ds/toy.parquet", "fev/ds"),
+        ("s3://bucket/m4_hourly/*.parquet", "bucket/m4_hourly"),
+        ("d/x.arrow", "d"),
+    ],
+)
+def test_a_data_set_in_a_file_is_named_by_its_folders(path: str, name: str) -> None:
+    """As fev names the task in its result rows; two folders with a train.parquet are two tasks."""
+    (task,) = read_fev_tasks(yaml.safe_dump({"tasks": [{"dataset_path": path}]}).encode(), "The list")
+
+    assert task.name == name
+
+
+def test_quantile_levels_are_sorted() -> None:
+    """As fev does, so that rows say them in this order."""
+    (task,) = read_fev_tasks(b"tasks: [{dataset_path: a/b, quantile_levels: [0.9, 0.1, 0.5]}]", "The list")
+
+    assert task.where["quantile_levels"] == [0.1, 0.5, 0.9]
+
+
+@pytest.mark.parametrize("text", ["7D", "1D", "W", "2W", "W-MON", "15min", "ME", "QE", "YS", "24h", "QE-MAR"])
+def test_offsets_are_written_as_pandas_writes_them(text: str) -> None:
+    """fev keeps what pandas makes of an offset, and rows say that."""
+    (task,) = read_fev_tasks(
+        f"tasks: [{{dataset_path: a/b, initial_cutoff: '2024-01-01', window_step_size: {text}}}]".encode(), "The list"
+    )
+
+    assert task.where["window_step_size"] == to_offset(text).freqstr
+
+
+@pytest.mark.parametrize("text", ["0D", "-7D", "1.5h", "7 D", "", "MON", "D-MON"])
+def test_what_is_no_positive_offset_has_none(text: str) -> None:
+    """A window that does not move forward is none."""
+    assert offset_of(text) is None
+
+
+ZERO_SHOT = b"""
+tasks:
+- {dataset_path: org/sets, dataset_config: ercot, horizon: 24, seasonality: 24, extra_metrics: [WQL],
+   quantile_levels: [0.1, 0.5]}
+- {dataset_path: org/sets, dataset_config: ETTh, horizon: 24, extra_metrics: [WQL], quantile_levels: [0.1, 0.5],
+   generate_univariate_targets_from: __ALL__}
+"""
+
+
+def old_rows(model: str, flag: str = "False") -> str:
+    """Return rows as fev 0.2 wrote them: no task names, no windows, min_ts_length, old names of columns."""
+    header = (
+        "model_name,dataset_name,dataset_path,dataset_config,horizon,cutoff,lead_time,min_ts_length,max_context_length,"
+        "seasonality,eval_metric,extra_metrics,quantile_levels,id_column,timestamp_column,target_column,"
+        "multiple_target_columns,past_dynamic_columns,excluded_columns,test_error,training_time_s,inference_time_s,"
+        "dataset_fingerprint,trained_on_this_dataset,fev_version,MASE,WQL"
+    )
+    levels = '"[0.1, 0.5]",id,timestamp,target'
+    return "\n".join(
+        [
+            header,
+            f"{model},org_ercot,org/sets,ercot,24,-24,1,25,,24,MASE,['WQL'],{levels},,[],[],0.7,,0.1,ab,{flag},0.2.0,0.7,0.1",
+            f"{model},org_ETTh,org/sets,ETTh,24,-24,1,25,,1,MASE,['WQL'],{levels},__ALL__,[],[],0.9,,0.1,cd,False,0.2.0,0.9,0.2",
+            "",
+        ]
+    )
+
+
+def zero_shot(folder: Path, **options: object) -> dict[str, object]:
+    """Import the list with three result files of an old release."""
+    for model, flag in (("seasonal_naive", "False"), ("chronos_bolt_base", "False"), ("moirai_base", "True")):
+        (folder / f"{model}.csv").write_text(old_rows(model, flag))
+    (folder / "README.md").write_text("Results.")
+    plain = parse(manifest_from_fev_tasks(ZERO_SHOT, None, "zero-shot", "Zero shot"))
+    choices = choose(FevOptions(**options), read_results([folder], plain), plain.task_ids() or ())  # type: ignore[arg-type]
+    return dict(yaml.safe_load(manifest_from_fev_tasks(ZERO_SHOT, None, "zero-shot", "Zero shot", choices)))
+
+
+def test_the_models_of_the_result_files_decide(tmp_path: Path) -> None:
+    """fev's own other lists call them otherwise, and have no counts of forecasts."""
+    board = zero_shot(tmp_path)["leaderboards"][0]  # type: ignore[index]
+
+    assert (board["baseline"], board["leakage_model"]) == ("seasonal_naive", "chronos_bolt_base")
+    assert "normalize_time_per_n_forecasts" not in board
+
+
+def test_options_go_before_the_result_files(tmp_path: Path) -> None:
+    """A steward may name another baseline, no leakage model, and say what the benchmark is."""
+    made = zero_shot(tmp_path, baseline="moirai_base", no_leakage_model=True, per_n_forecasts=10, description="Ours.")
+    board = made["leaderboards"][0]  # type: ignore[index]
+
+    assert (board["baseline"], "leakage_model" in board) == ("moirai_base", False)
+    assert (board["normalize_time_per_n_forecasts"], made["description"]) == (10, "Ours.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"baseline": "naive"}, "naive is not among the models"),
+        ({"leakage_model": "moirai_base"}, "moirai_base has itself seen data"),
+    ],
+)
+def test_an_option_that_no_result_file_bears_out_is_refused(
+    tmp_path: Path, options: dict[str, str], words: str
+) -> None:
+    """With the models that there are."""
+    with pytest.raises(ManifestRejected) as refused:
+        zero_shot(tmp_path, **options)
+
+    assert words in refused.value.problems[0].message
+
+
+def test_rows_of_an_old_release_are_evidence(tmp_path: Path) -> None:
+    """The benchmark that the list gives takes them unedited, says which release they are of, and finds their tasks."""
+    manifest = parse(yaml.safe_dump(zero_shot(tmp_path)).encode())
+    evidence = read(tmp_path, {"r.csv": old_rows("moirai_base", "True")}, manifest)
+
+    assert evidence.scores.task.to_list() == ["ercot", "ETTh"]
+    assert evidence.scores.leaked.tolist() == [True, False]
+    assert any("releases before 0.6.0 may not be comparable: 0.2.0" in warning.message for warning in evidence.warnings)
+
+
+@pytest.mark.parametrize(("old", "new"), [(",24,-24,", ",12,-12,"), (",ercot,", ",nn5,"), (",1,25,", ",1,30,")])
+def test_a_row_of_an_old_release_that_defines_no_task_is_refused(tmp_path: Path, old: str, new: str) -> None:
+    """Its data, its horizon and its shortest series must be a task's."""
+    manifest = parse(yaml.safe_dump(zero_shot(tmp_path)).encode())
+    first = "\n".join([*old_rows("A").replace(old, new).splitlines()[:2], ""])
+    (problem,) = problems(tmp_path, {"r.csv": first}, manifest)
+
+    assert (problem.row, problem.column) == (2, "dataset_config")
+    assert "defined as no one task of zero-shot" in problem.message
+
+
+def test_a_file_without_flags_is_taken_with_a_warning(tmp_path: Path) -> None:
+    """fev 0.1 wrote none."""
+    manifest = parse(yaml.safe_dump(zero_shot(tmp_path)).encode())
+    table = pd.read_csv(io.StringIO(old_rows("A"))).drop(columns="trained_on_this_dataset").to_csv(index=False)
+    evidence = read(tmp_path, {"r.csv": table}, manifest)
+
+    assert not evidence.scores.leaked.any()
+    assert any(warning.column == "trained_on_this_dataset" for warning in evidence.warnings)

@@ -1,0 +1,98 @@
+"""What a task list of fev does not say of a benchmark: the baseline, the leakage model, how times are normalised.
+
+Called by `plumbline benchmark import-fev`: options decide, else the result files, else it is as on fev-bench.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.errors import ManifestRejected, Problem
+from app.kinds.summary.fev_results import FevResults
+
+BASELINE = "Seasonal Naive"
+LEAKAGE_MODEL = "Chronos-Bolt"
+NORMALIZE_TIME_PER = 100
+# What the models that fev's own lists use are called once case and signs are left out, the likeliest first.
+BASELINES = ("seasonalnaive", "snaive")
+LEAKAGE_MODELS = ("chronosbolt", "chronosboltbase")
+
+
+@dataclass(frozen=True)
+class FevChoices:
+    """What a task list does not say. `leakage_model` None is none; `per_n_forecasts` None is times as they are.
+
+    `counts` are the forecasts of each task.
+    """
+
+    baseline: str = BASELINE
+    leakage_model: str | None = LEAKAGE_MODEL
+    per_n_forecasts: int | None = NORMALIZE_TIME_PER
+    description: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FevOptions:
+    """What a steward says outright. None is not said, and `no_leakage_model` and `plain_times` say no."""
+
+    baseline: str | None = None
+    leakage_model: str | None = None
+    no_leakage_model: bool = False
+    per_n_forecasts: int | None = None
+    plain_times: bool = False
+    description: str | None = None
+
+
+def choose(options: FevOptions, results: FevResults | None, tasks: Sequence[str]) -> FevChoices:
+    """Return the choices of a benchmark. Raises ManifestRejected where nothing says them."""
+    counts = {} if results is None else results.forecasts()
+    counted = results is None or all(task in counts for task in tasks)
+    per = options.per_n_forecasts or (NORMALIZE_TIME_PER if counted else None)
+    problems: list[Problem] = []
+    baseline = _baseline(options, results, problems)
+    leakage_model = None if options.no_leakage_model else _leakage_model(options, results, problems)
+    if problems:
+        raise ManifestRejected("The result files leave open what the boards need.", problems)
+    return FevChoices(baseline, leakage_model, None if options.plain_times else per, options.description, counts)
+
+
+def _baseline(options: FevOptions, results: FevResults | None, problems: list[Problem]) -> str:
+    if results is None:
+        return options.baseline or BASELINE
+    found = options.baseline or _first_named(BASELINES, results.models)
+    if found not in results.models:
+        who = "a seasonal naive forecast is" if found is None else f"{found} is"
+        problems.append(Problem(f"{who} not among the models ({_some(results.models)}); name one with --baseline"))
+    return found or BASELINE
+
+
+def _leakage_model(options: FevOptions, results: FevResults | None, problems: list[Problem]) -> str | None:
+    if results is None:
+        return options.leakage_model or LEAKAGE_MODEL
+    unspoiled = results.models - results.leaked
+    if options.leakage_model is not None:
+        if options.leakage_model not in unspoiled:
+            why = "has itself seen data" if options.leakage_model in results.leaked else "is not among the models"
+            problems.append(Problem(f"{options.leakage_model} {why} ({_some(unspoiled)} have not seen any)"))
+        return options.leakage_model
+    found = _first_named(LEAKAGE_MODELS, unspoiled)
+    if found is None and results.leaked:
+        problems.append(
+            Problem(
+                f"{_some(results.leaked)} have seen data, and no Chronos-Bolt that has not is there to stand for them; "
+                "name another one with --leakage-model, or say --no-leakage-model"
+            )
+        )
+    return found
+
+
+def _first_named(plain_names: Sequence[str], models: set[str]) -> str | None:
+    """Return the model that has the first of some names, whatever its case and signs."""
+    plain = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in sorted(models, reverse=True)}
+    return next((plain[name] for name in plain_names if name in plain), None)
+
+
+def _some(names: set[str]) -> str:
+    shown = sorted(names)
+    return ", ".join(shown[:6]) + (f" and {len(shown) - 6} more" if len(shown) > 6 else "")
