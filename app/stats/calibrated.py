@@ -1,0 +1,151 @@
+"""Calibrated intervals: those of which docs/statistics.md shows that they hold what they say.
+
+Called by the ranking methods and the kinds, which draw them beside each system's own interval; pure. A number
+becomes a `Spread` (`app.stats.spreads`), and a spread with the range of the number becomes an interval.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.stats.arrays import BoolArray, FloatArray
+from app.stats.calibrated_forms import Ends, effective_wilson, positive_mean, skewed_t
+from app.stats.checks import require_count, require_level, require_shape, require_weights, require_within
+from app.stats.spreads import SHARE, Range, Spread, mean_spread
+
+ROUNDING = 1e-9
+MIN_UNITS = 2
+FEW_UNITS = 8
+"""Below so many units a board says in a sentence what such an interval can hold."""
+WILSON, GAMMA, STUDENT = "wilson_neff", "gamma", "student_skew"
+TOO_FEW_UNITS, ALL_EQUAL = "too_few_units", "all_equal"
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """An interval in the unit of its number, how it was made and of how many units; without one, why.
+
+    >>> Calibrated(0.2, 0.7, WILSON, 5.0).reason is None
+    True
+    """
+
+    low: float | None
+    high: float | None
+    how: str | None
+    n_units: float
+    reason: str | None = None
+
+
+def intervals(spread: Spread, within: Range, level: float) -> Ends:
+    """Return the ends [...] of the intervals of spreads in a range; NaN where there is none.
+
+    A number with two ends of its range gets Wilson's interval, one with a single end a gamma's, one without any
+    Student's, the two last with the skewness. None is outside of the range, and none has zero width.
+    Raises InvalidArgument for a level outside (0, 1), and for points outside of the range.
+    Source: `app.stats.calibrated_forms`; chosen by `bench.interval_coverage`, docs/statistics.md.
+
+    >>> right = mean_spread(np.ones(20))
+    >>> [round(float(end), 3) for end in intervals(right, Range(0.0, 1.0), 0.95)]
+    [0.839, 1.0]
+    """
+    require_level(level)
+    _require_inside(spread.point, within)
+    ends = _ends(spread, within, level)
+    is_none = _is_too_few(spread) | ~(ends[1] > ends[0])
+    return np.where(is_none, np.nan, ends[0]), np.where(is_none, np.nan, ends[1])
+
+
+def calibrated_mean(
+    values: FloatArray, weights: FloatArray | None = None, *, within: Range = SHARE, level: float = 0.95
+) -> Calibrated:
+    """Return the interval of the mean of independent units [n_units], in their unit; within the range of a share.
+
+    None with fewer than two units, and where all are equal and the range does not say how far the truth can lie.
+    Raises InvalidArgument as `mean_spread` and `intervals` do.
+    Source: `intervals`.
+
+    >>> found = calibrated_mean(np.array([1.0] * 18 + [0.0] * 2))
+    >>> found.how, round(found.low or 0, 3), round(found.high or 0, 3)
+    ('wilson_neff', 0.675, 0.975)
+    """
+    require_shape("values", values, "[n_units]")
+    return calibrate(mean_spread(values, weights), within, level)
+
+
+def calibrate(spread: Spread, within: Range, level: float) -> Calibrated:
+    """Return the interval of one spread, each of whose fields is a single number, with how it was made.
+
+    Raises InvalidArgument as `intervals` does.
+    Source: `intervals`.
+
+    >>> calibrate(mean_spread(np.ones(1)), SHARE, 0.95).reason
+    'too_few_units'
+    """
+    n_units = float(spread.n_units)
+    if bool(_is_too_few(spread)):
+        return Calibrated(None, None, None, n_units, TOO_FEW_UNITS)
+    low, high = (float(end) for end in intervals(spread, within, level))
+    if np.isnan(low) or np.isnan(high):
+        return Calibrated(None, None, None, n_units, ALL_EQUAL)
+    has_end = np.isfinite(within.low) or np.isfinite(within.high)
+    return Calibrated(low, high, WILSON if within.is_bounded else GAMMA if has_end else STUDENT, n_units)
+
+
+def over_parts(points: FloatArray, found: Sequence[Calibrated], weights: FloatArray) -> Calibrated:
+    """Return the interval of Σ weight × point over independent parts [n_parts], from the interval of each.
+
+    None where a part has none, with that part's reason. The weights are those of the sum; none is negative.
+    Raises InvalidArgument for no part, for arrays of other lengths, and a weight that is negative.
+    Source: Zou & Donner 2008, Construction of confidence limits about effect measures (MOVER), equation 4.
+
+    >>> parts = [Calibrated(0.4, 0.8, WILSON, 5.0), Calibrated(0.2, 0.6, WILSON, 5.0)]
+    >>> both = over_parts(np.array([0.7, 0.5]), parts, np.array([0.5, 0.5]))
+    >>> round(both.low or 0, 4), round(both.high or 0, 4)
+    (0.3879, 0.6707)
+    """
+    require_count("the number of parts", len(found))
+    require_shape("points", points, len(found))
+    require_shape("weights", weights, len(found))
+    require_weights("weights", weights)
+    n_units = float(sum(part.n_units for part in found))
+    lows = [part.low for part in found if part.low is not None]
+    highs = [part.high for part in found if part.high is not None]
+    if len(lows) < len(found) or len(highs) < len(found):
+        return Calibrated(None, None, None, n_units, next(part.reason for part in found if part.low is None))
+    if len(found) == 1 and weights[0] == 1.0:
+        return found[0]
+    middle = float(weights @ points)
+    below, above = (float(np.linalg.norm(weights * (points - np.array(ends)))) for ends in (lows, highs))
+    hows = dict.fromkeys(part.how for part in found)
+    return Calibrated(middle - below, middle + above, " + ".join(str(how) for how in hows), n_units)
+
+
+def _is_too_few(spread: Spread) -> BoolArray:
+    """Say where the spread cannot be seen; units of which one has all the weight are one."""
+    too_few: BoolArray = (spread.df < 1) | (spread.n_units <= 1.0 + ROUNDING)
+    return too_few
+
+
+def _ends(spread: Spread, within: Range, level: float) -> Ends:
+    if within.is_bounded:
+        width = within.high - within.low
+        share = np.clip((spread.point - within.low) / width, 0.0, 1.0)
+        low, high = effective_wilson(share, spread.believed / width, spread.skewness, spread.n_units, spread.df, level)
+        return within.low + width * low, within.low + width * high
+    if np.isfinite(within.low):
+        above = positive_mean(
+            spread.point - within.low, spread.believed, spread.skewness, spread.n_units, spread.df, level
+        )
+        return within.low + above[0], within.low + above[1]
+    if np.isfinite(within.high):
+        turned = Spread(-spread.point, spread.error, -spread.skewness, spread.n_units, spread.df, spread.least)
+        low, high = _ends(turned, within.mirrored(), level)
+        return -high, -low
+    return skewed_t(spread.point, spread.believed, spread.skewness, spread.df, level)
+
+
+def _require_inside(point: FloatArray, within: Range) -> None:
+    ends = [abs(end) for end in (within.low, within.high) if np.isfinite(end)]
+    slack = ROUNDING * max(1.0, *ends, 1.0)
+    require_within("the point", np.atleast_1d(point), within.low - slack, within.high + slack)

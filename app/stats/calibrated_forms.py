@@ -1,0 +1,157 @@
+"""Closed forms of intervals from a number, its standard error and how many units it rests on; pure.
+
+Called by `app.stats.calibrated` and by `bench.interval_coverage`, which measures what they hold. Every argument but the
+level is a number or an array of one shape, [...] below, and so are the ends (low, high): NaN where there is no
+interval. Errors are standard errors in the unit of the number.
+"""
+
+import numpy as np
+from scipy.special import chdtri, ndtri, stdtrit
+
+from app.stats.arrays import FloatArray
+from app.stats.checks import require_level
+
+Ends = tuple[FloatArray, FloatArray]
+FEWEST = 3.5
+"""Fewest degrees of freedom of a mean square: below it the upper end says nothing any more."""
+STRETCH = 1.5
+"""How much further than Student's an interval may reach on the side to which the data are skewed."""
+SKEWED_FROM = 5.0
+TAILS_FROM = 100.0
+"""Up to so many examples the tails of residuals count fully as heavier than they look."""
+
+
+def effective_wilson(
+    share: FloatArray, error: FloatArray, skewness: FloatArray, n_units: FloatArray, df: FloatArray, level: float
+) -> Ends:
+    """Return Wilson's interval of shares [...] within [0, 1], with the number of trials that the error amounts to.
+
+    That number is share × (1 − share) / error², and `n_units` where the error is zero, because nothing that was seen
+    differs; the quantile is Student's with `df` degrees of freedom. Units may be fractions, as weights make them.
+    Raises InvalidArgument for a level outside (0, 1).
+    Source: Wilson 1927; Korn & Graubard 1998, Confidence intervals for proportions with small expected numbers, for the
+    effective number and the quantile of t.
+
+    >>> four_of_five, all_five = (0.8, 0.2, -0.7, 5.0, 4.0), (1.0, 0.0, 0.0, 5.0, 4.0)
+    >>> for numbers in (four_of_five, all_five):
+    ...     [round(float(end), 3) for end in effective_wilson(*map(np.array, numbers), level=0.95)]
+    [0.223, 0.982]
+    [0.566, 1.0]
+    """
+    require_level(level)
+    variance = np.clip(share * (1.0 - share), 0.0, None)
+    varies = (error > 0) & (variance > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        trials = np.where(varies, variance / error**2, n_units)
+        # Wilson's own skewness is that of the trials. Of so few units another one is noise: it counts from five on.
+        beyond = skewness - (1.0 - 2.0 * share) / np.sqrt(trials * variance)
+        trusted = np.where(varies, np.clip(1.0 - (SKEWED_FROM / n_units) ** 2, 0.0, 1.0) * beyond, 0.0)
+    quantile = np.where(varies, _t(df, level), ndtri((1.0 + level) / 2.0))
+    below, above = _stretched(quantile, trusted)
+    # Rounding must not put an end inside the share where the two are the same.
+    low = np.minimum(np.clip(_wilson(share, variance, trials, below, -1.0), 0.0, 1.0), share)
+    return low, np.maximum(np.clip(_wilson(share, variance, trials, above, 1.0), 0.0, 1.0), share)
+
+
+def _wilson(
+    share: FloatArray, variance: FloatArray, trials: FloatArray, quantile: FloatArray, side: float
+) -> FloatArray:
+    ratio = quantile**2 / trials
+    end: FloatArray = (share + ratio / 2.0 + side * np.sqrt(ratio * (variance + ratio / 4.0))) / (1.0 + ratio)
+    return end
+
+
+def skewed_t(point: FloatArray, error: FloatArray, skewness: FloatArray, df: FloatArray, level: float) -> Ends:
+    """Return the hull of Student's interval of numbers [...] and of Hall's, which follows the skewness of the data.
+
+    `skewness` is that of the number's own distribution: of n independent values, theirs over √n. NaN where the error is
+    zero: a number without a range whose units are all equal has no interval.
+    Raises InvalidArgument for a level outside (0, 1).
+    Source: Hall 1992, On the removal of skewness by transformation, equation 2.3 with the quantile of t.
+
+    >>> ends = skewed_t(np.array(2.0), np.array(0.5), np.array(0.4), np.array(9.0), 0.95)
+    >>> [round(float(end), 3) for end in ends]
+    [0.869, 3.697]
+    """
+    require_level(level)
+    below, above = _stretched(_t(df, level), skewness)
+    known = np.where(error > 0, error, np.nan)
+    return point - known * below, point + known * above
+
+
+def positive_mean(
+    mean: FloatArray, error: FloatArray, skewness: FloatArray, n_units: FloatArray, df: FloatArray, level: float
+) -> Ends:
+    """Return intervals of means [...] of numbers from 0 on: the hull of `skewed_t` and of a gamma distribution's.
+
+    The gamma interval takes the mean for a scaled χ² with the degrees of freedom that its error amounts to. NaN where
+    the mean is zero, and `n_units` degrees where the error is.
+    Raises InvalidArgument for a level outside (0, 1).
+    Source: Fay & Feuer 1997, Confidence intervals for directly standardized rates, for the gamma; Hall 1992.
+
+    >>> numbers = [np.array(number) for number in (2.0, 0.5, 0.0, 10.0, 9.0)]
+    >>> [round(float(end), 3) for end in positive_mean(*numbers, level=0.95)]
+    [0.869, 3.869]
+    """
+    require_level(level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        degrees = np.where(error > 0, 2.0 * (mean / error) ** 2 / _inflation(df, level), n_units)
+    low, high = _scaled_chi_squared(mean, np.maximum(degrees, FEWEST), level)
+    straight = skewed_t(mean, error, skewness, df, level)
+    return np.clip(np.fmin(low, straight[0]), 0.0, None), np.fmax(high, straight[1])
+
+
+def root_mean_square(mean_square: FloatArray, error: FloatArray, n_units: FloatArray, level: float) -> Ends:
+    """Return intervals of root mean squares [...] from the mean squares and their standard errors.
+
+    χ² with the degrees of freedom that the error amounts to, which for normal residuals are the number of examples.
+    Residuals of heavier tails have fewer, and fewer still than they show, since the rare large ones may not have
+    occurred yet: up to a hundred examples the share of degrees that is left counts twice. NaN where the mean square
+    is zero.
+    Raises InvalidArgument for a level outside (0, 1).
+    Source: Satterthwaite 1946 for the degrees; the power of their share was chosen by `bench.interval_coverage`.
+
+    >>> numbers = [np.array(number) for number in (1.0, 0.2, 50.0)]
+    >>> [round(float(end), 4) for end in root_mean_square(*numbers, level=0.95)]
+    [0.8333, 1.2507]
+    """
+    require_level(level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(error > 0, 2.0 * (mean_square / error) ** 2 / n_units, 1.0)
+    power = 1.0 + np.minimum(1.0, TAILS_FROM / n_units)
+    shrunk = np.where(share < 1.0, np.minimum(share, 1.0) ** power, share)
+    most = n_units * (1.0 + (n_units / 50.0) ** 2)
+    degrees = np.minimum(n_units * shrunk / _inflation(n_units - 1.0, level), most)
+    low, high = _scaled_chi_squared(mean_square, np.maximum(degrees, FEWEST), level)
+    return np.sqrt(low), np.sqrt(high)
+
+
+def _scaled_chi_squared(mean: FloatArray, degrees: FloatArray, level: float) -> Ends:
+    tail = (1.0 - level) / 2.0
+    known = np.where(mean > 0, mean, np.nan)
+    return known * degrees / chdtri(degrees, tail), known * degrees / chdtri(degrees, 1.0 - tail)
+
+
+def _inflation(df: FloatArray, level: float) -> FloatArray:
+    """Return by how much a variance counts for more because it is itself estimated: (t / z)²."""
+    inflation: FloatArray = (_t(df, level) / ndtri((1.0 + level) / 2.0)) ** 2
+    return inflation
+
+
+def _t(df: FloatArray, level: float) -> FloatArray:
+    quantile: FloatArray = stdtrit(np.maximum(df, 1.0), (1.0 + level) / 2.0)
+    return quantile
+
+
+def _stretched(quantile: FloatArray, skewness: FloatArray) -> Ends:
+    """Return how many errors an interval reaches below and above: the quantile, and further where Hall's does."""
+    most = STRETCH * quantile
+    below, above = _hall(quantile, skewness), -_hall(-quantile, skewness)
+    return np.clip(below, quantile, most), np.clip(above, quantile, most)
+
+
+def _hall(quantile: FloatArray, skewness: FloatArray) -> FloatArray:
+    """Return the inverse of Hall's cubic transformation, the quantile itself where there is no skewness."""
+    skew = np.where(np.abs(skewness) > 1e-9, skewness, np.nan)
+    bent = 3.0 / skew * (np.cbrt(1.0 + skew * quantile - skew**2 / 6.0) - 1.0)
+    return np.where(np.isnan(skew), quantile, bent)

@@ -1,0 +1,143 @@
+"""Calibrated intervals of interquartile means and of quantiles over items in clusters; pure.
+
+Called by the measuring of episodes. Where scores are tied, as those of yes and no are, a statistic of their middle can
+stand still while the scores move; its interval then comes from those of the shares above each score.
+"""
+
+import numpy as np
+
+from app.stats.arrays import FloatArray, IntArray
+from app.stats.calibrated import (
+    ALL_EQUAL,
+    MIN_UNITS,
+    TOO_FEW_UNITS,
+    Calibrated,
+    calibrate,
+    intervals,
+)
+from app.stats.checks import require_finite, require_integers, require_level, require_number, require_shape
+from app.stats.spreads import MOST_TRIALS, SHARE, Range, Spread, cluster_spread, influence_spread
+
+TIED = 1 / 8
+"""Largest share of items at one score for which the middle half moves smoothly."""
+BAND, ORDER = "share_band", "order_statistics"
+NO_TWO_SIDED = "no_two_sided_interval"
+
+
+def calibrated_iqm(values: FloatArray, clusters: IntArray, *, within: Range, level: float) -> Calibrated:
+    """Return the interval of the interquartile mean of items [n_items], in their unit; their clusters are numbers.
+
+    Scores without many ties: from the error of a trimmed mean between clusters. Tied scores: the interquartile mean is
+    x₁ + Σ g(share above x) × (next x − x), g rising from 0 at a quarter to 1 at three quarters; its ends are those of
+    the shares. Where all of the middle half is surely at one score the interval has no width, because no other truth
+    is left. None with fewer than two clusters, and where all are equal and the range is not known.
+    Raises InvalidArgument for no item, arrays of other lengths, values that are not finite or outside of the range.
+    Source: Tukey & McLaughlin 1963 for the error of trimmed means; by definition of the survival function for the band.
+
+    >>> right = np.array([1.0] * 9 + [0.0])
+    >>> found = calibrated_iqm(right, np.arange(10) // 2, within=SHARE, level=0.95)
+    >>> found.how, round(found.low or 0, 3), found.high
+    ('share_band', 0.381, 1.0)
+    """
+    require_level(level)
+    _require_items(values, clusters)
+    distinct, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, cluster = np.unique(clusters, return_inverse=True)
+    n_clusters = int(cluster.max()) + 1
+    if n_clusters < MIN_UNITS:
+        return Calibrated(None, None, None, float(n_clusters), TOO_FEW_UNITS)
+    if counts.max() <= TIED * len(values):
+        return calibrate(_trimmed_spread(values, cluster.reshape(-1), n_clusters), within, level)
+    steps = _Steps(distinct, place.reshape(-1), cluster.reshape(-1), n_clusters, within)
+    return steps.iqm(level)
+
+
+def calibrated_quantile(values: FloatArray, clusters: IntArray, q: float, *, level: float) -> Calibrated:
+    """Return the interval of the quantile q of items [n_items], in their unit; its ends are scores that occurred.
+
+    They are those between which the share at most as large cannot be told from q. Few clusters allow no such end for a
+    quantile near the edge, and a maximum (q = 1) or minimum has none at all: None, with the reason.
+    Raises InvalidArgument for q outside [0, 1], no item, arrays of other lengths, and values that are not finite.
+    Source: Woodruff 1952, Confidence intervals for medians and other position measures.
+
+    >>> found = calibrated_quantile(np.arange(16.0), np.arange(16), 0.5, level=0.95)
+    >>> found.low, found.high, calibrated_quantile(np.arange(16.0), np.arange(16), 1.0, level=0.95).reason
+    (3.0, 12.0, 'no_two_sided_interval')
+    """
+    require_level(level)
+    require_number("q", q, 0.0, 1.0)
+    _require_items(values, clusters)
+    distinct, place = np.unique(values, return_inverse=True)
+    _, cluster = np.unique(clusters, return_inverse=True)
+    n_clusters = int(cluster.max()) + 1
+    if n_clusters < MIN_UNITS:
+        return Calibrated(None, None, None, float(n_clusters), TOO_FEW_UNITS)
+    above = _Steps(distinct, place.reshape(-1), cluster.reshape(-1), n_clusters, Range()).shares(level)
+    at_most_low, at_most_high = 1.0 - above[1], 1.0 - above[0]
+    reaches, leaves = np.flatnonzero(at_most_high >= q), np.flatnonzero(at_most_low > q)
+    tail = (1.0 - level) / 2.0
+    # All clusters may lie on one side of the quantile: too likely, and no score that occurred is an end.
+    if max(q, 1.0 - q) ** n_clusters > tail or not len(leaves) or not len(reaches):
+        return Calibrated(None, None, None, float(n_clusters), NO_TWO_SIDED)
+    return Calibrated(float(distinct[reaches[0]]), float(distinct[leaves[0]]), ORDER, float(n_clusters))
+
+
+class _Steps:
+    """The distinct scores, and how many items of each cluster lie above each of them."""
+
+    def __init__(
+        self, distinct: FloatArray, place: IntArray, cluster: IntArray, n_clusters: int, within: Range
+    ) -> None:
+        self._within, self._n_clusters = within, n_clusters
+        self._is_constant = len(distinct) == 1
+        counts = np.bincount(cluster * len(distinct) + place, minlength=n_clusters * len(distinct))
+        counts = counts.reshape(n_clusters, len(distinct)).astype(np.float64)
+        self._sizes = counts.sum(axis=1)
+        above = self._sizes[:, None] - np.cumsum(counts, axis=1)
+        self._grid, self._above = self._extended(distinct, above)
+
+    def shares(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of the share above each score but the last of the grid, each [n_steps]."""
+        totals = self._above.T
+        spread = cluster_spread(totals, np.broadcast_to(self._sizes, totals.shape), totals)
+        low, high = intervals(spread, SHARE, level)
+        return low, high
+
+    def iqm(self, level: float) -> Calibrated:
+        """Return the interval of the interquartile mean."""
+        if len(self._grid) == 1:
+            return Calibrated(None, None, None, float(self._n_clusters), ALL_EQUAL)
+        low, high = (np.clip(2.0 * (ends[:-1] - 0.25), 0.0, 1.0) for ends in self.shares(level))
+        steps = np.diff(self._grid)
+        ends = (float(self._grid[0] + steps @ low), float(self._grid[0] + steps @ high))
+        return Calibrated(*ends, BAND, float(self._n_clusters))
+
+    def _extended(self, distinct: FloatArray, above: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the grid and the counts above it; where all scores are one the range says where others could be."""
+        if not self._is_constant:
+            return distinct, above
+        only, grid, columns = float(distinct[0]), [float(distinct[0])], [above[:, 0]]
+        if np.isfinite(self._within.low) and self._within.low < only:
+            grid, columns = [self._within.low, *grid], [self._sizes, *columns]
+        if np.isfinite(self._within.high) and self._within.high > only:
+            grid, columns = [*grid, self._within.high], [*columns, np.zeros(len(self._sizes))]
+        return np.array(grid), np.column_stack(columns)
+
+
+def _trimmed_spread(values: FloatArray, cluster: IntArray, n_clusters: int) -> Spread:
+    """Return the spread of the interquartile mean from what each cluster moves it by."""
+    ordered, n_dropped = np.sort(values), len(values) // 4
+    kept = ordered[n_dropped : len(values) - n_dropped]
+    winsorized = np.clip(values, kept[0], kept[-1])
+    moved = (winsorized - winsorized.mean()) / len(kept)
+    influence = np.bincount(cluster, moved, minlength=n_clusters).astype(np.float64)
+    least = np.sqrt(float((moved**2).sum()) / MOST_TRIALS)
+    n_units = np.array(float(n_clusters))
+    return influence_spread(np.array(float(kept.mean())), influence, n_units, n_units - 1.0, least)
+
+
+def _require_items(values: FloatArray, clusters: IntArray) -> None:
+    require_shape("values", values, "[n_items]")
+    require_finite("values", values)
+    require_shape("clusters", clusters, len(values))
+    require_integers("clusters", clusters)

@@ -1,0 +1,171 @@
+"""Numbers with their standard errors between the units that were sampled: clusters, examples, groups, tasks.
+
+Called by `app.stats.calibrated` and by whoever computes its intervals; pure. Weights count in proportion: all of them
+times a number is the same spread.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.stats.arrays import FloatArray
+from app.stats.checks import InvalidArgument, require_finite, require_shape, require_weights
+
+ROUNDING = 1e-12
+MOST_TRIALS = 4.0
+"""Between clusters the error is never taken for less than half of what independent items would have."""
+MOST_WEIGHTED = 1.4
+"""How many times the effective number of weighted examples an interval may rest on."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where a number can lie, in its own unit; infinite where it has no end.
+
+    >>> Range(0.0, 1.0).is_bounded, Range(low=0.0).is_bounded
+    (True, False)
+    """
+
+    low: float = -np.inf
+    high: float = np.inf
+
+    @property
+    def is_bounded(self) -> bool:
+        """Say whether both ends are finite."""
+        return bool(np.isfinite(self.low) and np.isfinite(self.high))
+
+    def mirrored(self) -> "Range":
+        """Return the range of the negative number."""
+        return Range(-self.high, -self.low)
+
+
+SHARE = Range(0.0, 1.0)
+"""The range of a rate, an accuracy, an area under a curve."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Numbers with their standard errors, every field of one shape [...] and in the unit of the number.
+
+    `skewness` is that of the number's own distribution. `n_units` may be a fraction: Kish's (Σw)² / Σw² of weights.
+    `least` is an error below which none is believed.
+
+    >>> float(Spread(*map(np.array, (0.5, 0.1, 0.0, 8.0, 7.0, 0.2))).believed)
+    0.2
+    """
+
+    point: FloatArray
+    error: FloatArray
+    skewness: FloatArray
+    n_units: FloatArray
+    df: FloatArray
+    least: FloatArray
+
+    @property
+    def believed(self) -> FloatArray:
+        """Return the error, and no less than the least."""
+        return np.maximum(self.error, self.least)
+
+
+def mean_spread(values: FloatArray, weights: FloatArray | None = None) -> Spread:
+    """Return the spread of means [...] of independent units [..., n_units]; weights as the values, or all the same.
+
+    The error is that of a ratio of weighted sums, so weights may depend on the values. Units without weight do not
+    count. Raises InvalidArgument for no unit, for a value that is not finite, and for weights that are negative, of
+    another shape, or all zero.
+    Source: Cochran 1977, Sampling techniques, section 6.4, for the ratio; Kish 1965, section 8.2, for the number.
+
+    >>> spread = mean_spread(np.array([0.0, 1.0, 1.0, 0.0]))
+    >>> float(spread.point), round(float(spread.error), 4), float(spread.n_units)
+    (0.5, 0.2887, 4.0)
+    """
+    _require_units("values", values)
+    shares = _shares(values, weights)
+    kish = 1.0 / (shares**2).sum(axis=-1)
+    point = _exact((shares * values).sum(axis=-1), values, shares)
+    apart = values - point[..., None]
+    counted = np.count_nonzero(shares, axis=-1).astype(np.float64)
+    least = np.sqrt((shares * apart**2).sum(axis=-1) / (MOST_WEIGHTED * kish))
+    return _spread(point, shares * apart, kish, counted - 1.0, least)
+
+
+def cluster_spread(totals: FloatArray, sizes: FloatArray, squares: FloatArray) -> Spread:
+    """Return the spread of means [...] over the items of clusters, from each cluster's sums, [..., n_clusters].
+
+    `totals` and `squares` sum the items' values and their squares, `sizes` counts the items; a cluster of size zero
+    does not count. The error is that between clusters.
+    Raises InvalidArgument for arrays of other shapes, numbers that are not finite, and where no cluster has an item.
+    Source: Cochran 1977, section 9A.1, the ratio to size of clusters; the least error by `bench.interval_coverage`.
+
+    >>> spread = cluster_spread(*(np.array(sums) for sums in ([4.0, 2.0], [5.0, 5.0], [4.0, 2.0])))
+    >>> float(spread.point), round(float(spread.error), 4), float(spread.df)
+    (0.6, 0.2, 1.0)
+    """
+    for name, array in (("totals", totals), ("sizes", sizes), ("squares", squares)):
+        _require_units(name, array)
+        require_shape(name, array, *totals.shape)
+    n_items = sizes.sum(axis=-1)
+    if not (n_items > 0).all():
+        raise InvalidArgument("sizes are all zero; expected an item in one cluster at least")
+    point = totals.sum(axis=-1) / n_items
+    influence = (totals - point[..., None] * sizes) / n_items[..., None]
+    mean_square = squares.sum(axis=-1) / n_items
+    variance = np.where(mean_square - point**2 > ROUNDING * mean_square, mean_square - point**2, 0.0)
+    n_clusters = np.count_nonzero(sizes, axis=-1).astype(np.float64)
+    least = np.sqrt(variance / (MOST_TRIALS * n_items))
+    return _spread(point, influence, n_clusters, n_clusters - 1.0, least)
+
+
+def influence_spread(
+    point: FloatArray, influence: FloatArray, n_units: FloatArray, df: FloatArray, least: FloatArray | float = 0.0
+) -> Spread:
+    """Return the spread of numbers [...] from what each unit moves them by, [..., n_units], zero in sum.
+
+    Raises InvalidArgument for no unit and an influence that is not finite.
+    Source: Huber 1981, Robust statistics, section 6.4, the error of a statistic from its influence function.
+
+    >>> moved = np.array([-0.25, 0.25])
+    >>> round(float(influence_spread(np.array(0.5), moved, np.array(2.0), np.array(1.0)).error), 4)
+    0.5
+    """
+    _require_units("influence", influence)
+    return _spread(point, influence, n_units, df, np.broadcast_to(np.asarray(least, dtype=np.float64), point.shape))
+
+
+def _spread(point: FloatArray, influence: FloatArray, n_units: FloatArray, df: FloatArray, least: FloatArray) -> Spread:
+    squared = _without_rounding((influence**2).sum(axis=-1), point)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness = np.where(squared > 0, (influence**3).sum(axis=-1) / squared**1.5, 0.0)
+        error = np.sqrt(squared * np.where(n_units > 1, n_units / (n_units - 1.0), 1.0))
+    return Spread(point, error, skewness, n_units, df, least)
+
+
+def _exact(point: FloatArray, values: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return the value itself where all that count have the same: a sum of shares of it is another by rounding."""
+    low = np.where(shares > 0, values, np.inf).min(axis=-1)
+    high = np.where(shares > 0, values, -np.inf).max(axis=-1)
+    return np.where(low == high, low, point)
+
+
+def _without_rounding(squared: FloatArray, point: FloatArray) -> FloatArray:
+    """Return zero for a variance that is nothing but the rounding of the sums it comes from."""
+    return np.where(squared > (1e-13 * np.abs(point)) ** 2, squared, 0.0)
+
+
+def _shares(values: FloatArray, weights: FloatArray | None) -> FloatArray:
+    if weights is None:
+        return np.full(values.shape, 1.0 / values.shape[-1])
+    require_shape("weights", weights, *values.shape)
+    require_weights("weights", weights)
+    largest = weights.max(axis=-1, keepdims=True)
+    if not (largest > 0).all():
+        raise InvalidArgument("weights are all zero; expected one above it at least")
+    scaled = weights / largest
+    shares: FloatArray = scaled / scaled.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def _require_units(name: str, array: FloatArray) -> None:
+    if array.ndim < 1 or not array.shape[-1]:
+        raise InvalidArgument(f"{name} has the shape {array.shape}; expected [..., n_units >= 1]")
+    require_finite(name, array)

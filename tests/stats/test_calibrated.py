@@ -1,0 +1,288 @@
+"""Calibrated intervals: inside the range, with width, and the same when weights are rescaled or numbers mirrored."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import trim_mean
+
+from app.stats.arrays import FloatArray
+from app.stats.calibrated import Calibrated, calibrate, calibrated_mean, intervals, over_parts
+from app.stats.calibrated_areas import area_spread, calibrated_root_mean_square, replicate_spread
+from app.stats.calibrated_trims import NO_TWO_SIDED, calibrated_iqm, calibrated_quantile
+from app.stats.checks import InvalidArgument
+from app.stats.curves import roc_area, threshold_curve
+from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread
+
+UNITS = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=40).map(np.array)
+RANGES = [SHARE, Range(low=0.0), Range(high=1.0), Range()]
+LEVEL = 0.95
+few = settings(max_examples=60, deadline=None)
+
+
+def ends(found: Calibrated) -> tuple[float, float]:
+    """Return the two ends of an interval that there is."""
+    assert found.low is not None
+    assert found.high is not None
+    return found.low, found.high
+
+
+def weights_of(values: FloatArray, seed: int) -> FloatArray:
+    """Return a weight for each value, between a tenth and three."""
+    return np.random.default_rng(seed).uniform(0.1, 3.0, len(values))
+
+
+@few
+@given(values=UNITS, seed=st.integers(0, 9), times=st.sampled_from([1e-6, 0.5, 1000.0, 1e9]))
+@pytest.mark.parametrize("within", RANGES)
+def test_the_unit_of_the_weights_changes_nothing(within: Range, values: FloatArray, seed: int, times: float) -> None:
+    """Kilograms or grams: the interval is the same up to rounding."""
+    weights = weights_of(values, seed)
+    one, other = (calibrated_mean(values, w, within=within, level=LEVEL) for w in (weights, times * weights))
+
+    assert one.reason == other.reason
+    if one.reason is None:
+        assert ends(one) == pytest.approx(ends(other), rel=1e-6)
+
+
+@few
+@given(values=UNITS)
+@pytest.mark.parametrize("within", RANGES)
+def test_an_interval_has_width_and_stays_in_its_range(within: Range, values: FloatArray) -> None:
+    """Or there is none: only where all are equal and the range does not say how far the truth can lie."""
+    found = calibrated_mean(values, within=within, level=LEVEL)
+    if found.reason is not None:
+        assert np.ptp(values) == 0
+        assert (found.low, found.high) == (None, None)
+        return
+    low, high = ends(found)
+
+    assert within.low <= low < high <= within.high
+    assert low - 1e-12 <= values.mean() <= high + 1e-12
+
+
+@few
+@given(values=UNITS, seed=st.integers(0, 9))
+@pytest.mark.parametrize("within", RANGES)
+def test_negated_values_have_the_mirrored_interval(within: Range, values: FloatArray, seed: int) -> None:
+    """An error of what is missed is one of what is reached."""
+    weights = weights_of(values, seed)
+    straight = calibrated_mean(values, weights, within=within, level=LEVEL)
+    turned = calibrated_mean(-values, weights, within=within.mirrored(), level=LEVEL)
+
+    assert straight.reason == turned.reason
+    if straight.reason is None:
+        assert ends(turned) == pytest.approx([-end for end in reversed(ends(straight))], abs=1e-9)
+
+
+@few
+@given(values=UNITS, seed=st.integers(0, 9))
+def test_the_order_of_units_changes_nothing(values: FloatArray, seed: int) -> None:
+    """Whichever example comes first."""
+    order = np.random.default_rng(seed).permutation(len(values))
+    weights = weights_of(values, seed)
+    one, other = (calibrated_mean(v, w, level=LEVEL) for v, w in ((values, weights), (values[order], weights[order])))
+
+    assert ends(one) == pytest.approx(ends(other), abs=1e-9)
+
+
+@few
+@given(values=UNITS)
+@pytest.mark.parametrize("within", RANGES)
+def test_a_higher_level_reaches_further(within: Range, values: FloatArray) -> None:
+    """The interval of 99 % holds that of 90 %."""
+    wide, narrow = (calibrated_mean(values, within=within, level=level) for level in (0.99, 0.9))
+    if narrow.reason is None:
+        assert ends(wide)[0] <= ends(narrow)[0] + 1e-12
+        assert ends(wide)[1] >= ends(narrow)[1] - 1e-12
+
+
+@pytest.mark.parametrize("weight", [0.1, 1.0, 3.0])
+def test_twenty_of_twenty_right_is_no_certainty(weight: float) -> None:
+    """Wilson's interval of twenty of twenty, whatever all the weights are."""
+    found = calibrated_mean(np.ones(20), np.full(20, weight), level=LEVEL)
+
+    assert ends(found) == pytest.approx((0.8389, 1.0), abs=1e-4)
+
+
+def test_twenty_of_twenty_right_with_unequal_weights_is_less_than_twenty() -> None:
+    """Four of which count nearly everything are four."""
+    weights = np.array([1000.0] * 4 + [1e-6] * 16)
+    found = calibrated_mean(np.ones(20), weights, level=LEVEL)
+
+    assert found.n_units == pytest.approx(4.0, rel=1e-6)
+    assert ends(found) == pytest.approx(ends(calibrated_mean(np.ones(4), level=LEVEL)), abs=1e-6)
+
+
+def test_one_unit_has_no_interval() -> None:
+    """Its spread cannot be seen."""
+    assert calibrated_mean(np.ones(1), level=LEVEL).reason == "too_few_units"
+    assert calibrated_mean(np.ones(3), np.array([1.0, 0.0, 0.0]), level=LEVEL).reason == "too_few_units"
+
+
+def test_clusters_of_one_item_are_independent_units() -> None:
+    """The ratio over clusters is the mean of their items."""
+    values = np.array([0.0, 1.0, 1.0, 0.0, 1.0, 1.0])
+    clustered = calibrate(cluster_spread(values, np.ones(6), values**2), SHARE, LEVEL)
+
+    assert ends(clustered) == pytest.approx(ends(calibrated_mean(values, level=LEVEL)))
+
+
+def test_seeds_that_differ_make_an_interval_wider() -> None:
+    """The same 25 of 50 successes: five of ten in each seed, or all in some and none in others."""
+    sizes = np.full(5, 10.0)
+    alike, apart = (
+        ends(calibrate(cluster_spread(np.array(totals), sizes, np.array(totals)), SHARE, LEVEL))
+        for totals in ([5.0, 5.0, 5.0, 4.0, 6.0], [10.0, 0.0, 10.0, 0.0, 5.0])
+    )
+
+    assert apart[1] - apart[0] > 2.5 * (alike[1] - alike[0])
+
+
+def test_seeds_of_equal_success_do_not_make_certainty() -> None:
+    """Nine of ten in each of five seeds: no spread between them, and still the luck of fifty episodes."""
+    totals, sizes = np.full(5, 9.0), np.full(5, 10.0)
+    low, high = ends(calibrate(cluster_spread(totals, sizes, totals), SHARE, LEVEL))
+
+    assert low < 0.85
+    assert high > 0.93
+
+
+def test_many_intervals_at_once_are_those_of_each() -> None:
+    """An array of spreads, as the simulations have them."""
+    units = np.random.default_rng(1).random((3, 7))
+    together = intervals(mean_spread(units), SHARE, LEVEL)
+    apart = [ends(calibrated_mean(row, level=LEVEL)) for row in units]
+
+    assert np.column_stack(together) == pytest.approx(np.array(apart))
+
+
+def test_a_point_outside_of_its_range_is_refused() -> None:
+    """A range that does not hold is no range."""
+    with pytest.raises(InvalidArgument):
+        calibrated_mean(np.array([0.5, 1.8, 2.0]), level=LEVEL)
+
+
+@few
+@given(values=UNITS, seed=st.integers(0, 9))
+def test_an_iqm_of_yes_and_no_follows_the_interval_of_the_mean(values: FloatArray, seed: int) -> None:
+    """Its ends are 2 (share − ¼), within 0 and 1, of the ends of the share."""
+    yes = (values > 0.3).astype(np.float64)
+    clusters = np.random.default_rng(seed).integers(0, 4, len(yes))
+    clusters[:2] = (0, 1)
+    cells = [np.bincount(clusters, w, minlength=4).astype(np.float64) for w in (yes, np.ones(len(yes)))]
+    low, high = intervals(cluster_spread(cells[0], cells[1], cells[0]), SHARE, LEVEL)
+    found = calibrated_iqm(yes, clusters, within=SHARE, level=LEVEL)
+
+    assert ends(found) == pytest.approx([float(np.clip(2 * (end - 0.25), 0, 1)) for end in (low, high)], abs=1e-9)
+
+
+def test_all_right_has_a_width_also_as_an_iqm() -> None:
+    """Five seeds of ten: the share is from 0.566, its interquartile mean from 0.631."""
+    found = calibrated_iqm(np.ones(50), np.arange(50) // 10, within=SHARE, level=LEVEL)
+
+    assert ends(found) == pytest.approx((0.6311, 1.0), abs=1e-3)
+
+
+def test_the_iqm_of_smooth_scores_is_inside_and_mirrored() -> None:
+    """Forces of eight seeds, and their negatives."""
+    forces = np.random.default_rng(4).gamma(2.0, size=160)
+    clusters = np.arange(160) % 8
+    straight, turned = (ends(calibrated_iqm(f, clusters, within=Range(), level=LEVEL)) for f in (forces, -forces))
+
+    assert straight[0] < trim_mean(forces, 0.25) < straight[1]
+    assert turned == pytest.approx((-straight[1], -straight[0]))
+
+
+@pytest.mark.parametrize(
+    ("n_units", "q", "has_one"),
+    [(5, 0.5, False), (8, 0.5, True), (16, 0.9, False), (50, 0.9, True), (50, 1.0, False), (50, 0.0, False)],
+)
+def test_few_clusters_allow_no_interval_of_a_quantile(n_units: int, q: float, has_one: bool) -> None:
+    """A median needs more than five, a ninth decile more than sixteen, a maximum never has one."""
+    found = calibrated_quantile(np.arange(float(n_units)), np.arange(n_units), q, level=LEVEL)
+
+    assert (found.reason is None) == has_one
+    assert found.reason in (None, NO_TWO_SIDED)
+
+
+def test_the_interval_of_a_median_holds_it_and_is_of_scores_that_occurred() -> None:
+    """Ends are observed, whatever the scale of the scores."""
+    values = np.random.default_rng(2).normal(size=80)
+    low, high = ends(calibrated_quantile(values, np.arange(80) // 4, 0.5, level=LEVEL))
+
+    assert low < np.median(values) < high
+    assert {low, high} <= set(values.tolist())
+
+
+@few
+@given(seed=st.integers(0, 50), times=st.sampled_from([1e-3, 7.0, 1e6]))
+def test_the_area_is_that_of_the_curve_and_its_weights_have_no_unit(seed: int, times: float) -> None:
+    """With ties and weights."""
+    rng = np.random.default_rng(seed)
+    is_positive = np.arange(20) < 8
+    scores = np.round(rng.normal(size=20) + is_positive, 1)
+    weights = rng.uniform(0.1, 3.0, 20)
+    one, other = (area_spread(scores, is_positive, w) for w in (weights, times * weights))
+    area = roc_area(threshold_curve(scores, is_positive, weights))
+
+    assert float(one.point) == pytest.approx(area, abs=1e-9)
+    assert float(one.error) == pytest.approx(float(other.error), rel=1e-9)
+
+
+def test_a_mirrored_score_has_the_mirrored_area() -> None:
+    """The area of minus the scores is one minus it, with the mirrored interval."""
+    rng = np.random.default_rng(3)
+    is_positive = np.arange(30) < 10
+    scores = rng.normal(size=30) + is_positive
+    straight, turned = (
+        ends(calibrate(area_spread(sign * scores, is_positive, np.ones(30)), SHARE, LEVEL)) for sign in (1, -1)
+    )
+
+    assert turned == pytest.approx((1 - straight[1], 1 - straight[0]))
+
+
+def test_a_perfect_area_has_a_width() -> None:
+    """Ten examples in order rest on the five positives."""
+    spread = area_spread(np.arange(10.0), np.arange(10) >= 5, np.ones(10))
+    low, high = ends(calibrate(spread, SHARE, LEVEL))
+
+    assert (low, high) == pytest.approx((0.5655, 1.0), abs=1e-4)
+
+
+@few
+@given(seed=st.integers(0, 50), times=st.sampled_from([1e-3, 1e6]))
+def test_a_root_mean_square_has_the_unit_of_the_errors_and_none_of_the_weights(seed: int, times: float) -> None:
+    """Errors in millimetres, weights in grams."""
+    rng = np.random.default_rng(seed)
+    errors, weights = rng.standard_t(4, 30), rng.uniform(0.1, 3.0, 30)
+    root = partial(calibrated_root_mean_square, level=LEVEL)
+    low, high = ends(root(errors**2, weights))
+
+    assert low < np.sqrt(np.average(errors**2, weights=weights)) < high
+    assert ends(root(errors**2, times * weights)) == pytest.approx((low, high))
+    assert ends(root((1000 * errors) ** 2, weights)) == pytest.approx((1000 * low, 1000 * high))
+
+
+def test_replicates_without_spread_make_no_certainty() -> None:
+    """A metric that is one in every resample rests on its units."""
+    spread = replicate_spread(1.0, np.ones(100), 20.0, is_share=True)
+
+    assert ends(calibrate(spread, SHARE, LEVEL)) == pytest.approx((0.8389, 1.0), abs=1e-4)
+
+
+def test_an_average_over_tasks_is_narrower_than_each_of_them() -> None:
+    """Four independent tasks alike: half the width."""
+    part = Calibrated(0.4, 0.8, "wilson_neff", 10.0)
+    low, high = ends(over_parts(np.full(4, 0.6), [part] * 4, np.full(4, 0.25)))
+
+    assert (low, high) == pytest.approx((0.5, 0.7))
+
+
+def test_an_average_over_tasks_has_no_interval_where_one_of_them_has_none() -> None:
+    """With the reason of that one."""
+    parts = [Calibrated(0.4, 0.8, "wilson_neff", 10.0), Calibrated(None, None, None, 1.0, "too_few_units")]
+
+    assert over_parts(np.array([0.6, 0.5]), parts, np.full(2, 0.5)).reason == "too_few_units"
