@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from app.admission.attempts import History
 from app.admission.check import Check, Registered, StandingRecord, TokenHolder, listed
 from app.admission.fields import Claims
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
+from app.values.forensics import Forensics
 from app.values.scores import ScoreTable
 
 
@@ -19,7 +21,8 @@ class Case:
     """Everything that admission looks at. `started_at` is when the run began, as the submitter says.
 
     `standing` are the records of the other entrants of a series benchmark; None where nobody looked.
-    `submitter` is null where no server is asked, and `entrants`, the names that the benchmark has, are empty.
+    `forensics` is what the reader noticed of the rows, None where nobody looked. `submitter` and `history` are null
+    where no server is asked, and `entrants`, the names that the benchmark has, are empty.
     """
 
     manifest: Manifest
@@ -33,6 +36,8 @@ class Case:
     standing: Sequence[StandingRecord] | None = None
     submitter: TokenHolder | None = None
     entrants: Sequence[str] = ()
+    forensics: Forensics | None = None
+    history: History | None = None
 
 
 CLAIMS_PRESENT = Check("claims", "passed", "Every entrant claims its values, to be compared with the recomputed ones.")

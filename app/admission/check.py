@@ -3,8 +3,8 @@
 Read by `app.admission.rules` and by the rules of each kind.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -36,7 +36,8 @@ class TokenHolder:
 class Registered:
     """A preregistration and when it was registered. `attested`: by a steward's word, not seen by the server.
 
-    `benchmarks` are those it was registered for and `by` is who did, as far as a server knows.
+    `benchmarks` are those it was registered for, `bound_at` says since when, and `by` is who did, as far as a server
+    knows.
     """
 
     sha256: str
@@ -46,6 +47,7 @@ class Registered:
     attested: bool
     benchmarks: tuple[str, ...] = ()
     by: TokenHolder | None = None
+    bound_at: Mapping[str, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class StandingRecord:
     record: str
     stratum: str
     submission: int
+
+
+def is_after(later: datetime, earlier: datetime) -> bool:
+    """Say whether a time is after another by the second: most programs say when they began in whole seconds."""
+    return later.replace(microsecond=0) > earlier.replace(microsecond=0)
 
 
 def listed(names: Iterable[str], shown: int = SHOWN) -> str:

@@ -1,23 +1,36 @@
 """Rules of admission about a registration itself: for which benchmark it is, and who registered it.
 
-Called by `app.admission.rules`.
+Called by `app.admission.rules`, and `unknown_names` by whoever registers one.
 """
 
-from app.admission.check import Check, Registered, TokenHolder, listed
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from app.admission.check import Check, Registered, TokenHolder, is_after, listed
+from app.manifest.manifest import Manifest
+from app.prereg.prereg import Prereg
 
 
-def check_benchmark(registered: Registered, slug: str) -> Check:
-    """Hold what the preregistration names, and what it was registered for, against the benchmark."""
+def check_benchmark(registered: Registered, slug: str, started_at: datetime | None) -> Check:
+    """Hold what the preregistration names, and what it was registered for before the run, against the benchmark.
+
+    A form that names no benchmark could otherwise be registered many times over where nobody counts it.
+    """
     rule = "prereg_benchmark"
     named = registered.prereg.benchmark
     bound = registered.benchmarks if named is None else (named,)
+    how = f"Who registered it can register it for {slug} too, before the run, with POST /preregs?benchmark={slug}."
     if not bound:
-        return Check(rule, "passed", "The preregistration names no benchmark.")
-    if slug in bound:
-        return Check(rule, "passed", f"The preregistration is for {slug}.")
-    reason = f"The preregistration is for {listed(bound)}, not for {slug}."
-    more = f" Who registered it can register it for {slug} too, with POST /preregs?benchmark={slug}."
-    return Check(rule, "failed", reason if named is not None else reason + more)
+        return Check(rule, "failed", f"The preregistration was registered for no benchmark. {how}")
+    if slug not in bound:
+        reason = f"The preregistration is for {listed(bound)}, not for {slug}."
+        return Check(rule, "failed", reason if named is not None else f"{reason} {how}")
+    since = None if named is not None or registered.attested else registered.bound_at.get(slug)
+    if since is not None and started_at is not None and is_after(since, started_at):
+        began = f"{started_at:%Y-%m-%d %H:%M:%S} UTC"
+        reason = f"Registered for {slug} {since:%Y-%m-%d %H:%M:%S} UTC, after the run began ({began})."
+        return Check(rule, "failed", reason)
+    return Check(rule, "passed", f"The preregistration is for {slug}.")
 
 
 def check_registrant(registered: Registered, submitter: TokenHolder | None) -> list[Check]:
@@ -32,3 +45,26 @@ def check_registrant(registered: Registered, submitter: TokenHolder | None) -> l
         f"(token {submitter.id}): it does not count as a report by {registrant.name}."
     )
     return [Check(rule, "warned", reason)]
+
+
+def unknown_names(prereg: Prereg, manifest: Manifest, computed: Iterable[str] = ()) -> list[str]:
+    """Return what a registration asks for that the benchmark cannot give, each in a sentence: said before the run.
+
+    `computed` are metrics that the server computes beside the declared ones.
+    """
+    metrics = {*manifest.metrics, *computed}
+    asked = [*prereg.metrics, *(hypothesis.metric for hypothesis in prereg.hypotheses)]
+    tasks = manifest.task_ids()
+    strange = [] if tasks is None or prereg.tasks is None else [task for task in prereg.tasks if task not in tasks]
+    found = [
+        _unknown("metrics", [metric for metric in asked if metric.partition("@")[0] not in metrics], metrics),
+        _unknown("tasks", strange, tasks or ()),
+    ]
+    if prereg.form not in manifest.admission.prereg_forms:
+        wanted = " or ".join(manifest.admission.prereg_forms)
+        found.append(f"The benchmark takes preregistrations of the {wanted} form; this one has the {prereg.form} form.")
+    return [sentence for sentence in found if sentence]
+
+
+def _unknown(what: str, names: Sequence[str], known: Iterable[str]) -> str:
+    return f"The benchmark has no {what} {listed(set(names))}; it has {listed(known)}." if names else ""

@@ -8,14 +8,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from app.admission.attempts import check_attempts
 from app.admission.case import Case, KindRules
-from app.admission.check import Check, Registered, listed, outcome_of_gap, policy_in_words, some
+from app.admission.check import Check, Registered, is_after, listed, outcome_of_gap, policy_in_words, some
+from app.admission.forensics import check_forensics
 from app.admission.lookalikes import check_lookalikes
 from app.admission.registration import check_benchmark, check_registrant
 from app.admission.seeds import check_min_seeds
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.prereg.shared import IID_REFUSED
+from app.values.forensics import Finding
 from app.values.scores import ScoreTable
 
 # The one rule that needs the server's clock.
@@ -52,7 +55,7 @@ def _prereg_checks(case: Case, registered: Registered, rules: KindRules) -> list
     prereg = registered.prereg
     return [
         _form(prereg, case.manifest),
-        check_benchmark(registered, case.manifest.slug),
+        check_benchmark(registered, case.manifest.slug, case.started_at),
         *check_registrant(registered, case.submitter),
         _run_purpose(prereg),
         _bootstrap_method(prereg),
@@ -68,7 +71,18 @@ def _prereg_checks(case: Case, registered: Registered, rules: KindRules) -> list
 def _manifest_checks(case: Case, rules: KindRules) -> list[Check]:
     claims = rules.claims(case) if case.manifest.admission.claims == "required" else []
     alike = check_lookalikes(case.scores.entrant.words, case.entrants)
-    return [*rules.scores(case), *_min_seeds(case), _dirty(case), *claims, *alike, *rules.run(case)]
+    noticed = (
+        [] if case.forensics is None else check_forensics(findings_of(case), was_compared=case.history is not None)
+    )
+    own = [*rules.scores(case), *_min_seeds(case), _dirty(case), *claims, *alike, *rules.run(case)]
+    return [*own, *check_attempts(case.history), *noticed]
+
+
+def findings_of(case: Case) -> tuple[Finding, ...]:
+    """Return what is noticed of a submission: in its rows, against earlier ones, in what it says of itself."""
+    within = () if case.forensics is None else case.forensics.findings
+    before = () if case.history is None else case.history.findings
+    return (*within, *before)
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:
@@ -112,9 +126,9 @@ def _registered_before(registered: Registered, case: Case) -> Check:
         )
         return Check(rule, "warned", reason)
     began = f"{case.started_at:%Y-%m-%d %H:%M:%S} UTC"
-    if case.started_at > case.received_at:
+    if is_after(case.started_at, case.received_at):
         return Check(rule, "failed", f"The run is said to have begun {began}, after the upload.")
-    if registered.registered_at > case.started_at:
+    if is_after(registered.registered_at, case.started_at):
         return Check(rule, "failed", f"Registered {when} ({source}), after the run began ({began}).")
     return Check(rule, "passed", f"Registered {when} ({source}), before the run began ({began}, self-reported).")
 

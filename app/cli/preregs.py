@@ -57,7 +57,9 @@ def register_file(
         answer = remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
     note(f"Registered at {answer['registered_at']}: {remote.address}{answer['url']}")
     if not answer["benchmarks"]:
-        note("It is registered for no benchmark, so none lists it: give --benchmark.")
+        note("It is registered for no benchmark, so no run can cite it: give --benchmark before the run.")
+    for sentence in answer["warnings"]:
+        note(sentence)
     for each in answer["reservations"]:
         if each["state"] == "open":
             note(f"{each['entrant']} is reserved for you in {each['benchmark']} until {each['until'][:10]}.")
@@ -122,6 +124,7 @@ def _read_claims(text: str | None) -> Claims | None:
 
 def _checks(content: bytes, prereg: Prereg, run: Run) -> list[Check]:
     """Apply every rule that needs no server: those of admission, and the claims compared with the rows."""
-    registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, run.received_at, attested=False)
+    slugs = (run.manifest.slug,)
+    registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, run.received_at, False, slugs)
     checks = [*check_run(run, Known(registered)), *check_claims(run)]
     return [check for check in checks if check.rule != WITNESSED_RULE]

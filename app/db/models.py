@@ -320,7 +320,7 @@ class SubmissionFile(Base):
     submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
     position: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
     name: Mapped[str]
-    sha256: Mapped[str]
+    sha256: Mapped[str] = mapped_column(Text, index=True)
     n_bytes: Mapped[int] = mapped_column(BigInteger)
     n_rows: Mapped[int]
 
@@ -366,6 +366,28 @@ class Entry(Base):
     state: Mapped[str]
     superseded_by: Mapped[int | None] = mapped_column(ForeignKey("submission.id"))
     task_ids: Mapped[list[int] | None] = mapped_column(ARRAY(Integer))
+
+
+class Fingerprint(Base):
+    """What tells one entrant's rows in one submission from others, and the flags that they raised on arrival.
+
+    `places` and `results` are digests over all rows, `sample` holds places and results of some, `contents` hashes of
+    what rows say in many digits: see `app.values.fingerprints`.
+    """
+
+    __tablename__ = "fingerprint"
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True, index=True)
+    n_rows: Mapped[int]
+    places: Mapped[str]
+    results: Mapped[str]
+    sample: Mapped[bytes]
+    contents: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    flags: Mapped[list[str]] = mapped_column(ARRAY(Text))
+
+
+Index("ix_fingerprint_contents", Fingerprint.contents, postgresql_using="gin")
 
 
 class Score(Base):

@@ -4,11 +4,13 @@ Called by the queue's `publish` job. Killed at any moment it leaves the old snap
 """
 
 import logging
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
 from sqlalchemy.orm import Session
 
+from app.boards.provenance import with_provenance
 from app.db.engine import SessionFactory
 from app.db.transactions import is_transient, run_in_transaction
 from app.jobs.boards import BoardInputs, LeftOut, compute_tables
@@ -20,6 +22,7 @@ from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
 from app.kinds.contract import Described
 from app.store import benchmarks, snapshots, standing, submissions
+from app.store.provenance import read_provenance
 from app.store.rows import read_rows
 from app.store.snapshots import Inputs, Publication
 from app.values.scores import ScoreTable
@@ -112,16 +115,22 @@ def _set_aside(session: Session, queue: Queue, benchmark_id: int, culprits: froz
 def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int] = frozenset()) -> Publication:
     with sessions() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        inputs = snapshots.read_inputs(session, benchmark_id).without(without)
+        inputs = _inputs(session, benchmark_id, without)
         pieces = {name: [s.piece for s in stood] for name, stood in inputs.by_entrant().items()}
         measuring = Measuring(session, inputs.declared, pieces)
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
         asked = BoardInputs(inputs.standings, scores, measuring.measure, partial(_described, session, inputs))
-        tables = [*compute_tables(inputs.declared.manifest, asked), *_claims(session, inputs)]
+        made = [with_provenance(table, inputs.known) for table in compute_tables(inputs.declared.manifest, asked)]
+        tables = [*made, *_claims(session, inputs)]
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         changes = _changes(inputs, tables, None if before is None else load_state(session, before))
     run_in_transaction(sessions, measuring.keep)
     return Publication(inputs, tables, code_version(), changes, None if before is None else before.number)
+
+
+def _inputs(session: Session, benchmark_id: int, without: frozenset[int]) -> Inputs:
+    inputs = snapshots.read_inputs(session, benchmark_id).without(without)
+    return replace(inputs, known=read_provenance(session, inputs))
 
 
 def _read_rows(session: Session, inputs: Inputs, left_out: LeftOut) -> ScoreTable:

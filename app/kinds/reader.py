@@ -6,9 +6,10 @@ Called by `app.reading.jobs` for the server and by `app.cli.preregs`, before any
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from app.admission.forensics import look_within
 from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
 from app.files.uploads import FileRecord, Limits, Unpacking, Upload
@@ -16,6 +17,7 @@ from app.kinds.known import kind_of
 from app.kinds.reading import Read, Reading, Request
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
+from app.values.forensics import Forensics
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import ScoreTable
 from app.values.table import Table
@@ -25,7 +27,10 @@ NO_LABELS: Mapping[str, Labels] = {}
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a submission holds: `scores.file` is a position in `files`, the files and archive members as sent."""
+    """What a submission holds: `scores.file` is a position in `files`, the files and archive members as sent.
+
+    `forensics` is what its rows show by themselves, found here because only this process may take long.
+    """
 
     scores: ScoreTable
     files: tuple[FileRecord, ...]
@@ -33,6 +38,7 @@ class Evidence:
     facts: RunFacts
     attachments: tuple[Table, ...]
     predictions: tuple[PredictionBlock, ...]
+    forensics: Forensics = field(default_factory=Forensics)
 
 
 @dataclass(frozen=True)
@@ -66,12 +72,13 @@ class Reader:
         if reading is None:
             raise EvidenceRejected("The submission contains no table.", [Problem("no table was sent", column="files")])
         return Evidence(
-            scores=reading.scores,
+            scores=replace(reading.scores, traits=None),
             files=_with_rows(unpacking.records, reading),
             warnings=(*unpacking.warnings, *reading.warnings),
             facts=reading.facts,
             attachments=reading.attachments,
             predictions=reading.predictions,
+            forensics=look_within(reading.scores, reading.predictions),
         )
 
 

@@ -29,6 +29,7 @@ def find_registered(session: Session, fields: Fields, slug: str) -> Registered |
         known.attested,
         known.benchmarks,
         by=TokenHolder(known.registered_by.id, known.registered_by.name),
+        bound_at=known.bound_at,
     )
 
 

@@ -10,19 +10,20 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from app.admission.attempts import History
 from app.admission.case import Case
 from app.admission.check import Check, Registered, StandingRecord, TokenHolder
 from app.admission.claims import Claimed
 from app.admission.deviations import deviations_table
 from app.admission.fields import Fields
-from app.admission.rules import check_admission
+from app.admission.rules import check_admission, findings_of
 from app.db.models import Submission
 from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
 from app.receiving.citation import find_registered
 from app.receiving.digest import digest_of
-from app.store import benchmarks, entrants, series, submissions
+from app.store import attempts, benchmarks, entrants, series, submissions
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 
@@ -45,6 +46,7 @@ class Known:
     standing: Sequence[StandingRecord] | None = None
     submitter: TokenHolder | None = None
     entrants: Sequence[str] = ()
+    history: History | None = None
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,11 @@ def rehearse(session: Session, sent: Sent) -> list[Check]:
 
 def check_run(run: Run, known: Known) -> list[Check]:
     """Apply every rule of admission."""
-    case = Case(
+    return check_admission(_case(run, known), kind_of(run.manifest).rules)
+
+
+def _case(run: Run, known: Known) -> Case:
+    return Case(
         manifest=run.manifest,
         scores=run.evidence.scores,
         registered=known.registered,
@@ -102,8 +108,9 @@ def check_run(run: Run, known: Known) -> list[Check]:
         standing=known.standing,
         submitter=known.submitter,
         entrants=known.entrants,
+        forensics=run.evidence.forensics,
+        history=known.history,
     )
-    return check_admission(case, kind_of(run.manifest).rules)
 
 
 def check_claims(run: Run, *, is_request: bool = False) -> list[Check]:
@@ -120,7 +127,9 @@ def look_up(session: Session, sent: Sent) -> Known:
     standing = None
     if kind_of(run.manifest).rows.form == "records":
         standing = series.standing_records(session, sent.declared.benchmark.id, run.evidence.scores.entrant.words)
-    return Known(registered, standing, sent.submitter, entrants.names(session, sent.declared.benchmark.id))
+    history = attempts.read_history(session, sent.declared.benchmark.id, run.manifest, run.evidence, registered)
+    known = entrants.names(session, sent.declared.benchmark.id)
+    return Known(registered, standing, sent.submitter, known, history)
 
 
 def _arrival(sent: Sent, known: Known, checks: Sequence[Check]) -> Arrival:
@@ -130,6 +139,7 @@ def _arrival(sent: Sent, known: Known, checks: Sequence[Check]) -> Arrival:
         fields=sent.run.fields,
         registered=known.registered,
         checks=checks,
+        findings=findings_of(_case(sent.run, known)),
         token_id=sent.submitter.id,
         digest=digest_of(sent.declared.version.sha256, sent.run.evidence.files, sent.run.fields, known.registered),
     )

@@ -6,8 +6,26 @@ evidence has is explained in that kind's own `glossary.py`.
 
 from app.kinds.known import KINDS
 from app.render.glossary_claims import CLAIMS
+from app.values.forensics import FLAGS
 from app.values.glossary_entry import Entry
 
+PROVENANCE = (
+    Entry(
+        "attempts",
+        "Attempts",
+        "How often this was tried here: the number of the submission among those of its entrant (of the same tasks, "
+        "where every task is a run of its own) and among those under its registration, admitted or not; and how many "
+        "registrations, entrants and submissions its owner has in the benchmark as of this publication. The best of "
+        "many tries is better than a typical one, by chance alone.",
+    ),
+    Entry(
+        "flags",
+        "Flags",
+        "What was noticed when the evidence arrived, in words that programs can read: "
+        + "; ".join(f"{flag}: {words[0].lower()}{words[1:]}" for flag, words in FLAGS.items())
+        + ". Each has an innocent reason too; the submission's page says what was seen.",
+    ),
+)
 SCORES = (
     Entry(
         "skill_score",
@@ -193,4 +211,4 @@ EVIDENCE = (
 def glossary_entries() -> tuple[Entry, ...]:
     """Return every explained term: those of all benchmarks, and those that each kind of evidence brings."""
     of_kinds = (entry for kind in KINDS.values() for entry in kind.glossary())
-    return (*SCORES, *of_kinds, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)
+    return (*SCORES, *PROVENANCE, *of_kinds, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)

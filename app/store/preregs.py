@@ -1,6 +1,6 @@
 """Preregistrations: bytes that never change, the time the server first saw them, and what stewards attest."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,7 +19,8 @@ class Registration:
     """A preregistration as the admission checks see it.
 
     `registered_at` is the earliest time that counts; `attested` says that a steward vouches for it
-    because the server saw the bytes only at `witnessed_at`. `benchmarks` are those it was registered for.
+    because the server saw the bytes only at `witnessed_at`. `benchmarks` are those it was registered for,
+    `bound_at` says since when.
     """
 
     sha256: str
@@ -30,6 +31,7 @@ class Registration:
     attested: bool
     registered_by: Token
     benchmarks: tuple[str, ...]
+    bound_at: Mapping[str, datetime]
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ def load_registration(session: Session, sha256: str, slug: str | None = None) ->
     stored = find_prereg(session, sha256)
     counting = [each for each in list_attestations(session, sha256) if each.benchmark in (None, slug)]
     attested = [attestation.registered_at for attestation in counting]
+    bindings = {binding.benchmark: binding.bound_at for binding in list_bindings(session, sha256)}
     earliest = min([stored.registered_at, *attested])
     return Registration(
         sha256=sha256,
@@ -111,7 +114,8 @@ def load_registration(session: Session, sha256: str, slug: str | None = None) ->
         registered_at=earliest,
         attested=earliest < stored.registered_at,
         registered_by=session.get_one(Token, stored.registered_by),
-        benchmarks=tuple(binding.benchmark for binding in list_bindings(session, sha256)),
+        benchmarks=tuple(bindings),
+        bound_at=bindings,
     )
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 
+from app.boards.provenance import Provenance
 from app.db.models import (
     Benchmark,
     Entrant,
@@ -66,7 +67,7 @@ class Withdrawal:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything a snapshot is computed from, read at one instant."""
+    """Everything a snapshot is computed from, read at one instant; `known` is what stands on the rows beside ranks."""
 
     data_version: int
     declared: Declared
@@ -74,6 +75,7 @@ class Inputs:
     withdrawals: tuple[Withdrawal, ...]
     superseded: tuple[int, ...]
     left_out: frozenset[int] = frozenset()
+    known: Mapping[str, Provenance] = field(default_factory=dict)
 
     def by_entrant(self) -> dict[str, list[Standing]]:
         """Return what each entrant stands on, the oldest first."""
@@ -88,11 +90,12 @@ class Inputs:
         return replace(self, standings=kept, left_out=numbers)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the admitted submissions, the superseded and the withdrawn ones."""
+        """Return the SHA-256 of the admitted submissions, the superseded and withdrawn ones, and what is known."""
         described = {
             "admitted": [standing.described() for standing in self.standings],
             "superseded": list(self.superseded),
             "withdrawn": [w.submission_id for w in self.withdrawals],
+            "known": {name: astuple(self.known[name]) for name in sorted(self.known)},
         }
         return hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
 

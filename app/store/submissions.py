@@ -26,14 +26,16 @@ from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
 from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
+from app.store.fingerprints import write_fingerprints
 from app.store.locks import take_turns
 from app.store.retries import retry_time
+from app.values.forensics import Finding
 from app.values.table import Table
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """What is stored of an upload. `digest` is over every file and field of it."""
+    """What is stored of an upload. `digest` is over every file and field of it, `findings` are what is flagged."""
 
     declared: Declared
     evidence: Evidence
@@ -42,6 +44,7 @@ class Arrival:
     checks: Sequence[Check]
     token_id: int
     digest: str
+    findings: tuple[Finding, ...] = ()
 
     @property
     def admitted(self) -> bool:
@@ -99,6 +102,8 @@ def write_submission(session: Session, arrival: Arrival) -> Submission:
     tasks = benchmarks.ensure_tasks(session, benchmark_id, table.task.words)
     keys = scores.RowKeys(submission.id, {name: entrant.id for name, entrant in locked.items()}, tasks)
     _add_entries(session, arrival, named, keys)
+    numbers = {name: entrant.id for name, entrant in named.items()}
+    write_fingerprints(session, submission.id, numbers, arrival.evidence.forensics.fingerprints, arrival.findings)
     session.flush()
     scores.copy_scores(session, series.keep_strata(session, table, tasks), keys)
     predictions.write_blocks(session, arrival.evidence.predictions, keys)

@@ -41,6 +41,8 @@ class ScoreTable:
     such as `training_time_s`. `leaked` marks rows whose entrant has seen the task's data. `seed` is None
     for evidence without seeds. `recorded` columns are kept and shown, never computed with.
     `file` and `row` say where a row came from (position in the submission's file list; header is row 1).
+    `traits` numbers what a row says in many digits beside its metrics, as its reader found it: equal numbers are equal
+    digits, 0 is a row that says nothing of the kind. It is looked at when evidence arrives and never stored.
     """
 
     entrant: Coded
@@ -55,6 +57,7 @@ class ScoreTable:
     item: Coded | None = None
     reason: Coded | None = None
     recorded: Mapping[str, Coded] = field(default_factory=dict)
+    traits: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.row)

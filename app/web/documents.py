@@ -252,7 +252,8 @@ class AttestationDocument(Document):
 class RegistrationDocument(Document):
     """A preregistration: its addresses, when and by whom it was registered, as what, and for which benchmarks.
 
-    `not_reserved` are the entrants it lists that this request could not reserve.
+    `not_reserved` are the entrants it lists that this request could not reserve, `warnings` say what it asks for that
+    the benchmark does not have.
     """
 
     sha256: str
@@ -264,6 +265,7 @@ class RegistrationDocument(Document):
     benchmarks: list[BindingDocument]
     reservations: list[ReservationDocument]
     not_reserved: list[NotReservedDocument]
+    warnings: list[str]
     url: str
 
 

@@ -10,9 +10,12 @@ from pydantic import AwareDatetime, Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.admission.registration import unknown_names
 from app.boards.claims import source_of
 from app.db.models import Prereg, Submission
-from app.errors import FieldRejected, Forbidden, Problem
+from app.errors import FieldRejected, Forbidden, NotFound, Problem
+from app.kinds.known import kind_of
+from app.prereg.prereg import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
@@ -69,8 +72,20 @@ def _register(session: Session, yaml: bytes, caller: Caller, benchmark: str | No
         benchmarks.mark_pages_changed(session, benchmarks.find_benchmark(session, benchmark).id)
     address = f"/preregs/{stored.sha256}"
     not_reserved = reserve_names(session, stored, parsed, slug, token_id)
-    about = {**_about(session, stored), "not_reserved": not_reserved, "url": address}
+    warnings = _warnings(session, parsed, slug)
+    about = {**_about(session, stored), "not_reserved": not_reserved, "warnings": warnings, "url": address}
     return json_answer(about, 201 if is_new else 200, {"Location": address})
+
+
+def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[str]:
+    """Say before the run what would keep it out, or what nothing will come of."""
+    if slug is None:
+        return ["It is registered for no benchmark, so no run can cite it: give ?benchmark= before the run."]
+    try:
+        manifest = benchmarks.find_declared(session, slug).manifest
+    except NotFound:
+        return [f"There is no benchmark {slug} yet, so its tasks and metrics could not be looked up."]
+    return unknown_names(parsed, manifest, kind_of(manifest).rules.computed_metrics(manifest))
 
 
 @router.get(

@@ -57,6 +57,8 @@ CREATE TABLE submission_file (
     CONSTRAINT pk_submission_file PRIMARY KEY (submission_id, position),
     CONSTRAINT fk_submission_file_submission_id FOREIGN KEY (submission_id) REFERENCES submission
 );
+-- The same bytes under another entrant are looked for whenever a file arrives.
+CREATE INDEX ix_submission_file_sha256 ON submission_file (sha256);
 
 -- One admission rule applied to one submission.
 CREATE TABLE submission_check (
@@ -97,3 +99,20 @@ CREATE TABLE entry (
 );
 CREATE INDEX ix_entry_current ON entry (entrant_id) WHERE state = 'current';
 CREATE INDEX ix_entry_entrant_id ON entry (entrant_id);
+
+-- What tells one entrant's rows in one submission from others, and the flags that they raised on arrival.
+CREATE TABLE fingerprint (
+    submission_id bigint NOT NULL,
+    entrant_id integer NOT NULL,
+    n_rows integer NOT NULL,
+    places text NOT NULL,
+    results text NOT NULL,
+    sample bytea NOT NULL,
+    contents bigint[] NOT NULL,
+    flags text[] NOT NULL,
+    CONSTRAINT pk_fingerprint PRIMARY KEY (submission_id, entrant_id),
+    CONSTRAINT fk_fingerprint_submission_id FOREIGN KEY (submission_id) REFERENCES submission,
+    CONSTRAINT fk_fingerprint_entrant_id FOREIGN KEY (entrant_id) REFERENCES entrant
+);
+CREATE INDEX ix_fingerprint_entrant_id ON fingerprint (entrant_id);
+CREATE INDEX ix_fingerprint_contents ON fingerprint USING gin (contents);

@@ -28,6 +28,7 @@ RECORDS = (
     "submission_file",
     "submission_check",
     "submission_table",
+    "fingerprint",
     "score",
     "label_set",
     "prediction",

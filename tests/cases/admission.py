@@ -68,7 +68,8 @@ def _code(words: Sequence[str | None]) -> Coded:
 def registered(prereg: bytes = PREREG, **changed: Any) -> Registered:
     """Return a registration made a day before the run; `changed` are values that its bytes do not declare."""
     declared: Prereg = replace(parse_prereg(prereg), **changed)
-    return Registered(sha256_hex(prereg), git_blob_sha1(prereg), declared, REGISTERED, attested=False)
+    slugs = (manifest().slug,)
+    return Registered(sha256_hex(prereg), git_blob_sha1(prereg), declared, REGISTERED, attested=False, benchmarks=slugs)
 
 
 def facts(**said: Any) -> BundleFacts:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.kinds.parse import parse_manifest
 from app.prereg.prereg import sha256_hex
 from tests.conftest import Site
 
@@ -12,7 +13,8 @@ def register(site: Site, manifest: bytes, *preregs: bytes) -> None:
     """Make the benchmark and register what will be cited."""
     assert site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML).status_code == 201
     for prereg in preregs:
-        assert site.http.post("/preregs", content=prereg, headers=site.auth() | YAML).status_code in (200, 201)
+        address = f"/preregs?benchmark={parse_manifest(manifest).slug}"
+        assert site.http.post(address, content=prereg, headers=site.auth() | YAML).status_code in (200, 201)
 
 
 def send(site: Site, slug: str, files: dict[str, bytes], prereg: bytes, entrant: str | None = None) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from app.store import benchmarks, preregs, submissions, tokens
 from tests.cases.evidence_tables import read
 from tests.cases.walkthrough import GOOD, MANIFEST, PREREG
 
-ONLY_A_SERVER_KNOWS = {"registered_by"}
+ONLY_A_SERVER_KNOWS = {"registered_by", "attempt"}
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """The denominator: every registration of a benchmark with what became of it."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -152,6 +153,75 @@ def test_a_known_registration_can_be_registered_for_a_benchmark_later(site: Site
     ]  # fmt: skip
     assert bound["benchmarks"][0]["since"] > first["registered_at"]
     assert outcomes(site) == outcomes(site, "arm2") == [("awaited", None)]
+
+
+def rehearsed(site: Site, started_at: str | None = None) -> dict[str, Any]:
+    """Return what a dry run under the document says."""
+    answer = site.http.post(
+        "/benchmarks/arm/submissions?dry_run=true",
+        files=[("files", ("run.zip", zipped(bundle())))],
+        data={"prereg_sha256": sha256_hex(DOCUMENT), "metadata": json.dumps({"started_at": started_at})},
+        headers=site.auth(),
+    )
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+def test_a_registration_for_no_benchmark_admits_nothing(site: Site) -> None:
+    """Else it could be registered many times where nobody counts it, and the best run be sent."""
+    make_arms(site)
+    answer = post(site, "/preregs", DOCUMENT)[1]
+    outcome, reason = check(send(site), "prereg_benchmark")
+
+    assert answer["warnings"] == [
+        "It is registered for no benchmark, so no run can cite it: give ?benchmark= before the run."
+    ]
+    assert outcome == "failed"
+    assert reason.startswith("The preregistration was registered for no benchmark.")
+
+
+def test_a_registration_is_for_a_benchmark_from_before_the_run(site: Site) -> None:
+    """Registered long ago, but for the benchmark only when the result was known."""
+    make_arms(site)
+    post(site, "/preregs", DOCUMENT)
+    began = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    post(site, "/preregs?benchmark=arm", DOCUMENT)
+    outcome, reason = check(rehearsed(site, began), "prereg_benchmark")
+
+    assert outcome == "failed"
+    assert "after the run began" in reason
+
+
+def test_a_run_may_begin_in_the_second_of_its_registration(site: Site) -> None:
+    """`date -u +%FT%TZ` knows whole seconds only."""
+    make_arms(site)
+    at = post(site, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"]
+    rehearsal = rehearsed(site, datetime.fromisoformat(at).replace(microsecond=0).isoformat())
+
+    assert check(rehearsal, "registered_before_run")[0] == "passed"
+    assert check(rehearsal, "prereg_benchmark")[0] == "passed"
+
+
+def test_unknown_metrics_and_tasks_are_said_at_registration(site: Site) -> None:
+    """Before the run is paid for; the registration stands all the same, for the manifest may follow."""
+    closed = MANIFEST.replace(b"{open: true}", b"[{id: easy}]")
+    post(site, "/benchmarks", closed, "steward")
+    status, answer = post(site, "/preregs", b"benchmark: small\nmetrics: [MASE, MSAE]\ntasks: [easy, hard]\n")
+
+    assert status == 201
+    assert answer["warnings"] == [
+        "The benchmark has no metrics MSAE; it has MASE.", "The benchmark has no tasks hard; it has easy."
+    ]  # fmt: skip
+
+
+def test_a_form_that_the_benchmark_does_not_take_is_said_at_registration(site: Site) -> None:
+    """Arm takes documents."""
+    make_arms(site)
+    answer = post(site, "/preregs", b"benchmark: arm\nmetrics: [success]\n")[1]
+
+    assert answer["warnings"] == [
+        "The benchmark takes preregistrations of the document form; this one has the evaluation form."
+    ]
 
 
 def test_only_the_registrant_binds_a_registration_to_a_benchmark(site: Site) -> None:

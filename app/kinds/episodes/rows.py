@@ -15,6 +15,7 @@ import numpy as np
 from app.errors import Problem
 from app.files.findings import Findings
 from app.kinds.episodes.part import EpisodesPart
+from app.kinds.episodes.traits import traits_of
 from app.manifest.manifest import Manifest, Metric, part_of
 from app.names import clip_for_message, complain_about_name, is_name
 from app.values.magnitude import BEYOND, is_storable
@@ -50,6 +51,7 @@ class _Columns:
     values: list[list[float]] = field(default_factory=list)
     file: list[int] = field(default_factory=list)
     row: list[int] = field(default_factory=list)
+    traits: list[int] = field(default_factory=list)
 
     def add(
         self,
@@ -57,8 +59,9 @@ class _Columns:
         repetition: tuple[int, str],
         values: list[float],
         origin: tuple[int, int],
+        traits: int,
     ) -> None:
-        """Append one episode: (entrant, task, condition), (seed, item), scores, (file, row)."""
+        """Append one episode: (entrant, task, condition), (seed, item), scores, (file, row), its many digits."""
         self.entrant.append(names[0])
         self.task.append(names[1])
         self.condition.append(names[2])
@@ -67,6 +70,7 @@ class _Columns:
         self.values.append(values)
         self.file.append(origin[0])
         self.row.append(origin[1])
+        self.traits.append(traits)
 
 
 class EpisodeRows:
@@ -98,7 +102,8 @@ class EpisodeRows:
             cell.refuse(f"the episode is there already: row {earlier[1]} of {earlier[0]}", "seed", f"{seed}, {item}")
             return
         self._seen[key] = (source.file, row)
-        self._columns.add(names, (seed, item), values, (source.position, row))
+        traits = traits_of(cells, is_text=source.is_text)
+        self._columns.add(names, (seed, item), values, (source.position, row), traits)
 
     def unmeasured(self) -> list[str]:
         """Return the metrics whose column no episode has."""
@@ -119,6 +124,7 @@ class EpisodeRows:
             condition=_code(columns.condition) if any(columns.condition) else None,
             seed=np.array(columns.seed, dtype=np.int64),
             item=_code(columns.item),
+            traits=np.array(columns.traits, dtype=np.int64),
         )
 
     def _names(self, cell: "_Cells") -> tuple[str, str, str | None] | None:

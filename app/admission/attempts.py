@@ -1,0 +1,40 @@
+"""How often this was tried before: under the same registration, and of the same entrants.
+
+Called by `app.admission.rules`. Only a server knows; a run that is checked without one gets no such check.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from app.admission.check import Check, some
+from app.values.forensics import Finding
+
+RULE = "attempt"
+
+
+@dataclass(frozen=True)
+class History:
+    """What was submitted before to the benchmark.
+
+    `n_of_prereg` is the number of this submission among those that cite its registration, None where it cites none;
+    `n_expected` how many the registration lists entrants for. `n_of_entrant` numbers, from 1, the submissions of each
+    entrant for the same tasks. `findings` are what the rows of earlier submissions make of these.
+    """
+
+    n_of_prereg: int | None = None
+    n_expected: int = 1
+    n_of_entrant: Mapping[str, int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+
+def check_attempts(history: History | None) -> list[Check]:
+    """Say which attempt this is; more than the first, or more than there are registered entrants, is a warning."""
+    if history is None:
+        return []
+    again = [f"attempt {n} of {entrant}" for entrant, n in sorted(history.n_of_entrant.items()) if n > 1]
+    told = [some(again)] if again else ["the first of each of its entrants"]
+    if history.n_of_prereg is not None:
+        told.insert(0, f"submission {history.n_of_prereg} under this registration")
+    is_more = bool(again) or (history.n_of_prereg or 0) > history.n_expected
+    sentence = "; ".join(told)
+    return [Check(RULE, "warned" if is_more else "passed", f"{sentence[0].upper()}{sentence[1:]}.")]

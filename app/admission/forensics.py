@@ -1,0 +1,185 @@
+"""Forensics of rows: what honest runs hardly ever show, found within one submission and against earlier ones.
+
+`look_within` is called by `app.kinds.reader` in the process that reads, the rest by `app.admission.rules` and
+`app.receiving.receive`. Pure and vectorised: it costs a few sorts of the rows. Nothing here keeps a run out, because
+each finding has an innocent reason too (a partner that does nothing, a model under two names); it is said where the
+result is read.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.admission.check import Check, listed, some
+from app.stats.arrays import BoolArray, IntArray
+from app.values.fingerprints import (
+    Fingerprint,
+    Hashes,
+    content_hashes,
+    fingerprints_of,
+    many_digits,
+    mix,
+    n_other_results,
+    shared_contents,
+)
+from app.values.forensics import FLAGS, Finding, Forensics
+from app.values.predictions import PredictionBlock
+from app.values.scores import ScoreTable
+
+MIN_REPEATED = 3
+REPEATED_SHARE = 0.5
+"""Half of the rows of a seed, a condition or an entrant have to be found elsewhere."""
+ALIKE_SHARE = 0.3
+"""Of the contents of two entrants together: what two of equal size share when half of each is the other's."""
+MIN_CONTENTS = 5
+MIN_RUN = 8
+DISTINCT_SHARE = 0.5
+"""A run of equal numbers says something only where the numbers around it mostly differ."""
+
+
+@dataclass(frozen=True, repr=False)
+class Earlier:
+    """One entrant's evidence in an earlier submission; `is_same` says that it is of the very entrant."""
+
+    submission: int
+    is_same: bool
+    fingerprint: Fingerprint
+
+
+def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> Forensics:
+    """Return the fingerprints of a submission and what its rows show by themselves."""
+    findings = [*_of_rows(scores), *_of_blocks(blocks)]
+    return Forensics(fingerprints_of(scores, blocks), tuple(findings))
+
+
+def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[Finding]:
+    """Yield what earlier submissions make of this one: other results of the same entrant, another's rows."""
+    for mine in new:
+        for one in earlier:
+            if one.is_same and one.fingerprint.entrant.lower() == mine.entrant.lower():
+                yield from _other_results(mine, one)
+            elif not one.is_same:
+                yield from _another_s_rows(mine, one)
+
+
+def check_forensics(findings: Sequence[Finding], *, was_compared: bool) -> list[Check]:
+    """Return a check for each flag that is raised, or one that says that none is."""
+    raised: dict[str, list[str]] = {}
+    for finding in findings:
+        raised.setdefault(finding.flag, []).append(finding.sentence)
+    if raised:
+        return [Check(flag, "warned", f"{FLAGS[flag]}: {some(raised[flag])}.") for flag in FLAGS if flag in raised]
+    where = "in it, or against earlier submissions" if was_compared else "in it"
+    return [Check("forensics", "passed", f"No repeated rows, runs of equal numbers or foreign identity {where}.")]
+
+
+def _other_results(mine: Fingerprint, one: Earlier) -> Iterator[Finding]:
+    n_other, n_both = n_other_results(mine, one.fingerprint)
+    if n_other:
+        told = f"{mine.entrant} in submission {one.submission}, {n_other} of {n_both} rows that were compared"
+        yield Finding("other_results", mine.entrant, told)
+    elif mine.places == one.fingerprint.places and mine.results != one.fingerprint.results:
+        yield Finding("other_results", mine.entrant, f"{mine.entrant} in submission {one.submission}, some rows")
+
+
+def _another_s_rows(mine: Fingerprint, one: Earlier) -> Iterator[Finding]:
+    old = one.fingerprint
+    if min(len(mine.contents), len(old.contents)) < MIN_CONTENTS:
+        return
+    share = shared_contents(mine.contents, old.contents)
+    if share >= ALIKE_SHARE:
+        told = f"{mine.entrant} has about {share:.0%} of its rows in common with {old.entrant}"
+        yield Finding("same_rows", mine.entrant, f"{told} (submission {one.submission})")
+
+
+def _of_rows(scores: ScoreTable) -> Iterator[Finding]:
+    contents = content_hashes(scores)
+    told = np.flatnonzero(contents)
+    if not len(told):
+        return
+    rows = _Told(scores, told, contents[told])
+    if scores.seed is not None:
+        yield from rows.repeats("repeated_seed", scores.seed[told], str)
+    if scores.condition is not None:
+        words = [*scores.condition.words, "no condition"]
+        yield from rows.repeats("repeated_condition", scores.condition.codes[told], lambda code: words[code])
+    task = scores.task.codes[told].astype(np.uint64)
+    yield from _repeated_entrants(scores.entrant.words, task, scores.entrant.codes[told], rows.contents)
+    yield from _runs(scores.entrant.words, scores.entrant.codes, contents)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """The rows that say something in many digits: where they are, and a hash of it."""
+
+    scores: ScoreTable
+    rows: IntArray
+    contents: Hashes
+
+    def repeats(self, flag: str, side: IntArray, name: Callable[[int], str]) -> Iterator[Finding]:
+        """Yield each entrant with sides (seeds, conditions) of which half the rows stand under another side too."""
+        entrant, task = self.scores.entrant.codes[self.rows], self.scores.task.codes[self.rows]
+        unit = mix(entrant.astype(np.uint64), task.astype(np.uint64))
+        shared = _is_shared(unit, side, self.contents)
+        if not shared.any():
+            return
+        _, first, cell = np.unique(mix(unit, side.astype(np.uint64)), return_index=True, return_inverse=True)
+        n_rows, n_shared = np.bincount(cell), np.bincount(cell[shared], minlength=len(first))
+        by_run: dict[tuple[int, int], list[int]] = {}
+        for at in np.flatnonzero(n_shared >= np.maximum(1, REPEATED_SHARE * n_rows)).tolist():
+            by_run.setdefault((int(entrant[first[at]]), int(task[first[at]])), []).append(at)
+        for (who, where), cells in by_run.items():
+            if (n := int(n_shared[cells].sum())) >= MIN_REPEATED:
+                run = f"{self.scores.entrant.words[who]} on {self.scores.task.words[where]}"
+                shown = listed([name(int(side[first[at]])) for at in cells])
+                yield Finding(flag, self.scores.entrant.words[who], f"{run}, {n:,} rows of {shown}")
+
+
+def _repeated_entrants(words: Sequence[str], unit: Hashes, entrant: IntArray, contents: Hashes) -> Iterator[Finding]:
+    shared = _is_shared(unit, entrant, contents)
+    n_rows, n_shared = np.bincount(entrant, minlength=len(words)), np.bincount(entrant[shared], minlength=len(words))
+    for at in np.flatnonzero(n_shared >= np.maximum(MIN_REPEATED, REPEATED_SHARE * n_rows)).tolist():
+        told = f"{words[at]} has {int(n_shared[at]):,} of {int(n_rows[at]):,} rows in common with another entrant"
+        yield Finding("same_rows", words[at], f"{told} of this submission")
+
+
+def _is_shared(unit: Hashes, side: IntArray, contents: Hashes) -> BoolArray:
+    """Say of each row whether its content stands under another side of the same unit too."""
+    key = mix(unit, contents)
+    order = np.lexsort((side, key))
+    starts = np.flatnonzero(np.concatenate([[True], key[order][1:] != key[order][:-1]]))
+    sides = side[order]
+    differs = np.minimum.reduceat(sides, starts) != np.maximum.reduceat(sides, starts)
+    shared = np.empty(len(key), dtype=np.bool_)
+    shared[order] = np.repeat(differs, np.diff([*starts, len(key)]))
+    return shared
+
+
+def _of_blocks(blocks: Sequence[PredictionBlock]) -> Iterator[Finding]:
+    if not blocks:
+        return
+    hashes = [many_digits(block.values) for block in blocks]
+    names = list(dict.fromkeys(block.entrant for block in blocks))
+    contents = np.concatenate(hashes)
+    entrant = np.repeat([names.index(block.entrant) for block in blocks], [len(each) for each in hashes])
+    told = contents != 0
+    if told.any():
+        yield from _repeated_entrants(names, np.zeros(int(told.sum()), dtype=np.uint64), entrant[told], contents[told])
+        yield from _runs(names, entrant, contents)
+
+
+def _runs(words: Sequence[str], entrant: IntArray, contents: Hashes) -> Iterator[Finding]:
+    """Yield the longest run of equal contents of each entrant, where the rows around it mostly differ."""
+    breaks = (contents[1:] != contents[:-1]) | (entrant[1:] != entrant[:-1])
+    starts = np.flatnonzero(np.concatenate([[True], breaks]))
+    lengths = np.diff([*starts, len(contents)])
+    lengths[contents[starts] == 0] = 0
+    longest: dict[int, int] = {}
+    for at in np.argsort(-lengths, kind="stable")[: (lengths >= MIN_RUN).sum()].tolist():
+        longest.setdefault(int(entrant[starts[at]]), at)
+    for who, at in longest.items():
+        mine = contents[entrant == who]
+        others = mine[mine != contents[starts[at]]]
+        if len(others) >= MIN_RUN and len(np.unique(others)) > DISTINCT_SHARE * len(others):
+            yield Finding("equal_run", words[who], f"{words[who]} has {int(lengths[at])} in a row")

@@ -1,0 +1,68 @@
+"""What was submitted to a benchmark before: the number of an attempt, and what its rows had come to earlier.
+
+Called by `app.receiving.receive` while an upload is checked.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import ARRAY, Integer, cast, func, select
+from sqlalchemy.orm import Session
+
+from app.admission.attempts import History
+from app.admission.check import Registered
+from app.admission.forensics import compare
+from app.db.models import Entrant, Entry, Submission, Task
+from app.kinds.known import kind_of
+from app.kinds.reader import Evidence
+from app.manifest.manifest import Manifest
+from app.store.fingerprints import alike, earlier_of, same_files
+from app.values.forensics import Finding
+
+
+def read_history(
+    session: Session, benchmark_id: int, manifest: Manifest, evidence: Evidence, registered: Registered | None
+) -> History:
+    """Return what earlier submissions, admitted or not, say of this one."""
+    names = evidence.scores.entrant.words
+    prints = evidence.forensics.fingerprints
+    before = [*earlier_of(session, benchmark_id, names), *alike(session, benchmark_id, prints)]
+    bytes_of_others = same_files(session, benchmark_id, evidence.files, names)
+    tasks = evidence.scores.task.words if kind_of(manifest).rows.by_task(manifest) else None
+    return History(
+        n_of_prereg=None if registered is None else _n_citing(session, benchmark_id, registered.sha256) + 1,
+        n_expected=_n_expected(registered),
+        n_of_entrant={name: n + 1 for name, n in _n_before(session, benchmark_id, names, tasks).items()},
+        findings=(*compare(prints, before), *(_same_bytes(*found) for found in bytes_of_others)),
+    )
+
+
+def _same_bytes(file: str, submission: int, entrant: str) -> Finding:
+    return Finding("same_bytes", None, f"{file} is a file of {entrant} too (submission {submission})")
+
+
+def _n_expected(registered: Registered | None) -> int:
+    """Return how many submissions a registration lets expect: one for each of its entrants."""
+    return 1 if registered is None or registered.prereg.entrants is None else len(registered.prereg.entrants)
+
+
+def _n_citing(session: Session, benchmark_id: int, sha256: str) -> int:
+    query = select(func.count()).where(Submission.benchmark_id == benchmark_id, Submission.prereg_sha256 == sha256)
+    return session.scalars(query).one()
+
+
+def _n_before(
+    session: Session, benchmark_id: int, names: Sequence[str], tasks: Sequence[str] | None
+) -> Mapping[str, int]:
+    """Count the submissions that each entrant has already; with `tasks`, those of one of these tasks."""
+    query = (
+        select(func.lower(Entrant.name), func.count())
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .where(Entrant.benchmark_id == benchmark_id, func.lower(Entrant.name).in_({name.lower() for name in names}))
+        .group_by(func.lower(Entrant.name))
+    )
+    if tasks is not None:
+        numbers = select(Task.id).where(Task.benchmark_id == benchmark_id, Task.name.in_(tasks))
+        known = cast(list(session.scalars(numbers)), ARRAY(Integer))
+        query = query.where(Entry.task_ids.bool_op("&&")(known))
+    counts: dict[str, int] = dict(session.execute(query).all())
+    return {name: counts.get(name.lower(), 0) for name in names}

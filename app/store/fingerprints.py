@@ -1,0 +1,103 @@
+"""Fingerprints of evidence: kept when a submission is stored, looked up when the next one arrives.
+
+Called by `app.store.submissions`, `app.store.attempts` and `app.store.provenance`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from sqlalchemy import ARRAY, BigInteger, Select, cast, func, select
+from sqlalchemy.orm import Session
+
+from app.admission.forensics import Earlier
+from app.db.models import Entrant, Entry, Fingerprint, Submission, SubmissionFile
+from app.files.uploads import FileRecord
+from app.values.fingerprints import Fingerprint as Value
+from app.values.forensics import Finding, flags_of
+
+MOST_COMPARED = 20
+"""How many earlier submissions of an entrant, and of others with the same contents, are looked at."""
+
+
+def write_fingerprints(
+    session: Session,
+    submission_id: int,
+    entrants: Mapping[str, int],
+    values: Iterable[Value],
+    findings: tuple[Finding, ...],
+) -> None:
+    """Keep the fingerprints of a submission's entrants with the flags that it raised; `entrants` are their numbers."""
+    session.add_all(
+        Fingerprint(
+            submission_id=submission_id,
+            entrant_id=entrants[value.entrant],
+            n_rows=value.n_rows,
+            places=value.places,
+            results=value.results,
+            sample=value.sample.astype("<u8").tobytes(),
+            contents=list(value.contents),
+            flags=flags_of(findings, value.entrant),
+        )
+        for value in values
+        if value.entrant in entrants
+    )
+
+
+def earlier_of(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Earlier]:
+    """Return the latest fingerprints of entrants by their names, whatever became of the submissions."""
+    lowered = {name.lower() for name in names}
+    number = func.row_number().over(partition_by=Fingerprint.entrant_id, order_by=Fingerprint.submission_id.desc())
+    ranked = (
+        select(Fingerprint.submission_id, Fingerprint.entrant_id, number.label("number"))
+        .join(Entrant, Entrant.id == Fingerprint.entrant_id)
+        .where(Entrant.benchmark_id == benchmark_id, func.lower(Entrant.name).in_(lowered))
+        .subquery()
+    )
+    is_it = (ranked.c.submission_id == Fingerprint.submission_id) & (ranked.c.entrant_id == Fingerprint.entrant_id)
+    query = _select().join(ranked, is_it).where(ranked.c.number <= MOST_COMPARED)
+    return [_earlier(row, name, is_same=True) for row, name in session.execute(query)]
+
+
+def alike(session: Session, benchmark_id: int, values: Sequence[Value]) -> list[Earlier]:
+    """Return fingerprints of other entrants that have contents in common with some of these, the newest first."""
+    contents = sorted({content for value in values for content in value.contents})
+    if not contents:
+        return []
+    lowered = {value.entrant.lower() for value in values}
+    query = _select().where(
+        Entrant.benchmark_id == benchmark_id,
+        func.lower(Entrant.name).not_in(lowered),
+        Fingerprint.contents.bool_op("&&")(cast(contents, ARRAY(BigInteger))),
+    )
+    newest = query.order_by(Fingerprint.submission_id.desc(), Fingerprint.entrant_id).limit(MOST_COMPARED)
+    return [_earlier(row, name, is_same=False) for row, name in session.execute(newest)]
+
+
+def same_files(
+    session: Session, benchmark_id: int, files: Sequence[FileRecord], names: Sequence[str]
+) -> list[tuple[str, int, str]]:
+    """Return files with rows whose very bytes are another entrant's: the name here, the submission, the entrant."""
+    known = {file.sha256: file.name for file in files if file.n_rows}
+    mine = {name.lower() for name in names}
+    query = (
+        select(SubmissionFile.sha256, SubmissionFile.submission_id, Entrant.name)
+        .join(Submission, Submission.id == SubmissionFile.submission_id)
+        .join(Entry, Entry.submission_id == Submission.id)
+        .join(Entrant, Entrant.id == Entry.entrant_id)
+        .where(Submission.benchmark_id == benchmark_id, SubmissionFile.sha256.in_(known))
+        .order_by(SubmissionFile.submission_id, SubmissionFile.position, Entrant.name)
+    )
+    found = list(session.execute(query)) if known else []
+    shared = {(sha256, number) for sha256, number, name in found if name.lower() in mine}
+    others = [(known[sha256], number, name) for sha256, number, name in found if (sha256, number) not in shared]
+    return others[:MOST_COMPARED]
+
+
+def _select() -> Select[Fingerprint, str]:
+    return select(Fingerprint, Entrant.name).join(Entrant, Entrant.id == Fingerprint.entrant_id)
+
+
+def _earlier(row: Fingerprint, name: str, *, is_same: bool) -> Earlier:
+    sample = np.frombuffer(row.sample, dtype="<u8").reshape(2, -1).astype(np.uint64)
+    value = Value(name, row.n_rows, row.places, row.results, sample, tuple(row.contents))
+    return Earlier(row.submission_id, is_same, value)

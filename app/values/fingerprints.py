@@ -1,0 +1,169 @@
+"""What tells one entrant's evidence from any other, in a few hundred bytes: digests of its rows and samples of them.
+
+Made by `app.kinds.reader` when evidence is read, compared by `app.admission.forensics`, kept by
+`app.store.fingerprints`. Everything is vectorised: a million rows cost about a second.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.stats.arrays import FloatArray
+from app.values.predictions import PredictionBlock
+from app.values.scores import Coded, ScoreTable
+
+Hashes = NDArray[np.uint64]
+
+N_RESULTS = 256
+"""How many rows of an entrant are kept to say how many of the same rows came out otherwise."""
+N_CONTENTS = 64
+"""How many contents of rows are kept to find them again under another name."""
+FEW_DECIMALS = 4
+"""A number that is whole after so many decimals may be anybody's; one with more is as good as a signature."""
+
+
+@dataclass(frozen=True, repr=False)
+class Fingerprint:
+    """One entrant's rows in one submission.
+
+    A row's place is its task, condition, seed and item; its result is the values of its metrics. `places` and `results`
+    are digests over all rows, whatever their order. `sample` is [2, <= N_RESULTS]: the places with the smallest hashes
+    and the results there, so that two submissions of the same places have sampled the same ones. `contents` are the
+    smallest hashes of what rows say in many digits, without their places; empty where rows say nothing of the kind.
+    """
+
+    entrant: str
+    n_rows: int
+    places: str
+    results: str
+    sample: Hashes
+    contents: tuple[int, ...]
+
+
+def fingerprints_of(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> tuple[Fingerprint, ...]:
+    """Return a fingerprint of each entrant, in the order of the table's words."""
+    hashed = (place_hashes(scores), hash_values(scores.values), content_hashes(scores))
+    of_blocks: dict[str, list[tuple[Hashes, ...]]] = {}
+    for block in blocks:
+        of_blocks.setdefault(block.entrant, []).append(_of_block(block))
+    found = []
+    for entrant, rows in zip(scores.entrant.words, _rows_by_entrant(scores), strict=True):
+        parts = [tuple(hashes[rows] for hashes in hashed), *of_blocks.get(entrant, ())]
+        found.append(_fingerprint(entrant, *(np.concatenate(part) for part in zip(*parts, strict=True))))
+    return tuple(found)
+
+
+def _rows_by_entrant(scores: ScoreTable) -> list[NDArray[np.intp]]:
+    order = np.argsort(scores.entrant.codes, kind="stable")
+    starts = np.searchsorted(scores.entrant.codes[order], np.arange(len(scores.entrant.words) + 1))
+    return [order[low:high] for low, high in pairwise(starts.tolist())]
+
+
+def n_other_results(new: Fingerprint, old: Fingerprint) -> tuple[int, int]:
+    """Return how many of the sampled rows that both have came out otherwise, and how many both have."""
+    both, ours, theirs = np.intersect1d(new.sample[0], old.sample[0], assume_unique=True, return_indices=True)
+    return int((new.sample[1][ours] != old.sample[1][theirs]).sum()), len(both)
+
+
+def shared_contents(new: Sequence[int], old: Sequence[int]) -> float:
+    """Return the estimated share of contents that two have in common, of all that either has (Broder 1997).
+
+    >>> shared_contents([1, 2, 3, 4], [1, 2, 3, 9])
+    0.75
+    """
+    smallest = sorted({*new, *old})[: max(len(new), len(old))]
+    common = {*new} & {*old}
+    return sum(each in common for each in smallest) / len(smallest) if smallest else 0.0
+
+
+def place_hashes(scores: ScoreTable) -> Hashes:
+    """Return a hash of each row's task, condition, seed and item, [n_rows]."""
+    hashed = _of_words(scores.task, len(scores))
+    hashed = mix(hashed, _of_words(scores.condition, len(scores)))
+    seed = np.zeros(len(scores), dtype=np.int64) if scores.seed is None else scores.seed
+    return mix(mix(hashed, seed.view(np.uint64)), _of_words(scores.item, len(scores)))
+
+
+def content_hashes(scores: ScoreTable) -> Hashes:
+    """Return a hash of what each row says in many digits, [n_rows]; 0 where it says nothing of the kind."""
+    own = many_digits(scores.values)
+    if scores.traits is None:
+        return own
+    traits = np.ascontiguousarray(scores.traits).view(np.uint64)
+    return np.where((own == 0) & (traits == 0), np.uint64(0), mix(own, traits))
+
+
+def many_digits(values: FloatArray) -> Hashes:
+    """Return a hash of the cells of each row that have many digits, [n_rows]; 0 for a row that has none."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        telling = np.isfinite(values) & (values != np.round(values, FEW_DECIMALS))
+    hashed = hash_values(np.where(telling, values, 0.0))
+    return np.where(telling.any(axis=1), hashed, np.uint64(0))
+
+
+def hash_values(values: FloatArray) -> Hashes:
+    """Return a hash of each row of numbers [n_rows, n_columns]; every NaN is the same, and so are both zeros."""
+    clean = np.where(np.isnan(values), np.nan, values + 0.0)
+    hashed = np.zeros(len(values), dtype=np.uint64)
+    for column in np.ascontiguousarray(clean.T):
+        hashed = mix(hashed, column.view(np.uint64))
+    return hashed
+
+
+def mix(first: Hashes, second: Hashes) -> Hashes:
+    """Return a hash of pairs of numbers of 64 bits (splitmix64's finaliser: Steele, Lea & Flood 2014)."""
+    z = first * np.uint64(0x9E3779B97F4A7C15) + second + np.uint64(0x632BE59BD9B4E019)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Hashes = z ^ (z >> np.uint64(31))
+    return mixed
+
+
+def hash_word(word: str) -> int:
+    """Return a hash of a word that is the same in every process."""
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+
+
+def _of_words(column: Coded | None, n_rows: int) -> Hashes:
+    if column is None:
+        return np.zeros(n_rows, dtype=np.uint64)
+    table = np.array([*map(hash_word, column.words), 0], dtype=np.uint64)
+    # NONE, the code of no word, is the last place counted from behind.
+    hashed: Hashes = table[column.codes]
+    return hashed
+
+
+def _of_block(block: PredictionBlock) -> tuple[Hashes, Hashes, Hashes]:
+    """Return places, results and contents of predictions; a place is a position among the items of its task."""
+    task = np.full(len(block.values), hash_word(block.task), dtype=np.uint64)
+    places = mix(task, np.arange(len(block.values), dtype=np.uint64))
+    return places, hash_values(block.values), many_digits(block.values)
+
+
+def _fingerprint(entrant: str, places: Hashes, results: Hashes, contents: Hashes) -> Fingerprint:
+    first = _smallest(places, N_RESULTS)
+    telling = np.unique(contents[contents != 0])[:N_CONTENTS]
+    return Fingerprint(
+        entrant=entrant,
+        n_rows=len(places),
+        places=_digest([np.sort(places)]),
+        results=_digest([np.sort(mix(places, results))]),
+        sample=np.vstack([places[first], results[first]]),
+        contents=tuple(telling.view(np.int64).tolist()),
+    )
+
+
+def _smallest(hashes: Hashes, wanted: int) -> NDArray[np.intp]:
+    """Return where the smallest hashes are, each once, in their order."""
+    return np.unique(hashes, return_index=True)[1][:wanted]
+
+
+def _digest(arrays: Iterable[Hashes]) -> str:
+    hashed = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        hashed.update(array.astype("<u8").tobytes())
+    return hashed.hexdigest()

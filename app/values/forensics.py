@@ -1,0 +1,44 @@
+"""What is noticed about evidence that may have an innocent reason: said beside it, machine-readable, never a refusal.
+
+Made by `app.admission.forensics` and `app.admission.identity`, kept by `app.store.fingerprints`, shown by the pages.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.values.fingerprints import Fingerprint
+
+FLAGS: Mapping[str, str] = {
+    "repeated_seed": "Rows with the same digits under several seeds",
+    "repeated_condition": "Rows with the same digits under several conditions",
+    "same_rows": "Rows with the same digits under two entrants",
+    "same_bytes": "The same file under two entrants",
+    "equal_run": "Rows one after another with the same digits",
+    "other_results": "The same seeds, items and states with other results than before",
+    "identity": "The run says of itself something else than its registration or an earlier run",
+    "no_prereg_in_bundle": "A bundle without the preregistration that it cites",
+}
+"""What can be flagged, in words; in this order."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One flag on one entrant, or on all of them, with the sentence that says what was seen."""
+
+    flag: str
+    entrant: str | None
+    sentence: str
+
+
+@dataclass(frozen=True, repr=False)
+class Forensics:
+    """What was noticed in the files of one submission alone, and what tells them from others."""
+
+    fingerprints: tuple[Fingerprint, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def flags_of(findings: tuple[Finding, ...], entrant: str) -> list[str]:
+    """Return the flags of one entrant, each once, in the order of FLAGS."""
+    seen = {finding.flag for finding in findings if finding.entrant in (None, entrant)}
+    return [flag for flag in FLAGS if flag in seen]

@@ -1,0 +1,87 @@
+"""Attempts: the best of several tries is read as what it is, on the submission, on the row and in the CSV."""
+
+from typing import Any
+
+import pytest
+
+from tests.cases.chamber import MANIFEST, PREREG, bundle, episodes, zipped
+from tests.cases.chamber_http import register, send
+from tests.conftest import Site
+
+
+def try_again(site: Site, n_failures: int) -> dict[str, Any]:
+    """Submit the same seeds with some episodes turned into failures."""
+    records = episodes()
+    for record in records[:n_failures]:
+        record["success"] = False
+    return send(site, "arm", {"run.zip": zipped(bundle(records))}, PREREG)
+
+
+def check(submission: dict[str, Any], rule: str) -> tuple[str, str]:
+    """Return the outcome and the reason of a rule."""
+    (found,) = [each for each in submission["checks"] if each["rule"] == rule]
+    return found["outcome"], found["reason"]
+
+
+def test_the_first_attempt_is_said_to_be_the_first(site: Site) -> None:
+    """And nothing is flagged."""
+    register(site, MANIFEST, PREREG)
+    first = try_again(site, 0)
+
+    assert check(first, "attempt") == (
+        "passed", "Submission 1 under this registration; the first of each of its entrants."
+    )  # fmt: skip
+    assert check(first, "forensics")[0] == "passed"
+
+
+def test_a_third_attempt_is_counted_and_its_other_results_are_flagged(site: Site) -> None:
+    """The same seeds, items and initial states, one registration, three different results."""
+    register(site, MANIFEST, PREREG)
+    third = [try_again(site, n) for n in (7, 3, 0)][-1]
+
+    assert check(third, "attempt") == ("warned", "Submission 3 under this registration; attempt 3 of mover.")
+    outcome, reason = check(third, "other_results")
+    assert outcome == "warned"
+    assert "mover in submission 1, 4 of 40 rows that were compared" in reason
+    assert "mover in submission 2, 2 of 40 rows that were compared" in reason
+
+
+def test_the_row_on_the_board_says_which_attempt_it_is(site: Site) -> None:
+    """In JSON and CSV, with what the owner tried and the flag; a note says so above the table."""
+    register(site, MANIFEST, PREREG)
+    for n in (7, 3, 0):
+        try_again(site, n)
+    board = "/benchmarks/arm/leaderboards/success"
+    document = site.http.get(f"{board}.json").json()
+    (row,) = document["rows"]
+    header, line = site.http.get(f"{board}.csv").text.splitlines()
+    told = dict(zip(header.split(","), line.split(","), strict=True))
+
+    assert (row["attempt"], row["attempt_of_prereg"], row["owner"]) == (3, 3, "alice")
+    assert (row["owner_registrations"], row["owner_entrants"], row["owner_submissions"]) == (1, 1, 3)
+    assert row["flags"] == "other_results"
+    assert (told["attempt"], told["owner_submissions"], told["flags"]) == ("3", "3", "other_results")
+    assert any("alice: 1 registration, 1 entrant, 3 submissions" in note for note in document["notes"])
+
+
+def test_a_refused_attempt_counts(site: Site) -> None:
+    """What was not admitted was tried all the same."""
+    register(site, MANIFEST, PREREG)
+    send(site, "arm", {"run.zip": zipped(bundle(episodes([0])))}, PREREG)
+    second = try_again(site, 0)
+
+    assert check(second, "attempt")[1] == "Submission 2 under this registration; attempt 2 of mover."
+
+
+@pytest.mark.parametrize("digits", [4, 14], ids=["few digits", "many digits"])
+def test_another_entrants_rows_are_flagged_by_their_digits(site: Site, digits: int) -> None:
+    """Forces equal to fourteen digits are a copy; four digits may be anybody's."""
+    register(site, MANIFEST, PREREG)
+    forces = [record | {"force": round((at + 1) / 7, digits)} for at, record in enumerate(episodes())]
+    send(site, "arm", {"run.zip": zipped(bundle(forces))}, PREREG, "mover")
+    copied = [record | {"constraint_violation_peak": 0.0} for record in forces]
+    second = send(site, "arm", {"run.zip": zipped(bundle(copied, repro="again"), "other")}, PREREG, "copy")
+    flagged = {each["rule"]: each["reason"] for each in second["checks"] if each["outcome"] == "warned"}
+
+    assert ("same_rows" in flagged) == (digits == 14)
+    assert "is a file of mover too (submission 1)" in flagged["same_bytes"]
