@@ -410,6 +410,16 @@ class Score(Base):
     recorded: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
 
 
+class Evidence(Base):
+    """The score rows of one entrant in one submission, packed: what boards are computed from. Made of the rows."""
+
+    __tablename__ = "evidence"
+
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
+    content: Mapped[bytes]
+
+
 class LabelSet(Base):
     """The labels of one task of a prediction benchmark: put once by a steward, never served to anyone else.
 

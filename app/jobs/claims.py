@@ -25,7 +25,7 @@ from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.store import preregs, snapshots, submissions
 from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
-from app.store.scores import read_scores
+from app.store.rows import read_scores
 from app.store.snapshots import Inputs, Standing
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table

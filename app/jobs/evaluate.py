@@ -24,8 +24,7 @@ from app.store import benchmarks, preregs, standing, submissions
 from app.store.benchmarks import Declared
 from app.store.locks import take_turns
 from app.store.measured import Piece
-from app.store.scores import read_scores
-from app.store.series import read_series
+from app.store.rows import read_records, read_scores
 from app.values.facts import RunFacts
 
 logger = logging.getLogger(__name__)
@@ -118,7 +117,7 @@ def _compute(session: Session, submission: Submission) -> list[Check]:
     kind = kind_of(declared.manifest)
     evaluation = Evaluation(
         manifest=declared.manifest,
-        rows=read_series(session, pairs) if kind.rows.form == "records" else scores,
+        rows=read_records(session, pairs) if kind.rows.form == "records" else scores,
         facts=RunFacts.from_dict(submission.facts),
         claims=submission.claims,
         bootstrap_method=_bootstrap_method(session, submission),

@@ -10,7 +10,7 @@ from app.store.benchmarks import Declared
 from app.store.labels import load_labels
 from app.store.measured import Pair
 from app.store.predictions import read_blocks
-from app.store.scores import read_scores
+from app.store.rows import read_scores
 
 
 def read_entrant(session: Session, declared: Declared, pairs: Sequence[Pair], entrant: str) -> EntrantEvidence:

@@ -1,14 +1,19 @@
-"""The rows that boards are computed from, read as the kind of evidence keeps them. Called by `app.jobs`."""
+"""The rows of entrants as score tables: the one reader of evidence, whatever its kind. Called by `app.jobs`.
 
-from collections.abc import Sequence
+Blocks come in one statement, the names of tasks in another.
+"""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.db.models import Submission, Task
 from app.kinds.known import kind_of
 from app.manifest.manifest import Manifest
-from app.store.measured import Pair
-from app.store.scores import read_scores
-from app.store.series import read_series
+from app.store.assembly import by_entrant, by_upload
+from app.store.evidence import Pair, read_evidence, unowned_pairs
 from app.values.scores import ScoreTable
 
 
@@ -16,5 +21,39 @@ def read_rows(session: Session, manifest: Manifest, pairs: Sequence[Pair]) -> Sc
     """Return the rows of some (submission, entrant), with what boards need of them beside the metrics."""
     rows = kind_of(manifest).rows
     if rows.form == "records":
-        return read_series(session, pairs)
+        return read_records(session, pairs)
     return read_scores(session, pairs, [*manifest.metrics, *rows.beside])
+
+
+def read_scores(session: Session, pairs: Sequence[Pair], columns: Sequence[str]) -> ScoreTable:
+    """Return the rows of (submission, entrant) pairs as one table with the wanted value columns.
+
+    A submission made under an older manifest may lack a column; its values are null there. Tasks that newer
+    evidence of the entrant has taken over are left out. Rows come in the order of entrant, task and position,
+    whatever the order in which they were stored.
+    """
+    names = {number: name for number, (name, _) in _tasks(session, pairs).items()}
+    return by_entrant(read_evidence(session, pairs), names, columns)
+
+
+def read_records(session: Session, pairs: Sequence[Pair]) -> ScoreTable:
+    """Return the rows of (submission, entrant) pairs with their strata, and what a run measured between its estimators.
+
+    Rows come by submission and in the order of the upload: lrdbench's own stream depends on it. What one run
+    measured between its own estimators says nothing about a board of several runs, and is left out there.
+    """
+    submissions = {submission for submission, _ in pairs}
+    between = unowned_pairs(session, submissions.pop()) if len(submissions) == 1 else []
+    tasks = _tasks(session, pairs)
+    names = {number: name for number, (name, _) in tasks.items()}
+    strata = {number: stratum for number, (_, stratum) in tasks.items()}
+    return by_upload(read_evidence(session, [*pairs, *between]), names, strata)
+
+
+def _tasks(session: Session, pairs: Sequence[Pair]) -> Mapping[int, tuple[str, Any]]:
+    """Return name and stratum of every task of the benchmark that the pairs are of."""
+    if not pairs:
+        return {}
+    benchmark = select(Submission.benchmark_id).where(Submission.id == pairs[0][0]).scalar_subquery()
+    query = select(Task.id, Task.name, Task.stratum).where(Task.benchmark_id == benchmark)
+    return {number: (name, stratum) for number, name, stratum in session.execute(query)}

@@ -1,22 +1,20 @@
-"""Score rows to and from Postgres: binary COPY in, columnar ScoreTable out."""
+"""Score rows into Postgres by binary COPY, and beside them the blocks that boards are computed from."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 from psycopg.types.json import Jsonb
-from sqlalchemy import any_, select
 from sqlalchemy.orm import Session
 
 from app.db.copy_binary import HEADER, TRAILER, encode_rows
-from app.db.models import Entrant, Entry, Score, Submission, Task
+from app.db.driver import bulk_cursor
 from app.stats.arrays import BoolArray, IntArray
+from app.store.evidence import blocks_of, write_evidence
 from app.store.score_keys import refuse_repeated, refuse_strangers, refuse_unnamed
 from app.values.scores import NONE, Coded, ScoreTable
-
-READ_AT_ONCE = 1000
 
 COPY_COLUMNS = (
     ("submission_id", "int8"),
@@ -54,21 +52,19 @@ def copy_scores(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
     """
     refuse_unnamed(scores)
     every = np.arange(len(scores))
-    refuse_repeated(
-        scores, _numbers_of(scores.entrant, keys.entrants, every), _numbers_of(scores.task, keys.tasks, every)
-    )
+    entrants = _numbers_of(scores.entrant, keys.entrants, every)
+    tasks = _numbers_of(scores.task, keys.tasks, every)
+    refuse_repeated(scores, entrants, tasks)
     refuse_strangers(session, keys.submission_id, keys.entrants.values(), keys.tasks.values())
     _copy(session, scores, keys)
+    write_evidence(session, keys.submission_id, blocks_of(scores, entrants, tasks))
 
 
 def _copy(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
-    driver = session.connection().connection.driver_connection
-    if driver is None:
-        raise RuntimeError("the session has lost its connection")
     names = ", ".join(f'"{name}"' for name, _ in COPY_COLUMNS)
     statement = f"COPY score ({names}) FROM STDIN (FORMAT BINARY)"
     only_numbers = _only_numbers(scores)
-    with driver.cursor() as cursor:
+    with bulk_cursor(session) as cursor:
         with cursor.copy(statement) as copy:
             copy.write(HEADER)
             for part in _parts(np.flatnonzero(only_numbers)):
@@ -160,86 +156,3 @@ def _recorded(scores: ScoreTable, at: IntArray) -> Any:
         return repeat(None, len(at))
     columns = {name: _texts(coded, at) for name, coded in scores.recorded.items()}
     return [Jsonb(dict(zip(columns, cells, strict=True))) for cells in zip(*columns.values(), strict=True)]
-
-
-def read_scores(session: Session, pairs: Sequence[tuple[int, int]], columns: Sequence[str]) -> ScoreTable:
-    """Return the rows of (submission, entrant) pairs as one table with the wanted value columns.
-
-    A submission made under an older manifest may lack a column; its values are null there. Tasks that newer
-    evidence of the entrant has taken over are left out. Rows come in the order of entrant, task and position,
-    whatever the order in which they were stored.
-    """
-    ordered = sorted(set(pairs))
-    rows: list[tuple[Any, ...]] = []
-    for start in range(0, len(ordered), READ_AT_ONCE):
-        part = ordered[start : start + READ_AT_ONCE]
-        for layout, wanted in _by_layout(session, part).items():
-            rows += _read_pairs(session, wanted, [_place(layout, column) for column in columns])
-    rows.sort(key=lambda row: (row[0], row[1], row[6], row[11]))
-    return _to_table(rows, tuple(columns))
-
-
-def _by_layout(session: Session, pairs: Sequence[tuple[int, int]]) -> dict[tuple[str, ...], set[tuple[int, int]]]:
-    """Return the pairs by the order in which the values of their submission stand."""
-    query = select(Submission.id, Submission.columns).where(Submission.id.in_({number for number, _ in pairs}))
-    columns = {number: tuple(named) for number, named in session.execute(query)}
-    found: dict[tuple[str, ...], set[tuple[int, int]]] = {}
-    for pair in pairs:
-        found.setdefault(columns[pair[0]], set()).add(pair)
-    return found
-
-
-def _place(layout: Sequence[str], column: str) -> int | None:
-    return layout.index(column) if column in layout else None
-
-
-def _read_pairs(
-    session: Session, pairs: Set[tuple[int, int]], positions: Sequence[int | None]
-) -> list[tuple[Any, ...]]:
-    """Return the rows of pairs whose values stand in the same order, in one query however many they are."""
-    query = (
-        select(
-            Entrant.name, Task.name, Score.condition, Score.seed, Score.item, Score.leaked, Score.position,
-            Score.file, Score.row, Score.values, Score.reason, Score.submission_id, Score.entrant_id,
-        )
-        .join(Entrant, Entrant.id == Score.entrant_id)
-        .join(Task, Task.id == Score.task_id)
-        .join(Entry, (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id))
-        .where(Score.submission_id.in_({number for number, _ in pairs}))
-        .where(Score.entrant_id.in_({entrant for _, entrant in pairs}))
-        .where(Entry.task_ids.is_(None) | (Score.task_id == any_(Entry.task_ids)))
-    )  # fmt: skip
-    return [
-        (*row[:9], [None if at is None else row[9][at] for at in positions], row[10], row[11])
-        for row in session.execute(query)
-        if (row[11], row[12]) in pairs
-    ]
-
-
-def _to_table(rows: list[tuple[Any, ...]], columns: tuple[str, ...]) -> ScoreTable:
-    by_column = list(zip(*rows, strict=True)) or [()] * 11
-    has_seed = any(seed is not None for seed in by_column[3])
-    return ScoreTable(
-        entrant=_code(by_column[0]),
-        task=_code(by_column[1]),
-        condition=_code_or_none(by_column[2]),
-        seed=np.array(by_column[3], dtype=np.int64) if has_seed else None,
-        item=_code_or_none(by_column[4]),
-        leaked=np.array(by_column[5], dtype=np.bool_),
-        file=np.array(by_column[7], dtype=np.int64),
-        row=np.array(by_column[8], dtype=np.int64),
-        columns=columns,
-        values=np.array(by_column[9], dtype=np.float64).reshape(len(rows), len(columns)),
-        reason=_code_or_none(by_column[10]),
-    )
-
-
-def _code(words: Sequence[str | None]) -> Coded:
-    vocabulary = sorted({word for word in words if word is not None})
-    numbers = {word: code for code, word in enumerate(vocabulary)}
-    codes = np.array([NONE if word is None else numbers[word] for word in words], dtype=np.int64)
-    return Coded(tuple(vocabulary), codes)
-
-
-def _code_or_none(words: Sequence[str | None]) -> Coded | None:
-    return _code(words) if any(word is not None for word in words) else None

@@ -16,9 +16,10 @@ from sqlalchemy.orm import Session
 from app.admission.check import StandingRecord
 from app.db.engine import SessionFactory
 from app.db.models import Entrant, Entry, Score, Submission, Task
+from app.store.assembly import STRATUM
 from app.values.scores import NONE, Coded, ScoreTable
 
-STRATUM, ROLE, DIAGNOSTIC = "stratum_json", "role", "diagnostic"
+ROLE, DIAGNOSTIC = "role", "diagnostic"
 PART_ROWS = 500
 
 
@@ -71,23 +72,8 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
     return [StandingRecord(record or "", stratum, first) for record, stratum, first in session.execute(query)]
 
 
-def read_series(session: Session, pairs: Sequence[tuple[int, int]]) -> ScoreTable:
-    """Return the rows of (submission, entrant) pairs, and what a run measured between its estimators.
-
-    Rows come by submission and in the order of the upload: lrdbench's own stream depends on it. What one run
-    measured between its own estimators says nothing about a board of several runs, and is left out there.
-    """
-    rows: list[tuple[Any, ...]] = []
-    columns: dict[str, None] = {}
-    for run in _runs(pairs):
-        stored = _columns(session, run.submission)
-        columns.update(dict.fromkeys(stored))
-        rows += [(*row, stored) for row in session.execute(_rows(run))]
-    return _to_table(rows, tuple(columns))
-
-
 def read_parts(sessions: SessionFactory, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:
-    """Yield the rows of `read_series` in parts of PART_ROWS, each read in a session of its own.
+    """Yield the rows of `app.store.rows.read_records` in parts of PART_ROWS, each read in a session of its own.
 
     So a reader who is slow holds no connection, and one who goes away leaves nothing open; rows are never rewritten.
     """

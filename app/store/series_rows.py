@@ -13,7 +13,8 @@ from app.boards.weighted_rank.groups import PAIRED_RATIO
 from app.boards.weighted_rank.identity import split_identity
 from app.db.engine import SessionFactory
 from app.store import snapshots
-from app.store.series import STRATUM, read_parts
+from app.store.assembly import STRATUM
+from app.store.series import read_parts
 from app.values.scores import ScoreTable
 from app.values.table import Table
 

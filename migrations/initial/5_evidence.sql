@@ -21,6 +21,18 @@ CREATE TABLE score (
     CONSTRAINT pk_score PRIMARY KEY (submission_id, position)
 );
 
+-- The score rows of one entrant in one submission, packed: what boards are computed from. It is made of the rows, in the
+-- transaction that writes them, and `plumbline db rebuild` makes it anew. Numbers hardly compress: not trying is quicker.
+CREATE TABLE evidence (
+    submission_id bigint NOT NULL,
+    entrant_id integer NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT pk_evidence PRIMARY KEY (submission_id, entrant_id),
+    CONSTRAINT fk_evidence_submission_id FOREIGN KEY (submission_id) REFERENCES submission,
+    CONSTRAINT fk_evidence_entrant_id FOREIGN KEY (entrant_id) REFERENCES entrant
+);
+ALTER TABLE evidence ALTER content SET STORAGE EXTERNAL;
+
 -- The labels of one task of a prediction benchmark, packed; never served to anyone but a steward.
 CREATE TABLE label_set (
     benchmark_id integer NOT NULL,

@@ -5,7 +5,8 @@ import pytest
 from sqlalchemy import text
 
 from app.store import benchmarks, entrants
-from app.store.scores import RowKeys, copy_scores, read_scores
+from app.store.rows import read_scores
+from app.store.scores import RowKeys, copy_scores
 from app.values.scores import NONE, Coded, ScoreTable
 from tests.cases.walkthrough import BASE, declare, send
 from tests.conftest import Site
@@ -40,6 +41,7 @@ def test_rows_come_back_as_they_went_in(site: Site, with_texts: bool) -> None:
         entrant = entrants.find_entrant(session, benchmark.id, "Base")
         session.execute(text("ALTER TABLE score DISABLE TRIGGER keep_history"))
         session.execute(text("DELETE FROM score"))
+        session.execute(text("DELETE FROM evidence"))
         session.execute(text("UPDATE submission SET columns = '{MASE,SQL}'"))
         tasks = benchmarks.ensure_tasks(session, benchmark.id, scores.task.words)
         copy_scores(session, scores, RowKeys(submission, {"Base": entrant.id}, tasks))

@@ -1,0 +1,29 @@
+"""The driver's own cursor of a session, for rows in bulk: SQLAlchemy would make objects of every one of them.
+
+Called by `app.store`. What goes wrong is raised as SQLAlchemy would raise it, so that a lost connection is one.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+
+@contextmanager
+def bulk_cursor(session: Session) -> Iterator[psycopg.Cursor[Any]]:
+    """Yield a binary cursor inside the session's own transaction. Raises DBAPIError for what the database refuses."""
+    session.flush()
+    connection = session.connection().connection.driver_connection
+    if connection is None:
+        raise RuntimeError("the session has lost its connection")
+    try:
+        with connection.cursor(binary=True) as cursor:
+            yield cursor
+    except psycopg.Error as error:
+        lost = bool(connection.closed)
+        raise DBAPIError.instance(
+            "rows in bulk", None, error, psycopg.Error, hide_parameters=True, connection_invalidated=lost
+        ) from error

@@ -1,0 +1,138 @@
+"""The rows of one entrant in one submission as one value, and as bytes: what publications read in place of rows.
+
+Made by `app.store.evidence`, from an upload and from stored rows alike; `app.store.assembly` makes tables of blocks.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.store.packing import pack, unpack
+from app.values.scores import NONE, Coded
+
+FORMAT = 1
+"""Blocks of another one are as good as none: they are made of the rows again."""
+
+NUMBERS = ("position", "file", "row", "task", "leaked")
+TEXTS = ("condition", "item", "reason")
+RECORDED = "recorded."
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowBlock:
+    """Rows in the order of their upload; every array has n_rows entries, `values` [n_rows, len(columns)].
+
+    `task` holds numbers of tasks. Texts list their words in the order of the alphabet, and only those that occur; None
+    where there are none. `recorded` lists every column, in the order in which JSONB keeps its keys.
+    """
+
+    columns: tuple[str, ...]
+    values: FloatArray
+    position: IntArray
+    file: IntArray
+    row: IntArray
+    task: IntArray
+    leaked: BoolArray
+    condition: Coded | None = None
+    seed: IntArray | None = None
+    item: Coded | None = None
+    reason: Coded | None = None
+    recorded: Mapping[str, Coded] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def take(self, at: IntArray) -> "RowBlock":
+        """Return some of the rows, in this order."""
+        return RowBlock(
+            columns=self.columns,
+            values=self.values[at],
+            position=self.position[at],
+            file=self.file[at],
+            row=self.row[at],
+            task=self.task[at],
+            leaked=self.leaked[at],
+            condition=take_words(self.condition, at),
+            seed=None if self.seed is None else self.seed[at],
+            item=take_words(self.item, at),
+            reason=take_words(self.reason, at),
+            recorded={name: Coded(*_words_at(coded, at)) for name, coded in in_jsonb_order(self.recorded).items()},
+        )
+
+    def of_tasks(self, tasks: Sequence[int] | None) -> "RowBlock":
+        """Return the rows of some tasks; all of them where None are named."""
+        return self if tasks is None else self.take(np.flatnonzero(np.isin(self.task, tasks)))
+
+
+def split_by_entrant(rows: RowBlock, entrants: IntArray) -> Iterator[tuple[int, RowBlock]]:
+    """Yield the rows of each entrant by its number; `entrants` holds the number of each row's."""
+    order = np.argsort(entrants, kind="stable")
+    numbers, starts = np.unique(entrants[order], return_index=True)
+    for number, at in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
+        yield number, rows.take(at)
+
+
+def in_jsonb_order(recorded: Mapping[str, Coded]) -> dict[str, Coded]:
+    """Return columns in the order in which Postgres keeps the keys of JSONB: shorter ones first."""
+    return {name: recorded[name] for name in sorted(recorded, key=lambda name: (len(name.encode()), name.encode()))}
+
+
+def take_words(coded: Coded | None, at: IntArray) -> Coded | None:
+    """Return the texts of some rows with the words that occur there; None where none does."""
+    if coded is None:
+        return None
+    words, codes = _words_at(coded, at)
+    return Coded(words, codes) if words else None
+
+
+def _words_at(coded: Coded, at: IntArray) -> tuple[tuple[str, ...], IntArray]:
+    codes = coded.codes[at]
+    used = np.unique(codes[codes != NONE]).tolist()
+    ordered = sorted(used, key=lambda code: coded.words[code])
+    place = np.full(len(coded.words) + 1, NONE, dtype=np.int64)
+    place[ordered] = np.arange(len(ordered))
+    # NONE is the last place, which holds NONE.
+    return tuple(coded.words[code] for code in ordered), place[codes]
+
+
+def pack_block(block: RowBlock) -> bytes:
+    """Return a block as bytes; the same rows give the same bytes."""
+    texts = {name: coded for name in TEXTS if (coded := getattr(block, name)) is not None}
+    texts |= {f"{RECORDED}{name}": coded for name, coded in block.recorded.items()}
+    document = {
+        "format": FORMAT,
+        "columns": list(block.columns),
+        "words": {name: list(coded.words) for name, coded in texts.items()},
+    }
+    arrays: dict[str, Any] = {name: getattr(block, name) for name in NUMBERS}
+    arrays |= {} if block.seed is None else {"seed": block.seed}
+    arrays |= {name: coded.codes for name, coded in texts.items()}
+    arrays |= {f"value{at}": block.values[:, at] for at in range(len(block.columns))}
+    return pack(document, arrays)
+
+
+def unpack_block(content: bytes) -> RowBlock | None:
+    """Return the block that `pack_block` packed; None where it was another format."""
+    document, arrays = unpack(content)
+    if document["format"] != FORMAT:
+        return None
+    texts = {name: Coded(tuple(words), arrays[name]) for name, words in document["words"].items()}
+    columns = tuple(document["columns"])
+    values = [arrays[f"value{at}"] for at in range(len(columns))]
+    return RowBlock(
+        columns=columns,
+        values=np.stack(values, axis=1) if values else np.empty((len(arrays["position"]), 0)),
+        position=arrays["position"],
+        file=arrays["file"],
+        row=arrays["row"],
+        task=arrays["task"],
+        leaked=arrays["leaked"],
+        condition=texts.get("condition"),
+        seed=arrays.get("seed"),
+        item=texts.get("item"),
+        reason=texts.get("reason"),
+        recorded={name.removeprefix(RECORDED): coded for name, coded in texts.items() if name.startswith(RECORDED)},
+    )

@@ -1,0 +1,173 @@
+"""Blocks of rows: the same as the rows that they are made of, from whichever side they are made."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sqlalchemy import select, text, update
+
+from app.db.models import Entry, Evidence, Score, Submission
+from app.store.evidence import rebuild_submission, unowned_pairs
+from app.store.packing import pack, unpack
+from app.store.row_blocks import unpack_block
+from app.store.rows import read_records, read_scores
+from tests.cases import publications
+from tests.cases.rows_oracle import flat, records_by_rows, scores_by_rows
+from tests.cases.series_runs import COLUMNS
+from tests.conftest import Site
+
+ODD_SUMMARY = publications.table(
+    publications.SUMMARY_COLUMNS,
+    [
+        ["Zed", "t3", "True", "1e-400", "", "-0.0", "", "", ""],
+        ["Ann", "t2", "False", "5e-324", "1e50", "7", "1", "2", "3"],
+        ["Zed", "t1", "False", "", "-1e50", "1", "", "4", ""],
+    ],
+)
+PART_OF_TASKS = publications.table(
+    publications.EPISODE_COLUMNS, [["lift", s, e, 9 * s + e, 1, e, "left"] for s in (1, 2) for e in (0, 1)]
+)
+ODD_RUN = publications.table(
+    COLUMNS,
+    [
+        row
+        for name in ("RS", "GPH")
+        for row in publications.run_rows(
+            name,
+            {
+                (r, m): "" if r == "r2" else "0.5"
+                for r, m in itertools.product(("r2", "r1"), publications.SERIES_METRICS)
+            },
+        )
+    ],
+)
+SENT = {
+    "summary": (
+        publications.SUMMARY.replace("TASKS", publications.DECLARED),
+        [publications.good_summary("Base"), ODD_SUMMARY],
+    ),
+    "episodes": (publications.EPISODES, [publications.good_episodes(), PART_OF_TASKS]),
+    "series": (publications.SERIES, [publications.good_run("DFA"), ODD_RUN]),
+}
+
+
+def arrive(site: Site, kind: str) -> list[tuple[int, int]]:
+    """Send both files of a kind, have them evaluated, and return (submission, entrant) of each entry."""
+    manifest, files = SENT[kind]
+    slug = publications.begin(site, manifest)
+    for at, content in enumerate(files):
+        name = "metrics.csv" if kind == "series" else f"f{at}.csv"
+        entrant = "Arm" if kind == "episodes" else None
+        answer = publications.send(site, slug, name, content, entrant=entrant)
+        assert answer.status_code == 202, answer.text
+    site.work()
+    with site.sessions() as session:
+        return list(session.execute(select(Entry.submission_id, Entry.entrant_id).order_by(Entry.submission_id)).all())
+
+
+@pytest.mark.parametrize("kind", SENT)
+def test_blocks_are_the_rows_that_they_are_made_of(site: Site, kind: str) -> None:
+    """Score tables out of blocks are those that the definition makes of the rows, word by word and bit by bit."""
+    pairs = arrive(site, kind)
+
+    with site.sessions() as session:
+        columns = ["S", "E", "force", "success", "mae", "of nobody"]
+        assert flat(read_scores(session, pairs, columns)) == flat(scores_by_rows(session, pairs, columns))
+        assert flat(read_records(session, pairs)) == flat(records_by_rows(session, pairs))
+
+
+@pytest.mark.parametrize("kind", SENT)
+def test_rows_make_the_blocks_that_the_upload_made(site: Site, kind: str) -> None:
+    """Making blocks anew from stored rows changes no byte, so that a rebuild moves no published number."""
+    pairs = arrive(site, kind)
+
+    with site.sessions.begin() as session:
+        assert [rebuild_submission(session, number) for number in sorted({number for number, _ in pairs})] == [
+            False
+        ] * 2
+
+
+def test_evidence_that_was_taken_over_task_by_task_is_left_out(site: Site) -> None:
+    """An entry that counts for one task gives the rows of that task."""
+    pairs = arrive(site, "episodes")
+    with site.sessions.begin() as session:
+        task = session.scalars(select(Score.task_id).limit(1)).one()
+        session.execute(update(Entry).values(task_ids=[task]))
+
+        rows = read_scores(session, pairs[:1], ["force"])
+
+        assert len(rows.task.words) == 1
+        assert flat(rows) == flat(scores_by_rows(session, pairs[:1], ["force"]))
+
+
+@pytest.mark.parametrize("lost", ["DELETE FROM evidence", "of another format"])
+def test_a_lost_block_is_made_of_the_rows(site: Site, lost: str) -> None:
+    """Whoever reads where a block is missing, or was packed by another version, gets the same rows."""
+    pairs = arrive(site, "series")
+    with site.sessions.begin() as session:
+        before = flat(read_records(session, pairs))
+        other = (
+            "UPDATE evidence SET content = replace(content::text, '666f726d6174223a31', '666f726d6174223a39')::bytea"
+        )
+        session.execute(text(other if lost == "of another format" else lost))
+
+        assert flat(read_records(session, pairs)) == before
+
+
+def test_a_broken_block_is_mended_by_a_rebuild(site: Site) -> None:
+    """Only what differs from the rows is written, and then it is what it was."""
+    pairs = arrive(site, "summary")
+    with site.sessions.begin() as session:
+        before = session.scalars(select(Evidence.content).order_by(Evidence.submission_id, Evidence.entrant_id)).all()
+        session.execute(text("DELETE FROM evidence WHERE submission_id = :number"), {"number": pairs[-1][0]})
+
+        found = [rebuild_submission(session, number) for number in sorted({number for number, _ in pairs})]
+
+        assert found == [False, True]
+        after = session.scalars(select(Evidence.content).order_by(Evidence.submission_id, Evidence.entrant_id)).all()
+        assert after == before
+
+
+def test_what_is_measured_between_estimators_is_found_without_its_blocks(site: Site) -> None:
+    """Entrants of a submission without an entry are known from its rows where its blocks are lost."""
+    pairs = arrive(site, "series")
+    with site.sessions.begin() as session:
+        session.execute(text("DELETE FROM entry WHERE entrant_id = :number"), {"number": pairs[0][1]})
+        with_blocks = unowned_pairs(session, pairs[0][0])
+        session.execute(text("DELETE FROM evidence"))
+
+        assert unowned_pairs(session, pairs[0][0]) == with_blocks == [pairs[0]]
+
+
+def test_every_submission_with_rows_has_its_blocks_at_once(site: Site) -> None:
+    """Blocks come in the transaction of the rows, before any job has run."""
+    slug = publications.begin(site, SENT["summary"][0])
+    number = publications.send(site, slug, "f.csv", ODD_SUMMARY).json()["id"]
+
+    with site.sessions() as session:
+        kept = session.scalars(select(Evidence.content).where(Evidence.submission_id == number)).all()
+        n_rows = session.scalars(select(Submission.n_rows).where(Submission.id == number)).one()
+        assert sum(len(block) for content in kept if (block := unpack_block(content)) is not None) == n_rows == 3
+
+
+def test_arrays_come_back_as_they_were_packed() -> None:
+    """Shapes, negative numbers, one value repeated, NaN and the sign of zero; nothing of an empty one."""
+    arrays = {
+        "few": np.array([[-1, 2], [3, 300]]),
+        "same": np.full((2, 3), 7),
+        "wide": np.array([2**40, -1]),
+        "floats": np.array([np.nan, -0.0, 1e308, 5e-324]),
+        "zeros": np.array([0.0, -0.0]),
+        "flags": np.array([True, False]),
+        "nothing": np.empty((0, 4)),
+    }
+
+    document, back = unpack(pack({"about": [1, None]}, arrays))
+
+    assert document == {"about": [1, None]}
+    assert {name: array.tolist() for name, array in arrays.items() if name != "floats"} == {
+        name: array.tolist() for name, array in back.items() if name != "floats"
+    }
+    assert back["nothing"].shape == (0, 4)
+    assert np.array_equal(np.signbit(back["zeros"]), [False, True])
+    assert back["floats"].tobytes() == arrays["floats"].tobytes()
