@@ -57,6 +57,11 @@ class CellMatrix:
                 return [self.entrants[at] for at in worst_first[:n_gone]]
         return []
 
+    def only(self, entrants: Sequence[str]) -> "CellMatrix":
+        """Return the columns of some entrants, in their order."""
+        at = [self.column(name) for name in entrants]
+        return CellMatrix(self.tasks, tuple(entrants), self.values[:, at], self.leaked[:, at], self.present[:, at])
+
     def column(self, entrant: str) -> int:
         """Return the position of an entrant. Raises KeyError when it is not on the board."""
         if entrant not in self.entrants:

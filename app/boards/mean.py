@@ -3,15 +3,26 @@
 Found by `app.boards.registry`.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from app.boards.cells import CellMatrix, build_cells
-from app.boards.standing import board_table, cell_at, draw_tasks, ends_at, stand, uncertainty_meta
-from app.boards.tables import MAX_COMPARED, BoardTables, elsewhere_notes, pairwise_notes, sentences, task_pairs_table
+from app.boards.coverage import Roster, rank_among
+from app.boards.standing import (
+    Place,
+    board_table,
+    cell_at,
+    draw_tasks,
+    ends_at,
+    stand,
+    uncertainty_meta,
+    unranked_places,
+)
+from app.boards.tables import MAX_COMPARED, BoardTables, elsewhere_notes, pairwise_notes, task_pairs_table
+from app.boards.task_coverage import filled, task_roster
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest
@@ -19,7 +30,7 @@ from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_means
 from app.stats.interval import probability_beats
 from app.stats.resample import Resamples
-from app.values.frame import Field, with_interval
+from app.values.frame import Ends, Field, with_interval
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
@@ -39,67 +50,115 @@ class Mean(Leaderboard):
 
 
 def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
-    """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it."""
-    cells = build_cells(manifest, spec, scores, spec.metric)
-    kept = _common_tasks(spec, cells)
-    metric = manifest.metrics[spec.metric]
-    values = cells.values[kept]
-    resamples = draw_tasks(spec, len(values))
-    drawn = None if resamples is None else resamples.means(values)
-    sign, level = 1.0 if metric.direction == "maximize" else -1.0, spec.uncertainty.level
-    standing = stand(sign * values.mean(axis=0), None if drawn is None else sign * drawn, level)
+    """Compute the board and its pairwise table. Raises BoardUnavailable when there is no row.
+
+    Ranked are those who have every task of the grid; the others are shown with the mean over what they have.
+    """
+    found = _find(manifest, spec, scores)
     column = Column(
         name=f"mean_{spec.metric}",
-        title=f"Mean {metric.title or spec.metric}",
-        unit=metric.unit,
-        direction=metric.direction,
+        title=f"Mean {manifest.metrics[spec.metric].title or spec.metric}",
+        unit=manifest.metrics[spec.metric].unit,
+        direction=manifest.metrics[spec.metric].direction,
         glossary="mean",
         digits=3,
     )
-    fields = (*with_interval(column, ends_at(values.mean(axis=0), drawn, level)), *_counts(cells, kept))
+    ranked = found.cells.only(found.roster.ranked)
+    sign, level = found.sign, spec.uncertainty.level
+    values = ranked.values[found.kept]
+    resamples = draw_tasks(spec, len(values))
+    drawn = None if resamples is None or not len(ranked.entrants) else resamples.means(values)
+    placed = _placed(spec, found, values, drawn)
+    fields = (*with_interval(column, _ends(found, drawn, level)), *_counts(found.cells, found.kept))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
-            "n_entrants": len(cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
-    board = board_table(spec, fields, standing.placed(cells.entrants), _notes(cells, kept), meta)
-    order = standing.order(cells.entrants)[:MAX_COMPARED]
-    ordered = _Ordered([cells.entrants[at] for at in order], sign * values[:, order],
+            "n_entrants": len(found.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
+    board = board_table(spec, fields, placed, _notes(found), meta)
+    order = [ranked.column(place.entrant) for place, _ in placed[: len(ranked.entrants)]][:MAX_COMPARED]
+    ordered = _Ordered([ranked.entrants[at] for at in order], sign * values[:, order],
                        None if drawn is None else sign * drawn[:, order])  # fmt: skip
-    return BoardTables(board, _pairwise(spec, ordered, resamples, len(cells.entrants)))
+    return BoardTables(board, _pairwise(spec, ordered, resamples, len(ranked.entrants)))
 
 
-def _common_tasks(spec: Mean, cells: CellMatrix) -> BoolArray:
-    """Return which tasks count, [n_tasks]: those with a result of everybody."""
-    failed = np.isnan(cells.values)
-    kept: BoolArray = ~np.asarray(failed.any(axis=1))
-    if spec.missing == "error" and not kept.all():
-        lacking = [cells.entrants[e] for e in np.flatnonzero(failed.any(axis=0))]
-        reason = f"The board requires every result; results are missing of {sentences(lacking)}."
-        raise BoardUnavailable(Unavailable.INCOMPLETE, reason, cells.out_of_step())
+@dataclass(frozen=True)
+class _Found:
+    """Every entrant's values, who of them is ranked, and which tasks [n_tasks] the ranked are compared on.
+
+    `means` are over the tasks that an entrant has, NaN where it has none; `sign` makes larger the better.
+    """
+
+    cells: CellMatrix
+    roster: Roster
+    kept: BoolArray
+    means: FloatArray
+    sign: float
+    ends: tuple[float | None, float | None]
+
+    def bounds(self, entrant: str) -> tuple[int, int] | None:
+        """Return the ranks of an entrant if what it lacks were worst and best; None for who lacks nothing."""
+        if not self.roster.coverages[entrant].n_lacking:
+            return None
+        among = [self.sign * self.means[self.cells.column(name)] for name in self.roster.ranked if name != entrant]
+        own = self.cells.values[:, self.cells.column(entrant)]
+        worst, best = (None if end is None else self.sign * float(filled(own, end).mean()) for end in self.ends)
+        return rank_among(worst, among), 1 if best is None else rank_among(best, among)
+
+
+def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Found:
+    cells = build_cells(manifest, spec, scores, spec.metric)
+    metric, missing = manifest.metrics[spec.metric], np.isnan(cells.values)
+    roster = task_roster(manifest, spec, cells, missing)
+    if manifest.absent == "worst" and not roster.is_provisional:
+        cells = replace(cells, values=filled(cells.values, metric.worst))
+    kept = ~np.asarray(np.isnan(cells.only(roster.ranked).values).any(axis=1))
     if not kept.any():
-        reason = "No task has a result of every entrant, and the board drops tasks with gaps."
-        raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason, cells.without_common_task())
-    return kept
+        reason = "No task has a result of every entrant that could be ranked."
+        raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason)
+    means = [float(v[~np.isnan(v)].mean()) if (~np.isnan(v)).any() else np.nan for v in cells.values.T]
+    sign = 1.0 if metric.direction == "maximize" else -1.0
+    return _Found(cells, roster, kept, np.array(means), sign, (metric.worst, metric.best))
+
+
+def _placed(spec: Mean, found: _Found, values: FloatArray, drawn: FloatArray | None) -> list[tuple[Place, int]]:
+    """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
+    roster, sign = found.roster, found.sign
+    placed = []
+    if roster.ranked:
+        standing = stand(sign * values.mean(axis=0), None if drawn is None else sign * drawn, spec.uncertainty.level)
+        placed = [place for place, _ in standing.placed(roster.ranked)]
+    points = {name: sign * float(found.means[at]) for at, name in enumerate(found.cells.entrants)}
+    return [
+        (replace(place, standing=roster.standing(place.entrant, found.bounds(place.entrant))), at)
+        for place in [*placed, *unranked_places(roster, points)]
+        for at in [found.cells.column(place.entrant)]
+    ]
+
+
+def _ends(found: _Found, drawn: FloatArray | None, level: float) -> Callable[[int], Ends]:
+    """Return the point of a column of the cells, with its interval where it is ranked."""
+    ranked = found.roster.ranked
+    of_ranked = ends_at(found.means[[found.cells.column(name) for name in ranked]], drawn, level)
+    place = {found.cells.column(name): at for at, name in enumerate(ranked)}
+    point = cell_at(found.means)
+    return lambda at: of_ranked(place[at]) if at in place else (point(at), None, None)
 
 
 def _counts(cells: CellMatrix, kept: BoolArray) -> tuple[Field[int], ...]:
     failures, leaked = np.isnan(cells.values).sum(axis=0), cells.leaked[kept].sum(axis=0)
-    n_attempted, n_included = len(cells.tasks), int(kept.sum())
     failed = Column("num_failures", "Failed", "integer", direction="minimize", glossary="num_failures")
-    attempted = Column("n_attempted", "Attempted", "integer", detail=True, glossary="num_failures")
-    included = Column("n_included", "Included", "integer", glossary="num_failures")
     return (
         Field(failed, cell_at(failures)),
-        Field(attempted, lambda at: n_attempted),
-        Field(included, lambda at: n_included),
         Field(Column("n_leaked", "Leaked", "integer", glossary="n_leaked"), cell_at(leaked)),
     )
 
 
-def _notes(cells: CellMatrix, kept: BoolArray) -> Iterator[str]:
-    n_tasks, n_kept = len(cells.tasks), int(kept.sum())
-    yield f"{len(cells.entrants)} entrants on {n_tasks} tasks; {int(np.isnan(cells.values).sum())} failures."
+def _notes(found: _Found) -> Iterator[str]:
+    n_tasks, n_kept = len(found.cells.tasks), int(found.kept.sum())
+    n_failed = int(np.isnan(found.cells.values).sum())
+    yield f"{len(found.cells.entrants)} entrants on {n_tasks} tasks; {n_failed} failures."
     if n_kept < n_tasks:
-        yield f"Tasks with a failure are dropped: {n_kept} of {n_tasks} remain."
-    yield from elsewhere_notes(cells.elsewhere)
+        yield f"The ranked are compared on the {n_kept} of {n_tasks} tasks that all of them have."
+    yield from found.roster.notes("tasks")
+    yield from elsewhere_notes(found.cells.elsewhere)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.tables import BoardTables
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
@@ -40,6 +41,11 @@ class Estimate:
     reason: str | None = None
 
 
+Held = tuple[str, str, int]
+"""A task, a condition, and how many cells of it have a value."""
+Bounds = tuple[float | None, float | None]
+
+
 @dataclass(frozen=True)
 class Measurement:
     """One entrant under one board.
@@ -47,6 +53,11 @@ class Measurement:
     `estimates` are by column name. `replicates` holds [n_resamples] of the number that ranks, and of each number
     whose differences between entrants are shown. `rows` are rows of further tables, by the table's name. `facts`
     are counts for the table. `losses` holds, by task, what paired tests of two entrants need of each item.
+
+    `coverage` is held against the grid; where an axis of it is open, against the entrant's own rows alone, and `held`
+    then says, and is None otherwise, how many cells with a value it has in each (task, condition): by these entrants
+    are held against each other. `bounds` are the scores that rank if what is missing were the worst and the best
+    there is, None for an end that the metric's range lacks.
     """
 
     entrant: str
@@ -55,6 +66,9 @@ class Measurement:
     rows: Mapping[str, Sequence[tuple[Cell, ...]]] = field(default_factory=dict)
     facts: Mapping[str, Cell] = field(default_factory=dict)
     losses: Mapping[str, FloatArray] = field(default_factory=dict)
+    coverage: Coverage = NOTHING_ASKED
+    held: Sequence[Held] | None = None
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +76,14 @@ class EvidenceWords:
     """What a board says of the evidence behind its measurements.
 
     `resampled` is what the resamples draw, `too_few` what there are fewer than two of where they cannot, `failed` what
-    counts as the worst there is. `has_statistics`: a score is a mean or an interquartile mean of many, and says which.
-    `metric_glossary` names the glossary's entry of a metric.
+    counts as the worst there is, `cells` what a grid counts. `has_statistics`: a score is a mean or an interquartile
+    mean of many, and says which. `metric_glossary` names the glossary's entry of a metric.
     """
 
     resampled: str
     too_few: str
     failed: str
+    cells: str = "items"
     has_statistics: bool = False
     notes: tuple[str, ...] = ()
     metric_glossary: Callable[[str], str] = str

@@ -3,7 +3,7 @@
 Called by each ranking method with its point scores and replicates, larger being better.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from app.boards import coverage
+from app.boards.coverage import NOTHING_SAID, Roster, Standing
 from app.manifest.manifest import Leaderboard
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.interval import competition_ranks, percentile_interval, probability_best, rank_interval
@@ -33,10 +35,11 @@ class Place:
     rank_low: int | None = None
     rank_high: int | None = None
     p_best: float | None = None
+    standing: Standing = NOTHING_SAID
 
     def without_interval(self) -> "Place":
         """Return the same rank with nothing that replicates say."""
-        return Place(self.entrant, self.rank)
+        return Place(self.entrant, self.rank, standing=self.standing)
 
 
 FIRST: tuple[Field[Place], ...] = (
@@ -66,6 +69,7 @@ COLUMNS = _known(
         Column("p_best", "P(best)", direction="maximize", glossary="p_best", digits=2),
         lambda place: place.p_best,
     ),
+    *(field.of(lambda place: place.standing) for field in coverage.FIELDS),
 )
 """The columns with which every board ends, whatever its method: one more here is a column on every board."""
 
@@ -129,6 +133,17 @@ class BoardStanding:
     def order(self, names: Sequence[str]) -> list[int]:
         """Return positions from best to worst; equal ranks in the order of their names."""
         return sorted(range(len(names)), key=lambda position: (int(self.ranks[position]), names[position]))
+
+
+def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[Place]:
+    """Yield the places below the ranked: those behind them, best first, then by name those without a rank.
+
+    `points` are scores with larger being better; NaN is none. Nobody here has an interval of the rank.
+    """
+    ranks = roster.behind_ranks({name: point for name, point in points.items() if not np.isnan(point)})
+    yield from (Place(name, rank) for name, rank in sorted(ranks.items(), key=lambda item: (item[1], item[0])))
+    others = [name for group in (*roster.behind, roster.apart) for name in group if name not in ranks]
+    yield from map(Place, sorted(others))
 
 
 def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from app.errors import ManifestRejected, Problem
 from app.manifest.base import Part
+from app.manifest.grid import Grid
 from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, problems_from, shown, with_part
 from app.names import name_key
 
@@ -130,6 +131,8 @@ def _about_names(common: Common) -> Iterator[str]:
         yield f"tasks: the id {task} is used twice (case makes no other name)"
     for board in common.leaderboards:
         yield from _undeclared(board, common)
+    if common.grid is not None:
+        yield from _about_grid(common, common.grid)
 
 
 def _undeclared(board: Leaderboard, common: Common) -> Iterator[str]:
@@ -140,6 +143,20 @@ def _undeclared(board: Leaderboard, common: Common) -> Iterator[str]:
     for task in board.tasks or ():
         if known_tasks is not None and task not in known_tasks:
             yield f"leaderboards.{board.name}.tasks: {task} is not among the declared tasks"
+
+
+def _about_grid(common: Common, grid: Grid) -> Iterator[str]:
+    yield from grid.complaints(common.task_ids(), _unbounded(common))
+    if grid.registration_may_choose and common.admission.prereg != "required":
+        yield "grid.registration_may_choose: needs admission.prereg: required, so that every run names what it chose"
+
+
+def _unbounded(common: Common) -> dict[str, str]:
+    """Return the metrics that rank and whose range has no worst end, with the name of that end."""
+    ranking = {m: board.worst_of(metric) for board in common.leaderboards for m in board.required_metrics()
+               if (metric := common.metrics.get(m)) is not None}  # fmt: skip
+    ends = {"maximize": "min", "minimize": "max"}
+    return {m: ends[common.metrics[m].direction] for m, worst in ranking.items() if worst is None}
 
 
 def _about_methods(common: Common, kind: KindKeys) -> Iterator[str]:

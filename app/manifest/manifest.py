@@ -8,10 +8,12 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, SerializeAsAny, ValidationError, field_validator
 
 from app.errors import Problem
+from app.manifest.asked import NO_FACTS, Asked, GridFacts
 from app.manifest.base import ColumnName, Direction, MetricName, Name, Part, Slug, TaskName, Title
+from app.manifest.grid import Absent, Grid
 from app.names import clip_for_message
 from app.prereg.values import FailurePolicy
 
@@ -54,6 +56,12 @@ class Metric(Part):
         """Return the worst value there is; None where the declared range does not end there."""
         low, high = (self.min, self.max) if self.above is None else (0.0, 1.0)
         return low if self.direction == "maximize" else high
+
+    @property
+    def best(self) -> float | None:
+        """Return the best value there is; None where the declared range does not end there."""
+        low, high = (self.min, self.max) if self.above is None else (0.0, 1.0)
+        return high if self.direction == "maximize" else low
 
 
 class Task(Part):
@@ -149,6 +157,10 @@ class Leaderboard(Part):
         """Return the metrics without which the board cannot rank; the others may be missing."""
         return self.metric_names()
 
+    def worst_of(self, metric: Metric) -> float | None:
+        """Return what an absent value of a metric that ranks counts as where the manifest says worst; None: nothing."""
+        return metric.worst
+
     def ranked_tasks(self) -> Collection[str] | None:
         """Return the tasks whose rows the board reads, None for all of them."""
         return self.tasks
@@ -168,6 +180,7 @@ class Common(Part):
     evidence: EvidenceKind
     metrics: dict[MetricName, Metric] = Field(min_length=1)
     tasks: list[Task] | OpenTasks
+    grid: Grid | None = None
     admission: Annotated[Admission, NOT_MEASURED] = Field(default_factory=Admission)
     claims: Annotated[dict[Name, Claim], NOT_MEASURED] = Field(default_factory=dict)
     leaderboards: Annotated[list[Leaderboard], NOT_MEASURED] = Field(min_length=1)
@@ -222,11 +235,28 @@ class Manifest(Common):
     """A benchmark as its steward declared it. `part` is what its kind of evidence declares, see `part_of`."""
 
     part: SerializeAsAny[KindPart]
+    _facts: GridFacts = PrivateAttr(default=NO_FACTS)
 
     def deciding(self) -> dict[str, Any]:
         """Return, ready for JSON, the keys that decide what is measured from given rows, beside the board's own."""
         shown = {name for name, field in type(self).model_fields.items() if NOT_MEASURED in field.metadata}
-        return self.model_dump(mode="json", exclude=shown)
+        return {**self.model_dump(mode="json", exclude=shown), "items": self._facts.digest}
+
+    def with_grid_facts(self, facts: GridFacts) -> Self:
+        """Return the manifest with what its grid is made of beside its own text."""
+        filled = self.model_copy()
+        filled._facts = facts
+        return filled
+
+    @property
+    def asked(self) -> Asked:
+        """Return what is asked of entrants; where no grid is declared, every axis beside the tasks is open."""
+        return Asked(self.grid or Grid(), self.task_ids(), self._facts)
+
+    @property
+    def absent(self) -> Absent:
+        """Return what becomes of what an entrant lacks."""
+        return (self.grid or Grid()).absent
 
 
 def part_of(manifest: Manifest, part: type[AnyPart]) -> AnyPart:

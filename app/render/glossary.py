@@ -128,12 +128,31 @@ UNCERTAINTY = (
 
 GAPS = (
     Entry(
+        "coverage",
+        "Covered: n of N",
+        "N is what the benchmark's grid asks: its tasks, and within them conditions, seeds and items or records. Who "
+        "submits cannot make it smaller. Included are the cells with a value, absent are those without any row, failed "
+        "those that are there without a value; all of them were attempted. Depending on the manifest what is missing "
+        "counts as the worst there is, or keeps the entrant off the ranks: it is then partial, and shown below the "
+        "ranked ones. Cells that were added to the grid after an entrant was admitted were not asked of it: it has no "
+        "rank on the new board until it runs them, and keeps the one that it had on the old board. Where nobody has "
+        "declared the grid a board is provisional: N is then the most that any entrant has, and who lacks some of it "
+        "ranks behind who lacks less.",
+    ),
+    Entry(
+        "rank_if",
+        "Rank if worst, rank if best",
+        "Where an entrant that lacks something would rank, among those who lack nothing, if all that is missing were "
+        "the worst value there is, and if all of it were the best. What was left out can put it anywhere between the "
+        "two. Where the metric's range has no worst end the first is the last rank; where it has no best end the "
+        "second is 1.",
+    ),
+    Entry(
         "num_failures",
-        "Attempted, included, failed",
-        "Every task of the board is attempted by every entrant; a task without a usable result has failed. Failures "
-        "are counted and shown, and the board's rule says what becomes of them: it refuses to rank (error), leaves "
-        "the task out for everybody (drop), or puts a value in its place (impute). Missing is never zero and never "
-        "silently left out. Included are the tasks that count with a result and not with an imputed value.",
+        "Failed, imputed",
+        "A task without a usable result has failed. Failures are counted and shown, and the board's rule says what "
+        "becomes of them in its score columns: who has one has no score (error), the task is left out for everybody "
+        "(drop), or a value is put in its place (impute). Ranks are about those who have every task.",
     ),
     Entry(
         "n_imputed",

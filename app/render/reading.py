@@ -13,9 +13,10 @@ from app.values.table import Cell, Column, Table
 
 # In the order in which a row passes through them.
 COUNTS = (
-    ("n_attempted", "attempted", "num_failures"),
-    ("n_included", "included", "num_failures"),
-    ("n_absent", "absent", "records"),
+    ("n_attempted", "attempted", "coverage"),
+    ("n_included", "included", "coverage"),
+    ("n_absent", "absent", "coverage"),
+    ("n_failed", "without a value", "coverage"),
     ("num_failures", "failed", "num_failures"),
     ("n_imputed", "imputed", "n_imputed"),
     ("n_leaked", "leaked", "n_leaked"),

@@ -15,6 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from app.boards.coverage import Coverage
 from app.boards.measured import Estimate, Measurement
 from app.db.models import Entry, Measured
 
@@ -84,6 +85,9 @@ def pack_measurement(measurement: Measurement) -> bytes:
         "facts": dict(measurement.facts),
         "replicates": list(measurement.replicates),
         "losses": list(measurement.losses),
+        "coverage": asdict(measurement.coverage),
+        "held": None if measurement.held is None else [list(each) for each in measurement.held],
+        "bounds": None if measurement.bounds is None else list(measurement.bounds),
     }
     arrays: dict[str, Any] = {_DOCUMENT: np.frombuffer(json.dumps(document, allow_nan=False).encode(), dtype=np.uint8)}
     arrays |= {f"replicates{at}": values for at, values in enumerate(measurement.replicates.values())}
@@ -104,6 +108,9 @@ def unpack_measurement(content: bytes) -> Measurement:
             rows={name: tuple(tuple(row) for row in rows) for name, rows in document["rows"].items()},
             facts=document["facts"],
             losses={name: arrays[f"losses{at}"] for at, name in enumerate(document["losses"])},
+            coverage=Coverage(**document["coverage"]),
+            held=None if document["held"] is None else tuple((task, at, n) for task, at, n in document["held"]),
+            bounds=None if document["bounds"] is None else (document["bounds"][0], document["bounds"][1]),
         )
 
 

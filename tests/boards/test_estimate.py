@@ -134,7 +134,9 @@ def test_a_labelled_entrant_stands_without_a_rank() -> None:
 
 def test_one_seed_has_a_point_and_no_interval_and_says_so() -> None:
     """The others' ranks have intervals all the same."""
-    table = board(measure(rows({0: [1.0, 0.0]}), "one"), measure(rows(GOOD), "good"), measure(rows(POOR), "poor"))
+    table = board(
+        measure(rows({0: [1.0, 0.0, 1.0, 0.0]}), "one"), measure(rows(GOOD), "good"), measure(rows(POOR), "poor")
+    )
     by_name = {row["entrant"]: row for row in table.records()}
 
     assert (by_name["one"]["success"], by_name["one"]["success_lower"]) == (0.5, None)
@@ -157,7 +159,7 @@ def test_an_entrant_without_a_value_stands_last_without_a_rank() -> None:
 
 def test_an_interval_without_width_is_flagged() -> None:
     """Every episode succeeds: the interval is kept, its reason is told, and the board names the entrant."""
-    equal = measure(rows({0: [1.0, 1.0], 1: [1.0, 1.0]}), "equal")
+    equal = measure(rows({0: [1.0] * 4, 1: [1.0] * 4}), "equal")
     found = equal.estimates["success"]
     table = board(equal, measure(rows(POOR), "poor"))
 
@@ -169,14 +171,14 @@ def test_an_interval_without_width_is_flagged() -> None:
 
 
 def test_an_episode_without_a_score_counts_as_the_worst() -> None:
-    """To leave the failures empty gives the same number as to tell them, and the board says who did."""
+    """To leave the failures empty gives the same number as to tell them, and a rank behind those who told them."""
     told = measure(rows(POOR), "told")
     left = measure(rows({seed: [value or np.nan for value in values] for seed, values in POOR.items()}), "left")
     table = board(told, left)
 
     assert left.estimates["success"].point == told.estimates["success"].point == pytest.approx(2 / 12)
-    assert (left.facts["n_included"], left.facts["n_failed"]) == (2, 10)
-    assert "Episodes without a score of success, each counted as the worst there is: left (10)." in table.notes
+    assert (left.coverage.n_included, left.coverage.n_failed) == (2, 10)
+    assert [row["rank"] for row in table.records()] == [1, 2]
 
 
 RATES = """
@@ -246,7 +248,7 @@ def test_a_statistic_of_an_unknown_metric_is_refused() -> None:
 
 
 def test_a_composite_weighs_the_axes_that_are_there() -> None:
-    """CM weighs 1 and AS a half; the absent PF marks it as partial."""
+    """CM weighs 1 and AS a half; the absent PF is a missing component."""
     more = ", composite: {title: HRS, weights: {CM: 1.0, AS: 0.5, PF: 0.9}}"
     one, half = {0: [1.0, 1.0], 1: [1.0, 1.0]}, {0: [0.0, 0.0], 1: [1.0, 1.0]}
     first, second = rows(one, task="CM"), rows(half, task="AS")
@@ -264,7 +266,6 @@ def test_a_composite_weighs_the_axes_that_are_there() -> None:
     measured = measure(both, more=more)
 
     assert measured.estimates["success"].point == pytest.approx((1.0 * 1.0 + 0.5 * 0.5) / 1.5)
-    assert measured.facts["partial"] is True
     assert [row[0] for row in measured.rows["components"] if row[-1]] == ["PF"]
 
 

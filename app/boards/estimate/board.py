@@ -5,16 +5,18 @@ value of the ranking metric stands last, also without one.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from app.boards.coverage import Roster, Standing, rank_among
 from app.boards.estimate.pairs import pairwise
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
+from app.boards.held import measured_roster
 from app.boards.measured import ALL_EQUAL, Estimate, EvidenceWords, MeasuredEvidence, Measurement
-from app.boards.standing import BoardStanding, Place, board_table, stand
+from app.boards.standing import BoardStanding, Place, board_table, stand, unranked_places
 from app.boards.tables import BoardTables, sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest
@@ -27,12 +29,18 @@ NOTHING = Estimate(None, reason="nothing_to_aggregate")
 
 @dataclass(frozen=True)
 class Ranked:
-    """The contenders from best to worst, with their standing; the others follow without a rank."""
+    """The contenders from best to worst, with their standing; the others follow.
+
+    `roster` says who of the others is behind the contenders or apart from them; who is labelled is in none of it.
+    """
 
     contenders: tuple[Measurement, ...]
     others: tuple[Measurement, ...]
     standing: BoardStanding | None
     replicates: FloatArray | None
+    roster: Roster
+    metric: str
+    sign: float
 
     def has_spread(self, metric: str) -> list[bool]:
         """Say of each contender whether there are replicates of its score."""
@@ -47,7 +55,33 @@ class Ranked:
         )
         spread = self.has_spread(metric)
         own = [place if has else place.without_interval() for place, has in zip(places, spread, strict=True)]
-        return [*zip(own, self.contenders, strict=True), *((Place(m.entrant), m) for m in self.others)]
+        return [*zip(own, self.contenders, strict=True), *self._below(metric)]
+
+    def _below(self, metric: str) -> Iterator[tuple[Place, Measurement]]:
+        """Yield who is behind the contenders, who stands apart, and last who is labelled or has no score."""
+        by_name = {m.entrant: m for m in self.others}
+        points = {name: self.sign * float(_point(m, metric) or 0.0) for name, m in by_name.items()}
+        listed = [place for place in unranked_places(self.roster, points) if place.entrant in by_name]
+        others = [name for name in by_name if name not in {place.entrant for place in listed}]
+        for place in (*listed, *map(Place, others)):
+            yield place, by_name[place.entrant]
+
+    def with_coverage(self, placed: Sequence[tuple[Place, Measurement]]) -> list[tuple[Place, Measurement]]:
+        """Return the places with what each row says of its coverage."""
+        return [(replace(place, standing=self._standing(m)), m) for place, m in placed]
+
+    def _standing(self, measurement: Measurement) -> Standing:
+        if measurement.entrant not in self.roster.coverages:
+            return Standing(measurement.coverage)
+        return self.roster.standing(measurement.entrant, self._bounds(measurement))
+
+    def _bounds(self, measurement: Measurement) -> tuple[int, int] | None:
+        if measurement.bounds is None:
+            return None
+        worst, best = (None if end is None else self.sign * end for end in measurement.bounds)
+        scores = [self.sign * float(_point(m, self.metric) or 0.0)
+                  for m in self.contenders if m.entrant != measurement.entrant]  # fmt: skip
+        return rank_among(worst, scores), 1 if best is None else rank_among(best, scores)
 
 
 def assemble_board(
@@ -60,7 +94,8 @@ def assemble_board(
     words = evidence.words(manifest, spec)
     fields = _fields(manifest, spec, words, measurements)
     notes, meta = _notes(spec, words, ranked), _meta(manifest, spec, words, measurements)
-    board = board_table(spec, list(fields), ranked.placed(spec.ranked), notes, meta)
+    placed = ranked.with_coverage(ranked.placed(spec.ranked))
+    board = board_table(spec, list(fields), placed, notes, meta)
     pairs = pairwise(manifest, spec, ranked.contenders, ranked.replicates)
     return BoardTables(board, pairs, evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others]))
 
@@ -68,10 +103,12 @@ def assemble_board(
 def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Ranked:
     """Order the contenders by the ranking metric, best first, names deciding between equals."""
     sign = -1.0 if manifest.metrics[spec.ranked].direction == "minimize" else 1.0
-    contenders = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
+    scored = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
+    roster = measured_roster(scored)
+    contenders = [m for m in scored if m.entrant in roster.ranked]
     others = [m for m in measurements if m not in contenders]
     if not contenders:
-        return Ranked((), tuple(others), None, None)
+        return Ranked((), tuple(others), None, None, roster, spec.ranked, sign)
     points = np.array([sign * float(_point(m, spec.ranked) or 0.0) for m in contenders])
     replicates = _replicates(spec, contenders, sign)
     standing = stand(points, replicates, spec.uncertainty.level)
@@ -81,6 +118,9 @@ def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measure
         tuple(others),
         stand(points[order], None if replicates is None else replicates[:, order], spec.uncertainty.level),
         None if replicates is None else replicates[:, order],
+        roster,
+        spec.ranked,
+        sign,
     )
 
 
@@ -142,11 +182,7 @@ def _fact(name: str, measurement: Measurement) -> Cell:
 
 def _count_column(name: str) -> Column:
     title = name.removeprefix("n_").replace("_", " ").capitalize()
-    return (
-        Column(name, title, "flag", glossary=name)
-        if name == "partial"
-        else Column(name, title, "integer", glossary="counts")
-    )
+    return Column(name, title, "integer", glossary="counts")
 
 
 def _estimate_column(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, name: str) -> Column:
@@ -171,18 +207,18 @@ def _estimate_column(manifest: Manifest, spec: EstimateBoard, words: EvidenceWor
 
 def _notes(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple[str, ...]:
     notes = [*words.notes]
-    failed = [f"{m.entrant} ({m.facts['n_failed']})" for m in ranked.contenders if m.facts.get("n_failed")]
+    failed = [f"{m.entrant} ({m.coverage.n_failed})" for m in ranked.contenders if m.coverage.n_failed]
     if failed:
         notes.append(f"{words.failed}, each counted as the worst there is: {sentences(failed)}.")
     if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
         notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
-    if empty := [m.entrant for m in ranked.others if m.entrant not in spec.labels]:
+    notes += ranked.roster.notes(words.cells)
+    unplaced = [m.entrant for m in ranked.others if m.entrant not in ranked.roster.coverages]
+    if empty := [name for name in unplaced if name not in spec.labels]:
         notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
     notes += _without_spread(spec, ranked, words.too_few)
     if flat := list(_without_width(spec, ranked)):
         notes.append(f"Intervals without width, because every resample gives the same: {'; '.join(flat)}.")
-    if partial := [m.entrant for m in ranked.contenders if m.facts.get("partial")]:
-        notes.append(f"Partial, some tasks are missing: {sentences(partial)}.")
     return tuple(notes)
 
 

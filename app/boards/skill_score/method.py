@@ -3,42 +3,69 @@
 Found by `app.boards.registry`. STATISTICS: fev 0.10's `leaderboard` and `pairwise_comparison`.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from app.boards.cells import build_cells
-from app.boards.skill_score.relative import Relative, relative_errors, require_baseline, without_leaks
+from app.boards.cells import CellMatrix, build_cells
+from app.boards.skill_score.ranked import Among, find_ranked
+from app.boards.skill_score.relative import Relative, clipped_errors, require_baseline, treat_missing, without_leaks
 from app.boards.skill_score.spec import SkillScore
 from app.boards.skill_score.times import median_times
-from app.boards.standing import BoardStanding, board_table, cell_at, draw_tasks, ends_at, stand, uncertainty_meta
-from app.boards.tables import MAX_COMPARED, BoardTables, elsewhere_notes, pairwise_notes, sentences, task_pairs_table
+from app.boards.standing import (
+    Place,
+    board_table,
+    cell_at,
+    draw_tasks,
+    ends_at,
+    stand,
+    uncertainty_meta,
+    unranked_places,
+)
+from app.boards.tables import (
+    MAX_COMPARED,
+    NO_ENDS,
+    BoardTables,
+    elsewhere_notes,
+    pairwise_notes,
+    sentences,
+    task_pairs_table,
+)
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.interval import probability_beats
 from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
 from app.stats.resample import Resamples
-from app.values.frame import Field, with_interval
+from app.values.frame import Ends, Field, with_interval
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
 
 def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pairs: bool = True) -> BoardTables:
-    """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it."""
+    """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it.
+
+    The score columns are fev's, failures treated as the board says. Ranks are about those who have every task of the
+    grid, on every task that they have: nobody gains or loses a rank by what is missing of another.
+    """
     cells = build_cells(manifest, spec, scores, spec.metric)
     require_baseline(cells, spec)
-    relative = relative_errors(cells, spec)
-    resamples = draw_tasks(spec, int(relative.kept.sum()))
-    found = _measured(spec, relative, resamples)
-    times = median_times(manifest, spec, scores, relative)
-    fields = (*_effects(spec, found), *times.fields(), *_counts(relative))
-    notes, meta = (*_notes(spec, relative), *times.notes()), _meta(spec, relative) | times.meta()
-    board = board_table(spec, fields, found.standing.placed(cells.entrants), notes, meta)
-    if not with_pairs or len(cells.entrants) < 2:
+    errors = clipped_errors(cells, spec)
+    among = find_ranked(manifest, spec, cells, errors)
+    everyone = treat_missing(cells, errors, spec.missing)
+    scored = among.relative if spec.missing == "error" else everyone
+    resamples = draw_tasks(spec, int(scored.kept.sum()))
+    found = _measured(spec, scored, resamples)
+    times = median_times(manifest, spec, scores, everyone)
+    fields = (*_effects(spec, found, scored, cells), *times.fields(), *_counts(everyone))
+    notes = (*_notes(spec, everyone), *among.roster.notes("tasks"), *times.notes())
+    placed = _placed(spec, among, found, scored)
+    board = board_table(spec, fields, placed, notes, _meta(spec, everyone) | times.meta())
+    if not with_pairs or len(scored.cells.entrants) < 2:
         return BoardTables(board, None)
-    return BoardTables(board, _pairwise(manifest.slug, spec, relative, resamples, found.drawn.get(found.rank_by)))
+    return BoardTables(board, _pairwise(manifest.slug, spec, scored, resamples, found.drawn.get(found.rank_by)))
 
 
 @dataclass(frozen=True)
@@ -48,7 +75,6 @@ class _Found:
     points: Mapping[str, FloatArray]
     drawn: Mapping[str, FloatArray]
     rank_by: str
-    standing: BoardStanding
 
 
 def _measured(spec: SkillScore, relative: Relative, resamples: Resamples | None) -> _Found:
@@ -59,29 +85,46 @@ def _measured(spec: SkillScore, relative: Relative, resamples: Resamples | None)
     drawn = {}
     if resamples is not None:
         drawn = {"win_rate": resamples.means(wins), "skill_score": skill(resamples.means(logs))}
-    rank_by = spec.rank_by if several else "skill_score"
-    return _Found(points, drawn, rank_by, stand(points[rank_by], drawn.get(rank_by), spec.uncertainty.level))
+    return _Found(points, drawn, spec.rank_by if several else "skill_score")
 
 
-def _effects(spec: SkillScore, found: _Found) -> Iterator[Field[int]]:
+def _placed(spec: SkillScore, among: Among, found: _Found, scored: Relative) -> list[tuple[Place, int]]:
+    """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
+    cells, roster = among.cells, among.roster
+    own = _measured(spec, among.relative, draw_tasks(spec, int(among.relative.kept.sum())))
+    scores = dict(zip(scored.cells.entrants, found.points[found.rank_by].tolist(), strict=True))
+    places = []
+    if roster.ranked:
+        standing = stand(own.points[own.rank_by], own.drawn.get(own.rank_by), spec.uncertainty.level)
+        places = [place for place, _ in standing.placed(roster.ranked)]
+    return [
+        (replace(place, standing=roster.standing(name, among.bounds(name, own.rank_by))), cells.column(name))
+        for place in [*places, *unranked_places(roster, scores)]
+        for name in [place.entrant]
+    ]
+
+
+def _effects(spec: SkillScore, found: _Found, scored: Relative, cells: CellMatrix) -> Iterator[Field[int]]:
+    at = {cells.column(name): position for position, name in enumerate(scored.cells.entrants)}
     for name, title in (("win_rate", "Win rate"), ("skill_score", "Skill score")):
         column = Column(name, title, direction="maximize", glossary=name, digits=3)
-        yield from with_interval(column, ends_at(found.points[name], found.drawn.get(name), spec.uncertainty.level))
+        ends = ends_at(found.points[name], found.drawn.get(name), spec.uncertainty.level)
+        yield from with_interval(column, partial(_ends_of, at, ends))
+
+
+def _ends_of(at: Mapping[int, int], ends: Callable[[int], Ends], column: int) -> Ends:
+    return ends(at[column]) if column in at else NO_ENDS
 
 
 def _counts(relative: Relative) -> tuple[Field[int], ...]:
     cells, kept = relative.cells, relative.kept
-    present, n_attempted = cells.present[kept], len(cells.tasks)
+    present = cells.present[kept]
     overlap = (cells.leaked[kept] & present).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
     shared = Column("training_corpus_overlap", "Overlap", glossary="training_corpus_overlap", digits=2)
     failed = Column("num_failures", "Failed", "integer", direction="minimize", glossary="num_failures")
-    attempted = Column("n_attempted", "Attempted", "integer", detail=True, glossary="num_failures")
-    included = Column("n_included", "Included", "integer", detail=True, glossary="num_failures")
     return (
         Field(shared, cell_at(overlap)),
         Field(failed, cell_at(relative.n_failures)),
-        Field(attempted, lambda at: n_attempted),
-        Field(included, cell_at(kept.sum() - relative.n_imputed)),
         Field(Column("n_imputed", "Imputed", "integer", glossary="n_imputed"), cell_at(relative.n_imputed)),
         Field(Column("n_leaked", "Leaked", "integer", glossary="n_leaked"), cell_at(cells.leaked[kept].sum(axis=0))),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.boards.cells import CellMatrix
-from app.boards.skill_score.spec import SkillScore
+from app.boards.skill_score.spec import Missing, SkillScore
 from app.boards.tables import sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.stats.arrays import BoolArray, FloatArray, IntArray
@@ -71,22 +71,28 @@ def _beyond_the_baseline(cells: CellMatrix, spec: SkillScore) -> list[str]:
     return [cells.entrants[entrant] for entrant in np.flatnonzero(cells.present[gaps].any(axis=0))]
 
 
-def relative_errors(cells: CellMatrix, spec: SkillScore) -> Relative:
-    """Divide by the baseline, replace leaked cells, clip, count failures, then treat what is missing."""
+def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
+    """Return errors over the baseline's [n_tasks, n_entrants], leaked ones replaced, clipped; NaN is a failure."""
     errors = ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]])
-    errors = np.clip(without_leaks(cells, errors, spec), spec.clip[0], spec.clip[1])
+    clipped: FloatArray = np.clip(without_leaks(cells, errors, spec), spec.clip[0], spec.clip[1])
+    return clipped
+
+
+def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Relative:
+    """Count the failures of clipped errors, then treat them: the baseline's error, or the task left out for all.
+
+    With `error` nothing is put in their place, and who has one has no score.
+    """
     failed = np.isnan(errors)
     kept = np.ones(len(cells.tasks), dtype=bool)
-    if spec.missing == "drop":
+    if missing == "drop":
         kept = ~np.asarray(failed.any(axis=1))
-    elif spec.missing == "error" and failed.any():
-        lacking = [cells.entrants[entrant] for entrant in np.flatnonzero(failed.any(axis=0))]
-        raise BoardUnavailable(Unavailable.INCOMPLETE, _gaps(cells, failed), lacking)
     if not kept.any():
         reason = "No task has a result of every entrant, and the board drops tasks with gaps."
         raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason, cells.without_common_task())
-    imputed = failed.sum(axis=0) if spec.missing == "impute" else np.zeros(len(cells.entrants), dtype=np.int64)
-    return Relative(cells, np.where(failed, 1.0, errors)[kept], kept, failed.sum(axis=0), imputed)
+    imputed = failed.sum(axis=0) if missing == "impute" else np.zeros(len(cells.entrants), dtype=np.int64)
+    treated = errors if missing == "error" else np.where(failed, 1.0, errors)
+    return Relative(cells, treated[kept], kept, failed.sum(axis=0), imputed)
 
 
 def without_leaks(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:
@@ -94,11 +100,3 @@ def without_leaks(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> Fl
     if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
         return errors
     return np.where(cells.leaked, errors[:, [cells.column(spec.leakage_model)]], errors)
-
-
-def _gaps(cells: CellMatrix, failed: BoolArray) -> str:
-    lacking = [
-        f"{cells.entrants[entrant]} lacks {int(failed[:, entrant].sum())} of {len(cells.tasks)} tasks"
-        for entrant in np.flatnonzero(failed.any(axis=0))
-    ]
-    return f"The board requires every result: {sentences(lacking)}."

@@ -7,6 +7,8 @@ from pydantic import Field, field_validator
 from app.manifest.base import MetricName, Name
 from app.manifest.manifest import Leaderboard, Metric
 
+Missing = Literal["error", "drop", "impute"]
+
 
 class SkillScore(Leaderboard):
     """A board of skill scores: 1 − geometric mean of errors relative to the baseline's."""
@@ -17,7 +19,7 @@ class SkillScore(Leaderboard):
     metric: MetricName
     baseline: Name
     leakage_model: Name | None = None
-    missing: Literal["error", "drop", "impute"] = "error"
+    missing: Missing = "error"
     clip: list[float] = Field(default=[0.01, 100.0], min_length=2, max_length=2)
     rank_by: Literal["skill_score", "win_rate"] = "skill_score"
     normalize_time_per_n_forecasts: int | None = Field(None, ge=1)
@@ -32,6 +34,11 @@ class SkillScore(Leaderboard):
     def metric_names(self) -> tuple[str, ...]:
         """Return the one metric of the board."""
         return (self.metric,)
+
+    def worst_of(self, metric: Metric) -> float | None:
+        """Return the worst relative error there is: errors are clipped, so it is the upper end of the clip."""
+        del metric
+        return self.clip[1]
 
     def check_metric(self, metric: Metric) -> str | None:
         """Return why the metric cannot be used, if it cannot: ratios need errors, smaller being better."""

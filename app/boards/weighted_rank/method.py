@@ -1,20 +1,21 @@
 """Ranking method `weighted_rank`: lrdbench's leaderboard, weighted ranks of metrics that are balanced over strata.
 
-Found by `app.boards.registry`. Ranks are about the records of the benchmark, those that more than half of the
-estimators have; rank intervals come from resampling them within strata, the same records for every estimator.
+Found by `app.boards.registry`. Ranks are about the records of the benchmark's grid, or about all that anyone has where
+none is declared; rank intervals come from resampling them within strata, the same records for every estimator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from app.boards.tables import BoardTables
+from app.boards.weighted_rank.coverage import Ends, component_bounds, covered_metrics, record_roster, with_worst
 from app.boards.weighted_rank.groups import BY_SIZE, balanced, enrolled_estimators, series_groups, stratum_aggregates
 from app.boards.weighted_rank.identity import split_identity
 from app.boards.weighted_rank.pairs import score_pairs, terms_table
 from app.boards.weighted_rank.records import held_records, on_records
-from app.boards.weighted_rank.resampling import resample_components
+from app.boards.weighted_rank.resampling import resample_components, source_metric
 from app.boards.weighted_rank.spec import RankedPart, WeightedRank
 from app.boards.weighted_rank.tables import Components, Found, leaderboard
 from app.errors import BoardUnavailable, Unavailable
@@ -28,33 +29,87 @@ from app.values.scores import ScoreTable
 def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> BoardTables:
     """Compute the board, its pairs and its terms. Raises BoardUnavailable without an estimator.
 
-    An estimator that lacks records of the benchmark stands on the board without a rank.
+    An estimator that lacks records of the grid, or values of them, stands on the board without a rank.
     """
     enrolled = part_of(manifest, RankedPart).enrolled()
     names = enrolled_estimators(scores, enrolled)
     if not names:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
-    held = held_records(scores, names)
-    partial = held.lacking()
-    complete = [name for name in names if name not in partial]
+    held = held_records(scores, names, manifest.asked.named_items())
     groups = [group for group in series_groups(scores) if group.estimator in set(names)]
     groups = list(on_records(groups, held.of_benchmark))
+    covered = covered_metrics(manifest, spec, held, groups)
+    roster = record_roster(manifest, held, covered)
+    if manifest.absent == "worst" and held.asked is not None:
+        groups = with_worst(manifest, held, covered, groups)
+    ranked = [name for name in names if name in roster.ranked]
     over_strata = balanced(stratum_aggregates(groups))
-    components = _components(manifest, spec, complete, over_strata)
-    n_enrolled = len(names if enrolled is None else enrolled)
+    components = _components(manifest, spec, ranked, over_strata)
+    n_enrolled = len(ranked if enrolled is None else enrolled)
     ranks = _ranks(spec, components.oriented, n_enrolled)
     exact = exact_scores(ranks, list(spec.weights.values()))
+    others = _components(manifest, spec, [name for name in names if name not in ranked], over_strata)
+    of_ranked = [group for group in groups if group.estimator in roster.ranked]
     found = Found(
         components=components,
         ranks=ranks,
         scores=[float(score) for score in exact],
         placed=_order(spec, components, exact),
-        drawn=_replicates(manifest, spec, components.names, groups, n_enrolled),
-        partial=_components(manifest, spec, list(partial), over_strata),
+        drawn=_replicates(manifest, spec, components.names, of_ranked, n_enrolled),
+        others=others,
         held=held,
         groups=groups,
+        roster=roster,
+        behind=_behind(spec, components, others, n_enrolled),
+        bounds={
+            name: _bounds(manifest, spec, components, own, component_bounds(manifest, held, covered, groups, name))
+            for name in others.names
+            for own in [others.values[others.names.index(name)]]
+        },
     )
     return BoardTables(leaderboard(manifest, spec, found), score_pairs(spec, found), (terms_table(spec, found),))
+
+
+def _behind(spec: WeightedRank, components: Components, others: Components, n_enrolled: int) -> dict[str, float]:
+    """Return the score that each of the others has beside the ranked alone, larger being better."""
+    found = {}
+    for name, own in zip(others.names, others.oriented, strict=True):
+        ranks = _ranks(spec, np.vstack([components.oriented, own]), max(n_enrolled, len(components.names) + 1))
+        found[name] = -float(exact_scores(ranks, list(spec.weights.values()))[-1])
+    return found
+
+
+def _bounds(
+    manifest: Manifest, spec: WeightedRank, components: Components, own: FloatArray, ends: Mapping[str, Ends]
+) -> tuple[int, int] | None:
+    """Return the ranks that an estimator would have if what it lacks were worst and best; None where it lacks nothing.
+
+    A coverage error is bounded by nothing that the coverage says, so it takes the last or the first rank.
+    """
+    if not ends:
+        return None
+    worst, best = (_with_end(manifest, spec, own, ends, at) for at in (0, 1))
+    return _rank_of(spec, components, worst), _rank_of(spec, components, best)
+
+
+def _with_end(manifest: Manifest, spec: WeightedRank, own: FloatArray, ends: Mapping[str, Ends], at: int) -> FloatArray:
+    oriented = _orient(manifest, tuple(spec.weights), own)
+    for place, metric in enumerate(spec.weights):
+        source = source_metric(metric)
+        if source in ends:
+            value = ends[source][at]
+            is_direct = source == metric and np.isfinite(value)
+            edge = np.inf if at == 0 else -np.inf
+            of_one = np.array([value if n == place else np.nan for n in range(len(oriented))])
+            oriented[place] = _orient(manifest, tuple(spec.weights), of_one)[place] if is_direct else edge
+    return oriented
+
+
+def _rank_of(spec: WeightedRank, components: Components, own: FloatArray) -> int:
+    together = np.vstack([components.oriented, own])
+    ranks = _ranks(spec, together, len(together))
+    scores = exact_scores(ranks, list(spec.weights.values()))
+    return 1 + sum(score < scores[-1] for score in scores[:-1])
 
 
 def _ranks(spec: WeightedRank, oriented: FloatArray, n_enrolled: int) -> FloatArray:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.boards.tables import sentences
-from app.stats.arrays import BoolArray, IntArray
+from app.stats.arrays import BoolArray
 from app.stats.strata import Group
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
@@ -22,13 +22,15 @@ class HeldRecords:
     """Who has a row for which record: `held` is [n_contenders, n_records].
 
     `records` and `strata` are [n_records]; the numbers of a group's records are positions in them. A row counts
-    whatever it says: a record that failed is held.
+    whatever it says: a record that failed is held. `asked` [n_records] are those of the benchmark's grid, None where
+    none is declared.
     """
 
     contenders: tuple[str, ...]
     records: tuple[str, ...]
     strata: tuple[str, ...]
     held: BoolArray
+    asked: BoolArray | None = None
 
     @property
     def known(self) -> BoolArray:
@@ -42,12 +44,11 @@ class HeldRecords:
 
     @property
     def of_benchmark(self) -> BoolArray:
-        """Say which records ranks are about, [n_records]: those that more than half of the contenders have.
+        """Say which records ranks are about, [n_records]: those of the grid, or all that anyone has.
 
-        So one submission of other records does not redefine them. Where no record is so, they are all that anyone has.
+        So nobody who submits decides what the others lack, where a steward has said which records there are.
         """
-        by_most: BoolArray = 2 * self.held.sum(axis=0) > len(self.contenders)
-        return by_most if by_most.any() else self.known
+        return self.known if self.asked is None else self.asked
 
     def lacking(self) -> Mapping[str, int]:
         """Return how many of the benchmark's records each contender has no row for; nothing for those that have all."""
@@ -59,18 +60,13 @@ class HeldRecords:
         return [self.contenders[at] for at in np.flatnonzero((self.held & ~self.of_benchmark).any(axis=1)).tolist()]
 
 
-@dataclass(frozen=True)
-class Attempts:
-    """Values of one estimator: asked for or sent, with a number, and asked for without any row."""
+def held_records(scores: ScoreTable, contenders: Sequence[str], asked: frozenset[str] | None = None) -> HeldRecords:
+    """Return who of the contenders has a row for which record; `asked` are the records of the grid, if it names any.
 
-    n_attempted: int
-    n_included: int
-    n_absent: int
-
-
-def held_records(scores: ScoreTable, contenders: Sequence[str]) -> HeldRecords:
-    """Return who of the contenders has a row for which record."""
-    records = () if scores.item is None else scores.item.words
+    A record that is asked for and that nobody has stands among them.
+    """
+    words = () if scores.item is None else scores.item.words
+    records = (*words, *sorted((asked or frozenset()) - set(words)))
     held = np.zeros((len(contenders), len(records)), dtype=np.bool_)
     strata = [""] * len(records)
     if scores.item is not None:
@@ -80,7 +76,8 @@ def held_records(scores: ScoreTable, contenders: Sequence[str]) -> HeldRecords:
         held[rows[kept], scores.item.codes[kept]] = True
         for record, task in zip(scores.item.codes[kept].tolist(), scores.task.codes[kept].tolist(), strict=True):
             strata[record] = strata[record] or scores.task.words[task]
-    return HeldRecords(tuple(contenders), records, tuple(strata), held)
+    of_grid = None if asked is None else np.array([record in asked for record in records], dtype=np.bool_)
+    return HeldRecords(tuple(contenders), records, tuple(strata), held, of_grid)
 
 
 def on_records(groups: Sequence[Group], wanted: BoolArray) -> Iterator[Group]:
@@ -94,46 +91,16 @@ def on_records(groups: Sequence[Group], wanted: BoolArray) -> Iterator[Group]:
             yield replace(group, values=group.values[kept], records=group.records[kept], denominators=below)
 
 
-def count_attempts(groups: Sequence[Group], contenders: Sequence[str], metrics: Sequence[str]) -> dict[str, Attempts]:
-    """Count values over the metrics, each held against the records for which more than half have a row of that metric.
-
-    What most contenders have and one does not is attempted and absent: to leave a row out does not make fewer attempts.
-    """
-    counted = [group for group in groups if group.metric in set(metrics)]
-    n_records = 1 + max((int(group.records.max()) for group in counted), default=0)
-    attempted, absent, included = (np.zeros(len(contenders), dtype=np.int64) for _ in range(3))
-    for metric in dict.fromkeys(group.metric for group in counted):
-        has, n_values = _cells([g for g in counted if g.metric == metric], contenders, n_records)
-        asked = 2 * has.sum(axis=0) > len(contenders)
-        attempted += (has | asked).sum(axis=1)
-        absent += (asked & ~has).sum(axis=1)
-        included += n_values
-    counts = zip(attempted.tolist(), included.tolist(), absent.tolist(), strict=True)
-    return {name: Attempts(*each) for name, each in zip(contenders, counts, strict=True)}
-
-
-def _cells(groups: Sequence[Group], contenders: Sequence[str], n_records: int) -> tuple[BoolArray, IntArray]:
-    """Return who has a row of one metric for which record, [n_contenders, n_records], and how many have a number."""
-    place = {name: at for at, name in enumerate(contenders)}
-    has = np.zeros((len(contenders), n_records), dtype=np.bool_)
-    n_values = np.zeros(len(contenders), dtype=np.int64)
-    for group in groups:
-        has[place[group.estimator], group.records] = True
-        n_values[place[group.estimator]] += int(group.included.sum())
-    return has, n_values
-
-
 def record_notes(held: HeldRecords) -> Iterator[str]:
-    """Yield what a board says of the records that its ranks are about, and of those who lack some of them."""
+    """Yield what a board says of the records that its ranks are about."""
     yield _common_note(held)
-    n_known, n_ranked = int(held.known.sum()), int(held.of_benchmark.sum())
+    n_ranked = int(held.of_benchmark.sum())
+    n_others = int((held.known & ~held.of_benchmark).sum())
     if others := held.holders_of_others():
         yield (
-            f"Ranks are about the {n_ranked} records that more than half of the estimators have; rows on "
-            f"{n_known - n_ranked} other records are left out: {sentences(others)}."
+            f"Ranks are about the {n_ranked} records of the benchmark; rows on {n_others} other records are left out: "
+            f"{sentences(others)}."
         )
-    if lacking := [f"{name} lacks {count}" for name, count in held.lacking().items()]:
-        yield f"Partial, so shown without a rank: {sentences(lacking)} of the {n_ranked} records."
 
 
 def _common_note(held: HeldRecords) -> str:
@@ -154,15 +121,14 @@ def records_table(held: HeldRecords) -> Table:
     )
     notes = (
         _common_note(held),
-        "A record counts for ranks where more than half of the estimators have a row for it; a row that says that the "
-        "estimate failed is a row.",
+        "A record counts for ranks where the benchmark's grid has it, or where no grid is declared.",
     )
     return Table(TABLE, "Records", columns, rows, notes)
 
 
 def _record_rows(held: HeldRecords) -> Iterator[tuple[Cell, ...]]:
     counts, is_common, is_ranked = held.held.sum(axis=0), held.common, held.of_benchmark
-    for at in np.flatnonzero(held.known).tolist():
+    for at in np.flatnonzero(held.known | held.of_benchmark).tolist():
         absent = [name for name, has in zip(held.contenders, held.held[:, at].tolist(), strict=True) if not has]
         flags = (bool(is_common[at]), bool(is_ranked[at]))
         yield (held.records[at], held.strata[at], int(counts[at]), *flags, ", ".join(absent) or None)

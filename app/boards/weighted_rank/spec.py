@@ -21,6 +21,11 @@ class RankedPart(KindPart):
         """Return who is ranked, None for whoever has rows."""
         return None
 
+    def is_of_every_record(self, metric: str) -> bool:
+        """Say whether each record can have a value of a metric; one that compares two records has none for some."""
+        del metric
+        return True
+
     def board_meta(self) -> dict[str, Any]:
         """Return what a board's `meta` says of the benchmark."""
         return {}

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.standing import Place, board_table, stand
+from app.boards.coverage import Roster
+from app.boards.standing import Place, board_table, stand, unranked_places
 from app.boards.tables import NO_ENDS, sentences
-from app.boards.weighted_rank.records import Attempts, HeldRecords, count_attempts, record_notes
-from app.boards.weighted_rank.resampling import source_metric
+from app.boards.weighted_rank.records import HeldRecords, record_notes
 from app.boards.weighted_rank.spec import RankedPart, WeightedRank
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
@@ -40,7 +40,8 @@ class Components:
 class Found:
     """What the board shows: `placed` are (position, rank) from best to worst, `drawn` replicate scores or None.
 
-    `partial` are the estimators that stand below without a rank. `groups` are the rows on the benchmark's records.
+    `others` are the estimators that stand below, `behind` their scores beside the ranked, larger being better, and
+    `bounds` their ranks if what they lack were worst and best. `groups` are the rows on the benchmark's records.
     """
 
     components: Components
@@ -48,9 +49,12 @@ class Found:
     scores: list[float]
     placed: list[tuple[int, int]]
     drawn: FloatArray | None
-    partial: Components
+    others: Components
     held: HeldRecords
     groups: Sequence[Group]
+    roster: Roster
+    behind: Mapping[str, float]
+    bounds: Mapping[str, tuple[int, int] | None]
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,6 @@ class _Line:
     """What the board says of one estimator; who has no rank has no score, and none in any component."""
 
     values: FloatArray
-    attempts: Attempts
     invalid: float | None
     score: Ends = NO_ENDS
     ranks: Sequence[float] | None = None
@@ -66,23 +69,21 @@ class _Line:
 
 
 def leaderboard(manifest: Manifest, spec: WeightedRank, found: Found) -> Table:
-    """Return the board: those with a rank from best to worst, then the partial ones by name."""
-    attempts = count_attempts(found.groups, found.held.contenders, [source_metric(metric) for metric in spec.weights])
-    rows = (*_ranked_rows(spec, found, attempts), *_partial_rows(found, attempts))
-    notes = _notes(manifest, spec, found, attempts)
+    """Return the board: those with a rank from best to worst, then those who lack something."""
+    rows = (*_ranked_rows(spec, found), *_other_rows(found))
+    notes = _notes(manifest, spec, found)
     return board_table(spec, list(_fields(manifest, spec)), rows, notes, _meta(manifest, spec, found))
 
 
-def _ranked_rows(spec: WeightedRank, found: Found, attempts: Mapping[str, Attempts]) -> Iterator[tuple[Place, _Line]]:
+def _ranked_rows(spec: WeightedRank, found: Found) -> Iterator[tuple[Place, _Line]]:
     ends = _score_ends(spec, found)
     by_name = decided_by_name(found.components.oriented, list(spec.weights.values()))
     for place, at in _places(spec, found):
         low, high = (None if end is None else float(end[at]) for end in ends)
         yield (
-            place,
+            replace(place, standing=found.roster.standing(place.entrant)),
             _Line(
                 values=found.components.values[at],
-                attempts=attempts[place.entrant],
                 invalid=_invalid_rate(found.groups, place.entrant),
                 score=(found.scores[at], low, high),
                 ranks=found.ranks[at].tolist(),
@@ -91,9 +92,14 @@ def _ranked_rows(spec: WeightedRank, found: Found, attempts: Mapping[str, Attemp
         )
 
 
-def _partial_rows(found: Found, attempts: Mapping[str, Attempts]) -> Iterator[tuple[Place, _Line]]:
-    for name, values in zip(found.partial.names, found.partial.values, strict=True):
-        yield Place(name), _Line(values, attempts[name], _invalid_rate(found.groups, name))
+def _other_rows(found: Found) -> Iterator[tuple[Place, _Line]]:
+    values = dict(zip(found.others.names, found.others.values, strict=True))
+    for place in unranked_places(found.roster, found.behind):
+        standing = found.roster.standing(place.entrant, found.bounds[place.entrant])
+        yield (
+            replace(place, standing=standing),
+            _Line(values[place.entrant], _invalid_rate(found.groups, place.entrant)),
+        )
 
 
 def _places(spec: WeightedRank, found: Found) -> Iterator[tuple[Place, int]]:
@@ -146,12 +152,6 @@ def _rank(at: int, line: _Line) -> Cell:
 
 
 COUNTS: tuple[Field[_Line], ...] = (
-    Field(Column("n_attempted", "Attempted", "integer", glossary="counts"), lambda line: line.attempts.n_attempted),
-    Field(Column("n_included", "Included", "integer", glossary="counts"), lambda line: line.attempts.n_included),
-    Field(
-        Column("n_absent", "Absent", "integer", direction="minimize", glossary="records"),
-        lambda line: line.attempts.n_absent,
-    ),
     Field(
         Column("invalid_rate", "Invalid", direction="minimize", glossary="invalid_rate", digits=3),
         lambda line: line.invalid,
@@ -159,12 +159,11 @@ COUNTS: tuple[Field[_Line], ...] = (
 )
 
 
-def _notes(manifest: Manifest, spec: WeightedRank, found: Found, attempts: Mapping[str, Attempts]) -> Iterator[str]:
+def _notes(manifest: Manifest, spec: WeightedRank, found: Found) -> Iterator[str]:
     yield from record_notes(found.held)
+    yield from found.roster.notes("records")
     if silent := sorted(set(part_of(manifest, RankedPart).enrolled() or ()) - set(found.held.contenders)):
         yield f"Enrolled, and without any row yet: {sentences(silent)}."
-    if absent := [name for name in found.components.names if attempts[name].n_absent]:
-        yield f"Values that most estimators have a row for are absent: {sentences(absent)}."
     missing = np.isnan(found.components.values).any(axis=1)
     if lacking := [found.components.names[at] for at in np.flatnonzero(missing).tolist()]:
         yield f"A missing component takes the worst rank: {sentences(lacking)}."

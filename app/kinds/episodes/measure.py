@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from app.boards.estimate.spec import EstimateBoard, Profile, Statistic
 from app.boards.measured import ALL_EQUAL, EntrantEvidence, Estimate, Measurement
 from app.boards.missing_scores import with_worst
+from app.kinds.episodes.grid import hold_against_grid
 from app.manifest.manifest import Manifest, Metric
 from app.stats.aggregate import (
     Aggregate,
@@ -40,7 +41,8 @@ AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
 def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
     """Return every metric of one entrant, averaged over tasks, with what it is made of."""
-    episodes = _Episodes(manifest, spec, evidence.entrant, with_worst(manifest, evidence.scores), evidence.scores)
+    held = hold_against_grid(manifest, spec, evidence)
+    episodes = _Episodes(manifest, spec, evidence.entrant, with_worst(manifest, held.counted), held.delivered)
     estimates: dict[str, Estimate] = {}
     replicates: dict[str, FloatArray] = {}
     for metric in spec.metrics:
@@ -58,6 +60,9 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
             "components": tuple(episodes.components()),
         },
         facts=episodes.facts(),
+        coverage=held.coverage,
+        held=held.grid.held,
+        bounds=held.bounds(),
     )
 
 
@@ -133,17 +138,13 @@ class _Episodes:
 
     def facts(self) -> dict[str, Cell]:
         """Return what was attempted and what of it has a score."""
-        rows = self._of_board()
-        values = self.delivered.value(self.spec.ranked)
+        rows = self._of_board()[: len(self.delivered)]
         seeds = self.delivered.seed
         expected = self._expected_tasks()
         return {
             "n_seeds": 0 if seeds is None else len(np.unique(seeds[rows])),
             "n_episodes": int(rows.sum()),
-            "n_included": int((rows & ~np.isnan(values)).sum()),
-            "n_failed": int((rows & np.isnan(values)).sum()),
             **({"n_tasks": len(self._tasks())} if len(expected) > 1 else {}),
-            **({"partial": bool(set(expected) - set(self._tasks()))} if len(expected) > 1 else {}),
         }
 
     def _breakdown_row(self, task: str, condition: str, metric: str, rows: BoolArray) -> tuple[Cell, ...]:

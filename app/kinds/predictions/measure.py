@@ -13,6 +13,7 @@ import numpy as np
 
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
+from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
 from app.kinds.predictions.intervals import interval_rows
 from app.kinds.predictions.part import PredictionsPart, has_private_labels
 from app.kinds.predictions.reports import report_metrics, report_rows
@@ -32,7 +33,8 @@ MAX_UNDEFINED = 0.05
 
 def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
     """Return every metric of one entrant, averaged over tasks, with its intervals and reports by task."""
-    tasks = list(_tasks(manifest, spec, evidence))
+    held = hold_against_labels(manifest, spec, evidence)
+    tasks = list(_tasks(manifest, spec, held.evidence))
     measured = [_measure(manifest, spec, evidence.entrant, task) for task in tasks]
     estimates = {metric: _over_tasks(metric, spec, measured) for metric in spec.metrics}
     rows: dict[str, list[tuple[Cell, ...]]] = {"intervals": []}
@@ -48,6 +50,9 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
         rows=rows,
         facts=_facts(manifest, spec, tasks),
         losses={} if _has_own_labels(manifest) else {task.task: unit_losses(task) for task in tasks},
+        coverage=held.coverage,
+        held=held.own,
+        bounds=held.bounds({one.task.task: one.estimates[spec.ranked].estimate.point for one in measured}),
     )
 
 
@@ -68,17 +73,11 @@ class _Measured:
 def _tasks(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Iterator[TaskPredictions]:
     part = part_of(manifest, PredictionsPart).predictions
     blocks = {block.task: block for block in evidence.predictions}
-    for task in _expected(manifest, spec, list(blocks)):
+    for task in expected_tasks(manifest, spec, list(blocks)):
         block = blocks.get(task)
         labels = None if block is None else block.labels or evidence.labels.get(task)
         if block is not None and labels is not None:
             yield complete(part, block, labels)
-
-
-def _expected(manifest: Manifest, spec: EstimateBoard, there: Sequence[str]) -> Sequence[str]:
-    if spec.composite is not None:
-        return list(spec.composite.weights)
-    return spec.tasks or manifest.task_ids() or sorted(there)
 
 
 def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPredictions) -> _Measured:
@@ -137,14 +136,13 @@ def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured])
 
 
 def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredictions]) -> dict[str, Cell]:
-    expected = _expected(manifest, spec, [task.task for task in tasks])
+    expected = expected_tasks(manifest, spec, [task.task for task in tasks])
     groups = sum(len(task.unit_weights) for task in tasks)
     is_ranking = part_of(manifest, PredictionsPart).predictions.kind == "ranking"
     return {
         "n_items": sum(len(task) for task in tasks),
         **({"n_groups": groups} if is_ranking else {}),
-        "n_failed": sum(int(task.failed.sum()) for task in tasks),
-        **({"n_tasks": len(tasks), "partial": len(tasks) < len(expected)} if len(expected) > 1 else {}),
+        **({"n_tasks": len(tasks)} if len(expected) > 1 else {}),
     }
 
 

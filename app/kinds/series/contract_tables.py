@@ -18,7 +18,7 @@ from app.boards.weighted_rank.groups import (
     stratum_aggregates,
 )
 from app.boards.weighted_rank.identity import split_identity
-from app.boards.weighted_rank.records import held_records, records_table
+from app.boards.weighted_rank.records import HeldRecords, held_records, records_table
 from app.kinds.series.part import SeriesPart, SeriesUncertainty
 from app.kinds.series.uncertainty import SeriesInterval, series_intervals
 from app.manifest.manifest import Manifest, part_of
@@ -37,6 +37,10 @@ HEAT = {
 }
 
 
+def _held(manifest: Manifest, part: SeriesPart, scores: ScoreTable) -> HeldRecords:
+    return held_records(scores, enrolled_estimators(scores, part.estimators), manifest.asked.named_items())
+
+
 def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
     """Return the contract's tables, the failed records behind them, and who has which record."""
     part, series = part_of(manifest, SeriesPart), _Series.of(scores)
@@ -47,7 +51,7 @@ def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
         series.failures(),
         series.failure_map(),
         series.failed_records(),
-        records_table(held_records(scores, enrolled_estimators(scores, part.estimators))),
+        records_table(_held(manifest, part, scores)),
     ]
     return [*tables, series.stress_metrics()] if part.mode == "stress_test" else tables
 

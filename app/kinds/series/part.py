@@ -7,7 +7,7 @@ from pydantic import Field
 
 from app.boards.weighted_rank.identity import identity_of, split_identity
 from app.boards.weighted_rank.spec import RankedPart
-from app.kinds.series.catalog import CATALOG, CatalogMetric, Mode
+from app.kinds.series.catalog import CATALOG, STRESS_ONLY, CatalogMetric, Mode
 from app.kinds.series.metrics import CatalogUse, expand_metrics, with_levels
 from app.kinds.series.names import EstimatorName
 from app.manifest.base import MetricName, Name, Part
@@ -61,6 +61,11 @@ class SeriesPart(RankedPart):
     def enrolled(self) -> Sequence[str] | None:
         """Return the declared estimators."""
         return self.estimators
+
+    def is_of_every_record(self, metric: str) -> bool:
+        """Say no of what compares a stressed series with its clean one, which has no row of it."""
+        known = CATALOG.get(split_identity(metric)[0])
+        return known is None or known.modes != STRESS_ONLY
 
     def board_meta(self) -> dict[str, Any]:
         """Return the mode."""

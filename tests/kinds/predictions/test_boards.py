@@ -276,7 +276,7 @@ def test_missing_predictions_cost_the_most() -> None:
     found = measure(manifest, "A", gaps, truth)
 
     assert points(found) == points(measure(manifest, "A", worst, truth))
-    assert found.facts["n_failed"] == 20
+    assert (found.coverage.n_failed, found.coverage.is_whole) == (20, True)
 
 
 @pytest.mark.parametrize("part", ["kind: regression, missing: failure", "kind: ranking, missing: failure"])
@@ -294,7 +294,7 @@ def test_missing_values_and_ranks_cost_too(part: str) -> None:
 
 
 def test_tasks_are_averaged_and_gaps_are_shown() -> None:
-    """Two of three tasks: the mean of both, marked as partial."""
+    """Two of three tasks: the mean of both."""
     truth, scores = two_classes()
     other, others = two_classes(200, seed=2)
     manifest = benchmark(BINARY, ("auc",), tasks=("t", "u", "v"))
@@ -303,7 +303,7 @@ def test_tasks_are_averaged_and_gaps_are_shown() -> None:
     alone = [points(measure(manifest, "A", *pair))["auc"] for pair in ((scores, truth), (others, second))]
 
     assert points(both)["auc"] == pytest.approx(np.mean(alone))
-    assert (both.facts["n_tasks"], both.facts["partial"]) == (2, True)
+    assert both.facts["n_tasks"] == 2
     assert {row[0] for row in both.rows["intervals"]} == {"t", "u"}
 
 

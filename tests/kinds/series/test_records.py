@@ -22,8 +22,8 @@ BOARD = "leaderboards/canonical-accuracy"
 Values = Mapping[str, Mapping[str, float | None]]
 
 
-def manifest(more: str = "", estimators: str = "") -> Manifest:
-    """Return a benchmark of errors and run times."""
+def manifest(more: str = "", estimators: str = "", grid: str = "") -> Manifest:
+    """Return a benchmark of errors and run times; `grid` is that of its records, if it declares one."""
     return parse_manifest(
         f"""
 schema_version: 1
@@ -34,6 +34,7 @@ mode: ground_truth
 {estimators}
 metrics: {{catalog: lrdbench, use: [mae, runtime, coverage@0.95, coverage_error@0.95, ci_width@0.95]}}
 tasks: {{open: true}}
+{grid}
 leaderboards:
   - {{name: main, method: weighted_rank, weights: {{mae: 0.5, runtime: 0.5}}, uncertainty: {{n_resamples: 200}}{more}}}
 """.encode()
@@ -77,50 +78,67 @@ def board(scores: ScoreTable, declared: Manifest) -> tuple[list[dict[str, object
 
 
 ALL = {"r1": 0.3, "r2": 0.4, "r3": 0.5}
+THREE = "grid: {items: [r1, r2, r3]}"
 
 
 def test_a_single_good_record_wins_nothing() -> None:
     """C has one of three records: no rank, and a note that says how many it lacks."""
-    found, notes = board(rows({"A": ALL, "B": ALL, "C": {"r1": 0.0}}), manifest())
+    found, notes = board(rows({"A": ALL, "B": ALL, "C": {"r1": 0.0}}), manifest(grid=THREE))
 
     assert [(row["entrant"], row["rank"], row["n_attempted"], row["n_absent"]) for row in found] == [
         ("A", 1, 6, 0), ("B", 1, 6, 0), ("C", None, 6, 4),
     ]  # fmt: skip
-    assert "Partial, so shown without a rank: C lacks 2 of the 3 records." in notes
+    assert "Partial, so shown apart without a rank: C (2 of 6 included)." in notes
+    assert (found[-1]["rank_if_worst"], found[-1]["rank_if_best"]) == (3, 1)
 
 
 def test_records_that_nobody_else_has_count_for_nothing() -> None:
     """C adds a record of its own on which it is perfect: its mean stays that of the three, and the note names it."""
     mine = {record: value + 0.1 for record, value in ALL.items()}
-    found, notes = board(rows({"A": ALL, "B": ALL, "C": {**mine, "easy": 0.0}}), manifest())
+    found, notes = board(rows({"A": ALL, "B": ALL, "C": {**mine, "easy": 0.0}}), manifest(grid=THREE))
     last = found[-1]
 
     assert (last["entrant"], last["rank"], last["metric__mae"]) == ("C", 3, pytest.approx(0.5))
     assert any("rows on 1 other records are left out: C." in note for note in notes)
 
 
-def test_a_record_that_failed_is_not_lacking() -> None:
-    """A null is a row: it is counted as attempted and not as included, and its estimator has a rank."""
-    found, _ = board(rows({"A": ALL, "B": {**ALL, "r3": None}}), manifest())
+def test_an_empty_error_is_lacking() -> None:
+    """A null is an absence: whoever leaves its worst record empty has no rank, and stands apart."""
+    found, _ = board(rows({"A": ALL, "B": {**ALL, "r3": None}}), manifest(grid=THREE))
     failing = next(row for row in found if row["entrant"] == "B")
 
-    assert (failing["rank"], failing["n_attempted"], failing["n_included"], failing["n_absent"]) == (1, 6, 5, 0)
+    assert (failing["rank"], failing["n_attempted"], failing["n_included"], failing["n_failed"]) == (None, 6, 5, 1)
+    assert failing["unranked_because"] == "partial"
 
 
 def test_a_metric_left_out_on_some_records_is_absent() -> None:
     """B has every record and no run time on two of them: attempted all the same."""
-    found, notes = board(rows({"A": ALL, "B": ALL, "C": ALL}, {"B": {"r1": None, "r2": None}}), manifest())
+    times = {"B": {"r1": None, "r2": None}}
+    found, _ = board(rows({"A": ALL, "B": ALL, "C": ALL}, times), manifest(grid=THREE))
     named = {str(row["entrant"]): row for row in found}
 
     assert (named["B"]["n_attempted"], named["B"]["n_included"], named["B"]["n_absent"]) == (6, 4, 2)
-    assert "Values that most estimators have a row for are absent: B." in notes
+    assert named["B"]["rank"] is None
 
 
-def test_estimators_without_a_record_in_common_are_all_partial() -> None:
-    """Two that have nothing to be compared on: both are shown, neither has a rank."""
-    found, _ = board(rows({"A": {"r1": 0.1}, "B": {"r2": 0.2}}), manifest())
+def test_without_a_grid_who_lacks_records_ranks_behind() -> None:
+    """The board is provisional and says so; one stranger with one record changes neither rank nor interval."""
+    honest = {"A": ALL, "B": {record: value + 0.1 for record, value in ALL.items()}}
+    before, _ = board(rows(honest), manifest())
+    after, notes = board(rows({**honest, "C": {"r1": 0.0}}), manifest())
+    shown = ("entrant", "rank", "rank_low", "rank_high", "p_best", "score")
 
-    assert [(row["entrant"], row["rank"], row["metric__mae"]) for row in found] == [("A", None, 0.1), ("B", None, 0.2)]
+    assert [[row[name] for name in shown] for row in after[:2]] == [[row[name] for name in shown] for row in before]
+    assert (after[2]["entrant"], after[2]["rank"], after[2]["rank_low"]) == ("C", 3, None)
+    assert any(note.startswith("Provisional: nobody has declared which records there are") for note in notes)
+
+
+def test_without_a_grid_estimators_of_other_records_are_compared_with_nobody() -> None:
+    """Two that have nothing in common lack as much as each other, and the board says that it is provisional."""
+    found, notes = board(rows({"A": {"r1": 0.1}, "B": {"r2": 0.2}}), manifest())
+
+    assert [(row["entrant"], row["n_absent"], row["metric__mae"]) for row in found] == [("A", 2, 0.1), ("B", 2, 0.2)]
+    assert notes[1].startswith("Provisional")
 
 
 def test_a_missing_value_comes_after_all_who_are_enrolled() -> None:
@@ -144,7 +162,7 @@ def test_rule_1_has_no_interval_of_the_score() -> None:
 def test_the_table_of_records_says_who_lacks_which() -> None:
     """Each record with its stratum, how many have it, whether all do, whether it counts, and who lacks it."""
     scores = rows({"A": ALL, "B": ALL, "C": {"r1": 0.0, "easy": 0.0}})
-    shown = records_table(held_records(scores, ["A", "B", "C"]))
+    shown = records_table(held_records(scores, ["A", "B", "C"], frozenset({"r1", "r2", "r3"})))
 
     assert shown.rows == (
         ("r1", "s", 3, True, True, None),
@@ -155,7 +173,7 @@ def test_the_table_of_records_says_who_lacks_which() -> None:
 
 
 def test_the_board_and_the_table_of_records_tell_of_a_cherry_picker(roomy_site: Site) -> None:
-    """RS and DFA on six records, DMA on its best one: no rank for DMA, and five records that it lacks."""
+    """RS and DFA on six records, DMA on its best one: it ranks behind them, and the table names what it lacks."""
     slug = make_benchmark(roomy_site, CANONICAL)
     submit(roomy_site, slug, part_of(CANONICAL, ["RS", "DFA"]))
     roomy_site.work()
@@ -170,12 +188,12 @@ def test_the_board_and_the_table_of_records_tell_of_a_cherry_picker(roomy_site: 
     records = table(roomy_site, slug, "tables/records.csv")
     page = roomy_site.http.get(f"/benchmarks/{slug}/{BOARD}", headers={"Accept": "text/html"}).text
 
-    assert ranks["DMA"] == ("", "24", "20")
-    assert sorted(rank for rank, _, _ in ranks.values()) == ["", "1", "2"]
+    assert ranks["DMA"] == ("3", "24", "20")
+    assert sorted(rank for rank, _, _ in ranks.values()) == ["1", "2", "3"]
     assert [row["lacking"] for row in records].count("DMA") == 5
     assert len(roomy_site.http.get(f"/benchmarks/{slug}/tables/records.json").json()["rows"]) == 6
     assert f'href="/benchmarks/{slug}/tables/records"' in page
-    assert "DMA lacks 5 of the 6 records" in page
+    assert "Ranked behind the others, because something is absent: DMA (4 of 24 included)" in page
     assert re.search(r"absent</a>\s*</dt>\s*<dd>\s*20\s*</dd>", page)
 
 

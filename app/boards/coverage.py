@@ -1,0 +1,206 @@
+"""How much of what a benchmark asks an entrant delivered, and what follows for its rank: one place for every board.
+
+Called by the ranking methods and by the kinds that measure entrants apart; pure. A cell is a task, or an item of a
+task in a condition and seed. What is asked and not there is attempted and absent; a cell that is there without a value
+is an absence too, and counted apart as failed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from app.boards.tables import sentences
+from app.values.frame import Field
+from app.values.table import Cell, Column
+
+R = TypeVar("R")
+
+PARTIAL, NOT_ASKED, NOT_COUNTED = "partial", "not asked", "more than asked"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Cells of one entrant: asked for, there with a value, without any row, and there without a value.
+
+    `n_not_asked` are cells of today's grid that were not asked of it when it was admitted, and `n_over` those that it
+    has beyond a number that the grid asks for. `is_filled`: what is missing was counted as the worst there is.
+    """
+
+    n_attempted: int
+    n_included: int
+    n_absent: int = 0
+    n_failed: int = 0
+    n_not_asked: int = 0
+    n_over: int = 0
+    is_filled: bool = False
+
+    @property
+    def n_lacking(self) -> int:
+        """Return how many cells have no value, whatever the reason."""
+        return self.n_absent + self.n_failed
+
+    @property
+    def why_unranked(self) -> str | None:
+        """Return, in a word or two, what keeps the entrant off the ranks; None where nothing does."""
+        if self.n_over:
+            return NOT_COUNTED
+        if self.n_not_asked:
+            return NOT_ASKED
+        return PARTIAL if self.n_lacking and not self.is_filled else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether the entrant may be ranked beside the others."""
+        return self.why_unranked is None
+
+    def __add__(self, other: "Coverage") -> "Coverage":
+        return Coverage(
+            self.n_attempted + other.n_attempted,
+            self.n_included + other.n_included,
+            self.n_absent + other.n_absent,
+            self.n_failed + other.n_failed,
+            self.n_not_asked + other.n_not_asked,
+            self.n_over + other.n_over,
+            self.is_filled and other.is_filled,
+        )
+
+
+NOTHING_ASKED = Coverage(0, 0)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a row says of its coverage: the counts, and where the entrant would rank if it lacked nothing.
+
+    `why` says what keeps it off the ranks. `if_worst` and `if_best` are its ranks among the ranked if all that is
+    missing were the worst or the best there is.
+    """
+
+    coverage: Coverage | None = None
+    why: str | None = None
+    if_worst: int | None = None
+    if_best: int | None = None
+
+
+NOTHING_SAID = Standing()
+
+
+def _count(name: str, title: str, of: Callable[[Coverage], int]) -> Field[Standing]:
+    column = Column(name, title, "integer", detail=True, glossary="coverage")
+    return Field(column, lambda s: None if s.coverage is None else of(s.coverage))
+
+
+FIELDS: tuple[Field[Standing], ...] = (
+    Field(Column("covered", "Covered", "text", glossary="coverage"), lambda s: covered(s.coverage)),
+    _count("n_attempted", "Attempted", lambda c: c.n_attempted),
+    _count("n_included", "Included", lambda c: c.n_included),
+    _count("n_absent", "Absent", lambda c: c.n_absent),
+    _count("n_failed", "Failed", lambda c: c.n_failed),
+    Field(Column("unranked_because", "No rank because", "text", optional=True, glossary="coverage"), lambda s: s.why),
+    Field(
+        Column("rank_if_worst", "Rank if worst", "integer", optional=True, glossary="rank_if"),
+        lambda s: s.if_worst,
+    ),
+    Field(
+        Column("rank_if_best", "Rank if best", "integer", optional=True, glossary="rank_if"),
+        lambda s: s.if_best,
+    ),
+)
+"""The columns of coverage, on every board and of every kind of evidence."""
+
+
+def covered(coverage: Coverage | None) -> Cell:
+    """Return n of N as a row shows it."""
+    return None if coverage is None else f"{coverage.n_included:,} of {coverage.n_attempted:,}"
+
+
+@dataclass(frozen=True)
+class Roster:
+    """Who is ranked and who is not, by the coverage of each entrant.
+
+    `ranked` may be first. `behind` lack something on a board whose grid nobody has fixed: groups by how much, each of
+    which ranks behind all before it. `apart` have no rank. Where the grid is declared nobody is behind.
+    """
+
+    ranked: tuple[str, ...]
+    behind: tuple[tuple[str, ...], ...]
+    apart: tuple[str, ...]
+    coverages: Mapping[str, Coverage]
+    is_provisional: bool
+
+    def standing(self, entrant: str, bounds: tuple[int, int] | None = None) -> Standing:
+        """Return what the row of an entrant says, with its ranks if what is missing were worst and best."""
+        coverage = self.coverages.get(entrant)
+        why = coverage.why_unranked if coverage is not None and entrant in self.apart else None
+        return Standing(coverage, why, *(bounds or (None, None)))
+
+    def behind_ranks(self, points: Mapping[str, float]) -> dict[str, int]:
+        """Return the ranks of those behind, larger points being better; who has no point has no rank."""
+        ranks: dict[str, int] = {}
+        n_before = len(self.ranked)
+        for group in self.behind:
+            own = {name: points[name] for name in group if name in points}
+            for name, point in own.items():
+                ranks[name] = 1 + n_before + sum(other > point for other in own.values())
+            n_before += len(own)
+        return ranks
+
+    def notes(self, cells: str) -> Iterator[str]:
+        """Yield what a board says of who lacks what; `cells` names what is counted."""
+        if self.is_provisional:
+            yield (
+                f"Provisional: nobody has declared which {cells} there are, so ranks are about all that the admitted "
+                "have, and who lacks some of them ranks behind who lacks fewer. A steward fixes it with a grid."
+            )
+        if behind := [self._gap(name) for group in self.behind for name in group]:
+            yield f"Ranked behind the others, because something is absent: {sentences(behind)}."
+        for why, text in _WHY.items():
+            named = [self._gap(name) for name in self.apart if self.coverages[name].why_unranked == why]
+            if named:
+                yield f"{text}: {sentences(named)}."
+        if filled := [self._gap(n) for n in self.ranked if n in self.coverages and self.coverages[n].n_lacking]:
+            yield f"What is absent counts as the worst there is: {sentences(filled)}."
+
+    def _gap(self, name: str) -> str:
+        return f"{name} ({covered(self.coverages[name])} {_CELLS})"
+
+
+_CELLS = "included"
+_WHY = {
+    PARTIAL: "Partial, so shown apart without a rank",
+    NOT_ASKED: "Admitted before the grid had all of its cells, which were not asked; no rank until it runs them",
+    NOT_COUNTED: "More than the grid asks for, so no rank",
+}
+
+
+def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Roster:
+    """Return who is ranked. Without a declared grid those who lack the fewest cells are, and nobody stands apart.
+
+    >>> full, few = Coverage(3, 3), Coverage(3, 1, n_absent=2)
+    >>> call_roster({"A": full, "B": few}, is_declared=True).apart
+    ('B',)
+    >>> call_roster({"A": full, "B": few}, is_declared=False).behind
+    (('B',),)
+    """
+    if is_declared:
+        ranked = tuple(name for name, c in coverages.items() if c.is_whole)
+        apart = tuple(name for name, c in coverages.items() if not c.is_whole)
+        return Roster(ranked, (), apart, coverages, False)
+    groups: dict[int, list[str]] = {}
+    for name, coverage in coverages.items():
+        groups.setdefault(coverage.n_lacking, []).append(name)
+    ordered = [tuple(groups[n_lacking]) for n_lacking in sorted(groups)]
+    return Roster(ordered[0] if ordered else (), tuple(ordered[1:]), (), coverages, True)
+
+
+def rank_among(point: float | None, ranked: Sequence[float]) -> int:
+    """Return the rank that a score would have among ranked ones, larger being better; None is worse than all.
+
+    >>> rank_among(0.5, [0.9, 0.5, 0.1]), rank_among(None, [0.9])
+    (2, 2)
+    """
+    if point is None or np.isnan(point):
+        return len(ranked) + 1
+    return 1 + int(sum(other > point for other in ranked))

@@ -1,0 +1,187 @@
+"""Coverage of boards of weighted ranks: a cell is a record in a metric that the score is made of.
+
+Called by `app.boards.weighted_rank.method`; pure. A metric of which an estimator has no value at all takes the worst
+rank by the rule of the board, so nothing of it is lacking; a metric of which it has some is asked of every record.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.boards.coverage import Coverage, Roster, call_roster
+from app.boards.weighted_rank.records import HeldRecords
+from app.boards.weighted_rank.resampling import source_metric
+from app.boards.weighted_rank.spec import RankedPart, WeightedRank
+from app.manifest.manifest import Manifest, part_of
+from app.stats.arrays import BoolArray
+from app.stats.strata import Group
+
+
+@dataclass(frozen=True)
+class CoveredMetric:
+    """One metric: who has a row and who a value for which record, [n_contenders, n_records], and what is asked.
+
+    `asked` is [n_records].
+    """
+
+    metric: str
+    has_row: BoolArray
+    has_value: BoolArray
+    asked: BoolArray
+
+    def lacking(self, at: int) -> BoolArray:
+        """Return which records an estimator has no value for; none where it has no value at all."""
+        if not self.has_value[at].any():
+            return np.zeros(len(self.asked), dtype=np.bool_)
+        lacking: BoolArray = self.asked & ~self.has_value[at]
+        return lacking
+
+
+def covered_metrics(
+    manifest: Manifest, spec: WeightedRank, held: HeldRecords, groups: Sequence[Group]
+) -> tuple[CoveredMetric, ...]:
+    """Return who covers what, for each metric that the score is made of; `groups` hold records of the benchmark."""
+    part = part_of(manifest, RankedPart)
+    return tuple(
+        _covered(metric, held, [g for g in groups if g.metric == metric], of_all=part.is_of_every_record(metric))
+        for metric in dict.fromkeys(source_metric(metric) for metric in spec.weights)
+    )
+
+
+def _covered(metric: str, held: HeldRecords, groups: Sequence[Group], *, of_all: bool) -> CoveredMetric:
+    place = {name: at for at, name in enumerate(held.contenders)}
+    has_row, has_value = np.zeros(held.held.shape, dtype=np.bool_), np.zeros(held.held.shape, dtype=np.bool_)
+    for group in groups:
+        if group.estimator in place:
+            has_row[place[group.estimator], group.records] = True
+            has_value[place[group.estimator], group.records[group.included]] = True
+    asked = held.of_benchmark.copy()
+    if not of_all:
+        # The manifest cannot say which records have one: asked is what at least half of the estimators have a row of.
+        asked &= (2 * has_row.sum(axis=0) >= len(held.contenders)) & has_row.any(axis=0)
+    return CoveredMetric(metric, has_row, has_value, asked)
+
+
+def record_roster(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric]) -> Roster:
+    """Return who is ranked: those who have a value for every record of the benchmark."""
+    coverages = {name: _cover(manifest, held, covered, at) for at, name in enumerate(held.contenders)}
+    return call_roster(coverages, is_declared=held.asked is not None)
+
+
+def _cover(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric], at: int) -> Coverage:
+    known = _asked_earlier(manifest, held, held.contenders[at])
+    counts = np.zeros(5, dtype=np.int64)
+    for metric in covered:
+        lacking, has_row = metric.lacking(at), metric.has_row[at]
+        gone, failed = lacking & ~has_row, lacking & has_row
+        is_made = bool(metric.has_value[at].any())
+        n_asked = int(metric.asked.sum()) if is_made else 0
+        n_not_asked = int((gone & ~known).sum())
+        included = int((metric.asked & metric.has_value[at]).sum())
+        counts += [n_asked - n_not_asked, included, int(gone.sum()) - n_not_asked, int(failed.sum()), n_not_asked]
+    is_filled = held.asked is not None and manifest.absent == "worst" and not counts[-1]
+    n_attempted, n_included, n_absent, n_failed, n_not_asked = counts.tolist()
+    return Coverage(n_attempted, n_included, n_absent, n_failed, n_not_asked, is_filled=bool(is_filled))
+
+
+def _asked_earlier(manifest: Manifest, held: HeldRecords, name: str) -> BoolArray:
+    """Return which records [n_records] were asked when an estimator was admitted: all, unless the grid has changed."""
+    earlier = manifest.asked.facts.earlier.get(name, ())
+    asked = [grid.named_items() for grid in earlier]
+    if not earlier or None in asked:
+        return np.ones(len(held.records), dtype=np.bool_)
+    return np.array([any(record in (names or ()) for names in asked) for record in held.records], dtype=np.bool_)
+
+
+def with_worst(
+    manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric], groups: Sequence[Group]
+) -> list[Group]:
+    """Return the groups with the worst value of its metric for each record that an estimator lacks.
+
+    A record that nobody has is in no stratum, and left out for everybody.
+    """
+    known = np.array([stratum != "" for stratum in held.strata], dtype=np.bool_)
+    by_metric = {metric.metric: metric for metric in covered}
+    filled = [_with_values(manifest, by_metric.get(group.metric), group) for group in groups]
+    places = {(g.estimator, g.metric, g.stratum): at for at, g in enumerate(filled)}
+    for metric in covered:
+        for at, name in enumerate(held.contenders):
+            for record in np.flatnonzero(metric.lacking(at) & ~metric.has_row[at] & known).tolist():
+                _append(manifest, filled, places, (name, metric.metric, held.strata[record]), record)
+    return filled
+
+
+def _worst(manifest: Manifest, metric: str, rule: str) -> float:
+    worst = manifest.metrics[metric].worst
+    value = np.nan if worst is None else float(worst)
+    return value**2 if rule == "root_mean_square" else value
+
+
+def _with_values(manifest: Manifest, covered: CoveredMetric | None, group: Group) -> Group:
+    if covered is None or group.rule == "ratio" or not group.included.any():
+        return group
+    return replace(group, values=np.where(group.included, group.values, _worst(manifest, group.metric, group.rule)))
+
+
+def _append(
+    manifest: Manifest, groups: list[Group], places: dict[tuple[str, str, str], int], key: tuple[str, str, str], n: int
+) -> None:
+    if key not in places:
+        places[key] = len(groups)
+        groups.append(Group(*key, np.zeros(0), np.zeros(0, dtype=np.int64)))
+    group = groups[places[key]]
+    value = _worst(manifest, group.metric, group.rule)
+    groups[places[key]] = replace(group, values=np.append(group.values, value), records=np.append(group.records, n))
+
+
+Ends = tuple[float, float]
+
+
+def component_bounds(
+    manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric], groups: Sequence[Group], name: str
+) -> Mapping[str, Ends]:
+    """Return the worst and best value of each metric that an estimator lacks some of; infinite where nothing bounds it.
+
+    Values are larger-is-better for a metric to be maximised and smaller otherwise, as the metric is.
+    """
+    at = held.contenders.index(name)
+    own = [group for group in groups if group.estimator == name]
+    return {
+        metric.metric: _ends(manifest, held, metric, [g for g in own if g.metric == metric.metric], at)
+        for metric in covered
+        if metric.lacking(at).any()
+    }
+
+
+def _ends(manifest: Manifest, held: HeldRecords, metric: CoveredMetric, own: Sequence[Group], at: int) -> Ends:
+    declared = manifest.metrics[metric.metric]
+    sign = 1.0 if declared.direction == "minimize" else -1.0
+    is_mean = all(group.rule == "mean" for group in own)
+    lacking = metric.lacking(at)
+    worst, best = (
+        edge if end is None or not is_mean else _balanced(held, own, lacking, end)
+        for end, edge in ((declared.worst, sign * np.inf), (declared.best, -sign * np.inf))
+    )
+    return worst, best
+
+
+def _balanced(held: HeldRecords, own: Sequence[Group], lacking: BoolArray, value: float) -> float:
+    """Return the mean over strata of means in which every lacking record has the value."""
+    missing: dict[str, int] = {}
+    for record in np.flatnonzero(lacking).tolist():
+        missing[held.strata[record]] = missing.get(held.strata[record], 0) + 1
+    sums = dict(_sums(own))
+    means = [
+        (sums.get(stratum, (0.0, 0))[0] + value * missing.get(stratum, 0))
+        / (sums.get(stratum, (0.0, 0))[1] + missing.get(stratum, 0))
+        for stratum in dict.fromkeys([*sums, *missing])
+    ]
+    return float(np.mean(means))
+
+
+def _sums(own: Sequence[Group]) -> Iterator[tuple[str, tuple[float, int]]]:
+    for group in own:
+        values = group.values[group.included]
+        if len(values):
+            yield group.stratum, (float(values.sum()), len(values))

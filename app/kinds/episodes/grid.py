@@ -1,0 +1,101 @@
+"""What of an entrant's episodes counts under the benchmark's grid, and what its score would be with what is missing.
+
+Called by `app.kinds.episodes.measure`; pure.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.boards.coverage import Coverage
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import Bounds, EntrantEvidence
+from app.kinds.episodes.coverage import GridOfEntrant, grid_of, of_task, with_absent
+from app.manifest.manifest import Manifest
+from app.stats.aggregate import Aggregate, interquartile_mean, mean
+from app.stats.arrays import BoolArray
+from app.values.scores import Coded, ScoreTable
+
+AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
+
+
+@dataclass(frozen=True)
+class HeldAgainstGrid:
+    """The episodes of an entrant: `delivered` are its rows of the grid, `counted` also what counts as the worst."""
+
+    manifest: Manifest
+    spec: EstimateBoard
+    tasks: Sequence[str]
+    grid: GridOfEntrant
+    delivered: ScoreTable
+    counted: ScoreTable
+
+    @property
+    def coverage(self) -> Coverage:
+        """Return how much of the grid is there."""
+        coverage = self.grid.coverage
+        is_filled = self.grid.held is None and self.manifest.absent == "worst" and not coverage.n_not_asked
+        return replace(coverage, is_filled=is_filled)
+
+    def bounds(self) -> Bounds | None:
+        """Return the score that ranks if what is missing were the worst and the best; None where nothing is."""
+        if self.grid.held is not None or not self.grid.coverage.n_lacking + self.grid.coverage.n_not_asked:
+            return None
+        whole = with_absent(self.grid, self.delivered)
+        metric = self.manifest.metrics[self.spec.ranked]
+        return self._score(whole, metric.worst), self._score(whole, metric.best)
+
+    def _score(self, whole: ScoreTable, missing: float | None) -> float | None:
+        if missing is None:
+            return None
+        values = whole.value(self.spec.ranked)
+        filled = np.where(np.isnan(values), missing, values)
+        aggregate = AGGREGATES[self.spec.statistic_of(self.spec.ranked, self.manifest.metrics[self.spec.ranked])]
+        parts, weights = [], []
+        for task in self.tasks:
+            rows = of_task(whole, task)
+            if rows.any():
+                distinct, counts = np.unique(filled[rows], return_counts=True)
+                parts.append(float(aggregate(distinct, counts[None, :].astype(np.float64))[0]))
+                weights.append(1.0 if self.spec.composite is None else self.spec.composite.weights[task])
+        return float(np.average(parts, weights=weights)) if parts else None
+
+
+def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> HeldAgainstGrid:
+    """Hold one entrant's episodes against the grid of a board."""
+    scores = evidence.scores
+    tasks = spec.tasks or manifest.task_ids()
+    tasks = tasks if spec.composite is None else list(spec.composite.weights)
+    grid = grid_of(manifest.asked, tasks, scores, spec.ranked, evidence.entrant)
+    rows = grid.rows(scores)
+    delivered = scores if rows.all() else _only(scores, rows)
+    is_worst = grid.held is None and manifest.absent == "worst"
+    return HeldAgainstGrid(
+        manifest=manifest,
+        spec=spec,
+        tasks=tuple(tasks or scores.task.words),
+        grid=grid,
+        delivered=delivered,
+        counted=with_absent(grid, delivered) if is_worst else delivered,
+    )
+
+
+def _only(scores: ScoreTable, rows: BoolArray) -> ScoreTable:
+    def of(column: Coded | None) -> Coded | None:
+        return None if column is None else Coded(column.words, column.codes[rows])
+
+    return replace(
+        scores,
+        entrant=Coded(scores.entrant.words, scores.entrant.codes[rows]),
+        task=Coded(scores.task.words, scores.task.codes[rows]),
+        values=scores.values[rows],
+        leaked=scores.leaked[rows],
+        file=scores.file[rows],
+        row=scores.row[rows],
+        condition=of(scores.condition),
+        seed=None if scores.seed is None else scores.seed[rows],
+        item=of(scores.item),
+        reason=of(scores.reason),
+        recorded={name: Coded(c.words, c.codes[rows]) for name, c in scores.recorded.items()},
+    )

@@ -1,0 +1,95 @@
+"""Predictions of one entrant held against the grid: the benchmark's own labels say which items there are.
+
+Called by `app.kinds.predictions.measure`; pure. An item without a prediction counts as the worst there is whatever the
+manifest says of absences; a task without any prediction is absent.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.boards.coverage import NOTHING_ASKED, Coverage
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import Bounds, EntrantEvidence, Held
+from app.kinds.predictions.part import PredictionsPart, has_private_labels
+from app.manifest.manifest import Manifest, part_of
+from app.values.predictions import PredictionBlock
+
+
+def expected_tasks(manifest: Manifest, spec: EstimateBoard, there: Sequence[str]) -> Sequence[str]:
+    """Return the tasks of a board: those that it or the manifest names, else those that are there."""
+    if spec.composite is not None:
+        return list(spec.composite.weights)
+    return spec.tasks or manifest.task_ids() or sorted(there)
+
+
+@dataclass(frozen=True)
+class HeldAgainstLabels:
+    """The predictions of an entrant: `evidence` also has those that count as failures; `absent` tasks have none.
+
+    `own` is None where the benchmark's labels say which items there are.
+    """
+
+    manifest: Manifest
+    spec: EstimateBoard
+    evidence: EntrantEvidence
+    coverage: Coverage
+    absent: tuple[str, ...] = ()
+    own: tuple[Held, ...] | None = None
+
+    def bounds(self, points: Mapping[str, float | None]) -> Bounds | None:
+        """Return the score that ranks if absent tasks were worst and best; None where none is absent."""
+        if not self.absent:
+            return None
+        metric = self.manifest.metrics[self.spec.ranked]
+        return self._score(points, metric.worst), self._score(points, metric.best)
+
+    def _score(self, points: Mapping[str, float | None], missing: float | None) -> float | None:
+        if missing is None:
+            return None
+        scores = {task: point for task, point in points.items() if point is not None and task not in self.absent}
+        scores |= dict.fromkeys(self.absent, missing)
+        weights = [1.0 if self.spec.composite is None else self.spec.composite.weights[task] for task in scores]
+        return float(np.average(list(scores.values()), weights=weights))
+
+
+def hold_against_labels(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> HeldAgainstLabels:
+    """Hold one entrant's predictions against the labels of a board's tasks."""
+    there = {block.task: block for block in evidence.predictions}
+    if not has_private_labels(manifest):
+        own = tuple((task, "", _n_predicted(block)) for task, block in there.items())
+        return HeldAgainstLabels(manifest, spec, evidence, _sum([_cover(block) for block in there.values()]), own=own)
+    tasks = [task for task in expected_tasks(manifest, spec, list(evidence.labels)) if task in evidence.labels]
+    absent = [task for task in tasks if task not in there]
+    older = manifest.asked.facts.earlier.get(evidence.entrant, ())
+    not_asked = [task for task in absent if older and task not in (older[-1].tasks or ())]
+    is_worst = manifest.absent == "worst" and not not_asked
+    coverage = _sum([
+        *(_cover(there[task]) for task in tasks if task in there),
+        *(Coverage(n, 0, n_absent=n) for task in absent if task not in not_asked for n in [len(evidence.labels[task])]),
+        *(Coverage(0, 0, n_not_asked=len(evidence.labels[task])) for task in not_asked),
+    ])  # fmt: skip
+    filled = replace(coverage, is_filled=is_worst or not absent)
+    if not is_worst:
+        return HeldAgainstLabels(manifest, spec, evidence, filled, tuple(absent))
+    blocks = [*evidence.predictions, *(_nothing(manifest, evidence, task) for task in absent)]
+    return HeldAgainstLabels(manifest, spec, replace(evidence, predictions=blocks), filled, tuple(absent))
+
+
+def _nothing(manifest: Manifest, evidence: EntrantEvidence, task: str) -> PredictionBlock:
+    n_columns = part_of(manifest, PredictionsPart).predictions.n_columns
+    return PredictionBlock(evidence.entrant, task, np.full((len(evidence.labels[task]), n_columns), np.nan))
+
+
+def _n_predicted(block: PredictionBlock) -> int:
+    return int((~np.isnan(block.values[:, 0])).sum())
+
+
+def _cover(block: PredictionBlock) -> Coverage:
+    n_predicted = _n_predicted(block)
+    return Coverage(len(block.values), n_predicted, n_failed=len(block.values) - n_predicted, is_filled=True)
+
+
+def _sum(parts: Sequence[Coverage]) -> Coverage:
+    return sum(parts[1:], parts[0]) if parts else NOTHING_ASKED

@@ -1,0 +1,86 @@
+"""What is asked of an entrant: the manifest's grid, with the items that a steward put and what was registered.
+
+Handed on by `app.manifest.manifest.Manifest`; filled by `app.store.grids`, read by `app.boards.coverage` and by the
+admission rules. Pure values: nothing here knows who else submitted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.manifest.grid import Axes, Grid
+
+EVERY_TASK = ""
+"""The key of a file's items that belong to no task in particular."""
+
+Chosen = Mapping[str, Sequence[Any]]
+"""What a registration names of the axes that it may choose, by axis."""
+
+
+@dataclass(frozen=True)
+class GridFacts:
+    """What the grid is made of beside the manifest's own text.
+
+    `items` are those that the steward put, by task (`EVERY_TASK`: the same for each), and `digest` is of their bytes;
+    None before they were put. `chosen` are the registered axes of entrants. `earlier` are the grids under which
+    entrants were admitted, where these are others than today's: what they did not ask is not absent.
+    """
+
+    items: Mapping[str, Sequence[str]] | None = None
+    digest: str | None = None
+    chosen: Mapping[str, Chosen] = field(default_factory=dict)
+    earlier: Mapping[str, Sequence["Asked"]] = field(default_factory=dict)
+
+
+NO_FACTS = GridFacts()
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one task: seeds and items by name or by number, conditions by name. None where an axis is open."""
+
+    seeds: int | tuple[int, ...] | None
+    conditions: tuple[str, ...] | None
+    items: int | tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A grid with all that it is made of. `tasks` is the closed list of tasks, None where tasks are open."""
+
+    grid: Grid
+    tasks: tuple[str, ...] | None
+    facts: GridFacts = NO_FACTS
+
+    def cells_of(self, task: str, entrant: str) -> Cells:
+        """Return what is asked of an entrant in a task."""
+        axes = self.grid.of(task, entrant)
+        seeds = self._axis("seeds", axes.seeds, entrant)
+        conditions = self._axis("conditions", axes.conditions, entrant)
+        return Cells(seeds, conditions, self._items(axes, task))
+
+    def named_items(self) -> frozenset[str] | None:
+        """Return every item of the grid by its name; None where they are not named, or are still to be put."""
+        grid = self.grid
+        given = [axes.items for axes in (grid, *grid.tasks.values()) if axes.items is not None]
+        put = self.facts.items
+        lists = [items for items in given if isinstance(items, list)]
+        if not given or any(isinstance(items, int) for items in given) or (grid.has_file and put is None):
+            return None
+        of_file = [] if put is None or not grid.has_file else put.values()
+        return frozenset(name for names in (*lists, *of_file) for name in names)
+
+    def asks_the_same(self, other: "Asked", tasks: Sequence[str], entrant: str) -> bool:
+        """Say whether another grid asks the same of an entrant in some tasks."""
+        return all(self.cells_of(task, entrant) == other.cells_of(task, entrant) for task in tasks)
+
+    def _axis(self, axis: str, given: Any, entrant: str) -> Any:
+        if axis in self.grid.registration_may_choose:
+            given = self.facts.chosen.get(entrant, {}).get(axis)
+        return tuple(given) if isinstance(given, (list, tuple)) else given
+
+    def _items(self, axes: Axes, task: str) -> int | tuple[str, ...] | None:
+        if not isinstance(axes.items, str):
+            return tuple(axes.items) if isinstance(axes.items, list) else axes.items
+        put = self.facts.items
+        return None if put is None else tuple(put.get(task, put.get(EVERY_TASK, ())))

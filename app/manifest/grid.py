@@ -1,0 +1,99 @@
+"""The grid of a benchmark as its manifest declares it: task × condition × seed × item, the denominator of every number.
+
+Part of `app.manifest.manifest`; `app.manifest.asked` says of one entrant what is asked of it. What the grid has and a
+submission lacks is attempted and absent. Nobody who submits decides what the grid is.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from app.manifest.base import Name, Part, TaskName
+
+FILE = "file"
+"""What `items` says where the steward puts them as a file."""
+
+Count = Annotated[int, Field(ge=1, le=10_000_000)]
+ItemName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Seeds = Annotated[list[Seed], Field(min_length=1, max_length=100_000)]
+Conditions = Annotated[list[Name], Field(min_length=1, max_length=10_000)]
+Items = Annotated[list[ItemName], Field(min_length=1, max_length=100_000)]
+FreeAxis = Literal["seeds", "conditions"]
+Absent = Literal["worst", "unranked"]
+
+
+class Axes(Part):
+    """The axes of a grid beside its tasks; what is not given is open.
+
+    `seeds` are how many, or which; `conditions` are which. `items` are how many each task has in each condition and
+    seed, or which, or `file`: the steward puts them, in a table.
+    """
+
+    seeds: Count | Seeds | None = None
+    conditions: Conditions | None = None
+    items: Count | Items | Literal["file"] | None = None
+
+    @model_validator(mode="after")
+    def _is_there_once(self) -> Self:
+        for axis in ("seeds", "conditions", "items"):
+            named = getattr(self, axis)
+            if isinstance(named, list) and len(set(named)) < len(named):
+                raise ValueError(f"{axis}: one is named twice")
+        return self
+
+    def or_else(self, other: "Axes") -> "Axes":
+        """Return these axes, and those of another where these say nothing."""
+        mine = {axis: getattr(self, axis) for axis in Axes.model_fields}
+        return Axes(**{axis: getattr(other, axis) if given is None else given for axis, given in mine.items()})
+
+
+class AtLeast(Part):
+    """How many of an axis a registration must name where it may choose them."""
+
+    at_least: Count
+
+
+class Grid(Axes):
+    """What every entrant is asked for, and what becomes of what it lacks.
+
+    `tasks` and `entrants` say what differs for some of them: a task has items of its own, a pair that was trained
+    together has its own condition. `absent: worst` counts what is absent as the worst of the metric's range; `unranked`
+    shows whoever lacks anything apart, without a rank. `registration_may_choose` frees an axis by name: its values
+    are then those that a registration named before the run, and no fewer than it must.
+    """
+
+    tasks: dict[TaskName, Axes] = Field(default_factory=dict)
+    entrants: dict[Name, Axes] = Field(default_factory=dict)
+    absent: Absent = "unranked"
+    registration_may_choose: dict[FreeAxis, AtLeast] = Field(default_factory=dict)
+
+    def of(self, task: str, entrant: str) -> Axes:
+        """Return the axes of a task for an entrant: what is said of the entrant before what is said of the task."""
+        nothing = Axes()
+        own = self.entrants.get(entrant, nothing).or_else(self.tasks.get(task, nothing))
+        return own.or_else(self)
+
+    @property
+    def has_file(self) -> bool:
+        """Say whether some items are those of a file that the steward puts."""
+        return any(axes.items == FILE for axes in (self, *self.tasks.values(), *self.entrants.values()))
+
+    def complaints(self, tasks: tuple[str, ...] | None, unbounded: Mapping[str, str]) -> Iterator[str]:
+        """Yield what contradicts the rest of the manifest.
+
+        `unbounded` are metrics that rank and have no worst value, each with the name of the end that it lacks.
+        """
+        for task in self.tasks:
+            if tasks is not None and task not in tasks:
+                yield f"grid.tasks: {task} is not among the declared tasks"
+        if self.absent == "worst":
+            for metric, end in unbounded.items():
+                yield (
+                    f"grid.absent: worst needs the worst value that there is, and metrics.{metric} has no {end}; "
+                    f"declare it, or say unranked"
+                )
+        for axis in self.registration_may_choose:
+            if getattr(self, axis) is not None:
+                yield f"grid.{axis}: is given here and also left to the registration; say one of them"
