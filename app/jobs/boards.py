@@ -21,8 +21,9 @@ from app.jobs.faults import describe_fault
 from app.kinds.contract import Described, Published
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.manifest import Leaderboard, Manifest
+from app.store.inputs import Standing
 from app.store.measured import Pair
-from app.store.snapshots import Standing, pack_table
+from app.store.snapshots import pack_table
 from app.values.scores import ScoreTable
 from app.values.table import Table
 

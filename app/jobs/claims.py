@@ -25,8 +25,8 @@ from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.store import preregs, snapshots, submissions
 from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
-from app.store.rows import read_scores
-from app.store.snapshots import Inputs, Standing
+from app.store.inputs import Inputs, Standing
+from app.store.rows import read_each
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table
 from app.version import code_version
@@ -70,7 +70,7 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
     standing_keys = {_key(claim, CONTRAST) for one, claim in own if one.status_of(claim) == CURRENT}
     pairs = _pairs(inputs, [c for c, status in asked.items() if status == CURRENT and _key_of(c) not in standing_keys])
     past = _published(session, inputs)
-    between = {_pair_key(c, pair): _decide(session, c, pair, past) for c, pair in pairs.items()}
+    between = _decide(session, pairs, past)
     former = {key: claim for key, claim in past.claims.items() if key not in between}
     rows = [past_claim(claim, one.status_of(claim)) for one, claim in own]
     rows += [*between.values(), *_former(former.values(), decided)]
@@ -104,9 +104,9 @@ def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> 
     for one in decided:
         cited.setdefault(one.prereg_sha256, []).append(one.status)
     asked: dict[Contrast, list[str]] = {}
+    known = preregs.load_parsed(session, (sha256 for sha256 in cited if sha256 is not None))
     for sha256, statuses in cited.items():
-        prereg = None if sha256 is None else preregs.load_registration(session, sha256).prereg
-        for contrast in contrasts_of(manifest, prereg, sha256):
+        for contrast in contrasts_of(manifest, None if sha256 is None else known[sha256], sha256):
             asked.setdefault(contrast, []).extend(statuses)
     return {contrast: best(statuses) for contrast, statuses in asked.items()}
 
@@ -117,15 +117,25 @@ def _pairs(inputs: Inputs, contrasts: Sequence[Contrast]) -> dict[Contrast, Pair
     return {c: (stood[c.first], stood[c.second]) for c in contrasts if {c.first, c.second} <= stood.keys()}
 
 
-def _decide(session: Session, contrast: Contrast, pair: Pair, past: _Past) -> Row:
-    """Decide between two entrants; rows are read only where one of the two is new."""
-    before = past.claims.get(_pair_key(contrast, pair))
-    pieces = [standing.piece for stood in pair for standing in stood]
-    # Parts of submissions may be other parts than before.
-    if before is not None and past.is_same_code and all(piece.task_ids is None for piece in pieces):
-        return past_claim(before, CURRENT)
-    scores = read_scores(session, [piece.pair for piece in pieces], [contrast.metric])
-    return decide_claims([contrast], scores, Asked(*_newest(pair), CURRENT))[0]
+def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past) -> dict[Key, Row]:
+    """Decide between entrants; rows are read only where one of the two is new, and of all of them at once."""
+    known = {c: before for c, pair in pairs.items() if (before := _known(past, c, pair)) is not None}
+    asked = {
+        c: ([s.piece.pair for stood in pair for s in stood], [c.metric]) for c, pair in pairs.items() if c not in known
+    }
+    scores = read_each(session, asked)
+    return {
+        _pair_key(c, pair): past_claim(known[c], CURRENT)
+        if c in known
+        else decide_claims([c], scores[c], Asked(*_newest(pair), CURRENT))[0]
+        for c, pair in pairs.items()
+    }
+
+
+def _known(past: _Past, contrast: Contrast, pair: Pair) -> Claim | None:
+    """Return what was decided before between the same evidence; parts of submissions may be other parts than before."""
+    is_whole = all(standing.piece.task_ids is None for stood in pair for standing in stood)
+    return past.claims.get(_pair_key(contrast, pair)) if past.is_same_code and is_whole else None
 
 
 def _newest(pair: Pair) -> tuple[int, int]:

@@ -20,11 +20,11 @@ from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.evaluate import Queue
 from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
-from app.kinds.contract import Described
 from app.store import benchmarks, snapshots, standing, submissions
+from app.store.inputs import Inputs, described_facts, read_inputs
 from app.store.provenance import read_provenance
+from app.store.publication import Publication, store_publication
 from app.store.rows import read_rows
-from app.store.snapshots import Inputs, Publication
 from app.values.scores import ScoreTable
 from app.values.table import Table
 from app.version import code_version
@@ -53,7 +53,7 @@ def publish(sessions: SessionFactory, queue: Queue, benchmark_id: int) -> None:
 
 
 def _store(session: Session, queue: Queue, publication: Publication) -> None:
-    snapshots.store_publication(session, publication)
+    store_publication(session, publication)
     benchmark = benchmarks.lock_benchmark(session, publication.inputs.declared.benchmark.id)
     if benchmark.data_version > benchmark.published_version:
         queue.defer_publish(session, benchmark.id)
@@ -82,7 +82,7 @@ def _note_failure(sessions: SessionFactory, queue: Queue, benchmark_id: int, err
 def _standing(sessions: SessionFactory, benchmark_id: int) -> list[int]:
     """Return the submissions that stand on the benchmark's boards, the newest first."""
     with sessions() as session:
-        inputs = snapshots.read_inputs(session, benchmark_id)
+        inputs = read_inputs(session, benchmark_id)
     return sorted({s.submission_id for s in inputs.standings}, reverse=True)
 
 
@@ -91,7 +91,7 @@ def _attempt(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
     try:
         publication = _compute(sessions, benchmark_id, without)
         with sessions() as session:
-            snapshots.store_publication(session, publication)
+            store_publication(session, publication)
             session.rollback()
     except Exception as error:
         if is_transient(error):
@@ -119,7 +119,7 @@ def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
         pieces = {name: [s.piece for s in stood] for name, stood in inputs.by_entrant().items()}
         measuring = Measuring(session, inputs.declared, pieces)
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
-        asked = BoardInputs(inputs.standings, scores, measuring.measure, partial(_described, session, inputs))
+        asked = BoardInputs(inputs.standings, scores, measuring.measure, partial(described_facts, session, inputs))
         made = [with_provenance(table, inputs.known) for table in compute_tables(inputs.declared.manifest, asked)]
         tables = [*made, *_claims(session, inputs)]
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
@@ -129,24 +129,13 @@ def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
 
 
 def _inputs(session: Session, benchmark_id: int, without: frozenset[int]) -> Inputs:
-    inputs = snapshots.read_inputs(session, benchmark_id).without(without)
+    inputs = read_inputs(session, benchmark_id).without(without)
     return replace(inputs, known=read_provenance(session, inputs))
 
 
 def _read_rows(session: Session, inputs: Inputs, left_out: LeftOut) -> ScoreTable:
     pairs = [s.piece.pair for s in inputs.standings if s.piece.pair not in left_out]
     return read_rows(session, inputs.declared.manifest, pairs)
-
-
-def _described(session: Session, inputs: Inputs) -> Described:
-    """Return what the submissions that stand say of their entrants; nothing of those that say nothing."""
-    stood_on = {s.entrant: s.submission_id for s in inputs.standings}
-    facts = {number: submissions.find_submission(session, number).facts for number in set(stood_on.values())}
-    return {
-        name: about
-        for name, number in stood_on.items()
-        if (about := facts[number].get("described", {}).get(name)) is not None
-    }
 
 
 def _claims(session: Session, inputs: Inputs) -> list[Table]:

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Entry, Submission, SubmissionEvent, SubmissionTable
+from app.store.numbers import one_of
 from app.values.table import Cell, Table
 
 STATUSES = ("current", "superseded", "withdrawn")
@@ -58,7 +59,7 @@ def list_decided(session: Session, benchmark_id: int, left_out: Set[int] = froze
         .outerjoin(
             SubmissionTable, (SubmissionTable.submission_id == Submission.id) & (SubmissionTable.name == "claims")
         )
-        .where(Submission.benchmark_id == benchmark_id, Submission.id.in_(admitted), Submission.id.not_in(left_out))
+        .where(Submission.benchmark_id == benchmark_id, Submission.id.in_(admitted), ~one_of(Submission.id, left_out))
         .order_by(Submission.id)
     )
     states = _states(session, benchmark_id)

@@ -136,17 +136,6 @@ def read_ownership(session: Session, entrant: Entrant) -> Ownership:
     return Ownership(None if entrant.owner_id is None else tokens[entrant.owner_id], moves)
 
 
-def current_entries(session: Session, benchmark_id: int) -> list[tuple[Entrant, Entry]]:
-    """Return each entrant that stands on the boards with the evidence it stands on, by name, the oldest first."""
-    query = (
-        select(Entrant, Entry)
-        .join(Entry, Entry.entrant_id == Entrant.id)
-        .where(Entrant.benchmark_id == benchmark_id, Entry.state == "current")
-        .order_by(Entrant.name, Entry.submission_id)
-    )
-    return list(session.execute(query).all())
-
-
 def entries_of(session: Session, entrant_id: int) -> Sequence[Entry]:
     """Return every piece of evidence an entrant ever had, the newest first."""
     query = select(Entry).where(Entry.entrant_id == entrant_id)

@@ -27,6 +27,7 @@ class Stood:
     """A block with whose it is: the rows of one entrant in one submission that count."""
 
     submission: int
+    entrant_id: int
     entrant: str
     block: RowBlock
 
@@ -77,6 +78,8 @@ def read_evidence(session: Session, pairs: Iterable[Pair]) -> list[Stood]:
     Tasks that newer evidence of the entrant has taken over are left out.
     """
     wanted = sorted(set(pairs))
+    if not wanted:
+        return []
     found: list[tuple[int, int, str, list[int] | None, RowBlock | None]] = []
     with bulk_cursor(session) as cursor:
         arguments = ([submission for submission, _ in wanted], [entrant for _, entrant in wanted])
@@ -84,7 +87,7 @@ def read_evidence(session: Session, pairs: Iterable[Pair]) -> list[Stood]:
             found.append((submission, entrant, name, tasks, None if content is None else unpack_block(content)))
     made = _made_of_rows(session, {submission for submission, *_, block in found if block is None})
     return [
-        Stood(submission, name, rows.of_tasks(tasks))
+        Stood(submission, entrant, name, rows.of_tasks(tasks))
         for submission, entrant, name, tasks, block in found
         if (rows := block or made[submission].get(entrant)) is not None
     ]

@@ -4,20 +4,19 @@ Called by `app.jobs.measuring`. They are a cache of what rows and manifest decid
 """
 
 import hashlib
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Self
 
-import numpy as np
-from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.boards.coverage import Coverage
 from app.boards.measured import Estimate, Measurement
+from app.db.driver import bulk_cursor
 from app.db.models import Entry, Measured
+from app.store.packing import pack, unpack
 
 Pair = tuple[int, int]
 """A submission and an entrant of it, by their numbers."""
@@ -47,33 +46,34 @@ def place_of(pieces: Sequence[Piece], key: str) -> Place:
     return pieces[-1].pair, hashlib.sha256(json.dumps([key, made_of]).encode()).hexdigest()
 
 
-_DOCUMENT = "document"
-_BATCH = 500
+READ = """
+    SELECT measured.submission_id, measured.entrant_id, measured.key, measured.content
+    FROM unnest(%s::bigint[], %s::integer[], %s::text[]) AS wanted (submission_id, entrant_id, key)
+    JOIN measured USING (submission_id, entrant_id, key)
+"""
 
 
 def load_measurements(session: Session, places: Iterable[Place]) -> dict[Place, Measurement]:
-    """Return what is kept in some places."""
-    wanted = set(places)
-    found = {}
-    for part in _batches(sorted(wanted)):
-        query = select(Measured.submission_id, Measured.entrant_id, Measured.key, Measured.content).where(
-            Measured.key.in_({key for _, key in part}), Measured.submission_id.in_({pair[0] for pair, _ in part})
-        )
-        for submission, entrant, key, content in session.execute(query):
-            place = ((submission, entrant), key)
-            if place in wanted:
-                found[place] = unpack_measurement(content)
-    return found
+    """Return what is kept in some places, in one statement however many they are."""
+    wanted = sorted(set(places))
+    if not wanted:
+        return {}
+    columns = ([pair[0] for pair, _ in wanted], [pair[1] for pair, _ in wanted], [key for _, key in wanted])
+    with bulk_cursor(session) as cursor:
+        return {
+            ((submission, entrant), key): unpack_measurement(content)
+            for submission, entrant, key, content in cursor.stream(READ, columns)
+        }
 
 
 def keep_measurements(session: Session, made: Mapping[Place, Measurement]) -> None:
     """Keep measurements; one that another worker kept meanwhile is the same."""
-    for ((submission, entrant), key), measurement in made.items():
-        session.execute(
-            insert(Measured)
-            .values(submission_id=submission, entrant_id=entrant, key=key, content=pack_measurement(measurement))
-            .on_conflict_do_nothing()
-        )
+    rows = [
+        {"submission_id": pair[0], "entrant_id": pair[1], "key": key, "content": pack_measurement(measurement)}
+        for (pair, key), measurement in made.items()
+    ]
+    if rows:
+        session.execute(insert(Measured).on_conflict_do_nothing(), rows)
 
 
 def pack_measurement(measurement: Measurement) -> bytes:
@@ -89,30 +89,21 @@ def pack_measurement(measurement: Measurement) -> bytes:
         "held": None if measurement.held is None else [list(each) for each in measurement.held],
         "bounds": None if measurement.bounds is None else list(measurement.bounds),
     }
-    arrays: dict[str, Any] = {_DOCUMENT: np.frombuffer(json.dumps(document, allow_nan=False).encode(), dtype=np.uint8)}
-    arrays |= {f"replicates{at}": values for at, values in enumerate(measurement.replicates.values())}
-    arrays |= {f"losses{at}": values for at, values in enumerate(measurement.losses.values())}
-    packed = io.BytesIO()
-    np.savez_compressed(packed, **arrays)
-    return packed.getvalue()
+    arrays = {f"replicates{at}": values for at, values in enumerate(measurement.replicates.values())}
+    return pack(document, arrays | {f"losses{at}": values for at, values in enumerate(measurement.losses.values())})
 
 
 def unpack_measurement(content: bytes) -> Measurement:
     """Return the measurement that `pack_measurement` packed."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        document = json.loads(arrays[_DOCUMENT].tobytes())
-        return Measurement(
-            entrant=document["entrant"],
-            estimates={name: Estimate(**estimate) for name, estimate in document["estimates"].items()},
-            replicates={name: arrays[f"replicates{at}"] for at, name in enumerate(document["replicates"])},
-            rows={name: tuple(tuple(row) for row in rows) for name, rows in document["rows"].items()},
-            facts=document["facts"],
-            losses={name: arrays[f"losses{at}"] for at, name in enumerate(document["losses"])},
-            coverage=Coverage(**document["coverage"]),
-            held=None if document["held"] is None else tuple((task, at, n) for task, at, n in document["held"]),
-            bounds=None if document["bounds"] is None else (document["bounds"][0], document["bounds"][1]),
-        )
-
-
-def _batches(places: Sequence[Place]) -> Iterable[Sequence[Place]]:
-    return (places[start : start + _BATCH] for start in range(0, len(places), _BATCH))
+    document, arrays = unpack(content)
+    return Measurement(
+        entrant=document["entrant"],
+        estimates={name: Estimate(**estimate) for name, estimate in document["estimates"].items()},
+        replicates={name: arrays[f"replicates{at}"] for at, name in enumerate(document["replicates"])},
+        rows={name: tuple(tuple(row) for row in rows) for name, rows in document["rows"].items()},
+        facts=document["facts"],
+        losses={name: arrays[f"losses{at}"] for at, name in enumerate(document["losses"])},
+        coverage=Coverage(**document["coverage"]),
+        held=None if document["held"] is None else tuple((task, at, n) for task, at, n in document["held"]),
+        bounds=None if document["bounds"] is None else (document["bounds"][0], document["bounds"][1]),
+    )

@@ -1,8 +1,9 @@
 """Preregistrations: bytes that never change, the time the server first saw them, and what stewards attest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
@@ -109,7 +110,7 @@ def load_registration(session: Session, sha256: str, slug: str | None = None) ->
     return Registration(
         sha256=sha256,
         git_blob_sha1=stored.git_blob_sha1,
-        prereg=parse_prereg(stored.yaml),
+        prereg=parse_stored(stored.yaml),
         witnessed_at=stored.registered_at,
         registered_at=earliest,
         attested=earliest < stored.registered_at,
@@ -117,6 +118,18 @@ def load_registration(session: Session, sha256: str, slug: str | None = None) ->
         benchmarks=tuple(bindings),
         bound_at=bindings,
     )
+
+
+def load_parsed(session: Session, sha256s: Iterable[str]) -> dict[str, ParsedPrereg]:
+    """Return preregistrations by the SHA-256 of their bytes, in one statement however many they are."""
+    query = select(Prereg.sha256, Prereg.yaml).where(Prereg.sha256.in_(set(sha256s)))
+    return {sha256: parse_stored(yaml) for sha256, yaml in session.execute(query)}
+
+
+@lru_cache(maxsize=4096)
+def parse_stored(yaml: bytes) -> ParsedPrereg:
+    """Return a preregistration as a value; the bytes never change, and reading YAML takes longer than fetching it."""
+    return parse_prereg(yaml)
 
 
 def attest(session: Session, sha256: str, word: Word) -> PreregAttestation:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.provenance import Provenance
 from app.db.models import Benchmark, Entrant, Entry, Fingerprint, Prereg, PreregBinding, Submission, Token
-from app.store.snapshots import Inputs
+from app.store.inputs import Inputs
 
 ALL_TASKS: tuple[int | None, ...] = (None,)
 

@@ -4,7 +4,7 @@ Blocks come in one statement, the names of tasks in another.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -15,6 +15,8 @@ from app.manifest.manifest import Manifest
 from app.store.assembly import by_entrant, by_upload
 from app.store.evidence import Pair, read_evidence, unowned_pairs
 from app.values.scores import ScoreTable
+
+K = TypeVar("K")
 
 
 def read_rows(session: Session, manifest: Manifest, pairs: Sequence[Pair]) -> ScoreTable:
@@ -32,8 +34,18 @@ def read_scores(session: Session, pairs: Sequence[Pair], columns: Sequence[str])
     evidence of the entrant has taken over are left out. Rows come in the order of entrant, task and position,
     whatever the order in which they were stored.
     """
+    return read_each(session, {None: (pairs, columns)})[None]
+
+
+def read_each(session: Session, asked: Mapping[K, tuple[Sequence[Pair], Sequence[str]]]) -> dict[K, ScoreTable]:
+    """Return what `read_scores` returns of each of several pairs and columns, by one reading of them all."""
+    pairs = sorted({pair for wanted, _ in asked.values() for pair in wanted})
     names = {number: name for number, (name, _) in _tasks(session, pairs).items()}
-    return by_entrant(read_evidence(session, pairs), names, columns)
+    stood = {(s.submission, s.entrant_id): s for s in read_evidence(session, pairs)}
+    return {
+        key: by_entrant([stood[pair] for pair in sorted(set(wanted)) if pair in stood], names, columns)
+        for key, (wanted, columns) in asked.items()
+    }
 
 
 def read_records(session: Session, pairs: Sequence[Pair]) -> ScoreTable:

@@ -1,0 +1,150 @@
+"""What a publication is computed from, read at one instant in a fixed number of statements. Called by `app.jobs`."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field, replace
+from datetime import datetime
+from typing import Any, Self
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.orm import Session, aliased
+
+from app.boards.provenance import Provenance
+from app.db.models import Benchmark, Entrant, Entry, Submission, SubmissionEvent
+from app.errors import NotFound
+from app.store import benchmarks
+from app.store.benchmarks import Declared
+from app.store.measured import Piece
+from app.store.numbers import one_of
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An entrant and a submission it stands on in a snapshot, for all of its tasks or for these."""
+
+    entrant_id: int
+    entrant: str
+    submission_id: int
+    submission_digest: str
+    task_ids: tuple[int, ...] | None
+
+    @property
+    def piece(self) -> Piece:
+        """The evidence that it is."""
+        return Piece((self.submission_id, self.entrant_id), self.task_ids)
+
+    def described(self) -> list[Any]:
+        """Return what decides the numbers of the entrant."""
+        tasks = [] if self.task_ids is None else [list(self.task_ids)]
+        return [self.entrant, self.submission_id, self.submission_digest, *tasks]
+
+
+@dataclass(frozen=True)
+class Withdrawal:
+    """A tombstone: what was withdrawn, when and why."""
+
+    submission_id: int
+    entrants: tuple[str, ...]
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything a snapshot is computed from, read at one instant; `known` is what stands on the rows beside ranks."""
+
+    data_version: int
+    declared: Declared
+    standings: tuple[Standing, ...]
+    withdrawals: tuple[Withdrawal, ...]
+    superseded: tuple[int, ...]
+    left_out: frozenset[int] = frozenset()
+    known: Mapping[str, Provenance] = field(default_factory=dict)
+
+    def by_entrant(self) -> dict[str, list[Standing]]:
+        """Return what each entrant stands on, the oldest first."""
+        stood: dict[str, list[Standing]] = {}
+        for standing in self.standings:
+            stood.setdefault(standing.entrant, []).append(standing)
+        return stood
+
+    def without(self, numbers: frozenset[int]) -> Self:
+        """Return the same without some submissions: what would be published if they were not there."""
+        kept = tuple(s for s in self.standings if s.submission_id not in numbers)
+        return replace(self, standings=kept, left_out=numbers)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the admitted submissions, the superseded and withdrawn ones, and what is known."""
+        described = {
+            "admitted": [standing.described() for standing in self.standings],
+            "superseded": list(self.superseded),
+            "withdrawn": [w.submission_id for w in self.withdrawals],
+            "known": {name: astuple(self.known[name]) for name in sorted(self.known)},
+        }
+        return hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
+
+
+def read_inputs(session: Session, benchmark_id: int) -> Inputs:
+    """Read what the boards are computed from; the caller's transaction makes it one instant."""
+    benchmark = session.get(Benchmark, benchmark_id, populate_existing=True)
+    if benchmark is None:
+        raise NotFound(f"There is no benchmark with number {benchmark_id}.")
+    return Inputs(
+        data_version=benchmark.data_version,
+        declared=benchmarks.load_declared(session, benchmark),
+        standings=_standings(session, benchmark_id),
+        withdrawals=_withdrawals(session, benchmark_id),
+        superseded=_superseded(session, benchmark_id),
+    )
+
+
+def _superseded(session: Session, benchmark_id: int) -> tuple[int, ...]:
+    """Return the submissions of which an entrant stands on newer evidence: their claims stay listed."""
+    query = select(Entry.submission_id).join(Submission, Submission.id == Entry.submission_id)
+    query = query.where(Submission.benchmark_id == benchmark_id, Entry.state == "superseded")
+    return tuple(session.scalars(query.distinct().order_by(Entry.submission_id)).all())
+
+
+def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:
+    """Return what each entrant stands on, by name, the oldest first."""
+    query = (
+        select(Entrant.id, Entrant.name, Entry.submission_id, Submission.digest, Entry.task_ids)
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .join(Submission, Submission.id == Entry.submission_id)
+        .where(Entrant.benchmark_id == benchmark_id, Entry.state == "current")
+        .order_by(Entrant.name, Entry.submission_id)
+    )
+    return tuple(
+        Standing(number, name, submission, digest, None if tasks is None else tuple(tasks))
+        for number, name, submission, digest, tasks in session.execute(query)
+    )
+
+
+def _withdrawals(session: Session, benchmark_id: int) -> tuple[Withdrawal, ...]:
+    stood = aliased(SubmissionEvent)
+    evaluated = select(stood.id).where(stood.submission_id == Submission.id, stood.status == "evaluated")
+    names = (
+        select(func.array_agg(aggregate_order_by(Entrant.name, Entrant.name)))
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .where(Entry.submission_id == Submission.id)
+    )
+    query = (
+        select(Submission.id, names.scalar_subquery(), SubmissionEvent.at, SubmissionEvent.reason)
+        .join(SubmissionEvent, SubmissionEvent.submission_id == Submission.id)
+        .where(Submission.benchmark_id == benchmark_id, SubmissionEvent.status == "withdrawn", evaluated.exists())
+        .order_by(Submission.id)
+    )
+    return tuple(
+        Withdrawal(number, tuple(brought or ()), at, reason) for number, brought, at, reason in session.execute(query)
+    )
+
+
+def described_facts(session: Session, inputs: Inputs) -> dict[str, dict[str, Any]]:
+    """Return what the submissions that stand say of their entrants; nothing of those that say nothing."""
+    stood_on = {s.entrant: s.submission_id for s in inputs.standings}
+    described = Submission.facts["described"]
+    query = select(Submission.id, described).where(one_of(Submission.id, stood_on.values()), described != {})
+    found = {number: about for number, about in session.execute(query) if about}
+    return {name: found[number][name] for name, number in stood_on.items() if name in found.get(number, {})}

@@ -1,0 +1,128 @@
+"""Storing a computed state of a benchmark as one immutable snapshot. Called by `app.jobs.publish`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from app.db.driver import bulk_cursor
+from app.db.models import Snapshot, SnapshotTable, Submission, SubmissionEvent
+from app.store import benchmarks
+from app.store.inputs import Inputs, Withdrawal
+from app.store.numbers import one_of
+from app.store.snapshots import pack_table
+from app.values.table import Table
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A computed state of a benchmark, ready to be stored; `changes` are those since the snapshot `before`."""
+
+    inputs: Inputs
+    tables: Sequence[Table]
+    code_version: str
+    changes: Sequence[Mapping[str, Any]]
+    before: int | None
+
+
+def store_publication(session: Session, publication: Publication) -> Snapshot | None:
+    """Store a snapshot and make it the current one, unless something newer is published already.
+
+    The same inputs, manifest and code make the same snapshot, so a repeat only moves the counters.
+    Returns None when a newer state is published already.
+    """
+    inputs = publication.inputs
+    _lock_evaluated(session, inputs)
+    benchmark = benchmarks.lock_benchmark(session, inputs.declared.benchmark.id)
+    if benchmark.snapshot_id is not None and benchmark.published_version > inputs.data_version:
+        return None
+    snapshot = _find_same(session, publication) or _add_snapshot(session, publication)
+    benchmark.snapshot_id = snapshot.id
+    benchmark.published_version = inputs.data_version
+    benchmarks.forget_failures(benchmark)
+    session.flush()
+    _mark_published(session, publication, snapshot)
+    benchmarks.mark_boards_changed(session, benchmark.id)
+    return snapshot
+
+
+def _lock_evaluated(session: Session, inputs: Inputs) -> None:
+    """Lock the submissions that are about to be published, because submissions come before the benchmark."""
+    query = select(Submission.id).where(_is_evaluated(inputs)).order_by(Submission.id)
+    session.execute(query.with_for_update(key_share=True))
+
+
+def _is_evaluated(inputs: Inputs) -> ColumnElement[bool]:
+    return and_(one_of(Submission.id, (s.submission_id for s in inputs.standings)), Submission.status == "evaluated")
+
+
+def _find_same(session: Session, publication: Publication) -> Snapshot | None:
+    inputs = publication.inputs
+    return session.scalar(
+        select(Snapshot).where(
+            Snapshot.benchmark_id == inputs.declared.benchmark.id,
+            Snapshot.input_digest == inputs.digest(),
+            Snapshot.manifest_digest == inputs.declared.version.sha256,
+            Snapshot.code_version == publication.code_version,
+        )
+    )
+
+
+def _add_snapshot(session: Session, publication: Publication) -> Snapshot:
+    inputs = publication.inputs
+    benchmark_id = inputs.declared.benchmark.id
+    newest = session.scalar(select(func.max(Snapshot.number)).where(Snapshot.benchmark_id == benchmark_id))
+    boards = inputs.declared.manifest.leaderboards
+    snapshot = Snapshot(
+        benchmark_id=benchmark_id,
+        number=(newest or 0) + 1,
+        manifest_version_id=inputs.declared.version.id,
+        input_digest=inputs.digest(),
+        manifest_digest=inputs.declared.version.sha256,
+        code_version=publication.code_version,
+        rng_seeds={board.name: board.uncertainty.rng_seed for board in boards},
+        withdrawals=[_tombstone(withdrawal) for withdrawal in inputs.withdrawals],
+        changes=list(publication.changes),
+        before=publication.before,
+    )
+    session.add(snapshot)
+    session.flush()
+    _add_tables(session, snapshot.id, publication)
+    return snapshot
+
+
+def _add_tables(session: Session, snapshot_id: int, publication: Publication) -> None:
+    statement = "COPY snapshot_entry (snapshot_id, entrant_id, submission_id, task_ids) FROM STDIN (FORMAT BINARY)"
+    with bulk_cursor(session) as cursor, cursor.copy(statement) as copy:
+        copy.set_types(["int8", "int4", "int8", "int4[]"])
+        for s in publication.inputs.standings:
+            tasks = None if s.task_ids is None else list(s.task_ids)
+            copy.write_row((snapshot_id, s.entrant_id, s.submission_id, tasks))
+    session.add_all(
+        SnapshotTable(snapshot_id=snapshot_id, name=table.name, content=pack_table(table))
+        for table in publication.tables
+    )
+    session.flush()
+
+
+def _tombstone(withdrawal: Withdrawal) -> dict[str, Any]:
+    return {
+        "submission": withdrawal.submission_id,
+        "entrants": list(withdrawal.entrants),
+        "at": withdrawal.at.isoformat(),
+        "reason": withdrawal.reason,
+    }
+
+
+def _mark_published(session: Session, publication: Publication, snapshot: Snapshot) -> None:
+    """Move the evaluated submissions that the snapshot shows to published, in one statement."""
+    moved = session.scalars(
+        update(Submission).where(_is_evaluated(publication.inputs)).values(status="published").returning(Submission.id)
+    ).all()
+    if moved:
+        reason = f"On the boards since snapshot {snapshot.number}."
+        events = [{"submission_id": number, "status": "published", "reason": reason} for number in sorted(moved)]
+        session.execute(insert(SubmissionEvent).values(events))
