@@ -34,7 +34,8 @@ class Group:
     """Rows of one (estimator, metric, stratum). `values` is [n_attempted]; NaN is null.
 
     `denominators` is [n_attempted] for a ratio: the paired errors on the clean series; None for every other rule.
-    `records` are the numbers of the series, [n_attempted].
+    `records` are the numbers of the series, [n_attempted]. `begins` is the place of the first row with a value among
+    the rows of all groups, by which lrdbench orders its draws.
     Raises InvalidArgument for arrays of other lengths, another rule, and denominators of anything but a ratio.
     Source: lrdbench 2.0, aggregates of per-series rows.
 
@@ -49,6 +50,7 @@ class Group:
     records: IntArray
     rule: Rule = "mean"
     denominators: FloatArray | None = None
+    begins: int = 0
 
     def __post_init__(self) -> None:
         require_shape("values", self.values, "n_attempted")

@@ -3,7 +3,7 @@
 Called by `app.boards.weighted_rank.method` and `app.kinds.series.contract_tables`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -58,17 +58,21 @@ def _group(scores: ScoreTable, item: Coded, entrant: int, metric: str, task: int
     values = scores.value(PAIRED_ERRORS[0] if is_ratio else metric)[at]
     below = scores.value(PAIRED_ERRORS[1])[at] if is_ratio else None
     about = (scores.entrant.words[entrant], metric, scores.task.words[task])
-    return Group(*about, values, item.codes[at], rule if is_ratio or rule != "ratio" else "mean", below)
+    known = np.flatnonzero(~np.isnan(values))
+    begins = int(at[known[0]]) if len(known) else len(scores)
+    return Group(*about, values, item.codes[at], rule if is_ratio or rule != "ratio" else "mean", below, begins)
 
 
-def stratum_aggregates(groups: Sequence[Group]) -> list[Aggregate]:
+def stratum_aggregates(groups: Sequence[Group], metrics: Collection[str] | None = None) -> list[Aggregate]:
     """Return the aggregate of each group, then the coverage errors that are made of the aggregates of coverage.
 
+    Of these only those among `metrics`, where they are given: lrdbench has none that its manifest does not name.
     The order is lrdbench's own: it decides what its shared generator draws. A ratio stands last.
     """
     found = [aggregate_group(group) for group in groups]
     plain = [a for a in found if a.metric != PAIRED_RATIO]
-    return [*plain, *_coverage_errors(plain), *(a for a in found if a.metric == PAIRED_RATIO)]
+    errors = [error for error in _coverage_errors(plain) if metrics is None or error.metric in metrics]
+    return [*plain, *errors, *(a for a in found if a.metric == PAIRED_RATIO)]
 
 
 def _coverage_errors(aggregates: Sequence[Aggregate]) -> Iterator[Aggregate]:

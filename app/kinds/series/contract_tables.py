@@ -4,7 +4,7 @@ Called by `app.jobs.boards`. Their columns are the contract's, so that its reade
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ def _held(manifest: Manifest, part: SeriesPart, scores: ScoreTable) -> HeldRecor
 
 def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
     """Return the contract's tables, the failed records behind them, and who has which record."""
-    part, series = part_of(manifest, SeriesPart), _Series.of(scores)
+    part, series = part_of(manifest, SeriesPart), _Series.of(scores, manifest.metrics)
     intervals = series_intervals(series.groups, series.aggregates, part.drawn)
     tables = [
         series.per_stratum_metrics(),
@@ -66,14 +66,14 @@ class _Series:
     strata: Mapping[str, str]
 
     @classmethod
-    def of(cls, scores: ScoreTable) -> "_Series":
+    def of(cls, scores: ScoreTable, metrics: Collection[str]) -> "_Series":
         groups = series_groups(scores)
         known = scores.recorded.get("stratum_json")
         strata: dict[str, str] = {}
         for at in range(len(scores)):
             name = scores.task.at(at) or ""
             strata.setdefault(name, (known.at(at) if known is not None else None) or json.dumps({"stratum": name}))
-        return cls(scores, groups, stratum_aggregates(groups), strata)
+        return cls(scores, groups, stratum_aggregates(groups, metrics), strata)
 
     def shown_as(self) -> dict[str, Any]:
         """Return how pages name a stratum, whose JSON is the contract's and nothing to read."""

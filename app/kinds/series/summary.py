@@ -85,7 +85,7 @@ def summarise_series(scores: ScoreTable) -> Table:
 def series_differences(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> Iterator[str]:
     """Yield a sentence for each claimed aggregate or interval that its own rows do not give."""
     groups = series_groups(scores)
-    aggregates = stratum_aggregates(groups)
+    aggregates = stratum_aggregates(groups, manifest.metrics)
     values = _values([*aggregates, *balanced(aggregates)])
     drawn = part_of(manifest, SeriesPart).drawn
     # Intervals can only be compared where the benchmark draws them as lrdbench does.

@@ -77,7 +77,13 @@ class _Drawing:
         self._shared = np.random.default_rng(drawn.rng_seed)
 
     def all(self, groups: Sequence[Group], aggregates: Sequence[Aggregate]) -> Iterator[SeriesInterval]:
-        """Yield the intervals: first within strata, then over strata, then the paired ones."""
+        """Yield the intervals: first within strata, then over strata, then the paired ones.
+
+        Nulls are dropped before anything is grouped, as lrdbench does: a group, or a stratum's aggregate, takes its
+        place in the order by its first value.
+        """
+        groups = sorted((group for group in groups if group.included.any()), key=lambda group: group.begins)
+        aggregates = [aggregate for aggregate in aggregates if np.isfinite(aggregate.value)]
         batch: list[_Target] = []
         for target in self._targets(groups, aggregates):
             # Targets of one size are drawn at once, in their order, as many as memory allows.
@@ -93,11 +99,11 @@ class _Drawing:
 
     def _targets(self, groups: Sequence[Group], aggregates: Sequence[Aggregate]) -> Iterator[_Target]:
         for group in groups:
-            if self._is_among(group.metric, self._drawn.metrics) and group.included.any():
+            if self._is_among(group.metric, self._drawn.metrics):
                 yield self._within(group)
         for (estimator, metric), members in by_metric(aggregates).items():
-            values = np.array([a.value for a in members if np.isfinite(a.value)])
-            if self._is_among(metric, self._drawn.metrics) and len(values):
+            values = np.array([a.value for a in members])
+            if self._is_among(metric, self._drawn.metrics):
                 yield _Target(estimator, metric, None, float(np.mean(values)), values)
         if self._drawn.paired:
             declared = self._drawn.paired_metrics if self._drawn.paired_metrics is not None else self._drawn.metrics
