@@ -154,15 +154,16 @@ def test_uncertainty_is_of_declared_metrics() -> None:
     ("use", "weights", "expected"),
     [
         ("[mae]", "{rmse: 1.0}", "leaderboards.board: rmse is not among the declared metrics"),
+        ("[mae]", "{coverage: 1.0}", "leaderboards.board: coverage is not among the declared metrics"),
         (
-            "[coverage@0.9, coverage@0.95]",
-            "{coverage: 1.0}",
-            "leaderboards.board: coverage is not among the declared metrics",
+            "[coverage@0.9]",
+            "{coverage@0.9@0.5: 1.0}",
+            "leaderboards.board: coverage@0.5 is not among the declared metrics",
         ),
     ],
 )
 def test_weights_are_of_declared_metrics(use: str, weights: str, expected: str) -> None:
-    """A name with several levels means none of them."""
+    """Each level of a component must be declared."""
     assert the_complaint(use, weights=weights) == expected
 
 

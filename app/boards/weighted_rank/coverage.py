@@ -45,7 +45,7 @@ def covered_metrics(
     part = part_of(manifest, RankedPart)
     return tuple(
         _covered(metric, held, [g for g in groups if g.metric == metric], of_all=part.is_of_every_record(metric))
-        for metric in dict.fromkeys(source_metric(metric) for metric in spec.weights)
+        for metric in dict.fromkeys(source_metric(metric) for metric in spec.metric_names())
     )
 
 

@@ -3,6 +3,8 @@
 Called by the modules beside it, `app.kinds.series` and `app.store`.
 """
 
+from collections.abc import Sequence
+
 
 def identity_of(metric: str, nominal: float | None) -> str:
     """Return a metric's name with its own level: `mae`, `coverage@0.95`."""
@@ -17,3 +19,15 @@ def split_identity(identity: str) -> tuple[str, float | None]:
     except ValueError:
         return identity, None
     return metric, level
+
+
+def joined(identities: Sequence[str]) -> str:
+    """Return the name of a component that is the mean over several levels of one metric: `coverage@0.5@0.95`."""
+    metric = identities[0].partition("@")[0]
+    return "@".join([metric, *(identity.removeprefix(f"{metric}@") for identity in identities)])
+
+
+def levels_of(component: str) -> tuple[str, ...]:
+    """Return the metrics, each with one level at most, whose mean a component is; the reverse of `joined`."""
+    metric, *levels = component.split("@")
+    return tuple(f"{metric}@{level}" for level in levels) if len(levels) > 1 else (component,)

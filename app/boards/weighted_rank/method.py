@@ -5,6 +5,7 @@ none is declared; rank intervals come from resampling them within strata, the sa
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ import numpy as np
 from app.boards.tables import BoardTables
 from app.boards.weighted_rank.coverage import Ends, component_bounds, covered_metrics, record_roster, with_worst
 from app.boards.weighted_rank.groups import BY_SIZE, balanced, enrolled_estimators, series_groups, stratum_aggregates
-from app.boards.weighted_rank.identity import split_identity
+from app.boards.weighted_rank.identity import levels_of, split_identity
 from app.boards.weighted_rank.pairs import score_pairs, terms_table
 from app.boards.weighted_rank.records import held_records, on_records
-from app.boards.weighted_rank.resampling import resample_components, source_metric
-from app.boards.weighted_rank.spec import RankedPart, WeightedRank
+from app.boards.weighted_rank.resampling import over_levels, resample_components, source_metric
+from app.boards.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
 from app.boards.weighted_rank.tables import Components, Found, leaderboard
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest, part_of
@@ -24,6 +25,9 @@ from app.stats.arrays import FloatArray
 from app.stats.strata import Aggregate, Group
 from app.stats.weighted_ranks import average_ranks, exact_scores, ordinal_ranks
 from app.values.scores import ScoreTable
+
+NOISE_DIGITS = 12
+"""Component values of a size of one that agree to so many decimals have one rank."""
 
 
 def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> BoardTables:
@@ -44,17 +48,16 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         groups = with_worst(manifest, held, covered, groups)
     ranked = [name for name in names if name in roster.ranked]
     over_strata = balanced(stratum_aggregates(groups))
-    components = _components(manifest, spec, ranked, over_strata)
     n_enrolled = len(ranked if enrolled is None else enrolled)
-    ranks = _ranks(spec, components.oriented, n_enrolled)
-    exact = exact_scores(ranks, list(spec.weights.values()))
+    points = rank_points(manifest, spec, ranked, over_strata, n_enrolled)
+    components = points.components
     others = _components(manifest, spec, [name for name in names if name not in ranked], over_strata)
     of_ranked = [group for group in groups if group.estimator in roster.ranked]
     found = Found(
         components=components,
-        ranks=ranks,
-        scores=[float(score) for score in exact],
-        placed=_order(spec, components, exact),
+        ranks=points.ranks,
+        scores=points.scores,
+        placed=points.placed,
         drawn=_replicates(manifest, spec, components.names, of_ranked, n_enrolled),
         others=others,
         held=held,
@@ -68,6 +71,26 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         },
     )
     return BoardTables(leaderboard(manifest, spec, found), score_pairs(spec, found), (terms_table(spec, found),))
+
+
+@dataclass(frozen=True)
+class Points:
+    """Ranks by the points alone; `placed` are (position, rank) from best to worst."""
+
+    components: Components
+    ranks: FloatArray
+    scores: list[float]
+    placed: list[tuple[int, int]]
+
+
+def rank_points(
+    manifest: Manifest, spec: WeightedRank, names: Sequence[str], over_strata: Sequence[Aggregate], n_enrolled: int
+) -> Points:
+    """Rank the named estimators by their aggregates over strata, among as many as are enrolled."""
+    components = _components(manifest, spec, names, over_strata)
+    ranks = _ranks(spec, components.oriented, n_enrolled)
+    exact = exact_scores(ranks, list(spec.weights.values()))
+    return Points(components, ranks, [float(score) for score in exact], _order(spec, components, exact))
 
 
 def _behind(spec: WeightedRank, components: Components, others: Components, n_enrolled: int) -> dict[str, float]:
@@ -95,10 +118,10 @@ def _bounds(
 def _with_end(manifest: Manifest, spec: WeightedRank, own: FloatArray, ends: Mapping[str, Ends], at: int) -> FloatArray:
     oriented = _orient(manifest, tuple(spec.weights), own)
     for place, metric in enumerate(spec.weights):
-        source = source_metric(metric)
-        if source in ends:
-            value = ends[source][at]
-            is_direct = source == metric and np.isfinite(value)
+        sources = [source for each in levels_of(metric) if (source := source_metric(each)) in ends]
+        if sources:
+            value = ends[sources[0]][at]
+            is_direct = sources == [metric] and np.isfinite(value)
             edge = np.inf if at == 0 else -np.inf
             of_one = np.array([value if n == place else np.nan for n in range(len(oriented))])
             oriented[place] = _orient(manifest, tuple(spec.weights), of_one)[place] if is_direct else edge
@@ -120,31 +143,45 @@ def _components(
     manifest: Manifest, spec: WeightedRank, names: Sequence[str], over_strata: Sequence[Aggregate]
 ) -> Components:
     known = {(a.estimator, a.metric): a.value for a in over_strata}
-    metrics = tuple(spec.weights)
-    cells = [[known.get((name, metric), np.nan) for metric in metrics] for name in names]
-    values = np.array(cells, dtype=np.float64).reshape(len(names), len(metrics))
+    metrics, each = tuple(spec.weights), spec.metric_names()
+    cells = [[known.get((name, metric), np.nan) for metric in each] for name in names]
+    values = over_levels(np.array(cells, dtype=np.float64).reshape(len(names), len(each)), metrics)
     return Components(tuple(names), metrics, values, _orient(manifest, metrics, values))
 
 
 def _orient(manifest: Manifest, metrics: Sequence[str], values: FloatArray) -> FloatArray:
-    """Return values with smaller being better; a bias is ranked by its size. [..., n_components]."""
+    """Return values with smaller being better; a bias is ranked by its size. [..., n_components].
+
+    Values that differ by rounding noise alone are equal.
+    """
     oriented = np.array(values, copy=True)
-    for at, metric in enumerate(metrics):
-        name, _ = split_identity(metric)
-        if name in BY_SIZE:
+    for at, component in enumerate(metrics):
+        metric = levels_of(component)[0]
+        if split_identity(metric)[0] in BY_SIZE:
             oriented[..., at] = np.abs(oriented[..., at])
         elif manifest.metrics[metric].direction == "maximize":
             oriented[..., at] = -oriented[..., at]
+        oriented[..., at] = _without_noise(oriented[..., at])
     return oriented
+
+
+def _without_noise(values: FloatArray) -> FloatArray:
+    """Return values rounded where a sum of floats in another order would differ."""
+    known = np.abs(values[np.isfinite(values)])
+    digits = int(np.floor(np.log10(max(1.0, float(known.max()))))) if known.size else 0
+    rounded: FloatArray = np.round(values, NOISE_DIGITS - digits)
+    return rounded
 
 
 def _replicates(
     manifest: Manifest, spec: WeightedRank, names: Sequence[str], groups: Sequence[Group], n_enrolled: int
 ) -> FloatArray | None:
     """Return replicate scores [n_resamples, n_entrants], smaller being better; None when nothing can be resampled."""
-    values = resample_components(groups, names, tuple(spec.weights), spec.uncertainty, spec.name) if names else None
-    if values is None:
+    each = spec.metric_names()
+    drawn = resample_components(groups, names, each, spec.uncertainty, spec.name) if names else None
+    if drawn is None:
         return None
+    values = over_levels(drawn, tuple(spec.weights))
     # Rule 1 in a resample would break ties by name; ties share a rank here, whatever the rule of the points.
     weighted: FloatArray = average_ranks(_orient(manifest, tuple(spec.weights), values), n_enrolled) @ np.array(
         list(spec.weights.values())
@@ -154,8 +191,10 @@ def _replicates(
 
 def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> list[tuple[int, int]]:
     """Return (position, rank) from best to worst: by score, then by the tie-breaking component, then by name."""
-    breaking = components.metrics.index(spec.tie_break or components.metrics[0])
-    by_value = [value if value == value else np.inf for value in components.oriented[:, breaking].tolist()]
+    by_value = [0.0] * len(components.names)
+    if spec.tie_break != NO_TIE_BREAK:
+        breaking = components.metrics.index(spec.tie_break or components.metrics[0])
+        by_value = [value if value == value else np.inf for value in components.oriented[:, breaking].tolist()]
     keys = [(exact[at], by_value[at]) for at in range(len(components.names))]
     if spec.ranking_rule == 1:
         order = sorted(range(len(keys)), key=lambda at: (exact[at], components.names[at]))

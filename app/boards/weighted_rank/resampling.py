@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.boards.weighted_rank.groups import COVERAGE, COVERAGE_ERROR
-from app.boards.weighted_rank.identity import identity_of, split_identity
+from app.boards.weighted_rank.identity import identity_of, levels_of, split_identity
 from app.manifest.manifest import Uncertainty
 from app.stats.arrays import FloatArray, IntArray, share
 from app.stats.resample import board_generator, draw_counts
@@ -62,6 +62,22 @@ def _stratum_values(
             if sources[at] == group.metric and group.estimator in place:
                 values[:, place[group.estimator], at] = _aggregate(group, records, weights, metric)
     return values
+
+
+def over_levels(values: FloatArray, components: Sequence[str]) -> FloatArray:
+    """Return [..., n_components] from [..., n_metrics]: a component of several levels is the mean of those there are.
+
+    NaN where none is.
+    """
+    found, at = [], 0
+    for component in components:
+        n_levels = len(levels_of(component))
+        levels = values[..., at : at + n_levels]
+        known = ~np.isnan(levels)
+        found.append(levels[..., 0] if n_levels == 1 else share(np.where(known, levels, 0.0).sum(-1), known.sum(-1)))
+        at += n_levels
+    folded: FloatArray = np.stack(found, axis=-1)
+    return folded
 
 
 def source_metric(metric: str) -> str:

@@ -8,10 +8,12 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from app.boards.weighted_rank.identity import levels_of
 from app.manifest.base import MetricName
 from app.manifest.manifest import EvidenceKind, KindPart, Leaderboard
 
 WEIGHT_TOLERANCE = 1e-6
+NO_TIE_BREAK = "none"
 
 
 class RankedPart(KindPart):
@@ -32,7 +34,11 @@ class RankedPart(KindPart):
 
 
 class WeightedRank(Leaderboard):
-    """A board of weighted ranks. Rule 2 shares ranks between ties; rule 1 breaks them by name, as lrdbench once did."""
+    """A board of weighted ranks. Rule 2 shares ranks between ties; rule 1 breaks them by name, as lrdbench once did.
+
+    A weighted metric with several levels (`coverage@0.5@0.95`) is the mean over them. Equal scores go by the value of
+    `tie_break`, by default the first component; under `none` they share a rank.
+    """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("series_metrics",)
 
@@ -49,10 +55,10 @@ class WeightedRank(Leaderboard):
         total = sum(self.weights.values())
         if abs(total - 1.0) > WEIGHT_TOLERANCE:
             raise ValueError(f"weights: they sum to {total:g}; expected 1")
-        if self.tie_break is not None and self.tie_break not in self.weights:
-            raise ValueError("tie_break must be one of the weighted metrics")
+        if self.tie_break not in (None, NO_TIE_BREAK, *self.weights):
+            raise ValueError(f"tie_break must be one of the weighted metrics, or {NO_TIE_BREAK}")
         return self
 
     def metric_names(self) -> tuple[str, ...]:
         """Return the weighted metrics; one with a level of its own is named with it (`coverage_error@0.95`)."""
-        return tuple(self.weights)
+        return tuple(metric for component in self.weights for metric in levels_of(component))

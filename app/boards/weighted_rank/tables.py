@@ -13,6 +13,7 @@ import numpy as np
 from app.boards.coverage import Roster
 from app.boards.standing import Place, board_table, stand, unranked_places
 from app.boards.tables import NO_ENDS, sentences
+from app.boards.weighted_rank.identity import levels_of
 from app.boards.weighted_rank.records import HeldRecords, record_notes
 from app.boards.weighted_rank.spec import RankedPart, WeightedRank
 from app.manifest.manifest import Manifest, part_of
@@ -129,8 +130,10 @@ def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[Field[_Line]]:
     score = Column("score", "Score", direction="minimize", glossary="weighted_rank", digits=3)
     yield from with_interval(score, lambda line: line.score)
     for at, name in enumerate(spec.weights):
-        metric = manifest.metrics[name]
-        column = Column(f"metric__{name}", metric.title or name, unit=metric.unit, direction=metric.direction,
+        each = levels_of(name)
+        metric = manifest.metrics[each[0]]
+        title = metric.title or name if len(each) == 1 else f"{name.partition('@')[0]}, mean of {len(each)} levels"
+        column = Column(f"metric__{name}", title, unit=metric.unit, direction=metric.direction,
                         glossary="balanced_global", digits=3)  # fmt: skip
         yield Field(column, partial(_value, at))
     for at, name in enumerate(spec.weights):

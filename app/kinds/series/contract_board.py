@@ -5,7 +5,6 @@ Called by `app.kinds.series.kind`.
 
 from collections.abc import Sequence
 
-from app.boards.weighted_rank.identity import split_identity
 from app.values.table import Column, Table
 
 METRIC = "metric__"
@@ -18,7 +17,7 @@ def contract_leaderboard(boards: Sequence[Table]) -> Table:
     told in a last column where there are several; the contract has no name for it.
     """
     metrics = {column.name: column for board in boards for column in board.columns if column.name.startswith(METRIC)}
-    names = [split_identity(identity.removeprefix(METRIC))[0] for identity in metrics]
+    names = [identity.removeprefix(METRIC).partition("@")[0] for identity in metrics]
     columns = (
         Column("estimator_name", "Estimator", "text"),
         Column("rank", "Rank", "integer"),

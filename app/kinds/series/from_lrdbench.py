@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from app.boards.weighted_rank.identity import identity_of
+from app.boards.weighted_rank.identity import identity_of, joined
+from app.boards.weighted_rank.spec import NO_TIE_BREAK
 from app.errors import ManifestRejected, Problem
 from app.kinds.series.catalog import CATALOG
 from app.kinds.series.names import VARIANT_MARK, is_estimator_name, slug_of
@@ -108,11 +109,11 @@ def _broken_rules(document: Mapping[str, Any], board: Mapping[str, Any]) -> Iter
         yield "mode", f"the board is of another mode; the manifest's is {document['mode']}"
     if board.get("ranking_rule", RULE) != RULE:
         yield "ranking_rule", f"only {RULE} is known"
-    if board.get("tie_break_rule", FIRST_BREAKS_TIES) not in (FIRST_BREAKS_TIES, *components):
-        yield "tie_break_rule", f"ties are broken by {FIRST_BREAKS_TIES} or by a component; name one"
+    if board.get("tie_break_rule", FIRST_BREAKS_TIES) not in (FIRST_BREAKS_TIES, NO_TIE_BREAK, *components):
+        yield "tie_break_rule", f"ties are broken by {FIRST_BREAKS_TIES}, by a component or by {NO_TIE_BREAK}; name one"
     for name in components:
-        if len(_identities(document, name)) != 1:
-            yield "component_metrics", f"{clip_for_message(name)} must be a metric of the manifest, with one level"
+        if not _identities(document, name):
+            yield "component_metrics", f"{clip_for_message(name)} must be a metric of the manifest"
     if not all(isinstance(weight, int | float) for weight in board["weights"].values()):
         yield "weights", "a weight is a number"
 
@@ -192,9 +193,9 @@ def _operator(operator: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _board(document: Mapping[str, Any], board: Mapping[str, Any], position: int) -> dict[str, Any]:
-    named = {name: _identities(document, name)[0] for name in board["component_metrics"]}
-    first = next(iter(named))
-    breaking = board.get("tie_break_rule", FIRST_BREAKS_TIES)
+    named = {name: _component(_identities(document, name)) for name in board["component_metrics"]}
+    rule = board.get("tie_break_rule", FIRST_BREAKS_TIES)
+    breaking = {FIRST_BREAKS_TIES: next(iter(named.values())), NO_TIE_BREAK: NO_TIE_BREAK, **named}[rule]
     name = str(board.get("name") or f"board-{position + 1}")
     return {
         "name": slug_of(name),
@@ -202,9 +203,14 @@ def _board(document: Mapping[str, Any], board: Mapping[str, Any], position: int)
         "method": "weighted_rank",
         "ranking_rule": 2,
         "weights": {named[metric]: float(board["weights"][metric]) for metric in named},
-        "tie_break": named[first if breaking == FIRST_BREAKS_TIES else breaking],
+        "tie_break": breaking,
         "uncertainty": {"n_resamples": BOARD_RESAMPLES, "level": DEFAULT_LEVEL, "rng_seed": _rng_seed(document)},
     }
+
+
+def _component(identities: Sequence[str]) -> str:
+    """Return a component's name: lrdbench ranks the mean over the levels of a metric that has several."""
+    return joined(identities) if len(identities) > 1 else identities[0]
 
 
 def _rng_seed(document: Mapping[str, Any]) -> int:

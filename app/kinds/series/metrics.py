@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from app.boards.weighted_rank.identity import identity_of, split_identity
+from app.boards.weighted_rank.identity import identity_of, joined, split_identity
 from app.errors import ManifestRejected, Problem
 from app.kinds.series.catalog import CATALOG
 from app.manifest.base import MetricName, Part
@@ -34,8 +34,8 @@ def row_metrics(metrics: Collection[str]) -> frozenset[str]:
 def with_levels(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a manifest's document in which boards and uncertainty name each metric with its own level.
 
-    A name without one means the only level that is declared; where there are several, or none, the name stays and is
-    refused. What is not as it should be is left as it is.
+    A name without one means every level that is declared: on a board their mean, in a list each of them. Where there is
+    none the name stays and is refused. What is not as it should be is left as it is.
     """
     metrics = document.get("metrics")
     if not isinstance(metrics, Mapping):
@@ -58,13 +58,20 @@ def _renamed(part: Any, keys: Sequence[str], declared: Sequence[str]) -> Any:
 
 def _with_level(names: Any, declared: Sequence[str]) -> Any:
     if isinstance(names, list):
-        return [_with_level(name, declared) for name in names]
+        return [level for name in names for level in _levels_of(name, declared)]
     if isinstance(names, Mapping):
         return {_with_level(name, declared): value for name, value in names.items()}
     if not isinstance(names, str) or names in declared:
         return names
-    levels = [name for name in declared if split_identity(name)[0] == names]
-    return levels[0] if len(levels) == 1 else names
+    levels = _levels_of(names, declared)
+    return joined(levels) if len(levels) > 1 else levels[0]
+
+
+def _levels_of(name: Any, declared: Sequence[str]) -> list[Any]:
+    """Return the declared metrics of a name without a level; the name itself where there is none."""
+    if not isinstance(name, str) or name in declared:
+        return [name]
+    return [each for each in declared if split_identity(each)[0] == name] or [name]
 
 
 def expand_metrics(declared: Any) -> Any:

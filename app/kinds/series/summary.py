@@ -4,7 +4,7 @@ Called by `app.jobs.evaluate` and `app.receiving.receive` through the kind; pure
 both numbers; it does not keep a run off the boards, because nothing of it is used.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,19 +12,15 @@ from app.admission.check import Check
 from app.admission.claims import SHOWN, Claimed, Means, check_claims, decided_later
 from app.boards.weighted_rank.groups import balanced, series_groups, stratum_aggregates
 from app.kinds.contract import Evaluation, Summary
+from app.kinds.series.compared import compare_claims
 from app.kinds.series.part import SeriesPart
-from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest, part_of
-from app.stats.strata import Aggregate
 from app.values.facts import ClaimedValue
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
-TOLERANCE = 1e-9
 # What a request may draw to compare claimed intervals: about a second of it on a small machine.
 MOST_SCORES_DRAWN = 100_000_000
-BALANCED_GLOBAL = "balanced_global"
-Key = tuple[str, str, str]
 
 COLUMNS = (
     Column("entrant", "Entrant", "text"),
@@ -63,14 +59,15 @@ def check_series_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequenc
     """Compare what runs of lrdbench computed themselves with their own rows; a difference is a warning."""
     if not claimed:
         return []
-    different = list(series_differences(manifest, scores, claimed))
-    if different:
-        more = f" and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
-        reason = (
-            f"{len(different)} claimed values differ from the rows, which count: {'; '.join(different[:SHOWN])}{more}."
-        )
-        return [Check("claimed_values", "warned", reason)]
-    return [Check("claimed_values", "passed", f"All {len(claimed)} claimed values that can be compared agree.")]
+    found = compare_claims(manifest, scores, claimed)
+    beyond = f" {found.n_beyond} more cannot be compared with anything of this benchmark." if found.n_beyond else ""
+    if found.different:
+        n = len(found.different)
+        more = f" and {n - SHOWN} more" if n > SHOWN else ""
+        reason = f"{n} claimed values differ from the rows, which count: {'; '.join(found.different[:SHOWN])}{more}."
+        return [Check("claimed_values", "warned", reason + beyond)]
+    reason = f"All {found.n_compared} claimed values that can be compared agree."
+    return [Check("claimed_values", "passed", reason + beyond)]
 
 
 def summarise_series(scores: ScoreTable) -> Table:
@@ -80,39 +77,6 @@ def summarise_series(scores: ScoreTable) -> Table:
         (a.estimator, a.metric, _null(a.value), a.n_strata_included, a.n_attempted, a.n_included) for a in over_strata
     ]
     return Table("summary", "This submission's own numbers", COLUMNS, tuple(rows))
-
-
-def series_differences(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> Iterator[str]:
-    """Yield a sentence for each claimed aggregate or interval that its own rows do not give."""
-    groups = series_groups(scores)
-    aggregates = stratum_aggregates(groups, manifest.metrics)
-    values = _values([*aggregates, *balanced(aggregates)])
-    drawn = part_of(manifest, SeriesPart).drawn
-    # Intervals can only be compared where the benchmark draws them as lrdbench does.
-    ends = {
-        (i.estimator, i.metric, i.stratum or BALANCED_GLOBAL, i.level): (i.low, i.high)
-        for i in (series_intervals(groups, aggregates, drawn) if drawn.stream == "lrdbench" else ())
-    }
-    for claim in claimed:
-        about = f"{claim.entrant} {claim.metric} in {claim.task}"
-        key = (claim.entrant, claim.metric, claim.task or "")
-        if claim.table == "per_stratum_metrics" and key in values and _differ(claim.value, values[key]):
-            yield f"{about}: {claim.value!r} claimed, {values[key]!r} computed"
-        interval = ends.get((*key, claim.nominal or 0.0))
-        if claim.table != "benchmark_uncertainty" or interval is None:
-            continue
-        if _differ(claim.low, interval[0]) or _differ(claim.high, interval[1]):
-            yield f"{about}: {claim.low!r} to {claim.high!r} claimed, {interval[0]!r} to {interval[1]!r} computed"
-
-
-def _values(aggregates: Sequence[Aggregate]) -> Mapping[Key, float | None]:
-    return {(a.estimator, a.metric, a.stratum or BALANCED_GLOBAL): _null(a.value) for a in aggregates}
-
-
-def _differ(claimed: float | None, computed: float | None) -> bool:
-    if claimed is None or computed is None:
-        return claimed is not computed
-    return abs(claimed - computed) > TOLERANCE * max(1.0, abs(computed))
 
 
 def _null(value: float) -> float | None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from app.boards.weighted_rank.spec import WeightedRank
 from app.cli.__main__ import run
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
@@ -131,10 +132,8 @@ def test_the_command_writes_a_manifest(tmp_path: Path) -> None:
         ("{name: RS,", "{name: __all__,", "estimators.0.name"),
         ("weights: {mae: 0.5,", "weights: {rmse: 0.5,", "leaderboards.0.weights"),
         ("[{mode: ground_truth,", "[{ranking_rule: borda,", "leaderboards.0.ranking_rule"),
-        ("[{mode: ground_truth,", "[{tie_break_rule: none,", "leaderboards.0.tie_break_rule"),
         ("[{mode: ground_truth,", "[{tie_break_rule: runtime,", "leaderboards.0.tie_break_rule"),
         ("[{mode: ground_truth,", "[{mode: stress_test,", "leaderboards.0.mode"),
-        ("coverage_error]\n", "{name: coverage_error, levels: [0.9, 0.8]}]\n", "leaderboards.0.component_metrics"),
         ("seeds: {global_seed: 7}", "uncertainty: {n_bootstrap: 50}", "uncertainty.n_bootstrap"),
         ("seeds: {global_seed: 7}", "uncertainty: {metrics: [runtime]}", "uncertainty.metrics"),
         ("seeds: {global_seed: 7}", "seeds: {global_seed: x}", "seeds.global_seed"),
@@ -151,3 +150,14 @@ def test_what_cannot_come_over_is_refused(old: str, new: str, column: str) -> No
 def test_another_document_is_refused(text: str) -> None:
     """It is no manifest of lrdbench."""
     assert problems_of(text)
+
+
+def test_a_component_with_several_levels_and_no_tie_break_come_over() -> None:
+    """lrdbench ranks the mean over the levels, and lets ties stand where the rule is none."""
+    text = SMALL.replace("coverage_error]\n", "{name: coverage_error, levels: [0.9, 0.8]}]\n", 1)
+    text = text.replace("[{mode: ground_truth,", "[{tie_break_rule: none, mode: ground_truth,", 1)
+    (board,) = parse_manifest(manifest_from_lrdbench(text.encode())).leaderboards
+
+    assert isinstance(board, WeightedRank)
+    assert board.weights == {"mae": 0.5, "coverage_error@0.9@0.8": 0.5}
+    assert board.tie_break == "none"

@@ -1,0 +1,125 @@
+"""What a run of lrdbench computed itself, held against its own rows: aggregates, intervals and leaderboards.
+
+Called by `app.kinds.series.summary`; pure. A claim that nothing of the benchmark corresponds to is not compared, and
+does not count as agreeing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.boards.weighted_rank.groups import balanced, series_groups, stratum_aggregates
+from app.boards.weighted_rank.method import Points, rank_points
+from app.boards.weighted_rank.spec import WeightedRank
+from app.kinds.series.claims import BOARD, STRATA, UNCERTAIN
+from app.kinds.series.part import SeriesPart
+from app.kinds.series.strata import BALANCED_GLOBAL
+from app.kinds.series.uncertainty import series_intervals
+from app.manifest.manifest import Manifest, part_of
+from app.stats.strata import Aggregate
+from app.values.facts import ClaimedValue
+from app.values.scores import ScoreTable
+
+TOLERANCE = 1e-9
+RANK, SCORE = "rank", "score"
+Key = tuple[str, str, str]
+BoardKey = tuple[str, str, str]
+Ends = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How many claims could be held against the rows, a sentence for each that differs, and how many could not."""
+
+    n_compared: int
+    different: Sequence[str]
+    n_beyond: int
+
+
+def compare_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> Compared:
+    """Compare what a run claims with what its own rows come to."""
+    own = _Own.of(manifest, scores, claimed)
+    outcomes = [own.outcome(claim) for claim in claimed]
+    found = [outcome for outcome in outcomes if outcome is not None]
+    return Compared(len(found), [sentence for sentence in found if sentence], len(outcomes) - len(found))
+
+
+@dataclass(frozen=True)
+class _Own:
+    """What the rows come to: aggregates, intervals at each level, and cells of the boards that the run claims."""
+
+    values: Mapping[Key, float | None]
+    ends: Mapping[tuple[str, str, str, float], Ends]
+    boards: Mapping[BoardKey, float | None]
+
+    @classmethod
+    def of(cls, manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> "_Own":
+        groups, part = series_groups(scores), part_of(manifest, SeriesPart)
+        aggregates = stratum_aggregates(groups, manifest.metrics)
+        over_strata = balanced(aggregates)
+        # Intervals can only be compared where the benchmark draws them as lrdbench does.
+        is_drawn = part.drawn.stream == "lrdbench" and any(claim.table == UNCERTAIN for claim in claimed)
+        ends = {
+            (i.estimator, i.metric, i.stratum or BALANCED_GLOBAL, i.level): (i.low, i.high)
+            for i in (series_intervals(groups, aggregates, part.drawn) if is_drawn else ())
+        }
+        return cls(_values([*aggregates, *over_strata]), ends, dict(_board_cells(manifest, over_strata, claimed)))
+
+    def outcome(self, claim: ClaimedValue) -> str | None:
+        """Return what differs, an empty text where nothing does, None where there is nothing to compare with."""
+        about = f"{claim.entrant} {claim.metric} in {claim.board or claim.task}"
+        key = (claim.entrant, claim.metric, claim.task or "")
+        if claim.table == UNCERTAIN:
+            interval = self.ends.get((*key, claim.nominal or 0.0))
+            if interval is None:
+                return None
+            same = not (_differ(claim.low, interval[0]) or _differ(claim.high, interval[1]))
+            said = f"{claim.low!r} to {claim.high!r} claimed, {interval[0]!r} to {interval[1]!r} computed"
+            return "" if same else f"{about}: {said}"
+        known, place = self._known(claim, key)
+        if place not in known:
+            return None
+        computed = known[place]
+        return f"{about}: {claim.value!r} claimed, {computed!r} computed" if _differ(claim.value, computed) else ""
+
+    def _known(self, claim: ClaimedValue, key: Key) -> tuple[Mapping[Key, float | None], Key]:
+        if claim.table == BOARD:
+            return self.boards, (claim.board or "", claim.entrant, claim.metric)
+        return (self.values if claim.table == STRATA else {}), key
+
+
+def _board_cells(
+    manifest: Manifest, over_strata: Sequence[Aggregate], claimed: Sequence[ClaimedValue]
+) -> Iterator[tuple[BoardKey, float | None]]:
+    """Yield the cells of each claimed board, of the very estimators that the run ranks there."""
+    rows = {(claim.board, claim.entrant): None for claim in claimed if claim.table == BOARD}
+    for at, spec in enumerate(manifest.leaderboards, start=1):
+        # A run without its manifest does not say what its boards are called.
+        for name in (spec.name, f"board {at}"):
+            names = sorted(entrant for board, entrant in rows if board == name)
+            if isinstance(spec, WeightedRank) and names:
+                yield from _cells_of(rank_points(manifest, spec, names, over_strata, len(names)), name, spec)
+
+
+def _cells_of(points: Points, name: str, spec: WeightedRank) -> Iterator[tuple[BoardKey, float | None]]:
+    for at, rank in points.placed:
+        estimator = points.components.names[at]
+        yield (name, estimator, RANK), float(rank)
+        yield (name, estimator, SCORE), points.scores[at]
+        for component, value in zip(spec.weights, points.components.values[at].tolist(), strict=True):
+            yield (name, estimator, component.partition("@")[0]), _null(value)
+
+
+def _values(aggregates: Sequence[Aggregate]) -> Mapping[Key, float | None]:
+    return {(a.estimator, a.metric, a.stratum or BALANCED_GLOBAL): _null(a.value) for a in aggregates}
+
+
+def _differ(claimed: float | None, computed: float | None) -> bool:
+    if claimed is None or computed is None:
+        return claimed is not computed
+    return abs(claimed - computed) > TOLERANCE * max(1.0, abs(computed))
+
+
+def _null(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
