@@ -30,14 +30,18 @@ Method = TableMethod | MeasuredMethod
 @cache
 def methods() -> Registry[Method]:
     """Return each method by its name. They are loaded when first asked for: most commands compute nothing."""
-    from app.boards import mean
+    from app.boards import borda, group_mean, mean, mean_rank, mean_win_rate
     from app.boards.estimate import method as estimate
     from app.boards.skill_score import method as skill_score
     from app.boards.weighted_rank import method as weighted_rank
 
     known: dict[str, Method] = {
+        "borda": TableMethod(*borda.METHOD),
         "estimate": estimate.METHOD,
+        "group_mean": TableMethod(*group_mean.METHOD),
         "mean": TableMethod(*mean.METHOD),
+        "mean_rank": TableMethod(*mean_rank.METHOD),
+        "mean_win_rate": TableMethod(*mean_win_rate.METHOD),
         "skill_score": TableMethod(*skill_score.METHOD),
         "weighted_rank": TableMethod(*weighted_rank.METHOD),
     }

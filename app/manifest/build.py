@@ -140,7 +140,9 @@ def _undeclared(board: Leaderboard, common: Common) -> Iterator[str]:
         if metric not in common.metrics:
             yield f"leaderboards.{board.name}: {metric} is not among the declared metrics"
     known_tasks = common.task_ids()
-    for task in board.tasks or ():
+    if board.needs_known_tasks and known_tasks is None and board.ranked_tasks() is None:
+        yield f"leaderboards.{board.name}.tasks: the method {board.method} needs a list of tasks, here or in tasks"
+    for task in board.ranked_tasks() or ():
         if known_tasks is not None and task not in known_tasks:
             yield f"leaderboards.{board.name}.tasks: {task} is not among the declared tasks"
 

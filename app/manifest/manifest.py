@@ -135,6 +135,8 @@ class Leaderboard(Part):
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("evaluation_summary",)
     can_lack_intervals: ClassVar[bool] = False
 
+    needs_known_tasks: ClassVar[bool] = False
+
     name: Slug
     title: Title | None = None
     description: str | None = Field(None, max_length=5000)

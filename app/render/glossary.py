@@ -67,10 +67,35 @@ SCORES = (
         "sum over tasks of the metric / number of tasks",
     ),
     Entry(
+        "borda",
+        "Borda points",
+        "On each task an entrant gets a point for every other one that it is ranked before, half a point for a tie; "
+        "the points are summed over tasks. A task without a result gives no points, so an entrant without every task "
+        "has a rank too, but no rank interval, and is never one that may be first.",
+        "sum over tasks of (entrants − rank on the task)",
+        "MTEB's leaderboard; Colombo et al. 2022, What are the best systems?",
+    ),
+    Entry(
+        "mean_rank",
+        "Mean rank",
+        "The average over tasks of the entrant's rank on each, ties sharing the average of their ranks. Only entrants "
+        "with a result on every task are ranked. 1 is best.",
+        "mean over tasks of the rank on the task",
+        "Demšar 2006, Statistical comparisons of classifiers over multiple data sets",
+    ),
+    Entry(
+        "group_mean",
+        "Mean over groups of tasks",
+        "Tasks are averaged within their group, then the groups: each group counts the same, however many tasks it "
+        "has. Intervals resample the tasks within each group.",
+        "mean over groups of (mean over the group's tasks of the metric)",
+        "MTEB's mean over task types: Muennighoff et al. 2023",
+    ),
+    Entry(
         "advantage",
         "Advantage",
-        "On a board of means: the mean over tasks of how much better A is than B, in the metric's own unit. "
-        "Above 0, A is better, whichever way the metric points.",
+        "On a board of means: the mean over tasks of how much better A is than B, in the metric's own unit; on a board "
+        "of points or ranks, in those. Above 0, A is better, whichever way the metric points.",
     ),
     Entry(
         "median_time",

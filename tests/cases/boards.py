@@ -209,9 +209,16 @@ def _no_rows() -> ScoreTable:
     return ScoreTable(coded, coded, (), np.zeros((0, 0)), nothing.astype(np.bool_), nothing, nothing)
 
 
+UNITS = [f"t{at:02}" for at in range(N_UNITS)]
+GROUPS = f"groups: {{odd: [{', '.join(UNITS[1::2])}], even: [{', '.join(UNITS[::2])}]}}"
+LISTED = f"tasks: [{', '.join(UNITS)}]"
 SKILL = "method: skill_score, baseline: Fair, rank_by"
 MIRRORED: dict[str, dict[Direction, Callable[[Given], BoardTables]]] = {
     "mean": {way: summary_board("method: mean", way) for way in ("minimize", "maximize")},
+    "borda": {way: summary_board(f"method: borda, {LISTED}", way) for way in ("minimize", "maximize")},
+    "group-mean": {way: summary_board(f"method: group_mean, {GROUPS}", way) for way in ("minimize", "maximize")},
+    "mean-win-rate": {way: summary_board(f"method: mean_win_rate, {LISTED}", way) for way in ("minimize", "maximize")},
+    "mean-rank": {way: summary_board(f"method: mean_rank, {LISTED}", way) for way in ("minimize", "maximize")},
     "estimate-iqm": {way: episode_board("iqm", way) for way in ("minimize", "maximize")},
     "estimate-mean": {way: episode_board("mean", way) for way in ("minimize", "maximize")},
     "weighted-rank": {

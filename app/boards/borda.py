@@ -1,0 +1,55 @@
+"""Ranking method `borda`: MTEB's. On each task an entrant gets a point for everybody it is ranked before.
+
+Found by `app.boards.registry`. An absent task gives no points, so that who lacks some is ranked all the same, lower.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from app.boards.standing import cell_at, draw_tasks
+from app.boards.tables import BoardTables, sentences
+from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
+from app.manifest.manifest import Manifest
+from app.stats.ranked_tasks import borda_points
+from app.values.frame import Field
+from app.values.scores import ScoreTable
+from app.values.table import Column
+
+COLUMN = Column("borda_points", "Borda points", direction="maximize", glossary="borda", digits=1)
+
+
+class Borda(TaskBoard):
+    """A board of Borda points, summed over tasks."""
+
+    method: Literal["borda"]
+
+
+def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
+    """Compute the board and its pairwise table. Raises BoardUnavailable without rows on its tasks."""
+    sheet = read_sheet(manifest, spec, scores)
+    everybody = np.ones(len(sheet.cells.entrants), dtype=np.bool_)
+    metric = manifest.metrics[spec.metric]
+    mean = Column(f"mean_{spec.metric}", f"Mean {metric.title or spec.metric}", unit=metric.unit,
+                  direction=metric.direction, glossary="mean", digits=3)  # fmt: skip
+    fields = (Field(mean, cell_at(sheet.means())),)
+    made = Points(borda_points(sheet.better), everybody, COLUMN, 1.0, draw_tasks(spec, sheet.n_tasks), fields,
+                  _notes(sheet))  # fmt: skip
+    return assemble(spec, sheet, made)
+
+
+def _notes(sheet: Sheet) -> tuple[str, ...]:
+    lacking = [
+        f"{name} ({sheet.n_tasks - n} of {sheet.n_tasks})"
+        for name, n in zip(sheet.cells.entrants, np.isnan(sheet.better).sum(axis=0).tolist(), strict=True)
+        if n
+    ]
+    if not lacking:
+        return ()
+    return (
+        "Without every task, so no points there and no rank interval; none of these may be first: "
+        f"{sentences(lacking)}.",
+    )
+
+
+METHOD = (Borda, compute)

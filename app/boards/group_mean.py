@@ -1,0 +1,112 @@
+"""Ranking method `group_mean`: the mean of means. Tasks are averaged within groups, then the groups.
+
+Found by `app.boards.registry`. MTEB's mean over task types, so that ten tasks of one type weigh as much as one of
+another. Groups are fixed, tasks are resampled within theirs. Only entrants with every task are ranked.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import Field as Key
+from pydantic import model_validator
+
+from app.boards.standing import MIN_UNITS, cell_at
+from app.boards.tables import BoardTables
+from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
+from app.manifest.base import Name, TaskName
+from app.manifest.manifest import Manifest, Metric
+from app.stats.arrays import FloatArray
+from app.stats.group_resamples import GroupResamples
+from app.stats.resample import board_generator
+from app.values.frame import Field
+from app.values.scores import ScoreTable
+from app.values.table import Column
+
+
+class GroupMean(TaskBoard):
+    """A board of means over groups of tasks, each group counting the same; `groups` lists the tasks of each."""
+
+    method: Literal["group_mean"]
+    groups: dict[Name, list[TaskName]] = Key(min_length=1)
+
+    @model_validator(mode="after")
+    def _each_task_once(self) -> Self:
+        tasks = [task for group in self.groups.values() for task in group]
+        if empty := [name for name, group in self.groups.items() if not group]:
+            raise ValueError(f"groups: {', '.join(empty)} has no task")
+        if repeated := sorted({task for task in tasks if tasks.count(task) > 1}):
+            raise ValueError(f"groups: {', '.join(repeated)} is in more than one group")
+        if self.tasks is not None:
+            raise ValueError("tasks: the board's tasks are those of its groups; leave tasks out")
+        return self
+
+    def ranked_tasks(self) -> Collection[str]:
+        """Return the tasks of all groups."""
+        return [task for group in self.groups.values() for task in group]
+
+
+def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTables:
+    """Compute the board and its pairwise table. Raises BoardUnavailable without rows on its tasks."""
+    grouped = spec.model_copy(update={"tasks": list(spec.ranked_tasks())})
+    sheet = _by_group(spec, read_sheet(manifest, grouped, scores))
+    sizes = _sizes(spec, sheet)
+    weights = np.concatenate([np.full(size, sheet.n_tasks / (len(sizes) * size)) for size in sizes.values()])
+    metric = manifest.metrics[spec.metric]
+    sign = 1.0 if metric.direction == "maximize" else -1.0
+    points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
+    made = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
+                  tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes)), {"groups": dict(sizes)})  # fmt: skip
+    return assemble(spec, sheet, made)
+
+
+def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:
+    """Return the sheet with its tasks group by group."""
+    place = {task: at for at, task in enumerate(spec.ranked_tasks())}
+    order = sorted(range(sheet.n_tasks), key=lambda at: place[sheet.cells.tasks[at]])
+    cells = sheet.cells
+    moved = type(cells)(tuple(cells.tasks[at] for at in order), cells.entrants, cells.values[order],
+                        cells.leaked[order], cells.present[order], cells.elsewhere)  # fmt: skip
+    return Sheet(moved, sheet.better[order], sheet.complete)
+
+
+def _sizes(spec: GroupMean, sheet: Sheet) -> dict[str, int]:
+    """Return how many tasks of each group anybody has run; a group that nobody ran is none of the board's yet."""
+    run = set(sheet.cells.tasks)
+    sizes = {name: len(run.intersection(tasks)) for name, tasks in spec.groups.items()}
+    return {name: size for name, size in sizes.items() if size}
+
+
+def _draw(spec: GroupMean, sizes: Mapping[str, int]) -> GroupResamples | None:
+    drawn = spec.uncertainty
+    if not drawn.n_resamples or max(sizes.values()) < MIN_UNITS:
+        return None
+    begin = partial(board_generator, drawn.rng_seed, spec.name, "tasks")
+    return GroupResamples(list(sizes.values()), drawn.n_resamples, begin)
+
+
+def _column(spec: GroupMean, metric: Metric) -> Column:
+    title = f"Mean over groups of {metric.title or spec.metric}"
+    return Column(f"group_mean_{spec.metric}", title, unit=metric.unit, direction=metric.direction,
+                  glossary="group_mean", digits=3)  # fmt: skip
+
+
+def _of_groups(metric: Metric, sheet: Sheet, sizes: Mapping[str, int]) -> Iterator[Field[int]]:
+    """Yield a column for each group: the mean over its tasks, none for who lacks one."""
+    start = 0
+    for name, size in sizes.items():
+        means: FloatArray = np.asarray(sheet.cells.values[start : start + size].mean(axis=0))
+        column = Column(f"mean:{name}", name, unit=metric.unit, direction=metric.direction, detail=True,
+                        glossary="group_mean", digits=3)  # fmt: skip
+        yield Field(column, cell_at(means))
+        start += size
+
+
+def _notes(sizes: Mapping[str, int]) -> Iterator[str]:
+    yield f"Groups, each counting the same: {', '.join(f'{name} ({size})' for name, size in sizes.items())}."
+    if single := [name for name, size in sizes.items() if size < MIN_UNITS]:
+        yield f"Of one task only, so its chance is in no interval: {', '.join(single)}."
+
+
+METHOD = (GroupMean, compute)

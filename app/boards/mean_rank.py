@@ -1,0 +1,34 @@
+"""Ranking method `mean_rank`: the average over tasks of an entrant's rank on each, ties sharing the average rank.
+
+Found by `app.boards.registry`. Only entrants with every task are ranked on any: who lacks one stands apart.
+"""
+
+from typing import Literal
+
+from app.boards.standing import draw_tasks
+from app.boards.tables import BoardTables
+from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
+from app.manifest.manifest import Manifest
+from app.stats.ranked_tasks import within
+from app.stats.relative import average_ranks
+from app.values.scores import ScoreTable
+from app.values.table import Column
+
+COLUMN = Column("mean_rank", "Mean rank", direction="minimize", glossary="mean_rank", digits=2)
+
+
+class MeanRank(TaskBoard):
+    """A board of mean ranks, every task counting the same."""
+
+    method: Literal["mean_rank"]
+
+
+def compute(manifest: Manifest, spec: MeanRank, scores: ScoreTable) -> BoardTables:
+    """Compute the board and its pairwise table. Raises BoardUnavailable without rows on its tasks."""
+    sheet = read_sheet(manifest, spec, scores)
+    points = within(sheet.better, sheet.complete, lambda better: -average_ranks(-better))
+    made = Points(points, sheet.complete, COLUMN, -1.0 / sheet.n_tasks, draw_tasks(spec, sheet.n_tasks))
+    return assemble(spec, sheet, made)
+
+
+METHOD = (MeanRank, compute)

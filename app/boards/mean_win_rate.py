@@ -1,0 +1,37 @@
+"""Ranking method `mean_win_rate`: HELM's. The share of the others that an entrant beats, averaged over tasks.
+
+Found by `app.boards.registry`. Only entrants with every task play: who lacks one stands apart.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from app.boards.standing import draw_tasks
+from app.boards.tables import BoardTables
+from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
+from app.manifest.manifest import Manifest
+from app.stats.ranked_tasks import within
+from app.stats.relative import win_shares
+from app.values.scores import ScoreTable
+from app.values.table import Column
+
+COLUMN = Column("win_rate", "Mean win rate", direction="maximize", glossary="win_rate", digits=3)
+
+
+class MeanWinRate(TaskBoard):
+    """A board of win rates, every task counting the same."""
+
+    method: Literal["mean_win_rate"]
+
+
+def compute(manifest: Manifest, spec: MeanWinRate, scores: ScoreTable) -> BoardTables:
+    """Compute the board and its pairwise table. Raises BoardUnavailable without rows on its tasks."""
+    sheet = read_sheet(manifest, spec, scores)
+    # Alone there is nobody to beat: the one entrant is first, without a rate.
+    unit = 1.0 / sheet.n_tasks if sheet.complete.sum() > 1 else np.nan
+    points = within(sheet.better, sheet.complete, lambda better: win_shares(-better))
+    return assemble(spec, sheet, Points(points, sheet.complete, COLUMN, unit, draw_tasks(spec, sheet.n_tasks)))
+
+
+METHOD = (MeanWinRate, compute)

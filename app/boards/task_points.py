@@ -1,0 +1,195 @@
+"""Boards that give every entrant points on every task and rank by their mean: what the methods of this form share.
+
+Called by `app.boards.borda`, `.group_mean`, `.mean_win_rate` and `.mean_rank`, each of which says what the points are.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from app.boards.cells import CellMatrix, build_cells
+from app.boards.standing import BoardStanding, Place, board_table, cell_at, ends_at, stand, uncertainty_meta
+from app.boards.tables import MAX_COMPARED, BoardTables, elsewhere_notes, pairwise_notes, sentences, task_pairs_table
+from app.manifest.base import MetricName
+from app.manifest.manifest import Leaderboard, Manifest
+from app.stats.arrays import BoolArray, FloatArray
+from app.stats.difference import compare_means
+from app.stats.interval import probability_beats
+from app.stats.pairs import PairStatistics
+from app.stats.resample import Resamples
+from app.values.frame import Field, with_interval
+from app.values.scores import ScoreTable
+from app.values.table import Column
+
+
+class TaskBoard(Leaderboard):
+    """A board of one metric over a known list of tasks: with open tasks, a new one would leave everybody incomplete."""
+
+    can_lack_intervals = True
+    needs_known_tasks: ClassVar[bool] = True
+
+    metric: MetricName
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the one metric of the board."""
+        return (self.metric,)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One metric as tasks × entrants, larger being better (NaN is no result), and who has every task [n_entrants]."""
+
+    cells: CellMatrix
+    better: FloatArray
+    complete: BoolArray
+
+    @property
+    def n_tasks(self) -> int:
+        """Return the number of tasks."""
+        return len(self.cells.tasks)
+
+    def means(self) -> FloatArray:
+        """Return the mean of the metric over all tasks, [n_entrants]; NaN for who lacks one."""
+        return np.asarray(self.cells.values.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class Points:
+    """What a method makes of a sheet: points [n_tasks, n_entrants], larger being better, and how to show their mean.
+
+    The score is the sum of an entrant's points times `unit`. Ranked are those in `ranked`, [n_entrants]: the others
+    stand below without a rank, their points mean nothing. `fields` are the method's further columns.
+    """
+
+    points: FloatArray
+    ranked: BoolArray
+    column: Column
+    unit: float
+    resamples: Resamples | None
+    fields: tuple[Field[int], ...] = ()
+    notes: tuple[str, ...] = ()
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:
+    """Pivot the board's metric. Raises BoardUnavailable without rows on its tasks."""
+    cells = build_cells(manifest, spec, scores, spec.metric)
+    sign = 1.0 if manifest.metrics[spec.metric].direction == "maximize" else -1.0
+    return Sheet(cells, sign * cells.values, np.asarray(~np.isnan(cells.values).any(axis=0)))
+
+
+def assemble(spec: TaskBoard, sheet: Sheet, made: Points) -> BoardTables:
+    """Return the board of these points, and its pairwise table."""
+    names = [name for name, has in zip(sheet.cells.entrants, made.ranked, strict=True) if has]
+    found = _Found(names, made.points[:, made.ranked], sheet.complete[made.ranked], made.resamples)
+    standing, level = found.standing(spec), spec.uncertainty.level
+    shown = _spread(made, made.points.sum(axis=0) * made.unit)
+    drawn = None if found.drawn is None else _spread(made, found.drawn * (made.unit * sheet.n_tasks))
+    fields = (*with_interval(made.column, ends_at(shown, drawn, level)), *made.fields, *_counts(sheet))
+    pairs = found.compared(spec, standing)
+    meta = {"method": spec.method, "metric": spec.metric, "rank_by": made.column.name,
+            "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **made.meta}  # fmt: skip
+    notes = (*_notes(sheet, made), *pairs.notes())
+    board = board_table(spec, fields, _placed(sheet, made, found, standing), notes, meta)
+    return BoardTables(board, pairs.table(spec, meta, len(names)))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The ranked entrants: their points [n_tasks, n_ranked], who of them is complete, and the resampled tasks."""
+
+    names: Sequence[str]
+    points: FloatArray
+    complete: BoolArray
+    resamples: Resamples | None
+
+    @property
+    def drawn(self) -> FloatArray | None:
+        """Return the mean points in each resample, [n_resamples, n_ranked]."""
+        return None if self.resamples is None or not self.names else self.resamples.means(self.points)
+
+    def standing(self, spec: TaskBoard) -> BoardStanding | None:
+        """Rank everybody; the chance of being best is shared by the complete, who alone may be first."""
+        if not self.names:
+            return None
+        means, drawn, level = self.points.mean(axis=0), self.drawn, spec.uncertainty.level
+        standing = stand(means, drawn, level)
+        if drawn is None or self.complete.all() or not self.complete.any():
+            return standing
+        best = np.full(len(self.names), np.nan)
+        best[self.complete] = stand(means[self.complete], drawn[:, self.complete], level).p_best
+        return replace(standing, p_best=best)
+
+    def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
+        """Compare the best-ranked with each other, in their order."""
+        if standing is None or len(self.names) < 2:
+            return _Pairs([], None, None)
+        order = standing.order(self.names)[:MAX_COMPARED]
+        pairs = compare_means(self.points[:, order], self.resamples, level=spec.uncertainty.level)
+        beats = None if self.drawn is None else probability_beats(self.drawn[:, order])
+        return _Pairs([self.names[at] for at in order], pairs, beats)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Entrants from best to worst, compared with each other."""
+
+    names: Sequence[str]
+    pairs: PairStatistics | None
+    beats: FloatArray | None
+
+    def notes(self) -> Iterator[str]:
+        """Say how many neighbours in the ranking differ by more than the choice of tasks could bring."""
+        if self.pairs is None or self.beats is None:
+            return
+        at = np.arange(len(self.names) - 1)
+        low, high = self.pairs.skill_low[at, at + 1], self.pairs.skill_high[at, at + 1]
+        apart = int(((low > 0.0) | (high < 0.0)).sum())
+        yield f"Of {len(at)} pairs of neighbours in the ranking, {apart} are separable."
+
+    def table(self, spec: TaskBoard, meta: dict[str, Any], n_ranked: int) -> Any:
+        """Return the pairwise table; None where there is nobody to compare."""
+        if self.pairs is None:
+            return None
+        notes, effect = pairwise_notes(len(self.names), n_ranked), ("advantage", "Advantage")
+        return task_pairs_table(spec, self.names, self.pairs, self.beats, notes=notes, meta=meta, effect=effect)
+
+
+def _placed(sheet: Sheet, made: Points, found: _Found, standing: BoardStanding | None) -> Iterator[tuple[Place, int]]:
+    """Yield the ranked from best to worst, then the others by name; without every task nobody may be first."""
+    positions = np.flatnonzero(made.ranked)
+    for place, at in () if standing is None else standing.placed(found.names):
+        yield (place if found.complete[at] else place.without_interval()), int(positions[at])
+    for at in np.flatnonzero(~made.ranked).tolist():
+        yield Place(sheet.cells.entrants[at]), at
+
+
+def _spread(made: Points, values: FloatArray) -> FloatArray:
+    """Return values [..., n_ranked] or [n_entrants] with NaN for whoever is not ranked, [..., n_entrants]."""
+    spread = np.full((*values.shape[:-1], len(made.ranked)), np.nan)
+    spread[..., made.ranked] = values if values.shape[-1] < len(made.ranked) else values[..., made.ranked]
+    return spread
+
+
+def _counts(sheet: Sheet) -> tuple[Field[int], ...]:
+    there = (~np.isnan(sheet.cells.values)).sum(axis=0)
+    included = Column("n_included", "Included", "integer", glossary="num_failures")
+    attempted = Column("n_attempted", "Attempted", "integer", detail=True, glossary="num_failures")
+    leaked = Column("n_leaked", "Leaked", "integer", detail=True, glossary="n_leaked")
+    return (
+        Field(included, cell_at(there)),
+        Field(attempted, lambda at: sheet.n_tasks),
+        Field(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),
+    )
+
+
+def _notes(sheet: Sheet, made: Points) -> Iterator[str]:
+    n_entrants, n_complete = len(sheet.cells.entrants), int(sheet.complete.sum())
+    yield f"{n_entrants} entrants on {sheet.n_tasks} tasks; {n_complete} have a result on every one."
+    lacking = [name for name, is_ranked in zip(sheet.cells.entrants, made.ranked, strict=True) if not is_ranked]
+    if lacking:
+        yield f"Apart, without a rank, for they lack tasks: {sentences(lacking)}."
+    yield from made.notes
+    yield from elsewhere_notes(sheet.cells.elsewhere)

@@ -1,0 +1,146 @@
+"""Borda points, mean over groups, mean win rate and mean rank, worked by hand on three tasks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.boards.registry import compute_board
+from app.errors import ManifestRejected
+from app.kinds.parse import parse_manifest
+from app.manifest.manifest import Manifest
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Table
+
+NAN = float("nan")
+# On a the order is X, Y = Z; on b it is Z, X, and Y has nothing; on c it is Y, X, Z.
+CELLS = {"X": (3.0, 2.0, 2.0), "Y": (1.0, NAN, 3.0), "Z": (1.0, 5.0, 1.0)}
+
+
+def manifest(board: str, tasks: str = "[{id: a}, {id: b}, {id: c}]", direction: str = "maximize") -> Manifest:
+    """Return a benchmark of one board."""
+    return parse_manifest(
+        f"""
+schema_version: 1
+slug: small
+title: Small
+evidence: evaluation_summary
+metrics: {{x: {{direction: {direction}}}}}
+tasks: {tasks}
+leaderboards: [{{name: board, metric: x, {board}, uncertainty: {{n_resamples: 200}}}}]
+""".encode()
+    )
+
+
+def table(cells: dict[str, Sequence[float]]) -> ScoreTable:
+    """Return a row for each cell that has a value."""
+    rows = [(e, t, v) for e, values in enumerate(cells.values()) for t, v in enumerate(values) if not np.isnan(v)]
+    entrant, task, value = (np.array(column) for column in zip(*rows, strict=True))
+    return ScoreTable(
+        entrant=Coded(tuple(cells), entrant),
+        task=Coded(("a", "b", "c"), task),
+        columns=("x",),
+        values=value.reshape(-1, 1),
+        leaked=np.zeros(len(rows), dtype=np.bool_),
+        file=np.zeros(len(rows), dtype=np.int64),
+        row=np.arange(len(rows)),
+    )
+
+
+def board(declared: Manifest, cells: dict[str, Sequence[float]]) -> Table:
+    """Return the board of these cells."""
+    return compute_board(declared, declared.leaderboards[0], table(cells)).leaderboard
+
+
+def shown(found: Table, column: str) -> dict[str, tuple[Any, Any]]:
+    """Return each entrant's rank and score, in the order of the board."""
+    return {str(row["entrant"]): (row["rank"], row[column]) for row in found.records()}
+
+
+def test_borda_points_are_those_whom_one_is_ranked_before() -> None:
+    """Three entrants count on every task, the absent one too: X has 2 + 1 + 1, Z 0.5 + 2 + 0, Y 0.5 + 0 + 2."""
+    found = shown(board(manifest("method: borda"), CELLS), "borda_points")
+
+    assert found == {"X": (1, 4.0), "Y": (2, 2.5), "Z": (2, 2.5)}
+
+
+def test_borda_points_of_errors_go_to_the_smaller() -> None:
+    """Where smaller is better, X is the worst of a and in the middle of c."""
+    found = shown(board(manifest("method: borda", direction="minimize"), CELLS), "borda_points")
+
+    assert found == {"Z": (1, 1.5 + 1.0 + 2.0), "X": (2, 0.0 + 2.0 + 1.0), "Y": (3, 1.5 + 0.0 + 0.0)}
+
+
+def test_a_win_rate_is_the_share_of_the_complete_that_one_beats() -> None:
+    """Y lacks a task: X and Z play alone, X wins a and c."""
+    found = shown(board(manifest("method: mean_win_rate"), CELLS), "win_rate")
+
+    assert found == {"X": (1, pytest.approx(2 / 3)), "Z": (2, pytest.approx(1 / 3)), "Y": (None, None)}
+
+
+def test_a_mean_rank_is_the_average_of_the_ranks_among_the_complete() -> None:
+    """X is 1, 2, 1; Z is 2, 1, 2."""
+    found = shown(board(manifest("method: mean_rank"), CELLS), "mean_rank")
+
+    assert found == {"X": (1, pytest.approx(4 / 3)), "Z": (2, pytest.approx(5 / 3)), "Y": (None, None)}
+
+
+def test_a_group_counts_once_however_many_tasks_it_has() -> None:
+    """X has (2.5 + 2) / 2 and Z (3 + 1) / 2 where a and b are one group."""
+    found = shown(board(manifest("method: group_mean, groups: {one: [a, b], two: [c]}"), CELLS), "group_mean_x")
+
+    assert found == {"X": (1, 2.25), "Z": (2, 2.0), "Y": (None, None)}
+
+
+def test_a_group_of_one_task_has_no_spread_and_the_board_says_so() -> None:
+    """Each resample has the same task there; where all groups are so there is no interval."""
+    found = board(manifest("method: group_mean, groups: {one: [a, b], two: [c]}"), CELLS)
+    flat = board(manifest("method: group_mean, groups: {one: [a], two: [c]}"), CELLS)
+
+    assert "Of one task only, so its chance is in no interval: two." in found.notes
+    assert {row["rank_low"] for row in flat.records()} == {None}
+
+
+@pytest.mark.parametrize("method", ["borda", "mean_win_rate", "mean_rank", "group_mean, groups: {all: [a, b, c]}"])
+def test_one_entrant_alone_is_first(method: str) -> None:
+    """Also where there is nobody to beat."""
+    (row,) = board(manifest(f"method: {method}"), {"X": CELLS["X"]}).records()
+
+    assert row["rank"] == 1
+
+
+@pytest.mark.parametrize("method", ["mean_win_rate", "mean_rank", "group_mean, groups: {all: [a, b, c]}"])
+def test_nobody_is_ranked_where_nobody_is_complete(method: str) -> None:
+    """The board shows who is there, and says why."""
+    found = board(manifest(f"method: {method}"), {"X": (1.0, NAN, NAN), "Y": (NAN, 1.0, NAN), "Z": (NAN, NAN, 1.0)})
+
+    assert [row["rank"] for row in found.records()] == [None, None, None]
+    assert "Apart, without a rank, for they lack tasks: X, Y, Z." in found.notes
+
+
+def test_only_the_complete_may_be_first_on_borda() -> None:
+    """Y is ahead on points and lacks a task: the chance of being best is shared by the others."""
+    cells = {"X": (1.0, 1.0, 1.0), "Y": (9.0, NAN, 9.0), "Z": (0.0, 0.0, 0.0), "W": (0.0, 0.0, 0.0)}
+    rows = {str(row["entrant"]): row for row in board(manifest("method: borda"), cells).records()}
+
+    assert (rows["Y"]["rank"], rows["Y"]["rank_low"], rows["Y"]["p_best"]) == (2, None, None)
+    assert sum(row["p_best"] or 0.0 for row in rows.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("board_text", "tasks", "message"),
+    [
+        ("method: borda", "{open: true}", "the method borda needs a list of tasks"),
+        ("method: group_mean, groups: {one: [a, b], two: [b]}", "[{id: a}, {id: b}]", "b is in more than one group"),
+        ("method: group_mean, groups: {one: [a], two: []}", "[{id: a}]", "two has no task"),
+        ("method: group_mean, groups: {one: [z]}", "[{id: a}]", "z is not among the declared tasks"),
+    ],
+    ids=["open tasks", "twice", "empty", "unknown"],
+)
+def test_a_board_that_cannot_be_is_refused(board_text: str, tasks: str, message: str) -> None:
+    """With open tasks one more row would leave everybody incomplete; a task weighs in one group."""
+    with pytest.raises(ManifestRejected) as refused:
+        manifest(board_text, tasks)
+
+    assert message in str(refused.value.problems)
