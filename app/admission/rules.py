@@ -16,6 +16,7 @@ from app.admission.lookalikes import check_lookalikes
 from app.admission.registration import check_benchmark, check_registrant
 from app.admission.seeds import check_min_seeds
 from app.manifest.manifest import Manifest
+from app.prereg.forms import AXES
 from app.prereg.prereg import Prereg
 from app.prereg.shared import IID_REFUSED
 from app.values.forensics import Finding
@@ -193,9 +194,13 @@ def _unmeasured(prereg: Prereg, scores: ScoreTable) -> list[str]:
 
 
 def _axis(prereg: Prereg, case: Case) -> list[Check]:
-    """Hold the registered axis against the tasks, where the benchmark names its tasks by axes."""
-    if prereg.axis is None or prereg.axis not in (case.manifest.task_ids() or ()):
+    """Hold the registered axis against the tasks, where the benchmark names any of its tasks by an axis."""
+    known = [task for task in case.manifest.task_ids() or case.scores.task.words if task in AXES]
+    if prereg.axis is None or not known:
         return []
+    if prereg.axis not in known:
+        reason = f"The registered axis is {prereg.axis}; the benchmark is about {listed(known)}."
+        return [Check("axis", "failed", reason)]
     if other := set(case.scores.task.words) - {prereg.axis}:
         reason = f"The registered axis is {prereg.axis}, the episodes are of {listed(other)}."
         return [Check("axis", "failed", reason)]
@@ -203,7 +208,7 @@ def _axis(prereg: Prereg, case: Case) -> list[Check]:
 
 
 def _min_seeds(case: Case) -> list[Check]:
-    minimum = case.manifest.admission.min_seeds
+    minimum = case.manifest.admission.least_seeds(None if case.registered is None else case.registered.prereg.form)
     if minimum is None:
         return []
     run_purpose = "leaderboard" if case.registered is None else case.registered.prereg.run_purpose

@@ -91,6 +91,13 @@ class OpenTasks(Part):
     open: Literal[True]
 
 
+class LeastSeeds(Part):
+    """How many seeds a run must have: a spike is registered in the axis form, an entry in another one or not at all."""
+
+    spike: int = Field(ge=2)
+    entry: int = Field(ge=2)
+
+
 class Admission(Part):
     """The rules that a submission must meet before it can stand on a board.
 
@@ -100,11 +107,17 @@ class Admission(Part):
 
     prereg: Literal["required", "optional"] = "optional"
     prereg_forms: list[PreregForm] = Field(default=["evaluation"])
-    min_seeds: int | None = Field(None, ge=2)
+    min_seeds: Annotated[int, Field(ge=2)] | LeastSeeds | None = None
     claims: Literal["optional", "required"] = "optional"
     dirty: Literal["refuse", "allow"] = "refuse"
     failure_policy: FailurePolicy = "strict"
     report_within_days: int | None = Field(None, ge=1, le=3650)
+
+    def least_seeds(self, form: PreregForm | None) -> int | None:
+        """Return how many seeds a run must have that was registered in this form, or not at all."""
+        if not isinstance(self.min_seeds, LeastSeeds):
+            return self.min_seeds
+        return self.min_seeds.spike if form == "axis" else self.min_seeds.entry
 
 
 class Uncertainty(Part):

@@ -10,6 +10,7 @@ from app.errors import PreregRejected, Problem, Rejected
 from app.prereg.document import read_document_form
 from app.prereg.fields import Fields
 from app.prereg.forms import read_axis, read_evaluation
+from app.prereg.resampling import refuse_iid_anywhere, refuse_other_purposes
 from app.prereg.shared import read_shared
 from app.prereg.values import Form, Hypothesis, Prereg
 from app.yaml.strict import Document, read_document
@@ -65,7 +66,11 @@ def _read(document: Document, problems: list[Problem]) -> Prereg | None:
     if form is None:
         read_shared(fields, "evaluation")  # for its problems: the shared keys mean the same in every form
         return None
-    return _READERS[form](fields, read_shared(fields, form))
+    shared = read_shared(fields, form)
+    prereg = _READERS[form](fields, shared)
+    refuse_other_purposes(fields, shared.run_purpose)
+    refuse_iid_anywhere(fields, shared.run_purpose)
+    return prereg
 
 
 def _recognise(fields: Fields) -> Form | None:

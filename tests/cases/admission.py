@@ -85,7 +85,7 @@ def facts(**said: Any) -> BundleFacts:
         "cited_blob_sha1": git_blob_sha1(PREREG),
         "seeds": (0, 1, 2, 3, 4),
         "episodes_per_seed": 8,
-        "summary": {"success_ci_low": 0.2, "success_ci_high": 0.4, "n_resamples": 2000},
+        "summary": {"success_ci_low": 0.2, "success_ci_high": 0.4, "n_resamples": 2000, "bootstrap_root_seed": 0},
         "files": (0,),
     }
     return BundleFacts("run", **(honest | said))

@@ -109,6 +109,39 @@ def test_every_claimed_number_of_the_given_bundles_comes_out_bit_for_bit(name: s
     assert [check.outcome for check in told] == ["failed"] * 5
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"bootstrap_root_seed": -1}, {"bootstrap_root_seed": None}, {"bootstrap_root_seed": 0.5}, {"n_resamples": 20_001}],
+    ids=["negative root", "no root", "half a root", "too many to draw"],
+)
+def test_a_false_interval_that_cannot_be_drawn_again_is_not_verified(changed: dict[str, Any]) -> None:
+    """It is told, by its name; never that it comes out to the last digit."""
+    (found,) = check_own_claims(manifest(), table(grid()), summarised(success_ci_low=0.2, **changed), None)
+
+    assert found.outcome == "warned"
+    assert found.reason.startswith(
+        "Not verified, because they cannot be computed again: run, success_ci_high, success_ci_low ("
+    )
+
+
+@pytest.mark.parametrize("changed", [{"bootstrap_root_seed": 0.0}, {"n_resamples": 2000.0}], ids=["root", "resamples"])
+def test_a_whole_number_with_a_point_is_drawn_with(changed: dict[str, Any]) -> None:
+    """2000.0 is 2,000: the false low end is found."""
+    (found,) = check_own_claims(manifest(), table(grid()), summarised(success_ci_low=0.2, **changed), None)
+
+    assert found.outcome == "failed"
+    assert "success_ci_low: 0.2 claimed, 1.0 computed" in found.reason
+
+
+def test_a_summary_of_nulls_is_not_verified() -> None:
+    """Nothing is claimed in it, so nothing came out."""
+    nulls = dict.fromkeys((*ONE, "n_resamples", "bootstrap_root_seed"))
+    (found,) = check_own_claims(manifest(), table(grid()), summarised(**nulls), None)
+
+    assert found.outcome == "warned"
+    assert "every value of its summary is null" in found.reason
+
+
 def test_other_programs_may_round_their_sums_another_way() -> None:
     """Where the benchmark does not draw CHAMBER's stream, and the check says how near is near enough."""
     (found,) = check_own_claims(manifest(), table(grid()), summarised(success_mean=1.0 - 1e-12), None)

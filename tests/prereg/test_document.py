@@ -110,7 +110,10 @@ def test_iid_bootstrap_is_refused_wherever_it_is_declared(place: str, column: st
         "{power_pilot: {run_purpose: power, bootstrap_method: iid}}",
         "{power_pilot: {run_purpose: debug, bootstrap: {method: iid}}}",
         "{metrics: {estimators: 'cluster CIs; no iid bootstrap anywhere'}}",
-        "{solver: {method: iid}}",
+        "{solver: {method: adam}}",
+        "{sensor: {noise: iid}}",
+        "{estimator: cluster bootstrap rather than an iid one}",
+        "{analysis: an iid bootstrap is never reported}",
     ],
 )
 def test_what_is_no_leaderboard_bootstrap_is_left_alone(parameters: str) -> None:
@@ -118,6 +121,37 @@ def test_what_is_no_leaderboard_bootstrap_is_left_alone(parameters: str) -> None
     prereg = parse_prereg(with_key("document", f"parameters: {parameters}").encode())
 
     assert prereg.bootstrap_method == "cluster"
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "column"),
+    [
+        ("described", "bootstrap: iid", "bootstrap"),
+        ("described", "resampling: iid", "resampling"),
+        ("described", "ci_method: I.I.D.", "ci_method"),
+        ("described", "analysis: {method: iid_bootstrap}", "analysis.method"),
+        ("described", "uncertainty: [{kind: iid}]", "uncertainty.0.kind"),
+        ("described", "iid: true", "iid"),
+        ("document", "parameters: {solver: {method: iid}}", "parameters.solver.method"),
+        ("document", "decision_rules: PASS iff the iid CI-lower is above 0.95", "decision_rules"),
+        ("document", "parameters: {ci: episodes are independent and identically distributed}", "parameters.ci"),
+    ],
+)
+def test_iid_is_refused_under_any_key(form: str, text: str, column: str) -> None:
+    """The rule goes by the word, not by the place where somebody puts it."""
+    document = SELF_DESCRIBED + text if form == "described" else with_key("document", text)
+    found = problems_of(document)
+
+    assert [(problem.column, problem.message) for problem in found] == [(column, IID_REFUSED)]
+
+
+def test_a_run_purpose_is_said_once() -> None:
+    """A leaderboard registration whose evaluation calls itself a power run could be either, as it turns out."""
+    text = "parameters: {evaluation: {run_purpose: power, bootstrap_method: iid}}"
+    found = {problem.column: problem.message for problem in problems_of(with_key("document", text))}
+
+    assert found["parameters.evaluation.run_purpose"].startswith("the run purpose of the registration is leaderboard")
+    assert found["parameters.evaluation.bootstrap_method"] == IID_REFUSED
 
 
 def test_the_bootstrap_method_of_the_parameters_counts() -> None:

@@ -13,14 +13,13 @@ from app.admission.check import Check, Registered, listed, numbers, outcome_of_g
 from app.admission.fields import Claims
 from app.kinds.episodes import bundles as result_bundles
 from app.kinds.episodes import spike_runs
-from app.kinds.episodes.claimed import MAX_CLAIMED_RESAMPLES
+from app.kinds.episodes.claimed import CLAIMED_INTERVAL, DRAWN_WITH, MAX_CLAIMED_RESAMPLES, can_be_drawn
 from app.prereg.prereg import Prereg
 from app.prereg.shared import IID_REFUSED
 from app.values.facts import BundleFacts
 from app.values.scores import ScoreTable
 
 MIN_RESAMPLES = 1000
-CLAIMED_INTERVAL = ("success_ci_low", "success_ci_high")
 KNOWN_VERSIONS = {*result_bundles.KNOWN_VERSIONS, *spike_runs.KNOWN_VERSIONS}
 
 
@@ -47,6 +46,9 @@ def check_claims_present(entrants: Sequence[str], bundles: Sequence[BundleFacts]
     if without_interval:
         reason = f"The benchmark requires a claimed interval ({', '.join(CLAIMED_INTERVAL)})"
         return [Check("claims", "failed", f"{reason}; it is missing in {some(without_interval)}.")]
+    if vague := [bundle.name for bundle in bundles if _has_interval(bundle) and not can_be_drawn(bundle.summary)]:
+        reason = f"A claimed interval is compared by drawing it again, with {' and '.join(DRAWN_WITH)}"
+        return [Check("claims", "failed", f"{reason}; these are no whole numbers in {some(vague)}.")]
     covered = {bundle.entrant for bundle in bundles if _has_interval(bundle)}
     by_field = {entrant for entrant, values in (claims or {}).items() if values}
     if silent := set(entrants) - covered - by_field:

@@ -32,6 +32,8 @@ DESCRIPTION, SUMS, PREREG = "bundle.json", "SHA256SUMS.txt", "prereg.yaml"
 KNOWN_VERSIONS = (3,)
 EPISODES = re.compile(r"episodes_seed(-?\d{1,18})\.jsonl")
 MAX_SUMS_BYTES = 1 << 20
+BOOLEAN = frozenset({"success"})
+"""What an episode of CHAMBER says as true or false, whatever a benchmark declares."""
 _SUM = re.compile(r"([0-9a-f]{64})[ \t][ *]?(.+)")
 
 
@@ -92,6 +94,9 @@ def _problems(bundle: Bundle) -> Iterator[Problem]:
     yield from _unlisted_episodes(bundle)
     yield from problems_of_seeds(_schedule(bundle).get("seeds"), name, "seed_schedule.seeds")
     yield from problems_of_numbers(bundle.description.get("summary"), name, "summary")
+    dirty = bundle.description.get("dirty")
+    if dirty is not None and not isinstance(dirty, bool):
+        yield Problem("expected true or false, or no such key", name, column="dirty", value=_shown(dirty))
 
 
 def _unlisted_episodes(bundle: Bundle) -> Iterator[Problem]:
@@ -160,6 +165,7 @@ def sources_of(bundle: Bundle, entrant: str | None, findings: Findings) -> list[
                 entrant or (policy if isinstance(policy, str) else None),
                 task if isinstance(task, str) else None,
                 seed=int(promised[1]),
+                boolean=BOOLEAN,
             )
             found.append((source, file))
     if not found:

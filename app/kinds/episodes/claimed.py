@@ -3,12 +3,13 @@
 Called by `app.jobs.evaluate` and `app.receiving.receive` through the kind; pure.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from app.admission.check import Check
+from app.admission.check import Check, some
 from app.admission.claims import SHOWN, Claimed, check_claims, decided_later, own_means
 from app.boards.missing_scores import with_worst
 from app.manifest.manifest import Manifest
@@ -18,6 +19,8 @@ from app.values.facts import BundleFacts
 from app.values.scores import ScoreTable
 
 LEVEL = 0.95
+CLAIMED_INTERVAL = ("success_ci_low", "success_ci_high")
+DRAWN_WITH = ("n_resamples", "bootstrap_root_seed")
 BUNDLE_SUBSTREAM = "evaluation.bundle_bootstrap"
 CLAIMED_METRIC = "success"
 MAX_CLAIMED_RESAMPLES = 20_000
@@ -26,6 +29,10 @@ OWN_COST = 500
 # What a request may draw to compare claimed intervals: about a second of it on a small machine.
 MOST_EPISODES_DRAWN = 20_000_000
 LARGEST_CLAIM, SUMMARY_TOLERANCE = 10**15, 1e-9
+
+
+Computed = Sequence[tuple[BundleFacts, Mapping[str, float]]]
+"""Bundles, each with what its own episodes come to."""
 
 
 def own_claims(claimed: Claimed) -> list[Check]:
@@ -42,12 +49,49 @@ def check_bundle_claims(scores: ScoreTable, bundles: Sequence[BundleFacts], *, e
     """Compare the summaries that bundles bring with their own episodes; `exact` to the last digit."""
     if not any(bundle.summary for bundle in bundles):
         return []
-    different = list(claim_differences(scores, bundles, exact=exact))
+    computed = [(bundle, _bundle_summary(scores, bundle, _said(bundle))) for bundle in bundles]
+    different = list(_differences(computed, tolerance=0.0 if exact else SUMMARY_TOLERANCE))
     if different:
         reason = f"Claimed summaries differ from the episodes: {'; '.join(different[:SHOWN])}."
         return [Check("claimed_summary", "failed", reason)]
     how = "to the last digit" if exact else f"within {SUMMARY_TOLERANCE:g}"
+    if unverified := list(_unverified(computed)):
+        reason = f"Not verified, because they cannot be computed again: {some(unverified)}."
+        return [Check("claimed_summary", "warned", f"{reason} Whatever else is claimed comes out, {how}.")]
     return [Check("claimed_summary", "passed", f"Every claimed summary comes out of the episodes, {how}.")]
+
+
+def can_be_drawn(summary: Mapping[str, Any]) -> bool:
+    """Say whether a claimed interval says how it was drawn: with how many resamples, from which root seed."""
+    return _whole(summary.get("n_resamples")) > 1 and _whole(summary.get("bootstrap_root_seed")) >= 0
+
+
+def _unverified(computed: Computed) -> Iterator[str]:
+    """Yield the claimed values of each bundle that nothing was compared with, and why."""
+    for bundle, ours in computed:
+        claims = _claims_of(bundle)
+        if bundle.summary and not claims:
+            yield f"{bundle.name} (every value of its summary is null)"
+        silent = sorted(claims.keys() - ours.keys())
+        if silent:
+            yield f"{bundle.name}, {', '.join(silent)}{_why_not_drawn(bundle, silent)}"
+
+
+def _why_not_drawn(bundle: BundleFacts, silent: Sequence[str]) -> str:
+    if not set(silent) & set(CLAIMED_INTERVAL):
+        return ""
+    if can_be_drawn(bundle.summary):
+        return f" (drawn again with at most {MAX_CLAIMED_RESAMPLES:,} resamples)"
+    how = ", ".join(f"{name} is {json.dumps(bundle.summary.get(name))}" for name in DRAWN_WITH)
+    return f" ({how}; expected whole numbers)"
+
+
+def _said(bundle: BundleFacts) -> dict[str, float | int]:
+    return {name: value for name, value in bundle.summary.items() if value is not None}
+
+
+def _claims_of(bundle: BundleFacts) -> dict[str, float | int]:
+    return {name: value for name, value in _said(bundle).items() if name not in DRAWN_WITH}
 
 
 def is_exact(manifest: Manifest) -> bool:
@@ -55,16 +99,14 @@ def is_exact(manifest: Manifest) -> bool:
     return any(board.uncertainty.stream == "chamber" for board in manifest.leaderboards)
 
 
-def claim_differences(scores: ScoreTable, bundles: Sequence[BundleFacts], *, exact: bool) -> Iterator[str]:
+def _differences(computed: Computed, tolerance: float) -> Iterator[str]:
     """Yield a sentence for each value that a bundle claims and its episodes do not give.
 
-    CHAMBER's own stream is drawn again, down to one seed, whose interval we would not publish. With `exact` every
-    number must be the claimed one; without it other programs may round their sums another way.
+    CHAMBER's own stream is drawn again, down to one seed, whose interval we would not publish. Without a tolerance
+    every number must be the claimed one; with it other programs may round their sums another way.
     """
-    tolerance = 0.0 if exact else SUMMARY_TOLERANCE
-    for bundle in bundles:
-        claimed = {name: value for name, value in bundle.summary.items() if value is not None}
-        ours = _bundle_summary(scores, bundle, claimed)
+    for bundle, ours in computed:
+        claimed = _said(bundle)
         for name, value in ours.items():
             if name in claimed and not _agrees(claimed[name], value, tolerance):
                 yield f"{bundle.name}, {name}: {claimed[name]!r} claimed, {value!r} computed"
@@ -79,8 +121,9 @@ def episodes_drawn(scores: ScoreTable, bundles: Sequence[BundleFacts]) -> int:
 
 
 def _whole(value: Any) -> int:
-    """Return a claimed whole number that can be drawn with; −1 for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else -1
+    """Return a claimed whole number that can be drawn with, 2000.0 too; −1 for anything else."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 <= value < 2**63 and value == int(value) else -1
 
 
 def _agrees(claimed: float | int, computed: float, tolerance: float) -> bool:

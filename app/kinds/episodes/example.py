@@ -24,9 +24,9 @@ def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
     yield ColumnUse("seed", "the seed, a whole number", "0")
     if where.task is not None:
         yield ColumnUse(where.task, "the task", first_task(manifest))
-    if where.condition is not None:
+    if where.condition_paths:
         condition = where.conditions[0] if where.conditions else "a-condition"
-        yield ColumnUse(where.condition, "the condition", condition)
+        yield ColumnUse(where.condition_paths[0], "the condition", condition)
     for name in where.item:
         yield ColumnUse(name, "what tells episodes of one seed apart", "0")
     sources = {metric.source or name: metric for name, metric in manifest.metrics.items()}

@@ -1,21 +1,36 @@
 """What a benchmark of episodes declares beside the common keys. Read by the modules beside it."""
 
+from collections.abc import Iterator
+from typing import Annotated
+
 from pydantic import Field
 
-from app.manifest.base import ColumnName, Name, Part
-from app.manifest.manifest import KindPart
+from app.manifest.base import ColumnName, MetricName, Name, Part
+from app.manifest.manifest import Common, KindPart
 
 
 class Episodes(Part):
     """Where an episode says its condition and which columns tell its repetitions apart.
 
-    A dotted name reads a nested object: `metadata.member`. Without `condition` every episode has the same one.
+    A dotted name reads a nested object: `metadata.member`. Of several names for the condition an episode has one.
+    Without `condition` every episode has the same one. `boolean` are metrics whose cells are true or false and no
+    number between, as `success` is in every file of CHAMBER.
     """
 
-    condition: ColumnName | None = "metadata.condition"
+    condition: ColumnName | Annotated[list[ColumnName], Field(min_length=1, max_length=10)] | None = (
+        "metadata.condition"
+    )
     item: list[ColumnName] = Field(default=["episode_idx", "initial_state_seed"], min_length=1)
     conditions: list[Name] | None = Field(None, min_length=1)
     task: ColumnName | None = None
+    boolean: list[MetricName] = Field(default_factory=list, max_length=100)
+
+    @property
+    def condition_paths(self) -> tuple[str, ...]:
+        """Return the names under which an episode may say its condition; none where there is only one condition."""
+        if self.condition is None:
+            return ()
+        return (self.condition,) if isinstance(self.condition, str) else tuple(self.condition)
 
 
 class EpisodesPart(KindPart):
@@ -27,3 +42,9 @@ class EpisodesPart(KindPart):
     def where(self) -> Episodes:
         """Return where an episode says what, whether it is declared or not."""
         return self.episodes or Episodes()
+
+    def complaints(self, common: Common) -> Iterator[str]:
+        """Yield which metrics are said to be true or false and are none of the benchmark's."""
+        for name in self.where.boolean:
+            if name not in common.metrics:
+                yield f"episodes.boolean: {name} is not among the declared metrics"

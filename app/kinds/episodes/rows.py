@@ -30,7 +30,8 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 class Source:
     """Where episodes come from: a file, by name and position, and what they have in common.
 
-    `is_text` says that every cell is text, as in CSV. `seed` is the one that the file's name promises.
+    `is_text` says that every cell is text, as in CSV. `seed` is the one that the file's name promises, `boolean` are
+    columns that the layout of the file gives as true or false.
     """
 
     file: str
@@ -39,6 +40,7 @@ class Source:
     task: str | None
     is_text: bool = False
     seed: int | None = None
+    boolean: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -130,14 +132,14 @@ class EpisodeRows:
     def _names(self, cell: "_Cells") -> tuple[str, str, str | None] | None:
         entrant = cell.entrant()
         task = cell.task(self._where.task, self._tasks)
-        condition = cell.condition(self._where.condition, self._where.conditions)
+        condition = cell.condition(self._where.condition_paths, self._where.conditions)
         return None if entrant is None or task is None or condition is None else (entrant, task, condition or None)
 
     def _value(self, cell: "_Cells", name: str, metric: Metric) -> float:
         column = metric.source or name
         if cell.has(column):
             self.found.add(column)
-        return cell.score(column, metric)
+        return cell.score(column, metric, is_boolean=column in cell.boolean or name in self._where.boolean)
 
 
 class _Cells:
@@ -182,13 +184,17 @@ class _Cells:
             return None
         return named
 
-    def condition(self, path: str | None, known: Sequence[str] | None) -> str | None:
+    def condition(self, paths: Sequence[str], known: Sequence[str] | None) -> str | None:
         """Return the condition, empty text where the benchmark has none."""
-        if path is None:
+        if not paths:
             return ""
-        name = self._at(path)
-        if name is None:
-            self.refuse("the episode does not say its condition", path)
+        said = {path: name for path in paths if (name := self._at(path)) is not None}
+        if not said:
+            self.refuse("the episode does not say its condition", " or ".join(paths))
+            return None
+        path, name = next(iter(said.items()))
+        if any(other != name for other in said.values()):
+            self.refuse("the episode says two conditions", " and ".join(said), ", ".join(map(str, said.values())))
             return None
         named = self._named(name, path)
         if named is not None and known is not None and named not in known:
@@ -228,10 +234,18 @@ class _Cells:
         self.refuse(complaint, path, part)
         return None
 
-    def score(self, column: str, metric: Metric) -> float:
+    @property
+    def boolean(self) -> frozenset[str]:
+        """The columns that must be true or false in such a file."""
+        return self._source.boolean
+
+    def score(self, column: str, metric: Metric, *, is_boolean: bool) -> float:
         """Return the metric's value; NaN for an empty cell, and for a wrong one after noting it."""
         cell = self._at(column)
         if cell is None:
+            return math.nan
+        if is_boolean and not (isinstance(cell, bool) or (self._source.is_text and cell in BOOLEANS)):
+            self.refuse("expected true or false; a number is neither", column, cell)
             return math.nan
         value = self._number(cell)
         if value is None:

@@ -15,6 +15,7 @@ from app.names import clip_for_message
 from app.values.facts import BundleFacts
 
 EPISODES = "episode_results"
+BOOLEAN = frozenset({"success"})
 KNOWN_VERSIONS = (2,)
 
 
@@ -47,7 +48,7 @@ def episodes_of(file: ReceivedFile, document: Mapping[str, Any], findings: Findi
 def source_of(file: ReceivedFile, document: Mapping[str, Any], entrant: str | None) -> Source:
     """Return what the episodes have in common: the task is the axis."""
     axis = document.get("axis")
-    return Source(file.name, file.position, entrant, axis if isinstance(axis, str) else None)
+    return Source(file.name, file.position, entrant, axis if isinstance(axis, str) else None, boolean=BOOLEAN)
 
 
 def facts_of(file: ReceivedFile, document: Mapping[str, Any], entrant: str | None) -> BundleFacts:

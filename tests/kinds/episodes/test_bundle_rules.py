@@ -2,10 +2,11 @@
 
 import pytest
 
+from app.manifest.manifest import LeastSeeds, Task
 from app.prereg.prereg import git_blob_sha1, sha256_hex
 from app.prereg.shared import IID_REFUSED
-from tests.cases.admission import case, check, demanding, facts, failed, grid, registered, rules
-from tests.cases.chamber import PREREG
+from tests.cases.admission import AXIS, case, check, demanding, facts, failed, grid, registered, rules
+from tests.cases.chamber import PREREG, manifest
 
 POLICIES = pytest.mark.parametrize(("policy", "outcome"), [("strict", "failed"), ("best_effort", "warned")])
 
@@ -158,3 +159,32 @@ def test_a_bundle_without_its_interval_is_refused_where_one_is_demanded() -> Non
 def test_a_bundle_with_its_interval_meets_the_demand() -> None:
     """Without any claim in the form."""
     assert check(case(facts(), manifest=demanding(claims="required")), "claims").outcome == "passed"
+
+
+@pytest.mark.parametrize("changed", [{"bootstrap_root_seed": -1}, {"bootstrap_root_seed": None}], ids=["minus", "null"])
+def test_a_required_claim_says_how_it_is_drawn_again(changed: dict[str, int | None]) -> None:
+    """Else any interval could be claimed and none be compared."""
+    summary = {"success_ci_low": 0.2, "success_ci_high": 0.4, "n_resamples": 2000, "bootstrap_root_seed": 0} | changed
+    found = failed(case(facts(summary=summary), manifest=demanding(claims="required")))
+
+    assert found["claims"].startswith("A claimed interval is compared by drawing it again, with n_resamples and")
+
+
+@pytest.mark.parametrize(("prereg", "wanted"), [(AXIS, 6), (PREREG, 16)], ids=["spike", "entry"])
+def test_the_class_of_a_run_decides_how_many_seeds_it_needs(prereg: bytes, wanted: int) -> None:
+    """A spike is registered in the axis form; a leaderboard entry is any other."""
+    declared = demanding(min_seeds=LeastSeeds(spike=6, entry=16), prereg_forms=["axis", "document"])
+    found = failed(case(facts(), registered=registered(prereg), manifest=declared))
+
+    assert found["min_seeds"] == f"mover has 5 seeds on place; the benchmark requires {wanted}."
+
+
+@pytest.mark.parametrize(("axis", "outcome"), [(b"OM", "failed"), (b"AS", "passed")])
+def test_an_axis_that_the_benchmark_has_not_is_refused(axis: bytes, outcome: str) -> None:
+    """A registration of another axis is no evidence for this one."""
+    declared = manifest().model_copy(update={"tasks": [Task(id="AS")]})
+    declared.admission.prereg_forms.append("axis")
+    rows = grid(task="AS")
+    given = case(rows=rows, registered=registered(AXIS.replace(b"axis: AS", b"axis: " + axis)), manifest=declared)
+
+    assert check(given, "axis").outcome == outcome

@@ -5,10 +5,25 @@ from pathlib import Path
 
 import pytest
 
+from app.admission.claims import Claimed
+from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
 from app.prereg.prereg import git_blob_sha1
-from tests.cases.chamber import EXAMPLES, PREREG, bundle, episode, episodes, lines, manifest, with_sums, zipped
+from tests.cases.chamber import (
+    EXAMPLES,
+    MANIFEST,
+    PREREG,
+    bundle,
+    episode,
+    episodes,
+    lines,
+    manifest,
+    with_sums,
+    zipped,
+)
 from tests.cases.evidence_tables import problems, read
+
+DATA = Path(__file__).parents[2] / "data" / "chamber_prereg"
 
 
 def messages(folder: Path, files: dict[str, bytes]) -> list[str]:
@@ -155,3 +170,48 @@ def test_published_bundles_give_their_published_success(
     scores = read(tmp_path, {"run.zip": example.read_bytes()}, declared, "policy").scores
 
     assert (len(scores), scores.value("success").mean()) == (n_rows, pytest.approx(success_mean, abs=1e-12))
+
+
+@pytest.mark.parametrize("dirty", ["true", 1, 0, "no"])
+def test_dirty_is_true_or_false(tmp_path: Path, dirty: object) -> None:
+    """Text or a number would otherwise count as saying nothing."""
+    assert messages(tmp_path, bundle(dirty=dirty)) == ["expected true or false, or no such key"]
+
+
+@pytest.mark.parametrize("success", [0.5, 1, 0])
+def test_success_is_true_or_false(tmp_path: Path, success: float) -> None:
+    """Failures written as one half would raise the mean."""
+    records = [episode(0, 0, success=success), *episodes()[1:]]
+
+    assert messages(tmp_path, bundle(records)) == ["expected true or false; a number is neither"]
+
+
+def test_a_manifest_may_ask_for_true_or_false_in_any_file(tmp_path: Path) -> None:
+    """Plain lines are no way around it."""
+    asked = MANIFEST.replace(b"{condition: metadata.member}", b"{condition: metadata.member, boolean: [success]}")
+    found = problems(tmp_path, {"rows.jsonl": lines([episode(0, 0, success=0.5)])}, parse_manifest(asked), "mover")
+
+    assert [problem.message for problem in found] == ["expected true or false; a number is neither"]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_real_bundles_of_a_jointly_trained_pair_are_read(tmp_path: Path, seed: int) -> None:
+    """Their episodes name a partner, those of the other rows a member; the shipped manifest takes both."""
+    declared = parse_manifest((EXAMPLES / "chamber-cocarry" / "manifest.yaml").read_bytes())
+    folder = DATA / "bundles" / f"b-joint-seed{seed}"
+    sent = {path.name: path.read_bytes() for path in folder.iterdir()}
+    evidence = read(tmp_path, sent, declared, "B-JOINT")
+    (claimed,) = kind_of(declared).own_claims(Claimed(declared, evidence.scores, evidence.facts, None))
+
+    assert evidence.scores.condition is not None
+    assert (evidence.scores.condition.words, len(evidence.scores)) == (("frozen_cocarry_joint",), 50)
+    assert claimed.reason == "Every claimed summary comes out of the episodes, to the last digit."
+
+
+def test_an_episode_with_two_conditions_is_refused(tmp_path: Path) -> None:
+    """Whichever was meant, one of the two is wrong."""
+    declared = parse_manifest(MANIFEST.replace(b"metadata.member", b"[metadata.member, metadata.partner]"))
+    record = episode(0, 0, metadata={"member": "left", "partner": "right"})
+    found = problems(tmp_path, {"rows.jsonl": lines([record])}, declared, "mover")
+
+    assert [problem.message for problem in found] == ["the episode says two conditions"]

@@ -106,7 +106,8 @@ def joint_bundles(member: str) -> bytes:
         for seed in range(5):
             records = [json.loads(line) for line in files[f"episodes_seed{seed}.jsonl"].splitlines()]
             own = [record for record in records if record["metadata"]["member"] == "imp_stiff_low"]
-            renamed = [record | {"metadata": record["metadata"] | {"member": member}} for record in own]
+            others = [{k: v for k, v in record["metadata"].items() if k != "member"} for record in own]
+            renamed = [r | {"metadata": about | {"partner": member}} for r, about in zip(own, others, strict=True)]
             schedule = description["seed_schedule"] | {"seeds": [seed], "episodes_per_seed": 50}
             summary = description["summary"] | {"n_episodes": 50}
             told = {"task_id": "cocarry", "policy_id": "joint_ego", "seed_schedule": schedule, "summary": summary}
