@@ -16,6 +16,7 @@ from app.files.uploads import ReceivedFile
 from app.kinds.reading import Reading, Request
 from app.kinds.series import estimates as series_estimates
 from app.kinds.series import run as series_run
+from app.kinds.series import truths as series_truths
 from app.kinds.series.checks import SeriesChecks
 from app.kinds.series.claimed_tables import AGGREGATION, BOARD_COLUMNS, CLAIMED, ClaimedTable, board_rows
 from app.kinds.series.claims import Backing, Claims, claims_of_rows
@@ -27,14 +28,20 @@ from app.kinds.series.estimators import (
     read_estimator_table,
     read_run_manifest,
 )
+from app.kinds.series.metrics import row_metrics
 from app.kinds.series.names import slug_of
 from app.kinds.series.part import SeriesPart
 from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
+from app.kinds.series.recomputed import recompute
 from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, concatenate
 from app.kinds.series.run import RunFiles, split_runs
+from app.kinds.series.truths import Truths
 from app.manifest.manifest import part_of
+from app.names import clip_for_message
 from app.values.facts import RunFacts
+from app.values.scores import ScoreTable
 
+MOST_SHOWN = 6
 BOARDS = (series_run.BOARD, series_run.RAW_BOARD)
 
 
@@ -53,6 +60,8 @@ class _Submission:
         self._reader = MetricRowReader(request.findings)
         self._parts: list[MetricRows] = []
         self._estimates = Estimates(request.findings)
+        self._truths = Truths(request.findings)
+        self._complete: set[int] = set()
         self._described: Described = {}
         self._boards: dict[str, list[str]] = {}
         self._n_rows: dict[int, int] = {}
@@ -74,6 +83,11 @@ class _Submission:
             required = series_estimates.REQUIRED
             for block in self._blocks(file, required, series_estimates.COLUMNS):
                 self._estimates.read(block, file)
+        for file in _present(run, series_run.TRUTHS):
+            for block in self._blocks(file, series_truths.REQUIRED, series_truths.COLUMNS):
+                self._truths.read(block, file)
+        if run.get(series_run.ESTIMATES) and run.get(series_run.TRUTHS):
+            self._complete |= {file.position for file in _present(run, series_run.METRICS)}
         self._describe(run)
 
     def _describe(self, run: RunFiles) -> None:
@@ -126,6 +140,7 @@ class _Submission:
         roles = np.where(is_estimator, ESTIMATOR, DIAGNOSTIC).tolist()
         scores = pivot.table(roles, self._findings)
         estimates = self._estimates.match(scores, self._files)
+        self._truths.check_strata(scores)
         estimators = [scores.entrant.words[code] for code in np.unique(scores.entrant.codes[is_estimator]).tolist()]
         self._findings.extend(problems_of_case(estimators, "estimator_name"))
         if self._findings.n_problems:
@@ -135,7 +150,28 @@ class _Submission:
         described = {name: self._described[name] for name in estimators if name in self._described}
         facts = RunFacts(described=described, claimed=claims.result(self._warnings))
         whole = replace(scores, reason=estimates.reasons(), recorded={**scores.recorded, **estimates.recorded()})
+        whole = self._recomputed(whole) if self._complete else whole
         return Reading(whole, self._n_rows, tuple(self._warnings), facts)
+
+    def _recomputed(self, scores: ScoreTable) -> ScoreTable:
+        """Return the scores as they follow from the run's estimates and truths; what it states otherwise is said."""
+        estimands = {n: e for n, about in self._described.items() if isinstance(e := about.get("target_estimand"), str)}
+        metrics = [m for m in self._request.manifest.metrics if m in row_metrics(self._request.manifest.metrics)]
+        made, differences = recompute(
+            scores, scores.recorded, self._truths, estimands, metrics, self._complete.__contains__
+        )
+        if differences:
+            shown = "; ".join(
+                f"{clip_for_message(d.estimator)} {d.metric} of {clip_for_message(d.record)}: {d.stated!r} stated, "
+                f"{d.made!r} recomputed"
+                for d in differences[:MOST_SHOWN]
+            )
+            more = f" and {len(differences) - MOST_SHOWN:,} more" if len(differences) > MOST_SHOWN else ""
+            message = (
+                f"{len(differences):,} values do not follow from the run's estimates and truths, which count: {shown}"
+            )
+            self._warnings.append(Problem(f"{message}{more}", column="value"))
+        return made
 
     def _warnings_of_order(self, pivot: Pivot) -> list[Problem]:
         uncertainty = part_of(self._request.manifest, SeriesPart).uncertainty

@@ -13,15 +13,14 @@ from app.files.uploads import ReceivedFile
 
 SUFFIXES = (".csv", ".json", ".yaml", ".yml", ".html", ".tex", ".txt", ".png", ".npy")
 
-METRICS, ESTIMATES = "metrics.csv", "estimates.csv"
+METRICS, ESTIMATES, TRUTHS = "metrics.csv", "estimates.csv", "truths.csv"
 ESTIMATORS, MANIFEST = "estimator_metadata.csv", "benchmark_manifest.yaml"
 STRATA, UNCERTAIN = "per_stratum_metrics.csv", "benchmark_uncertainty.csv"
 BOARD, RAW_BOARD = "leaderboard.csv", "leaderboards.csv"
-READ = (METRICS, ESTIMATES, ESTIMATORS, MANIFEST, STRATA, UNCERTAIN, BOARD, RAW_BOARD)
+READ = (METRICS, ESTIMATES, TRUTHS, ESTIMATORS, MANIFEST, STRATA, UNCERTAIN, BOARD, RAW_BOARD)
 # Of the contract, and computed here from the rows or of no use for it.
 NOT_READ = (
     "records.csv",
-    "truths.csv",
     "artefacts.csv",
     "artefact_index.csv",
     "failures.csv",

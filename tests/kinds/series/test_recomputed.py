@@ -1,0 +1,135 @@
+"""Per-series values made again from the estimates and the truths of the given runs."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.kinds.reader import Evidence
+from tests.cases.evidence_tables import problems, read
+from tests.cases.series_runs import GIVEN, LIMITS, given_manifest, member
+
+RUN = "public_small_canonical_ground_truth"
+Cells = dict[str, str]
+
+
+def changed(run: str, name: str, change: Callable[[Cells], Cells | None]) -> bytes:
+    """Return a given run in which the rows of one table are changed, or left out for None."""
+    rows = [row for each in member(run, name) if (row := change(dict(each))) is not None]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    out = io.BytesIO()
+    with zipfile.ZipFile(GIVEN[run]) as given, zipfile.ZipFile(out, "w") as archive:
+        for member_name in given.namelist():
+            is_changed = member_name == f"{run}/{name}"
+            archive.writestr(member_name, text.getvalue() if is_changed else given.read(member_name))
+    return out.getvalue()
+
+
+def taken(folder: Path, content: bytes) -> Evidence:
+    """Read a run as a submission to its own benchmark."""
+    return read(folder, {"run.zip": content}, given_manifest(RUN), limits=LIMITS)
+
+
+def differing(evidence: Evidence) -> list[str]:
+    """Return what is said of values that do not follow."""
+    return [w.message for w in evidence.warnings if "do not follow from the run's estimates" in w.message]
+
+
+@pytest.mark.parametrize("run", sorted(GIVEN))
+def test_every_value_of_an_honest_run_comes_out_again(tmp_path: Path, run: str) -> None:
+    """mae, bias, rmse, coverage, width, availability, validity and run time, to 1e-9."""
+    evidence = read(tmp_path, {f"{run}.zip": GIVEN[run].read_bytes()}, given_manifest(run), limits=LIMITS)
+
+    assert differing(evidence) == []
+
+
+def test_errors_made_smaller_in_the_metrics_do_not_count(tmp_path: Path) -> None:
+    """One estimator's mae at a hundredth, beside the honest estimates and truths."""
+
+    def shrink(row: Cells) -> Cells:
+        is_mine = row["scope"] == "per_series" and (row["estimator_name"], row["metric_name"]) == ("RS", "mae")
+        return {**row, "value": str(float(row["value"]) / 100)} if is_mine and row["value"] else row
+
+    honest = taken(tmp_path, GIVEN[RUN].read_bytes())
+    evidence = taken(tmp_path, changed(RUN, "raw/metrics.csv", shrink))
+
+    assert np.array_equal(evidence.scores.value("mae"), honest.scores.value("mae"), equal_nan=True)
+    (message,) = differing(evidence)
+    assert "RS mae of" in message
+
+
+@pytest.mark.parametrize("leave", ["empty", "out"])
+def test_errors_that_are_left_out_are_made_all_the_same(tmp_path: Path, leave: str) -> None:
+    """Neither an empty cell nor a row that is not there takes the worst records out of a mean."""
+    record = member(RUN, "raw/estimates.csv")[0]["record_id"]
+
+    def hide(row: Cells) -> Cells | None:
+        if (row["scope"], row["metric_name"], row["estimator_name"]) != ("per_series", "mae", "RS"):
+            return row
+        if row["record_id"] != record:
+            return row
+        return {**row, "value": ""} if leave == "empty" else None
+
+    honest = taken(tmp_path, GIVEN[RUN].read_bytes())
+    evidence = taken(tmp_path, changed(RUN, "raw/metrics.csv", hide))
+
+    assert np.array_equal(evidence.scores.value("mae"), honest.scores.value("mae"), equal_nan=True)
+
+
+def test_a_value_without_an_estimate_is_none(tmp_path: Path) -> None:
+    """What the metrics state of a record that the estimator never estimated is null."""
+    record = member(RUN, "raw/estimates.csv")[0]["record_id"]
+    content = changed(
+        RUN, "raw/estimates.csv", lambda r: None if (r["record_id"], r["estimator_name"]) == (record, "RS") else r
+    )
+    scores = taken(tmp_path, content).scores
+    assert scores.item is not None
+    at = [
+        at for at in range(len(scores)) if (scores.item.at(at), scores.entrant.at(at)) == (record, "RS")
+    ]  # fmt: skip
+
+    assert np.isnan(scores.value("mae")[at]).all()
+
+
+def test_an_invalid_estimate_has_validity_zero_whatever_is_stated(tmp_path: Path) -> None:
+    """The flag of the estimate counts, and its errors are null."""
+    record = member(RUN, "raw/estimates.csv")[0]["record_id"]
+
+    def invalid(row: Cells) -> Cells:
+        return {**row, "valid": "False"} if (row["record_id"], row["estimator_name"]) == (record, "RS") else row
+
+    scores = taken(tmp_path, changed(RUN, "raw/estimates.csv", invalid)).scores
+    assert scores.item is not None
+    (at,) = [at for at in range(len(scores)) if (scores.item.at(at), scores.entrant.at(at)) == (record, "RS")]
+
+    assert scores.value("validity_rate")[at] == 0.0
+    assert np.isnan(scores.value("mae")[at])
+
+
+def test_a_truth_of_ones_own_is_refused(tmp_path: Path) -> None:
+    """The primary truth of a record is in its stratum, which every run shares."""
+    first = member(RUN, "raw/truths.csv")[0]
+
+    def easier(row: Cells) -> Cells:
+        return {**row, "target_value": "0.123"} if row == first else row
+
+    found = problems(tmp_path, {"run.zip": changed(RUN, "raw/truths.csv", easier)}, given_manifest(RUN))
+
+    assert [(p.row, p.column, p.value) for p in found] == [(2, "target_value", "0.123")]
+    assert "in its stratum" in found[0].message
+
+
+def test_the_runs_of_the_tests_carry_what_is_needed() -> None:
+    """Estimates with intervals and truths, so that these tests test something."""
+    rows: list[Mapping[str, str]] = list(member(RUN, "raw/estimates.csv"))
+
+    assert any(json.loads(row["bootstrap_cis_json"] or "[]") for row in rows)
+    assert member(RUN, "raw/truths.csv")
