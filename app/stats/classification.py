@@ -21,8 +21,8 @@ from app.stats.checks import (
 )
 
 BINARY = 2
-# Probabilities of zero would make the loss infinite; YDF clips them at single precision's epsilon.
-SMALLEST = float(np.finfo(np.float32).eps)
+# Probabilities of zero would make the loss infinite; YDF 0.16 and scikit-learn clip them at this number, 2.2e-16.
+SMALLEST = float(np.finfo(np.float64).eps)
 
 
 def predicted_classes(probabilities: FloatArray) -> IntArray:

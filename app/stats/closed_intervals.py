@@ -10,11 +10,30 @@ from statistics import NormalDist
 from scipy.special import expit
 from scipy.stats import beta, chi2
 
-from app.stats.checks import require_count, require_level, require_number
+from app.stats.arrays import FloatArray
+from app.stats.checks import require_count, require_level, require_number, require_weights
 
 Interval = tuple[float, float] | None
 ROUNDING = 1e-12
 YDF_LABEL = "Clopper–Pearson, 90% two-sided"
+
+
+def effective_number(weights: FloatArray) -> float:
+    """Return how many examples of equal weight tell as much as these, (Σ w)² / Σ w²; 0 where nothing has weight.
+
+    `weights` are [n_examples] in any unit: multiplied by a constant they give the same.
+    Raises InvalidArgument for a negative weight, and one that is not finite.
+    Source: Kish 1965, Survey sampling, section 11.2; by definition of the variance of a weighted mean.
+
+    >>> (effective_number(np.ones(4)), effective_number(np.array([3.0, 1.0])))
+    (4.0, 1.6)
+    """
+    require_weights("weights", weights)
+    largest = float(weights.max(initial=0.0))
+    if not largest > 0.0:
+        return 0.0
+    scaled = weights / largest
+    return float(scaled.sum() ** 2 / (scaled**2).sum())
 
 
 def wilson(n_right: float, n_examples: float, level: float) -> Interval:

@@ -2,7 +2,8 @@
 
 Called by the measuring of predictions. `predicted` and `relevance` are [n_examples], as are the groups' numbers.
 A group whose ideal gain is zero scores zero and stays in the mean: there is no NaN, neither in nor out. Every score is
-within [0, 1] and larger is better. Source of the rules where several are in use: YDF 0.16.
+within [0, 1] and larger is better. `scores` breaks ties of the prediction by falling relevance, the best case, which is
+YDF 0.16's rule and makes a constant prediction perfect; `tied_scores` breaks them at random.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray, share
 from app.stats.checks import require_count, require_finite, require_integers, require_shape
+from app.stats.tied_ranking import TiedScores, tied_scores
 
 MAX_COMBINED = 2**62
 
@@ -31,7 +33,8 @@ class RankedGroups:
     """Examples by group, and within each by falling prediction; ties by falling relevance, which is the best case.
 
     `gain` is 2^relevance − 1 averaged over ties of the prediction, `best` the same in the best possible order. `rank`
-    counts from 0 within the group; `starts` and `sizes` are [n_groups], `is_first_best` too.
+    counts from 0 within the group; `starts` and `sizes` are [n_groups], `is_first_best` too. `ties` [n_ties] is where
+    examples with the same prediction begin, and `is_best` marks the most relevant ones of a group.
     """
 
     is_relevant: BoolArray
@@ -41,6 +44,8 @@ class RankedGroups:
     starts: IntArray
     sizes: IntArray
     is_first_best: BoolArray
+    ties: IntArray
+    is_best: BoolArray
 
     def scores(self, truncation: int) -> GroupScores:
         """Return the scores of each group, of its first `truncation` ranks; rank r from 1 counts 1 / log2(r + 1).
@@ -66,6 +71,21 @@ class RankedGroups:
             average_precision=self._average_precisions(hits),
             precision_at_1=self.is_first_best.astype(np.float64),
         )
+
+    def tied_scores(self, truncation: int) -> TiedScores:
+        """Return MRR, average precision and precision at one of each group, with ties broken at random, on average.
+
+        Raises InvalidArgument unless `truncation` is a whole number of at least 1.
+        Source: `app.stats.tied_ranking`.
+
+        >>> groups = np.zeros(2, dtype=np.int64)
+        >>> rank_groups(np.array([0.5, 0.5]), np.array([0.0, 1.0]), groups).tied_scores(5).mrr.tolist()
+        [0.75]
+        """
+        sizes = np.diff(np.append(self.ties, len(self.rank)))
+        hits, best = (np.add.reduceat(of, self.ties, dtype=np.int64) for of in (self.is_relevant, self.is_best))
+        blocks = np.bincount(np.searchsorted(self.starts, self.ties, side="right") - 1, minlength=len(self.starts))
+        return tied_scores(sizes, hits, best, blocks, truncation)
 
     def ndcg_upto(self, truncation: int) -> FloatArray:
         """Return the NDCG of each group at the truncations 1, 2, … up to `truncation`, [n_groups, truncation].
@@ -114,14 +134,18 @@ def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) 
     order = _order(groups, -predicted, -relevance)
     rank, starts, sizes = _places(groups[order])
     gains = np.exp2(relevance) - 1.0
+    ties, ordered = _ties(predicted[order], starts), relevance[order]
+    most = np.repeat(np.maximum.reduceat(ordered, starts), sizes)
     return RankedGroups(
-        is_relevant=relevance[order] > 0,
-        gain=_mean_over_ties(gains[order], predicted[order], starts),
+        is_relevant=ordered > 0,
+        gain=_mean_over_ties(gains[order], ties),
         best=gains[_order(groups, -relevance)],
         rank=rank,
         starts=starts,
         sizes=sizes,
         is_first_best=_is_first_best(predicted, relevance, groups),
+        ties=ties,
+        is_best=(ordered == most) & (ordered > 0),
     )
 
 
@@ -148,32 +172,32 @@ def _places(groups: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return rank, starts, sizes
 
 
-def _mean_over_ties(gains: FloatArray, predicted: FloatArray, starts: IntArray) -> FloatArray:
+def _ties(predicted: FloatArray, starts: IntArray) -> IntArray:
+    """Return where examples of a group with the same prediction begin."""
     begins = np.concatenate([[True], predicted[1:] != predicted[:-1]])
     begins[starts] = True
-    ties = np.flatnonzero(begins)
+    return np.flatnonzero(begins)
+
+
+def _mean_over_ties(gains: FloatArray, ties: IntArray) -> FloatArray:
     sizes = np.diff(np.append(ties, len(gains)))
     means: FloatArray = np.repeat(np.add.reduceat(gains, ties) / sizes, sizes)
     return means
 
 
 def _is_first_best(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> BoolArray:
-    """Say of each group whether the first prediction is the most relevant example; among equals the first one counts.
+    """Say of each group whether the first of the most relevant examples has the largest prediction.
 
-    That is YDF's rule: an equally relevant example elsewhere in the group does not do.
+    That is YDF's rule: of tied predictions the most relevant example counts, and an equally relevant one elsewhere in
+    the group does not do.
     """
     order = np.argsort(groups, kind="stable")
     _, starts, sizes = _places(groups[order])
-    is_same: BoolArray = np.equal(
-        _first_largest(predicted[order], starts, sizes), _first_largest(relevance[order], starts, sizes)
-    )
-    return is_same
-
-
-def _first_largest(values: FloatArray, starts: IntArray, sizes: IntArray) -> IntArray:
-    is_largest = values == np.repeat(np.maximum.reduceat(values, starts), sizes)
-    first: IntArray = np.minimum.reduceat(np.where(is_largest, np.arange(len(values)), len(values)), starts)
-    return first
+    values, relevances = predicted[order], relevance[order]
+    is_most = relevances == np.repeat(np.maximum.reduceat(relevances, starts), sizes)
+    first = np.minimum.reduceat(np.where(is_most, np.arange(len(values)), len(values)), starts)
+    has_largest: BoolArray = values[first] == np.maximum.reduceat(values, starts)
+    return has_largest
 
 
 def _share_or_zero(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -25,6 +25,8 @@ from app.stats.checks import (
 from app.stats.compiled import compiled
 
 Int32Array = NDArray[np.int32]
+ROUNDING = 1e-12
+"""A share that misses a constraint by less meets it: sums of weights, rescaled, differ in the last digits."""
 NOTHING_CALLED = 1.0
 """The precision of calling nothing positive."""
 SMALLEST_WEIGHT = float(np.finfo(np.float64).smallest_normal)
@@ -147,6 +149,8 @@ def count_calls(scores: SortedScores, weights: Weights) -> Calls:
 class Areas:
     """The areas of every weighting, [n_weightings]. Each is as in `app.stats.curves`.
 
+    `average_precision` takes the precision before each gain in recall, `average_precision_after` the one after it.
+
     NaN with one class only, and where the weight of a class, or of the pairs of both for `roc`, is too small a number
     to divide by with all its digits.
     """
@@ -154,13 +158,14 @@ class Areas:
     roc: FloatArray
     precision_recall: FloatArray
     average_precision: FloatArray
+    average_precision_after: FloatArray
 
 
 def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
     """Return the areas under ROC and precision-recall curves of weightings [n_weightings, n_examples], in one pass.
 
     Raises InvalidArgument for weightings of fewer examples than the scores are of.
-    Source: as in `app.stats.curves`: Hanley & McNeil 1982; Boyd, Eng & Page 2013; YDF 0.16 for AP.
+    Source: as in `app.stats.curves`: Hanley & McNeil 1982; Boyd, Eng & Page 2013; YDF 0.16 and scikit-learn for AP.
 
     >>> scores = sort_scores(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
     >>> areas = curve_areas(scores, np.ones((1, 3)))
@@ -168,7 +173,7 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
     ([0.5], [0.75])
     """
     _require_weightings(scores, weights)
-    areas = np.full((3, len(weights)), np.nan)
+    areas = np.full((4, len(weights)), np.nan)
     false = np.zeros(len(scores.negative) + 1, dtype=np.int32 if weights.dtype == np.uint8 else np.float64)
     starts = np.arange(len(scores.positive), dtype=np.int32) if scores.starts is None else scores.starts
     levels = np.append(starts, np.int32(len(scores.positive)))
@@ -191,7 +196,7 @@ def _add_areas(
         each = weights[row]
         for at in range(len(negative) - 1, -1, -1):
             false[at] = false[at + 1] + each[negative[at]]
-        found, passed, halves, steps = 0.0, 0.0, 0.0, 0.0
+        found, passed, halves, steps, after = 0.0, 0.0, 0.0, 0.0, 0.0
         for level in range(len(levels) - 2, -1, -1):
             gained = 0.0
             for at in range(levels[level], levels[level + 1]):
@@ -205,12 +210,14 @@ def _add_areas(
             passed += gained * (false_above + false_from)
             halves += gained * (precision_above + precision)
             steps += gained * precision_above
+            after += gained * precision
         if found >= SMALLEST_WEIGHT and false[0] >= SMALLEST_WEIGHT:
             pairs = 2.0 * found * false[0]
             if pairs >= SMALLEST_WEIGHT:
                 areas[0, row] = 1.0 - passed / pairs
             areas[1, row] = halves / (2.0 * found)
             areas[2, row] = steps / found
+            areas[3, row] = after / found
 
 
 def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
@@ -231,7 +238,7 @@ def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
         return reached * (NOTHING_CALLED if metric == "precision" else 0.0)
     if not calls.found.shape[1]:
         return reached * np.nan
-    last = np.maximum((share(calls.found, calls.positives) >= at).sum(axis=1) - 1, 0)
+    last = np.maximum((share(calls.found, calls.positives) >= at - ROUNDING).sum(axis=1) - 1, 0)
     values = calls.precision if metric == "precision" else share(calls.false, calls.negatives)
     there: FloatArray = reached * values[np.arange(len(values)), last]
     return there
@@ -251,7 +258,11 @@ def recall_at(calls: Calls, given: str, at: float) -> FloatArray:
     require_word("given", given, ("precision", "fpr"))
     require_number("at", at, 0.0, 1.0)
     with np.errstate(invalid="ignore"):
-        meets = calls.precision >= at if given == "precision" else share(calls.false, calls.negatives) <= at
+        meets = (
+            calls.precision >= at - ROUNDING
+            if given == "precision"
+            else share(calls.false, calls.negatives) <= at + ROUNDING
+        )
     found = np.max(np.where(meets, calls.found, 0.0), axis=1, initial=0.0)
     return calls.defined(share(found, calls.positives[:, 0]))
 
@@ -298,7 +309,7 @@ def precision_at_volume(scores: SortedVolume, weights: Weights, at: float) -> Fl
     each = np.take(weights, scores.example, axis=1).astype(np.float64)
     called = _from_each_on(np.add.reduceat(each, scores.starts, axis=1), np.float64)
     found = _from_each_on(np.add.reduceat(each * scores.is_positive, scores.starts, axis=1), np.float64)
-    last = np.maximum((share(called, called[:, :1]) >= at).sum(axis=1) - 1, 0)
+    last = np.maximum((share(called, called[:, :1]) >= at - ROUNDING).sum(axis=1) - 1, 0)
     rows = np.arange(len(called))
     has_both = (found[:, 0] > 0) & (found[:, 0] < called[:, 0])
     if at <= 0.0:

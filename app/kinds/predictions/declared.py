@@ -11,7 +11,16 @@ TaskType = Literal["binary", "multiclass", "regression", "ranking"]
 PredictionKind = Literal["classification", "regression", "ranking"]
 # Wider than a name, for classes such as `<=50K` and `-1`; still nothing that a spreadsheet takes for a formula.
 CLASS_PATTERN = r"[A-Za-z0-9_<>][A-Za-z0-9 ._+()<>=/&:-]{0,99}|[-+]?[0-9]{1,9}"
+Truncation = Annotated[int, Field(ge=1, le=10_000)]
 ClassName = Annotated[str, StringConstraints(pattern=rf"^(?:{CLASS_PATTERN})$")]
+
+
+class Truncations(Part):
+    """How many items from the top of each ranking count, metric by metric."""
+
+    ndcg: Truncation = 5
+    mrr: Truncation = 5
+    map: Truncation = 5
 
 
 class Predictions(Part):
@@ -20,7 +29,7 @@ class Predictions(Part):
     `labels: private` are the benchmark's, never served; `submitted` come with each upload and are marked as such.
     `missing` says whether an item without a prediction fails the upload or counts as a failure. `positive` is the
     class whose probability a binary prediction is, by default the second one. The probabilities of all classes sum
-    to one within `sum_tolerance`.
+    to one within `sum_tolerance`. `truncation` is one number for every metric of rankings, or one for each.
     """
 
     kind: PredictionKind
@@ -28,7 +37,7 @@ class Predictions(Part):
     positive: ClassName | None = None
     labels: LabelSource = "private"
     missing: Literal["refuse", "failure"] = "refuse"
-    truncation: int = Field(5, ge=1, le=10_000)
+    truncation: Truncation | Truncations = 5
     sum_tolerance: float = Field(1e-3, ge=0.0, le=0.1)
 
     @model_validator(mode="after")
@@ -61,6 +70,11 @@ class Predictions(Part):
         if self.kind == "classification":
             return "multiclass" if self.positive_number is None else "binary"
         return self.kind
+
+    def truncation_of(self, metric: str) -> int:
+        """Return how many items from the top count for a metric of rankings; one at the first rank looks at all."""
+        found: int = self.truncation if isinstance(self.truncation, int) else getattr(self.truncation, metric, 1)
+        return found
 
     @property
     def units(self) -> str:

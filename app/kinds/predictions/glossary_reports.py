@@ -74,19 +74,22 @@ INTERVALS = (
         "rankings; it holds for every metric. W: Wilson's interval of an accuracy. H: Hanley and McNeil's of an AUC. "
         "L: logistic, of a PR-AUC. X2: χ², of an RMSE whose residuals are normal. The closed ones need no resamples "
         "and rest on more assumptions; where the two differ much, trust B. A value at the end of its range can leave "
-        "a closed one undefined, and it is left blank then.",
+        "a closed one undefined, and it is left blank then. Weighted examples count as many as the effective number "
+        "(Σw)² / Σw², which their unit does not change; H_ydf and L_ydf take the weights for counts, as YDF does, to "
+        "compare with it.",
         "W: centre (p + z²/2n) / (1 + z²/n), half-width z √(p(1−p)/n + z²/4n²) / (1 + z²/n)\n"
         "H: A ± z √((A(1−A) + (n₁−1)(Q₁−A²) + (n₂−1)(Q₂−A²)) / n₁n₂), Q₁ = A/(2−A), Q₂ = 2A²/(1+A)\n"
         "L: logistic(logit A ± z / √(n₁ A (1−A))), n₁ the positives\n"
         "X2: RMSE √(n / χ²) at both tails, n degrees of freedom",
-        "Wilson 1927; Hanley & McNeil 1982; Boyd, Eng & Page 2013; Efron & Tibshirani 1993, chapter 13",
+        "Wilson 1927; Hanley & McNeil 1982; Boyd, Eng & Page 2013; Efron & Tibshirani 1993, chapter 13; "
+        "Kish 1965 for the effective number",
     ),
     Entry(
         "acc_ci_ydf",
         "acc_ci_ydf: Clopper–Pearson, 90 % two-sided",
         "The interval that YDF prints beside an accuracy as [W] is the exact one of Clopper and Pearson with 5 % in "
         "each tail, so it holds 90 % and not 95 %. It is given for comparison with that program, under its own name; "
-        "for Wilson's interval at the board's level read W.",
+        "for Wilson's interval at the board's level read W. It takes the number of examples, whatever they weigh.",
         "[Beta(0.05; k, n − k + 1), Beta(0.95; k + 1, n − k)] for k right of n",
         "Clopper & Pearson 1934, The use of confidence or fiducial limits",
     ),

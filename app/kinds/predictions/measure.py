@@ -15,6 +15,7 @@ from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
 from app.kinds.predictions.intervals import interval_rows
+from app.kinds.predictions.metrics import beside
 from app.kinds.predictions.part import PredictionsPart, has_private_labels
 from app.kinds.predictions.reports import report_metrics, report_rows
 from app.kinds.predictions.scores import scorer_of, unit_losses
@@ -36,17 +37,19 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
     held = hold_against_labels(manifest, spec, evidence)
     tasks = list(_tasks(manifest, spec, held.evidence))
     measured = [_measure(manifest, spec, evidence.entrant, task) for task in tasks]
-    estimates = {metric: _over_tasks(metric, spec, measured) for metric in spec.metrics}
+    shown = (*spec.metrics, *beside(part_of(manifest, PredictionsPart).predictions, spec.metrics))
+    estimates = {metric: _over_tasks(metric, spec, measured) for metric in shown}
     rows: dict[str, list[tuple[Cell, ...]]] = {"intervals": []}
     for one in measured:
         found = {metric: drawn.estimate for metric, drawn in one.estimates.items()}
-        rows["intervals"] += interval_rows(one.task, spec.uncertainty.level, {m: found[m] for m in spec.metrics})
+        own = {metric.replace(":", "_"): found[metric] for metric in shown}
+        rows["intervals"] += interval_rows(one.task, spec.uncertainty.level, own)
         for kind, made in report_rows(one.task, spec.uncertainty.level, found).items():
             rows.setdefault(kind, []).extend(made)
     return Measurement(
         entrant=evidence.entrant,
         estimates={metric: found.estimate for metric, found in estimates.items()},
-        replicates={metric: found.drawn for metric, found in estimates.items() if found.drawn is not None},
+        replicates={m: drawn for m in spec.metrics if (drawn := estimates[m].drawn) is not None},
         rows=rows,
         facts=_facts(manifest, spec, tasks),
         losses={} if _has_own_labels(manifest) else {task.task: unit_losses(task) for task in tasks},
@@ -81,7 +84,7 @@ def _tasks(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -
 
 
 def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPredictions) -> _Measured:
-    metrics = (*spec.metrics, *report_metrics(task))
+    metrics = (*spec.metrics, *beside(task.part, spec.metrics), *report_metrics(task))
     score = scorer_of(task, metrics)
     weights = task.unit_weights
     points = {metric: float(values[0]) for metric, values in score(weights[None, :]).items()}

@@ -44,7 +44,8 @@ class PredictionMetric:
 
     `tasks` are the types of task that have it, `direction` says which way is better. `score` computes it under any
     weighting, on the board and in the report alike. `default` returns what always predicting the same reaches, and
-    `closed` the intervals in closed form around a point. `words` is how it is written in a sentence where the manifest
+    `closed` the intervals in closed form around a point. `beside` are what is shown beside it: the metrics whose names
+    end so, such as `ap_ydf` beside `ap`. `words` is how it is written in a sentence where the manifest
     has no title, `entry` explains it in the glossary and may be that of several metrics.
     """
 
@@ -54,6 +55,7 @@ class PredictionMetric:
     score: Score
     words: str
     entry: Entry
+    beside: tuple[str, ...] = ()
     default: Callable[[TaskPredictions], float | None] = no_default
     closed: Callable[[TaskPredictions, float, float], Iterator[Closed]] = no_closed
 

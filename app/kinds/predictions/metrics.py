@@ -4,10 +4,11 @@ Each row says everything of its metric: see `PredictionMetric`. Read by the modu
 refuses any name that is not found here. `METRICS.also` adds one for a while.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from app.kinds.predictions.class_metrics import CLASS_METRICS
 from app.kinds.predictions.constrained import constrained, examples_of_names
+from app.kinds.predictions.curve_metrics import CURVE_METRICS
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.metric import PredictionMetric
 from app.kinds.predictions.ranking_metrics import RANKING_METRICS
@@ -17,13 +18,25 @@ from app.values.glossary_entry import Entry
 from app.values.registry import Registry
 
 METRICS = Registry(
-    "metric of predictions", {each.name: each for each in (*CLASS_METRICS, *VALUE_METRICS, *RANKING_METRICS)}
+    "metric of predictions",
+    {each.name: each for each in (*CURVE_METRICS, *CLASS_METRICS, *VALUE_METRICS, *RANKING_METRICS)},
 )
 
 
 def find_metric(name: str) -> PredictionMetric | None:
     """Return the metric of a name, of whatever is predicted; None where there is none."""
     return METRICS.get(name) or constrained(name)
+
+
+def beside(part: Predictions, names: Sequence[str]) -> tuple[str, ...]:
+    """Return what is shown beside metrics and is not among them, as `ap:ydf`: `ap_ydf`, of the metric `ap`."""
+    found = ((name, kind) for name in names for kind in getattr(find_metric(name), "beside", ()))
+    return tuple(f"{name}:{kind}" for name, kind in found if _is_shown(part, f"{name}_{kind}", names))
+
+
+def _is_shown(part: Predictions, name: str, names: Sequence[str]) -> bool:
+    metric = find_metric(name)
+    return name not in names and metric is not None and part.task_type in metric.tasks
 
 
 def metric_names(part: Predictions) -> tuple[str, ...]:

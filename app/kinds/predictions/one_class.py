@@ -28,8 +28,35 @@ def pr_auc(weighted: Weighted, at: int) -> FloatArray:
 
 
 def ap(weighted: Weighted, at: int) -> FloatArray:
-    """Return the average precision of one class."""
+    """Return the average precision of one class, with the precision after each gain: ties count as one step."""
+    return weighted.areas(at).average_precision_after
+
+
+def ap_ydf(weighted: Weighted, at: int) -> FloatArray:
+    """Return the average precision of one class as YDF takes it, with the precision before each gain."""
     return weighted.areas(at).average_precision
+
+
+def best_accuracy(weighted: Weighted, at: int) -> FloatArray:
+    """Return the largest accuracy that any threshold gives, calling nothing positive among them."""
+    calls = weighted.calls(at)
+    right = calls.found + calls.negatives - calls.false
+    most = np.maximum(right.max(axis=1, initial=0.0), calls.negatives[:, 0])
+    return share(most, (calls.positives + calls.negatives)[:, 0])
+
+
+def precision_or_zero(weighted: Weighted, at: int) -> FloatArray:
+    """Return the precision of one class, zero where it is there and never called: not calling it must not pay."""
+    counts = weighted.counts
+    never_called = (counts.called[:, at] <= 0) & (counts.there[:, at] > 0)
+    return np.where(never_called, 0.0, precision(weighted, at))
+
+
+def recall_or_zero(weighted: Weighted, at: int) -> FloatArray:
+    """Return the recall of one class, zero where it is called and not there, as scikit-learn takes it."""
+    counts = weighted.counts
+    not_there = (counts.there[:, at] <= 0) & (counts.called[:, at] > 0)
+    return np.where(not_there, 0.0, recall(weighted, at))
 
 
 def precision(weighted: Weighted, at: int) -> FloatArray:

@@ -1,39 +1,75 @@
-"""The metrics of rankings, each the mean over groups of a group's score. Read by `app.kinds.predictions.metrics`."""
+"""The metrics of rankings, each the mean over groups of a group's score. Read by `app.kinds.predictions.metrics`.
+
+Each has its own truncation. Ties of the prediction are broken at random, on average, so that a constant prediction gets
+what a random order gets; YDF's rule, the best case, stands beside it.
+"""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from app.kinds.predictions.glossary import YDF
+from app.kinds.predictions.glossary import YDF_RULE
 from app.kinds.predictions.metric import PredictionMetric, mean_of
 from app.kinds.predictions.task import TaskPredictions
 from app.stats.arrays import FloatArray
-from app.stats.ranking import GroupScores
+from app.stats.ranking import RankedGroups, rank_groups
 from app.values.glossary_entry import Entry
 
+OfGroups = Callable[[RankedGroups, int], FloatArray]
 
-def _of_groups(of: Callable[[GroupScores], FloatArray]) -> Callable[[TaskPredictions], FloatArray]:
+
+def _of_groups(metric: str, of: OfGroups, task: TaskPredictions) -> FloatArray:
     """Return the score of each group; one with a failure has no ranking at all and scores nothing."""
-    return lambda task: of(task.ranked.scores(task.part.truncation)) * task.has_ranking
+    scores: FloatArray = of(task.ranked, task.part.truncation_of(metric)) * task.has_ranking
+    return scores
 
 
-ndcg_of_groups = _of_groups(lambda scores: scores.ndcg)
+def _of_a_random_order(metric: str, of: OfGroups, task: TaskPredictions) -> float:
+    constant = rank_groups(np.zeros(len(task)), task.label, task.groups)
+    return float(np.average(of(constant, task.part.truncation_of(metric)), weights=task.unit_weights))
 
 
-def _default_ndcg(task: TaskPredictions) -> float:
-    default = task.ranked.scores(task.part.truncation).default_ndcg
-    return float(np.average(default, weights=task.unit_weights))
+def _mrr(ranked: RankedGroups, truncation: int) -> FloatArray:
+    return ranked.tied_scores(truncation).mrr
 
 
-RANKING_METRICS = (
-    PredictionMetric(
-        name="ndcg",
+def _map(ranked: RankedGroups, truncation: int) -> FloatArray:
+    return ranked.tied_scores(truncation).average_precision
+
+
+def _precision_at_1(ranked: RankedGroups, truncation: int) -> FloatArray:
+    return ranked.tied_scores(truncation).precision_at_1
+
+
+def _ndcg(ranked: RankedGroups, truncation: int) -> FloatArray:
+    return ranked.scores(truncation).ndcg
+
+
+def _row(
+    name: str, of: OfGroups, words: str, entry: Entry, *, metric: str | None = None, beside: tuple[str, ...] = ()
+) -> PredictionMetric:
+    of_metric = metric or name
+    return PredictionMetric(
+        name=name,
         tasks=frozenset({"ranking"}),
         direction="maximize",
-        score=mean_of(ndcg_of_groups),
-        words="NDCG",
-        default=_default_ndcg,
-        entry=Entry(
+        score=mean_of(partial(_of_groups, of_metric, of)),
+        words=words,
+        entry=entry,
+        beside=beside,
+        default=partial(_of_a_random_order, of_metric, of),
+    )
+
+
+ndcg_of_groups = partial(_of_groups, "ndcg", _ndcg)
+
+RANKING_METRICS = (
+    _row(
+        "ndcg",
+        _ndcg,
+        "NDCG",
+        Entry(
             "ndcg",
             "NDCG",
             "How much of the possible gain the top of a ranking has, relevant items counting more the higher they "
@@ -43,46 +79,70 @@ RANKING_METRICS = (
             "Järvelin & Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; Burges et al. 2005",
         ),
     ),
-    PredictionMetric(
-        name="mrr",
-        tasks=frozenset({"ranking"}),
-        direction="maximize",
-        score=mean_of(_of_groups(lambda scores: scores.mrr)),
-        words="MRR",
-        entry=Entry(
+    _row(
+        "mrr",
+        _mrr,
+        "MRR",
+        Entry(
             "mrr",
             "MRR",
             "The mean over groups of one over the rank of the first relevant item; higher is better. A group without "
-            "one among the first T scores 0.",
-            "mean of 1 / rank of the first relevant item",
+            "one among the first T scores 0. Items with the same prediction are put in a random order, and all those "
+            "orders averaged.",
+            "mean of 1 / rank of the first relevant item; ties: E[1 / rank]",
+            "McSherry & Najork 2008, Computing information retrieval performance measures efficiently in the presence "
+            "of tied scores",
         ),
+        beside=("ydf",),
     ),
-    PredictionMetric(
-        name="map",
-        tasks=frozenset({"ranking"}),
-        direction="maximize",
-        score=mean_of(_of_groups(lambda scores: scores.average_precision)),
-        words="MAP",
-        entry=Entry(
+    _row(
+        "map",
+        _map,
+        "MAP",
+        Entry(
             "map",
             "MAP",
             "The mean over groups of the precision at each relevant item among the first T; higher is better. Unlike "
-            "the MRR it sees every relevant item there.",
-            "mean over groups of (Σ over relevant items of precision at its rank / number of them among the first T)",
+            "the MRR it sees every relevant item there. Items with the same prediction are put in a random order, and "
+            "all those orders averaged.",
+            "mean over groups of E[Σ over relevant items of precision at its rank / number of them among the first T]",
+            "McSherry & Najork 2008, Computing information retrieval performance measures efficiently in the presence "
+            "of tied scores",
         ),
+        beside=("ydf",),
     ),
-    PredictionMetric(
-        name="precision@1",
-        tasks=frozenset({"ranking"}),
-        direction="maximize",
-        score=mean_of(_of_groups(lambda scores: scores.precision_at_1)),
-        words="precision@1",
-        entry=Entry(
+    _row(
+        "precision@1",
+        _precision_at_1,
+        "precision@1",
+        Entry(
             "precision_at_1",
             "Precision@1",
-            "The share of groups whose first item is the most relevant one; higher is better. Where several are "
-            "equally relevant only the first of them in the labels counts, which is YDF's rule.",
-            source=YDF,
+            "The share of groups whose first item is one of the most relevant; higher is better. Of several items with "
+            "the largest prediction the share counts that is as relevant as any of the group; a group without "
+            "anything relevant scores 0. The order of the labels does not matter.",
         ),
+        beside=("ydf",),
+    ),
+    _row(
+        "mrr_ydf",
+        lambda ranked, truncation: ranked.scores(truncation).mrr,
+        "MRR by YDF's rule",
+        YDF_RULE,
+        metric="mrr",
+    ),
+    _row(
+        "map_ydf",
+        lambda ranked, truncation: ranked.scores(truncation).average_precision,
+        "MAP by YDF's rule",
+        YDF_RULE,
+        metric="map",
+    ),
+    _row(
+        "precision@1_ydf",
+        lambda ranked, truncation: ranked.scores(truncation).precision_at_1,
+        "precision@1 by YDF's rule",
+        YDF_RULE,
+        metric="precision@1",
     ),
 )

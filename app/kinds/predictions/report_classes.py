@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.boards.measured import Estimate
-from app.kinds.predictions.one_class import OfClass, ap, auc, brier, f1, pr_auc, precision, recall
+from app.kinds.predictions.curve_metrics import around_auc, effective_counts
+from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, brier, f1, pr_auc, precision, recall
 from app.kinds.predictions.scores import AREAS, area_of_class
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.weighted import Prepared, Weighted
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.classification import confusion_matrix, predicted_classes, reliability
-from app.stats.closed_intervals import hanley_mcneil, logistic
+from app.stats.closed_intervals import logistic
 from app.stats.curves import ThresholdCurve, threshold_curve
 from app.values.table import Cell
 
@@ -106,8 +107,9 @@ def _class_row(
     n_positive = float(confusion[at].sum())
     is_told = not _is_few(int(n_called[at]), task) and not _is_few(int(n_called.sum() - n_called[at]), task)
     area, pr_area = (_value(of, weighted, at) for of in (auc, pr_auc))
-    around = None if area is None else hanley_mcneil(area, n_positive, float(confusion.sum()) - n_positive, level)
-    pr_around = None if pr_area is None else logistic(pr_area, n_positive, level)
+    counts = effective_counts(task, at)
+    around = None if area is None else around_auc(area, counts, level)
+    pr_around = None if pr_area is None else logistic(pr_area, counts[0], level)
     is_class = task.class_number == at
     bins = reliability(task.probabilities[:, at], is_class, task.item_weights)
     return (
@@ -118,7 +120,7 @@ def _class_row(
         *(around or (None, None)),
         pr_area,
         *(pr_around or (None, None)),
-        *(_value(of, weighted, at) for of in (ap, brier)),
+        *(_value(of, weighted, at) for of in (ap, ap_ydf, brier)),
         bins.expected_calibration_error,
     )
 

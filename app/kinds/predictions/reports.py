@@ -72,11 +72,13 @@ KINDS: Mapping[str, Kind] = {
             Column("pr_auc_lower", "PR-AUC, low [L]", detail=True, digits=4, glossary="interval_tags"),
             Column("pr_auc_upper", "PR-AUC, high [L]", detail=True, digits=4, glossary="interval_tags"),
             _share("ap", "AP", "ap"),
+            _share("ap_ydf", "AP, YDF's rule", "ydf"),
             _share("brier", "Brier", "brier"),
             _share("ece", "Calibration error", "ece"),
             *_bootstrapped("auc", "AUC"),
             *_bootstrapped("pr_auc", "PR-AUC"),
             *_bootstrapped("ap", "AP"),
+            *_bootstrapped("ap_ydf", "AP, YDF's rule"),
         ),
         notes=("Where labels are private, precision, recall and F1 are left blank if fewer than ten examples are "
                "called the class, or all but fewer than ten.",),

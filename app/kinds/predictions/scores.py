@@ -12,15 +12,15 @@ import numpy as np
 from app.kinds.predictions.class_metrics import is_right
 from app.kinds.predictions.metric import Score, mean_of
 from app.kinds.predictions.metrics import find_metric
-from app.kinds.predictions.one_class import OfClass, ap, auc, pr_auc
+from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, pr_auc
 from app.kinds.predictions.ranking_metrics import ndcg_of_groups
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.value_metrics import squared_error
-from app.kinds.predictions.weighted import Prepared, Weighted
+from app.kinds.predictions.weighted import Prepared, UnitValues, Weighted
 from app.stats.arrays import FloatArray, Weights
 
 Scorer = Callable[[Weights], Mapping[str, FloatArray]]
-AREAS: Mapping[str, OfClass] = {"auc": auc, "pr_auc": pr_auc, "ap": ap}
+AREAS: Mapping[str, OfClass] = {"auc": auc, "pr_auc": pr_auc, "ap": ap, "ap_ydf": ap_ydf}
 MAX_TRUNCATION = 20
 
 
@@ -35,7 +35,7 @@ def _score(prepared: Prepared, scores: Mapping[str, Score], weights: Weights) ->
 
 
 def _score_of(task: TaskPredictions, name: str) -> Score:
-    metric = find_metric(name)
+    metric = find_metric(name.replace(":", "_"))
     if metric is not None:
         return metric.score
     stem, _, at = name.partition(":")
@@ -66,7 +66,7 @@ def _column(values: FloatArray, at: int, task: TaskPredictions) -> FloatArray:
 
 def truncated_names(task: TaskPredictions) -> tuple[str, ...]:
     """Return the names of the NDCG by truncation: up to the largest group, and not beyond what a plot can show."""
-    largest = min(max(int(task.ranked.sizes.max()), task.part.truncation), MAX_TRUNCATION)
+    largest = min(max(int(task.ranked.sizes.max()), task.part.truncation_of("ndcg")), MAX_TRUNCATION)
     return tuple(f"ndcg@{truncation}" for truncation in range(1, largest + 1))
 
 
@@ -76,7 +76,12 @@ def unit_losses(task: TaskPredictions) -> FloatArray:
     Whether an example's class is right, the squared residual of a value, the NDCG of a group; each times its weight
     over the mean weight, so that the mean is the weighted one.
     """
-    of = {"classification": is_right, "regression": squared_error, "ranking": ndcg_of_groups}[task.part.kind]
+    of_kind: Mapping[str, UnitValues] = {
+        "classification": is_right,
+        "regression": squared_error,
+        "ranking": ndcg_of_groups,
+    }
+    of = of_kind[task.part.kind]
     weights = task.unit_weights
     weighted: FloatArray = of(task).astype(np.float64) * (weights / weights.mean())
     return weighted

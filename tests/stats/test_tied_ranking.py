@@ -1,0 +1,91 @@
+"""Rankings with ties: the average over every order of the tied examples, whoever is sent in which order."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from app.stats.arrays import FloatArray
+from app.stats.ranking import rank_groups
+
+GROUPS = [
+    ([0.5, 0.5, 0.5, 0.5], [0.0, 3.0, 0.0, 1.0]),
+    ([0.9, 0.5, 0.5, 0.1, 0.1], [0.0, 2.0, 0.0, 1.0, 1.0]),
+    ([0.9, 0.9, 0.5, 0.5, 0.5], [1.0, 1.0, 0.0, 1.0, 0.0]),
+    ([0.3, 0.2, 0.1], [0.0, 0.0, 0.0]),
+    ([0.3, 0.3, 0.1], [0.0, 0.0, 1.0]),
+    ([0.7], [2.0]),
+]
+
+
+def scores_of(relevance: FloatArray, truncation: int) -> tuple[float, float, float]:
+    """Return MRR, average precision and precision at one of a ranking without ties."""
+    hits = np.flatnonzero(relevance[:truncation] > 0)
+    precisions = [(relevance[: at + 1] > 0).mean() for at in hits]
+    is_best = relevance[0] == relevance.max() and relevance[0] > 0
+    return (1 / (hits[0] + 1) if len(hits) else 0.0, float(np.mean(precisions)) if len(hits) else 0.0, float(is_best))
+
+
+@pytest.mark.parametrize("truncation", [1, 2, 3, 10])
+@pytest.mark.parametrize(("predicted", "relevance"), GROUPS)
+def test_ties_count_as_the_average_over_every_order(
+    predicted: list[float], relevance: list[float], truncation: int
+) -> None:
+    """By definition: every order of all examples that the predictions allow."""
+    values, truth = np.array(predicted), np.array(relevance)
+    orders = [list(order) for order in permutations(range(len(values)))]
+    allowed = [order for order in orders if (np.diff(values[order]) <= 0).all()]
+    expected = np.mean([scores_of(truth[order], truncation) for order in allowed], axis=0)
+    found = rank_groups(values, truth, np.zeros(len(values), dtype=np.int64)).tied_scores(truncation)
+
+    assert [found.mrr[0], found.average_precision[0], found.precision_at_1[0]] == pytest.approx(expected.tolist())
+
+
+def test_groups_do_not_see_each_other() -> None:
+    """All of them at once give what each gives alone."""
+    sizes = [len(values) for values, _ in GROUPS]
+    together = rank_groups(
+        np.concatenate([values for values, _ in GROUPS]),
+        np.concatenate([truth for _, truth in GROUPS]),
+        np.repeat(np.arange(len(GROUPS)), sizes),
+    ).tied_scores(3)
+    alone = [
+        rank_groups(np.array(values), np.array(truth), np.zeros(len(values), dtype=np.int64)).tied_scores(3)
+        for values, truth in GROUPS
+    ]
+
+    assert together.average_precision.tolist() == [each.average_precision[0] for each in alone]
+    assert together.mrr.tolist() == [each.mrr[0] for each in alone]
+
+
+def test_without_ties_the_scores_are_the_plain_ones() -> None:
+    """There is one order only."""
+    rng = np.random.default_rng(5)
+    predicted, relevance = rng.normal(size=200), rng.integers(0, 3, 200).astype(np.float64)
+    ranked = rank_groups(predicted, relevance, np.repeat(np.arange(40), 5))
+    plain, tied = ranked.scores(4), ranked.tied_scores(4)
+
+    assert tied.mrr == pytest.approx(plain.mrr)
+    assert tied.average_precision == pytest.approx(plain.average_precision)
+
+
+def test_the_order_of_the_examples_changes_nothing() -> None:
+    """A file of labels in another order gives the same scores."""
+    rng = np.random.default_rng(6)
+    predicted, relevance = rng.integers(0, 3, 60).astype(np.float64), rng.integers(0, 3, 60).astype(np.float64)
+    groups, order = np.repeat(np.arange(10), 6), rng.permutation(60)
+    first = rank_groups(predicted, relevance, groups).tied_scores(5)
+    second = rank_groups(predicted[order], relevance[order], groups[order]).tied_scores(5)
+
+    assert first.precision_at_1.tolist() == second.precision_at_1.tolist()
+    assert first.average_precision == pytest.approx(second.average_precision, abs=1e-15)
+
+
+def test_very_large_ties_are_still_exact() -> None:
+    """A hundred thousand tied examples, every second one relevant: precision is one half everywhere."""
+    n_items = 100_000
+    relevance = (np.arange(n_items) % 2).astype(np.float64)
+    found = rank_groups(np.zeros(n_items), relevance, np.zeros(n_items, dtype=np.int64)).tied_scores(1)
+
+    assert found.average_precision.tolist() == pytest.approx([0.5], abs=1e-9)
+    assert found.precision_at_1.tolist() == [0.5]
