@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.admission.check import Check, some
+from app.admission.identity import EarlierIdentity
 from app.values.forensics import Finding
 
 RULE = "attempt"
@@ -18,13 +19,15 @@ class History:
 
     `n_of_prereg` is the number of this submission among those that cite its registration, None where it cites none;
     `n_expected` how many the registration lists entrants for. `n_of_entrant` numbers, from 1, the submissions of each
-    entrant for the same tasks. `findings` are what the rows of earlier submissions make of these.
+    entrant for the same tasks. `findings` are what the rows of earlier submissions make of these, `identities` what
+    earlier runs said that they are.
     """
 
     n_of_prereg: int | None = None
     n_expected: int = 1
     n_of_entrant: Mapping[str, int] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    identities: tuple[EarlierIdentity, ...] = ()
 
 
 def check_attempts(history: History | None) -> list[Check]:

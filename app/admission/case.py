@@ -32,6 +32,7 @@ class Case:
     facts: RunFacts = field(default_factory=RunFacts)
     started_at: datetime | None = None
     dirty: bool | None = None
+    code_commit: str | None = None
     claims: Claims | None = None
     standing: Sequence[StandingRecord] | None = None
     submitter: TokenHolder | None = None

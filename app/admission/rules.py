@@ -12,6 +12,7 @@ from app.admission.attempts import check_attempts
 from app.admission.case import Case, KindRules
 from app.admission.check import Check, Registered, is_after, listed, outcome_of_gap, policy_in_words, some
 from app.admission.forensics import check_forensics
+from app.admission.identity import identity_findings, says_dirty
 from app.admission.lookalikes import check_lookalikes
 from app.admission.registration import check_benchmark, check_registrant
 from app.admission.seeds import check_min_seeds
@@ -83,7 +84,10 @@ def findings_of(case: Case) -> tuple[Finding, ...]:
     """Return what is noticed of a submission: in its rows, against earlier ones, in what it says of itself."""
     within = () if case.forensics is None else case.forensics.findings
     before = () if case.history is None else case.history.findings
-    return (*within, *before)
+    earlier = () if case.history is None else case.history.identities
+    prereg = None if case.registered is None else case.registered.prereg
+    stated = identity_findings(prereg, case.facts.bundles, case.code_commit, earlier)
+    return (*within, *before, *stated)
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:
@@ -216,7 +220,7 @@ def _min_seeds(case: Case) -> list[Check]:
 
 
 def _dirty(case: Case) -> Check:
-    said = {"metadata.dirty": case.dirty, **{bundle.name: bundle.dirty for bundle in case.facts.bundles}}
+    said = {"metadata.dirty": case.dirty, **{bundle.name: says_dirty(bundle) for bundle in case.facts.bundles}}
     if dirty := [source for source, is_dirty in said.items() if is_dirty]:
         return _judge_dirty(case.manifest, listed(dirty))
     silent = [bundle.name for bundle in case.facts.bundles if bundle.dirty is None]

@@ -75,6 +75,9 @@ def read_document_form(fields: Fields, shared: Prereg) -> Prereg:
         entrants=_entrants(fields),
         conditions=_conditions(fields),
         own_partner=tuple(_own_partner(fields)),
+        policies=dict(_policies(fields)),
+        partner_set=_text_at(fields, *PARTNERS_AT, "partner_set"),
+        task_version=_task_version(fields),
         episodes_per_seed=_episodes_per_seed(fields),
         estimator=None if decision_rule is None else decision_rule.text("estimator"),
     )
@@ -208,6 +211,30 @@ def _own_partner(fields: Fields) -> Iterator[str]:
             row = fields.section(*path, name)
             if row is not None and row.mapping.get("partner_dimension") == OWN_PARTNER:
                 yield name
+
+
+def _policies(fields: Fields) -> Iterator[tuple[str, str]]:
+    """Yield which policy each row is registered to run."""
+    for path in ENTRANTS_AT:
+        rows = fields.section(*path)
+        for name in rows.mapping if rows is not None else ():
+            policy = _text_at(fields, *path, name, "policy")
+            if policy is not None:
+                yield name, policy
+
+
+def _text_at(fields: Fields, *path: str) -> str | None:
+    """Return a text or a whole number as text; what is something else is not declared."""
+    section = fields.section(*path[:-1])
+    value = None if section is None else section.mapping.get(path[-1])
+    return str(value) if isinstance(value, str) or is_integer(value) else None
+
+
+def _task_version(fields: Fields) -> str | None:
+    """Return the version of the task, from its own key or from behind the name: cocarry@v1."""
+    own = _text_at(fields, "parameters", "admission", "task_version")
+    named = _text_at(fields, "parameters", "campaign", "task") or ""
+    return own or named.partition("@v")[2] or None
 
 
 def _held_to_names(rows: Fields, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ Made by `app.prereg.prereg`; compared with the evidence by `app.admission.rules`
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Form = Literal["axis", "document", "evaluation"]
@@ -29,7 +29,8 @@ class Prereg:
     """A preregistration that breaks no rule. None leaves open, empty `metrics` name none.
 
     `episodes_per_seed` counts the episodes of one seed in one condition. `own_partner` names the entrants that are
-    evaluated as the pair they were trained as, in place of the conditions of the others. `document` is the text as
+    evaluated as the pair they were trained as, in place of the conditions of the others. `policies` are what the
+    entrants run, by their names, where a document says so. `document` is the text as
     parsed: plain values, ready for JSON.
     """
 
@@ -47,6 +48,9 @@ class Prereg:
     metrics: tuple[str, ...] = ()
     conditions: tuple[str, ...] | None = None
     own_partner: tuple[str, ...] = ()
+    policies: Mapping[str, str] = field(default_factory=dict)
+    partner_set: str | None = None
+    task_version: str | None = None
     episodes_per_seed: int | None = None
     axis: str | None = None
     estimator: str | None = None

@@ -104,6 +104,7 @@ def _case(run: Run, known: Known) -> Case:
         facts=run.evidence.facts,
         started_at=run.fields.started_at,
         dirty=run.fields.dirty,
+        code_commit=run.fields.description.get("code_commit"),
         claims=run.fields.claims,
         standing=known.standing,
         submitter=known.submitter,

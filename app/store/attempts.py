@@ -3,19 +3,21 @@
 Called by `app.receiving.receive` while an upload is checked.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy import ARRAY, Integer, cast, func, select
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from app.admission.attempts import History
 from app.admission.check import Registered
 from app.admission.forensics import compare
+from app.admission.identity import EarlierIdentity
 from app.db.models import Entrant, Entry, Submission, Task
 from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
-from app.store.fingerprints import alike, earlier_of, same_files
+from app.store.fingerprints import MOST_COMPARED, alike, earlier_of, same_files
 from app.values.forensics import Finding
 
 
@@ -33,7 +35,17 @@ def read_history(
         n_expected=_n_expected(registered),
         n_of_entrant={name: n + 1 for name, n in _n_before(session, benchmark_id, names, tasks).items()},
         findings=(*compare(prints, before), *(_same_bytes(*found) for found in bytes_of_others)),
+        identities=tuple(_identities(session, benchmark_id)) if evidence.facts.bundles else (),
     )
+
+
+def _identities(session: Session, benchmark_id: int) -> Iterator[EarlierIdentity]:
+    """Yield what the latest submissions said that they are, the newest first, one bundle after another."""
+    stated = Submission.facts["bundles"]
+    query = select(Submission.id, stated).where(Submission.benchmark_id == benchmark_id, stated != cast([], JSONB))
+    for number, bundles in session.execute(query.order_by(Submission.id.desc()).limit(MOST_COMPARED)):
+        for bundle in bundles[:MOST_COMPARED]:
+            yield EarlierIdentity(number, bundle["entrant"], bundle.get("identity", {}))
 
 
 def _same_bytes(file: str, submission: int, entrant: str) -> Finding:

@@ -93,6 +93,16 @@ def same_files(
     return others[:MOST_COMPARED]
 
 
+def list_flags(session: Session, submission_id: int) -> dict[str, list[str]]:
+    """Return the flags that each entrant's evidence raised when it arrived; those without one are not in it."""
+    query = (
+        select(Entrant.name, Fingerprint.flags)
+        .join(Entrant, Entrant.id == Fingerprint.entrant_id)
+        .where(Fingerprint.submission_id == submission_id, func.cardinality(Fingerprint.flags) > 0)
+    )
+    return {name: list(flags) for name, flags in session.execute(query.order_by(Entrant.name))}
+
+
 def _select() -> Select[Fingerprint, str]:
     return select(Fingerprint, Entrant.name).join(Entrant, Entrant.id == Fingerprint.entrant_id)
 

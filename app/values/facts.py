@@ -15,7 +15,8 @@ class BundleFacts:
     `prereg_sha256` and `prereg_blob_sha1` are of the bytes of the prereg inside the bundle, `cited_blob_sha1` is
     the one that the bundle's description cites. `seeds` are as listed, repeats kept. `summary` holds the values
     that the bundle claims, by their own names (`success_iqm`, `success_ci_low`, `n_resamples`). `files` are the
-    positions of its files in the submission.
+    positions of its files in the submission. `identity` is all that it states of what was run, in words: policy,
+    partners, packages, platform, command. `brings_prereg`: its layout has a place for the preregistration itself.
     """
 
     name: str
@@ -34,6 +35,8 @@ class BundleFacts:
     episodes_per_seed: int | None = None
     summary: Mapping[str, float | int | None] = field(default_factory=dict)
     files: tuple[int, ...] = ()
+    identity: Mapping[str, str] = field(default_factory=dict)
+    brings_prereg: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,10 @@ class RunFacts:
     def as_dict(self) -> dict[str, Any]:
         """Return the facts as JSON-ready values."""
         return {
-            "bundles": [{**asdict(bundle), "summary": dict(bundle.summary)} for bundle in self.bundles],
+            "bundles": [
+                {**asdict(bundle), "summary": dict(bundle.summary), "identity": dict(bundle.identity)}
+                for bundle in self.bundles
+            ],
             "described": {name: dict(facts) for name, facts in self.described.items()},
             # There are many: lists of values, in the order of the fields.
             "claimed": [list(astuple(claim)) for claim in self.claimed],

@@ -104,7 +104,10 @@ class WarningDocument(Document):
 
 
 class SubmissionDocument(Document):
-    """A submission: where it stands, its checks, entrants, files and history. `warnings` comes with the 202 alone."""
+    """A submission: where it stands, its checks, entrants, files and history. `warnings` comes with the 202 alone.
+
+    `flags` are what was noticed of each entrant's evidence, `identity` is what each bundle states of what was run.
+    """
 
     id: int
     url: str
@@ -120,6 +123,8 @@ class SubmissionDocument(Document):
     metadata: dict[str, Any]
     claims: dict[str, Any] | None
     checks: list[CheckDocument]
+    flags: dict[str, list[str]]
+    identity: list[dict[str, str | None]]
     entrants: list[EntryDocument]
     files: list[FileDocument]
     history: list[EventDocument]

@@ -13,7 +13,7 @@ from app.render.exports import table_to_json
 from app.render.narrow import narrow_table
 from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
-from app.store import benchmarks, standing, submissions, tables
+from app.store import benchmarks, fingerprints, standing, submissions, tables
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.documents import SubmissionDocument, SubmissionTableDocument
 from app.web.early import CheckedFirst
@@ -49,6 +49,11 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
         "metadata": submission.description,
         "claims": submission.claims,
         "checks": [check_document(check) for check in submissions.list_checks(session, submission.id)],
+        "flags": fingerprints.list_flags(session, submission.id),
+        "identity": [
+            {"bundle": bundle["name"], "entrant": bundle["entrant"], **bundle.get("identity", {})}
+            for bundle in submission.facts.get("bundles", ())
+        ],
         "entrants": [
             {
                 "name": e.name,

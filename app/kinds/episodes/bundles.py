@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from app.admission.identity import COMMIT, PARTNER, PARTNER_SET, PARTNERS_FILE, POLICY, TASK_VERSION
 from app.errors import Problem
 from app.files.documents import read_document
 from app.files.findings import Findings
@@ -17,6 +18,7 @@ from app.files.uploads import ReceivedFile, hash_file
 from app.kinds.episodes.rows import Source
 from app.kinds.episodes.safety_tables import is_safety_table
 from app.kinds.episodes.stated_values import (
+    MAX_KEY,
     problems_of_numbers,
     problems_of_seeds,
     stated_integer,
@@ -28,7 +30,8 @@ from app.names import clip_for_message
 from app.prereg.prereg import git_blob_sha1, sha256_hex
 from app.values.facts import BundleFacts
 
-DESCRIPTION, SUMS, PREREG = "bundle.json", "SHA256SUMS.txt", "prereg.yaml"
+DESCRIPTION, SUMS, PREREG, PARTNERS = "bundle.json", "SHA256SUMS.txt", "prereg.yaml", "partners.json"
+MAX_STATED, MAX_STATED_TEXT = 50, 1000
 KNOWN_VERSIONS = (3,)
 EPISODES = re.compile(r"episodes_seed(-?\d{1,18})\.jsonl")
 MAX_SUMS_BYTES = 1 << 20
@@ -195,7 +198,34 @@ def facts_of(bundle: Bundle, entrant: str | None) -> BundleFacts:
         episodes_per_seed=stated_integer(schedule.get("episodes_per_seed")),
         summary=stated_numbers(about.get("summary")),
         files=tuple(sorted(file.position for file in bundle.files.values())),
+        identity=dict(_identity(bundle)),
+        brings_prereg=True,
     )
+
+
+def _identity(bundle: Bundle) -> Iterator[tuple[str, str]]:
+    """Yield what a bundle states of what was run, under the words of `app.admission.identity` where it has them."""
+    about = bundle.description
+    named = (
+        (COMMIT, "git_sha"), (POLICY, "policy_id"), (TASK_VERSION, "task_version"), (PARTNER_SET, "partner_set_id"),
+        ("package", "package_version"), ("command", "repro_command"),
+    )  # fmt: skip
+    yield from ((word, shown) for word, key in named if (shown := _stated(about.get(key))) is not None)
+    yield from _stated_of(PARTNER, about.get("partner_hashes"))
+    yield from _stated_of("platform ", about.get("platform"))
+    if (partners := bundle.files.get(PARTNERS)) is not None:
+        yield PARTNERS_FILE, f"SHA-256 {hash_file(partners.path)[0]}"
+
+
+def _stated_of(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
+    inner = list(value.items())[:MAX_STATED] if isinstance(value, Mapping) else []
+    for key, each in inner:
+        if (shown := _stated(each)) is not None:
+            yield f"{prefix}{clip_for_message(str(key), MAX_KEY)}", shown
+
+
+def _stated(value: Any) -> str | None:
+    return clip_for_message(str(value), MAX_STATED_TEXT) if isinstance(value, str | int | float) else None
 
 
 def _prereg_bytes(bundle: Bundle) -> bytes | None:

@@ -1,0 +1,109 @@
+"""Identity: what a run says that it is, against its registration, itself and earlier runs; on CHAMBER's own bundles."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.admission.identity import EarlierIdentity, identity_findings, says_dirty
+from app.cli.examples import Example
+from app.config import Settings
+from app.files.uploads import Limits, Upload
+from app.kinds.parse import parse_manifest
+from app.kinds.reader import read_evidence
+from app.prereg.prereg import parse_prereg
+from app.values.facts import BundleFacts
+from tests.cases.admission import case, check, facts
+from tests.cases.chamber import EXAMPLES
+
+COCARRY = Example(EXAMPLES / "chamber-cocarry")
+PREREG = parse_prereg((COCARRY.folder / "prereg.yaml").read_bytes())
+
+
+def given(entrant: str) -> BundleFacts:
+    """Return what a published bundle of the campaign says of itself."""
+    declared = parse_manifest(Path(COCARRY.manifest).read_bytes())
+    (files,) = [sent.files for sent in COCARRY.submissions if sent.entrant == entrant and "pilot" not in str(sent)]
+    uploads = [Upload(path.name, path) for path in files]
+    (bundle,) = read_evidence(declared, uploads, entrant, Limits.from_settings(Settings())).facts.bundles
+    return bundle
+
+
+def told(bundle: BundleFacts, *earlier: BundleFacts, code_commit: str | None = None) -> list[str]:
+    """Return what is flagged, without the name of the bundle."""
+    before = [EarlierIdentity(7, one.entrant, one.identity) for one in earlier]
+    found = identity_findings(PREREG, [bundle], code_commit, before)
+    return [finding.sentence.partition(": ")[2] or finding.flag for finding in found]
+
+
+def stating(bundle: BundleFacts, **changed: str) -> BundleFacts:
+    """Return the bundle with another identity."""
+    return replace(bundle, identity={**bundle.identity, **{key.replace("_", " "): v for key, v in changed.items()}})
+
+
+def test_the_published_bundles_of_a_campaign_raise_no_flag() -> None:
+    """Each runs what was registered, with the partners that the others have."""
+    stat, oracle = given("B-STAT"), given("REF-SCRIPT")
+
+    assert told(stat, oracle) == told(oracle, stat) == []
+
+
+def test_another_policy_than_the_registered_one_is_flagged() -> None:
+    """B-STAT is registered with the policy static."""
+    assert told(stating(given("B-STAT"), policy="random")) == ["its policy is random, registered is static"]
+
+
+def test_a_policy_that_the_registration_leaves_open_is_held_to_its_beginning() -> None:
+    """`joint_ego:<that seed's selected pair checkpoint>` is filled in by the run."""
+    pair = replace(given("B-STAT"), entrant="B-JOINT")
+    fits, differs = (stating(pair, policy=policy, partner_set="adhoc:own") for policy in ("joint_ego:a.pt", "random"))
+
+    assert told(fits) == []
+    assert told(differs)[0].startswith("its policy is random, registered is joint_ego:<")
+
+
+def test_an_entrant_with_the_policy_of_another_is_flagged() -> None:
+    """One bundle sent under two names."""
+    bundle = given("B-STAT")
+    copied = replace(stating(bundle, policy="static"), entrant="mine")
+
+    assert told(copied, bundle) == ["its policy is B-STAT's in submission 7"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ("partner_imp_stiff_low", "0000000000000000", "its partner imp_stiff_low is 0000000000000000, it was 2551"),
+        ("partner_set", "adhoc:easy", "its partner set is adhoc:easy, registered is cocarry_partners@v1"),
+        ("task_version", "7", "its task version is 7, it was 1 in submission 7"),
+        ("partners_file", "SHA-256 00", "its partners file is SHA-256 00, it was SHA-256"),
+    ],
+)
+def test_other_partners_or_another_version_are_flagged(key: str, value: str, sentence: str) -> None:
+    """A partner's hash, the set, the file of gains, the version of the task."""
+    bundle = given("B-STAT")
+    name = key.replace("_", " ", 1) if key.startswith("partner_imp") else key.replace("_", " ")
+    forged = replace(bundle, identity={**bundle.identity, name: value})
+
+    assert any(each.startswith(sentence) for each in told(forged, replace(bundle, entrant="B-RND")))
+
+
+def test_another_commit_than_the_submissions_is_flagged() -> None:
+    """A short one is the beginning of a long one."""
+    bundle = given("B-STAT")
+
+    assert told(bundle, code_commit=(bundle.code_commit or "")[:10]) == []
+    assert told(bundle, code_commit="1" * 40)[0].endswith(f"the submission's code_commit is {'1' * 40}")
+
+
+def test_a_commit_that_calls_itself_dirty_is_dirty() -> None:
+    """Whatever the flag beside it says."""
+    bundle = facts(code_commit="0" * 40 + "-dirty")
+
+    assert says_dirty(bundle)
+    assert check(case(bundle), "dirty").outcome == "failed"
+
+
+def test_a_bundle_without_its_preregistration_is_flagged() -> None:
+    """Its layout has a place for it."""
+    assert told(replace(given("B-STAT"), prereg_sha256=None)) == ["no_prereg_in_bundle"]
