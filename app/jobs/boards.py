@@ -30,6 +30,7 @@ from app.values.table import Table
 logger = logging.getLogger(__name__)
 
 MOST_ROUNDS = 3
+BESIDE = "tables/unavailable"
 
 LeftOut = frozenset[Pair]
 EVERYTHING: LeftOut = frozenset()
@@ -58,12 +59,61 @@ class BoardInputs:
 
 
 def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
-    """Compute every board and what the kind adds; a board that cannot be computed, or stored, says so."""
+    """Compute every board and what the kind adds; what cannot be computed, or stored, says so in its place."""
     boards = [table for spec in manifest.leaderboards for table in _Board(manifest, spec, inputs).tables()]
-    published = Published(
-        manifest=manifest, boards=boards, rows=partial(inputs.scores, EVERYTHING), described=inputs.described
-    )
-    return kind_of(manifest).benchmark_tables(published)
+    return _Further(manifest, inputs, boards).tables()
+
+
+@dataclass(frozen=True)
+class _Further:
+    """What the kind of evidence shows beside the boards, which a fault in it does not keep from being published."""
+
+    manifest: Manifest
+    inputs: BoardInputs
+    boards: Sequence[Table]
+
+    def tables(self) -> list[Table]:
+        """Return the boards with the kind's tables, without those submissions that make them fail."""
+        try:
+            return self._make(EVERYTHING)
+        except DBAPIError:
+            raise
+        except Exception as error:
+            logger.exception("the tables beside the boards of %s could not be computed", self.manifest.slug)
+            return self._without_culprits(describe_fault(error))
+
+    def _make(self, left_out: LeftOut) -> list[Table]:
+        published = Published(
+            manifest=self.manifest,
+            boards=self.boards,
+            rows=partial(self.inputs.scores, left_out),
+            described=self.inputs.described,
+        )
+        tables = kind_of(self.manifest).benchmark_tables(published)
+        for table in tables:
+            pack_table(table)
+        return tables
+
+    def _attempt(self, numbers: frozenset[int]) -> Outcome:
+        try:
+            self._make(self.inputs.of_submissions(numbers))
+        except DBAPIError:
+            raise
+        except Exception:
+            return Outcome.FAILED
+        return Outcome.MADE
+
+    def _without_culprits(self, fault: str) -> list[Table]:
+        found = find_culprits(self.inputs.newest_first(), self._attempt)
+        left_out = self.inputs.of_submissions(found)
+        reason = f"The computation failed on this server ({fault})"
+        if not found:
+            return [*self.boards, _unavailable_beside(f"{reason}.")]
+        named = sentences(
+            [f"{s.entrant} (submission {s.submission_id})" for s in self.inputs.standings if s.piece.pair in left_out]
+        )
+        without = _unavailable_beside(f"{reason}, so these tables are without {named}.")
+        return [*self._make(left_out), without]
 
 
 @dataclass(frozen=True)
@@ -148,6 +198,11 @@ class _Board:
 
 def _with_note(table: Table, note: str, facts: Sequence[dict[str, Any]]) -> Table:
     return replace(table, notes=(*table.notes, note), meta={**table.meta, "set_aside": list(facts)})
+
+
+def _unavailable_beside(detail: str) -> Table:
+    meta = {"unavailable": detail, "unavailable_reason": Unavailable.FAULT.value}
+    return Table(BESIDE, "Tables beside the boards", (), (), (detail,), meta)
 
 
 def _unavailable(spec: Leaderboard, reason: Unavailable, detail: str) -> Table:

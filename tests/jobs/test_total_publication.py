@@ -165,6 +165,25 @@ def test_a_board_publishes_without_the_submission_that_breaks_it(site: Site) -> 
     assert site.http.get(f"/submissions/{following}.json").json()["status"] == "published"
 
 
+def test_a_fault_in_the_tables_beside_the_boards_keeps_no_board_away(roomy_site: Site) -> None:
+    """Boards and tables are published without the run that breaks them, and a table says which and why."""
+    slug = cases.begin(roomy_site, cases.SERIES)
+    good = cases.send(roomy_site, slug, "metrics.csv", cases.good_run("Good"), "bob").json()["id"]
+    broken = cases.send(roomy_site, slug, "metrics.csv", cases.good_run("Odd")).json()["id"]
+    roomy_site.work()
+    spoil_rows(roomy_site, broken)
+    following = cases.send(roomy_site, slug, "metrics.csv", cases.good_run("Next"), "bob").json()["id"]
+    roomy_site.work()
+    told = roomy_site.http.get(f"/benchmarks/{slug}/tables/unavailable.json").json()
+    strata = roomy_site.http.get(f"/benchmarks/{slug}/tables/per_stratum_metrics.json").json()["rows"]
+
+    assert {row["estimator_name"] for row in strata} == {"Good", "Next"}
+    assert f"Odd (submission {broken})" in told["meta"]["unavailable"]
+    assert {roomy_site.http.get(f"/submissions/{number}.json").json()["status"] for number in (good, following)} == {
+        "published"
+    }
+
+
 def spoil_publication(site: Site, number: int) -> None:
     """Give a submission a table of claims that cannot be read: no publication succeeds with it."""
     with site.sessions.begin() as session:
