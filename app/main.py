@@ -17,6 +17,7 @@ from app.version import release
 from app.web import (
     benchmarks,
     exports,
+    items,
     labels,
     leaderboards,
     ops,
@@ -93,6 +94,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     problems.install(app)
     app.include_router(submissions.make_router(settings))
     app.include_router(labels.make_router(settings))
+    app.include_router(items.make_router(settings))
     for router in (
         benchmarks.router,
         leaderboards.router,

@@ -31,6 +31,7 @@ PURE_ROOMS = frozenset(room[:-1] for floor in WRITTEN for room in floor if room.
 # What of the kinds reads files or asks for a date; everything else there computes from what it is given.
 READERS = frozenset(
     {
+        "app.kinds.items",
         "app.kinds.reader",
         "app.kinds.predictions.files",
         "app.kinds.predictions.labels",

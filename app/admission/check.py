@@ -92,5 +92,5 @@ def outcome_of_gap(prereg: Prereg) -> Outcome:
 def policy_in_words(prereg: Prereg) -> str:
     """Return the sentence that says why a gap was judged as it was."""
     if prereg.failure_policy == "strict":
-        return "The registered failure policy is strict."
-    return "The registered failure policy is best_effort: they are left out, and reported here."
+        return "The failure policy is strict."
+    return "The failure policy is best_effort: they are absent, and the boards count them."

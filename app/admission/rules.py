@@ -11,6 +11,8 @@ import numpy as np
 from app.admission.attempts import check_attempts
 from app.admission.case import Case, KindRules
 from app.admission.check import Check, Registered, is_after, listed, outcome_of_gap, policy_in_words, some
+from app.admission.chosen import check_chosen
+from app.admission.failure_policy import check_permitted, under_the_manifest
 from app.admission.forensics import check_forensics
 from app.admission.identity import identity_findings, says_dirty
 from app.admission.lookalikes import check_lookalikes
@@ -29,7 +31,9 @@ WITNESSED_RULE = "registered_before_run"
 
 def check_admission(case: Case, rules: KindRules) -> list[Check]:
     """Apply every rule of the benchmark, those of its kind of evidence too, and return one check for each."""
-    checks = [*_manifest_checks(case, rules)]
+    about_policy = check_permitted(case)
+    case = under_the_manifest(case)
+    checks = [*about_policy, *check_chosen(case), *_manifest_checks(case, rules)]
     if case.registered is None:
         return [_missing_prereg(case.manifest), *checks]
     return [*_prereg_checks(case, case.registered, rules), *checks]

@@ -26,6 +26,7 @@ def register(app: typer.Typer) -> None:
     group.command("create")(create)
     group.command("update")(update)
     group.command("labels")(put_labels)
+    group.command("items")(put_items)
     group.command("import-fev")(import_fev)
     group.command("import-lrdbench")(import_lrdbench)
     stewards.register(group)
@@ -66,6 +67,27 @@ def put_labels(
             note(f"Note: {warning['message']}")
         for each in answer["tasks"]:
             say(f"{slug} has labels of {each['n_items']:,} items of task {each['task']}.")
+
+
+def put_items(
+    slug: Annotated[str, typer.Argument(help="The benchmark's slug.")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The items, a table.")],
+    *,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Put the items of a benchmark's grid: columns item and, where tasks have items of their own, task."""
+    with Server(server, token) as remote, ExitStack() as stack:
+
+        def parts() -> list[tuple[str, Any]]:
+            return [("file", (file.name, stack.enter_context(file.open("rb"))))]
+
+        answer = remote.send_for_json(Request("PUT", f"/benchmarks/{slug}/items", files=parts))
+        for warning in answer["warnings"]:
+            note(f"Note: {warning['message']}")
+        for each in answer["tasks"]:
+            whose = f"task {each['task']}" if each["task"] else "every task"
+            say(f"The grid of {slug} has {each['n_items']:,} items of {whose}.")
 
 
 def import_fev(

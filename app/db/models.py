@@ -440,6 +440,23 @@ class LabelSet(Base):
     put_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
 
 
+class ItemSet(Base):
+    """The items of a benchmark's grid, as its steward put them under one version of the manifest.
+
+    `task` is empty where they are those of every task; `items` is compressed JSON.
+    """
+
+    __tablename__ = "item_set"
+
+    manifest_version_id: Mapped[int] = mapped_column(ForeignKey("manifest_version.id"), primary_key=True)
+    task: Mapped[str] = mapped_column(Text, primary_key=True)
+    n_items: Mapped[int]
+    items: Mapped[bytes]
+    sha256: Mapped[str]
+    put_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    put_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
+
+
 class Prediction(Base):
     """What one entrant predicted for one task, packed in the order of the labels' items.
 

@@ -4,6 +4,7 @@ Called by the queue's `evaluate` job. Nobody else's work is repeated.
 """
 
 import logging
+from dataclasses import replace
 from typing import Protocol
 
 from sqlalchemy.exc import DataError, DBAPIError
@@ -20,7 +21,7 @@ from app.jobs.measuring import Measuring
 from app.kinds.contract import Evaluation
 from app.kinds.known import kind_of
 from app.prereg.values import BootstrapMethod
-from app.store import benchmarks, preregs, standing, submissions
+from app.store import benchmarks, grids, preregs, standing, submissions
 from app.store.benchmarks import Declared
 from app.store.locks import take_turns
 from app.store.measured import Piece
@@ -107,6 +108,8 @@ def _compute(session: Session, submission: Submission) -> list[Check]:
     """Store the submission's own tables and return what its claims come to."""
     declared = _declared(session, submission)
     entrants = _entrants(session, submission)
+    stood = {name: [piece.pair[0] for piece in pieces] for name, pieces in entrants.items()}
+    declared = replace(declared, manifest=grids.with_grids(session, declared, stood))
     measuring = Measuring(session, declared, entrants)
     if not is_shown_only(submission):
         measuring.measure_every_board()

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.boards.measured import Measurement
 from app.boards.registry import measured_method
 from app.kinds.known import measured_evidence
+from app.manifest.asked import GridFacts
 from app.manifest.manifest import Leaderboard, Manifest
 from app.store.benchmarks import Declared
 from app.store.entrant_evidence import read_entrant
@@ -36,7 +37,8 @@ class Measuring:
         key = measurement_key(self._declared.manifest, spec)
         stood = {entrant: [p for p in all_of if p.pair not in left_out] for entrant, all_of in self._entrants.items()}
         pieces = {entrant: left for entrant, left in stood.items() if left}
-        places = {entrant: place_of(left, key) for entrant, left in pieces.items()}
+        facts = self._declared.manifest.asked.facts
+        places = {entrant: place_of(left, entrant_key(key, facts, entrant)) for entrant, left in pieces.items()}
         known = load_measurements(self._session, places.values())
         for entrant, place in places.items():
             if place not in known and place not in self._made:
@@ -57,6 +59,15 @@ class Measuring:
         pairs = [piece.pair for piece in pieces]
         evidence = read_entrant(self._session, self._declared, pairs, entrant)
         return measured_evidence(self._declared.manifest).measure(self._declared.manifest, spec, evidence)
+
+
+def entrant_key(key: str, facts: GridFacts, entrant: str) -> str:
+    """Return the key of one entrant's measurement: with what it registered, and what was asked of it before."""
+    chosen, earlier = facts.chosen.get(entrant), facts.earlier.get(entrant, ())
+    if not chosen and not earlier:
+        return key
+    asked = [[asked.grid.model_dump(mode="json"), asked.tasks, asked.facts.digest] for asked in earlier]
+    return hashlib.sha256(json.dumps([key, chosen, asked], sort_keys=True).encode()).hexdigest()
 
 
 def measurement_key(manifest: Manifest, spec: Leaderboard) -> str:

@@ -20,7 +20,7 @@ from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.evaluate import Queue
 from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
-from app.store import benchmarks, snapshots, standing, submissions
+from app.store import benchmarks, grids, snapshots, standing, submissions
 from app.store.inputs import Inputs, described_facts, read_inputs
 from app.store.provenance import read_provenance
 from app.store.publication import Publication, store_publication
@@ -130,7 +130,9 @@ def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
 
 def _inputs(session: Session, benchmark_id: int, without: frozenset[int]) -> Inputs:
     inputs = read_inputs(session, benchmark_id).without(without)
-    return replace(inputs, known=read_provenance(session, inputs))
+    stood = {name: [s.submission_id for s in own] for name, own in inputs.by_entrant().items()}
+    declared = replace(inputs.declared, manifest=grids.with_grids(session, inputs.declared, stood))
+    return replace(inputs, declared=declared, known=read_provenance(session, inputs))
 
 
 def _read_rows(session: Session, inputs: Inputs, left_out: LeftOut) -> ScoreTable:

@@ -1,4 +1,4 @@
-"""What is read in a process of its own: a submission's files or a benchmark's labels.
+"""What is read in a process of its own: a submission's files, a benchmark's labels or its items.
 
 Run by `app.reading.server` in a child, ordered by `app.reading.readers` in the web process.
 """
@@ -12,6 +12,7 @@ from typing import Any
 from app import errors
 from app.errors import PlumblineError, Problem, Rejected, TooLarge
 from app.files.uploads import Limits, Upload
+from app.kinds.items import read_items
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.labels import read_labels
 from app.kinds.reader import Reader
@@ -54,7 +55,20 @@ class LabelsJob:
         return read_labels(self.manifest, self.part, self.uploads, self.limits)
 
 
-Job = SubmissionJob | LabelsJob
+@dataclass(frozen=True)
+class ItemsJob:
+    """A file to read as the items of a benchmark's grid; what it returns is an ItemsReading."""
+
+    manifest: Manifest
+    uploads: Sequence[Upload]
+    limits: Limits
+
+    def run(self) -> Any:
+        """Read the file."""
+        return read_items(self.manifest, self.uploads, self.limits)
+
+
+Job = SubmissionJob | LabelsJob | ItemsJob
 
 
 @dataclass(frozen=True)

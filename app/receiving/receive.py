@@ -23,7 +23,7 @@ from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
 from app.receiving.citation import find_registered
 from app.receiving.digest import digest_of
-from app.store import attempts, benchmarks, entrants, series, submissions
+from app.store import attempts, benchmarks, entrants, grids, series, submissions
 from app.store.benchmarks import Declared
 from app.store.submissions import Arrival
 
@@ -71,6 +71,7 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
 
     Raises FieldRejected when it cites what nobody registered, and Conflict when an entrant is somebody else's.
     """
+    sent = with_grid(session, sent)
     known = look_up(session, sent)
     arrival = _arrival(sent, known, check_run(sent.run, known))
     repeat = submissions.find_repeat(session, arrival)
@@ -85,9 +86,15 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
 
 def rehearse(session: Session, sent: Sent) -> list[Check]:
     """Check a run as `receive` would and store nothing. Raises what `receive` raises."""
+    sent = with_grid(session, sent)
     checks = check_run(sent.run, look_up(session, sent))
     entrants.refuse_taken(session, sent.declared.benchmark, sent.run.evidence.scores.entrant.words, sent.submitter.id)
     return checks
+
+
+def with_grid(session: Session, sent: Sent) -> Sent:
+    """Return the run with the items that were put for the grid of its benchmark."""
+    return replace(sent, run=replace(sent.run, manifest=grids.with_items(session, sent.declared)))
 
 
 def check_run(run: Run, known: Known) -> list[Check]:

@@ -76,12 +76,14 @@ class Inputs:
         return replace(self, standings=kept, left_out=numbers)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the admitted submissions, the superseded and withdrawn ones, and what is known."""
+        """Return the SHA-256 of the admitted, superseded and withdrawn submissions, what is known, and the items."""
+        items = self.declared.manifest.asked.facts.digest
         described = {
             "admitted": [standing.described() for standing in self.standings],
             "superseded": list(self.superseded),
             "withdrawn": [w.submission_id for w in self.withdrawals],
             "known": {name: astuple(self.known[name]) for name in sorted(self.known)},
+            **({} if items is None else {"items": items}),
         }
         return hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
 

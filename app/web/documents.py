@@ -363,6 +363,24 @@ class LabelsDocument(Document):
     warnings: list[WarningDocument] | None = None
 
 
+class ItemsOfTaskDocument(Document):
+    """How many items one task has in the grid; an empty name stands for every task."""
+
+    task: str
+    n_items: int
+    put_at: str
+
+
+class ItemsDocument(Document):
+    """The items of a benchmark's grid, counted by task. `warnings` comes with the PUT alone."""
+
+    benchmark: str
+    version: int
+    sha256: str | None
+    tasks: list[ItemsOfTaskDocument]
+    warnings: list[WarningDocument] | None = None
+
+
 class TokenDocument(Document):
     """A token; its text is in the answer that made it and nowhere else."""
 

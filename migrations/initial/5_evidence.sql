@@ -50,6 +50,20 @@ CREATE TABLE label_set (
     CONSTRAINT fk_label_set_put_by FOREIGN KEY (put_by) REFERENCES token
 );
 
+-- The items of a benchmark's grid, packed, as its steward put them under one version of the manifest.
+CREATE TABLE item_set (
+    manifest_version_id integer NOT NULL,
+    task text NOT NULL,
+    n_items integer NOT NULL,
+    items bytea NOT NULL,
+    sha256 text NOT NULL,
+    put_at timestamptz DEFAULT clock_timestamp() NOT NULL,
+    put_by integer NOT NULL,
+    CONSTRAINT pk_item_set PRIMARY KEY (manifest_version_id, task),
+    CONSTRAINT fk_item_set_manifest_version_id FOREIGN KEY (manifest_version_id) REFERENCES manifest_version,
+    CONSTRAINT fk_item_set_put_by FOREIGN KEY (put_by) REFERENCES token
+);
+
 -- What one entrant predicted for one task, packed in the order of the labels' items.
 CREATE TABLE prediction (
     submission_id bigint NOT NULL,

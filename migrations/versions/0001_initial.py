@@ -31,6 +31,7 @@ RECORDS = (
     "fingerprint",
     "score",
     "label_set",
+    "item_set",
     "prediction",
     "snapshot",
     "snapshot_entry",

@@ -8,6 +8,7 @@ from app.kinds.contract import Kind, Rows
 from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
 from app.kinds.episodes.claimed import own_claims
 from app.kinds.episodes.glossary import ENTRIES
+from app.kinds.episodes.grid_rules import check_grid
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.episodes.pages import PAGES
 from app.kinds.episodes.part import EpisodesPart
@@ -40,7 +41,7 @@ def _prereg(case: Case, registered: Registered) -> list[Check]:
 
 def _scores(case: Case) -> list[Check]:
     prereg = None if case.registered is None else case.registered.prereg
-    return [check_scores_present(case.manifest, prereg, case.scores)]
+    return [check_scores_present(case.manifest, prereg, case.scores), *check_grid(case)]
 
 
 def _run(case: Case) -> list[Check]:

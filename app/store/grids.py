@@ -1,0 +1,172 @@
+"""The grid of a benchmark beside its manifest: items that a steward put, registered axes, grids of earlier versions.
+
+Called by `app.web.items`, when an upload is checked and when boards are computed. Items belong to the version of the
+manifest under which they were put, and hold for later versions until others are put.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from app.db.models import ItemSet, ManifestVersion, Submission
+from app.errors import Conflict
+from app.kinds.parse import parse_manifest
+from app.manifest.asked import Asked, Chosen, GridFacts
+from app.manifest.manifest import Manifest
+from app.prereg.prereg import Prereg, parse_prereg
+from app.store import benchmarks, preregs
+from app.store.benchmarks import Declared
+from app.store.predictions import pack_items, unpack_items
+
+
+@dataclass(frozen=True)
+class ItemsPut:
+    """What is said of the items of one task; an empty name stands for every task."""
+
+    task: str
+    n_items: int
+    sha256: str
+    put_at: datetime
+
+
+def put_items(
+    session: Session, declared: Declared, items: Mapping[str, Sequence[str]], sha256: str, token_id: int
+) -> bool:
+    """Store the items of the newest version's grid; say whether they are new.
+
+    Raises Conflict where the manifest asks for no file, and where other items hold for what was admitted already.
+    """
+    benchmark_id, version_id = declared.benchmark.id, declared.version.id
+    benchmarks.lock_benchmark(session, benchmark_id)
+    if declared.manifest.grid is None or not declared.manifest.grid.has_file:
+        raise Conflict(f"The manifest of {declared.manifest.slug} asks for no items: it needs grid.items: file.")
+    known = describe_items(session, declared)
+    if known and {put.sha256 for put in known} == {sha256}:
+        return False
+    own = _version_with_items(session, benchmark_id, version_id) == version_id
+    if own or (known and _is_in_use(session, version_id)):
+        raise Conflict(
+            f"{declared.manifest.slug} has other items already under version {declared.version.version} of its "
+            "manifest, and what is asked of a submission does not change. Add a version, then put the items."
+        )
+    for task, names in items.items():
+        row = {"manifest_version_id": version_id, "task": task, "n_items": len(names), "sha256": sha256}
+        session.execute(insert(ItemSet).values({**row, "items": pack_items(names), "put_by": token_id}))
+    benchmarks.mark_data_changed(session, benchmark_id)
+    return True
+
+
+def _is_in_use(session: Session, version_id: int) -> bool:
+    query = select(Submission.id).where(Submission.manifest_version_id == version_id).limit(1)
+    return session.scalar(query) is not None
+
+
+def describe_items(session: Session, declared: Declared) -> list[ItemsPut]:
+    """Return what is said of the items that hold for a version of the manifest, by task."""
+    version = _version_with_items(session, declared.benchmark.id, declared.version.id)
+    query = select(ItemSet.task, ItemSet.n_items, ItemSet.sha256, ItemSet.put_at)
+    rows = session.execute(query.where(ItemSet.manifest_version_id == version).order_by(ItemSet.task))
+    return [ItemsPut(*row) for row in rows]
+
+
+def _version_with_items(session: Session, benchmark_id: int, version_id: int) -> int | None:
+    """Return the newest version, up to the given one, under which items were put."""
+    query = select(func.max(ItemSet.manifest_version_id)).join(ManifestVersion)
+    return session.scalar(query.where(ManifestVersion.benchmark_id == benchmark_id, ManifestVersion.id <= version_id))
+
+
+def with_items(session: Session, declared: Declared) -> Manifest:
+    """Return the manifest with the items that were put for it."""
+    return declared.manifest.with_grid_facts(_facts(session, declared))
+
+
+def _facts(session: Session, declared: Declared) -> GridFacts:
+    if declared.manifest.grid is None or not declared.manifest.grid.has_file:
+        return GridFacts()
+    version = _version_with_items(session, declared.benchmark.id, declared.version.id)
+    query = select(ItemSet.task, ItemSet.items, ItemSet.sha256)
+    rows = session.execute(query.where(ItemSet.manifest_version_id == version).order_by(ItemSet.task)).all()
+    if not rows:
+        return GridFacts()
+    return GridFacts({task: unpack_items(items) for task, items, _ in rows}, rows[0].sha256)
+
+
+def chosen_by(manifest: Manifest, prereg: Prereg | None) -> Chosen:
+    """Return what a registration names of the axes that it may choose."""
+    free = () if manifest.grid is None else manifest.grid.registration_may_choose
+    named = {axis: getattr(prereg, axis, None) for axis in free}
+    return {axis: tuple(values) for axis, values in named.items() if values}
+
+
+def with_grids(session: Session, declared: Declared, stood: Mapping[str, Sequence[int]]) -> Manifest:
+    """Return the manifest with its items, and of each entrant what it registered and what was asked of it.
+
+    `stood` are the submissions on which entrants stand.
+    """
+    known = _submissions(session, declared.benchmark.id)
+    of = {name: [known[number] for number in numbers] for name, numbers in stood.items()}
+    facts = _facts(session, declared)
+    earlier = _Earlier(session, declared, declared.manifest.with_grid_facts(facts).asked)
+    filled = replace(
+        facts,
+        chosen={name: axes for name, found in of.items() if (axes := _chosen(session, declared.manifest, found))},
+        earlier={name: grids for name, found in of.items() if (grids := earlier.of(found))},
+    )
+    return declared.manifest.with_grid_facts(filled)
+
+
+@dataclass(frozen=True)
+class _Admitted:
+    """Under which version of the manifest a submission was admitted, and what it was registered as."""
+
+    version_id: int
+    prereg_sha256: str | None
+
+
+def _submissions(session: Session, benchmark_id: int) -> dict[int, _Admitted]:
+    query = select(Submission.id, Submission.manifest_version_id, Submission.prereg_sha256)
+    rows = session.execute(query.where(Submission.benchmark_id == benchmark_id))
+    return {number: _Admitted(version, sha256) for number, version, sha256 in rows}
+
+
+def _chosen(session: Session, manifest: Manifest, found: Sequence[_Admitted]) -> Chosen:
+    if manifest.grid is None or not manifest.grid.registration_may_choose:
+        return {}
+    axes: dict[str, tuple[object, ...]] = {}
+    for sha256 in dict.fromkeys(each.prereg_sha256 for each in found if each.prereg_sha256 is not None):
+        prereg = parse_prereg(preregs.find_prereg(session, sha256).yaml)
+        for axis, values in chosen_by(manifest, prereg).items():
+            axes[axis] = tuple(dict.fromkeys([*axes.get(axis, ()), *values]))
+    return axes
+
+
+class _Earlier:
+    """The grids of earlier versions of a manifest, each read once."""
+
+    def __init__(self, session: Session, declared: Declared, now: Asked) -> None:
+        self._session = session
+        self._declared = declared
+        self._now = now
+        self._known: dict[int, Asked] = {}
+
+    def of(self, found: Sequence[_Admitted]) -> tuple[Asked, ...]:
+        """Return the grids under which an entrant was admitted, oldest first; none where today's asks the same."""
+        versions = dict.fromkeys(each.version_id for each in found)
+        if self._declared.version.id in versions:
+            return ()
+        before = [self._under(version) for version in sorted(versions)]
+        return () if any(_same(asked, self._now) for asked in before) else tuple(before)
+
+    def _under(self, version_id: int) -> Asked:
+        if version_id not in self._known:
+            stored = self._session.get_one(ManifestVersion, version_id)
+            older = Declared(self._declared.benchmark, stored, parse_manifest(stored.yaml))
+            self._known[version_id] = older.manifest.with_grid_facts(_facts(self._session, older)).asked
+        return self._known[version_id]
+
+
+def _same(one: Asked, other: Asked) -> bool:
+    return (one.grid, one.tasks, one.facts.digest) == (other.grid, other.tasks, other.facts.digest)
