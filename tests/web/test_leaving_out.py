@@ -1,0 +1,200 @@
+"""Whoever leaves out what is hard gains nothing, over HTTP: it ends without a rank, or with the worst one."""
+
+from typing import Any
+
+import pytest
+
+from tests.cases import grids
+from tests.cases.grids import COUNTED, EPISODES, GRID, ITEMS, TASKS, by_entrant, only_right, rows
+from tests.conftest import Site
+
+LENIENT = "prereg: optional, failure_policy: best_effort"
+PERMISSIVE = EPISODES.replace("GRID", GRID).replace("prereg: optional", LENIENT)
+EASY = "tasks: [arithmetic]"
+
+
+def attack(site: Site, grid: str, found: list[Any], more: str | None = None) -> dict[str, Any]:
+    """Return the board, by entrant, on which two honest ones meet the rows of `sly`; `more` is in its registration."""
+    slug = grids.declare(site, EPISODES.replace("GRID", grid))
+    grids.honest(site, slug)
+    prereg = None if more is None else grids.register(site, slug, "sly", more)
+    grids.send(site, slug, found, "bob", prereg)
+    return by_entrant(grids.board(site, slug))
+
+
+@pytest.mark.parametrize("grid", [GRID, COUNTED])
+@pytest.mark.parametrize("more", [None, EASY])
+def test_only_right_answers_have_no_rank(roomy_site: Site, grid: str, more: str | None) -> None:
+    """5 of 20 in each task, all right: shown apart with n of N, also where the registration names the easy task."""
+    found = [row for row in only_right("sly") if more is None or row[1] == "arithmetic"]
+    shown = attack(roomy_site, grid, found, more)
+    n_included = 20 if more is None else 10
+
+    assert (shown["sly"]["rank"], shown["sly"]["unranked_because"]) == (None, "partial")
+    assert shown["sly"]["covered"] == f"{n_included} of 80"
+    assert (shown["good"]["rank"], shown["fair"]["rank"]) == (1, 2)
+    assert (shown["sly"]["rank_if_worst"], shown["sly"]["rank_if_best"]) == (3, 1)
+
+
+def test_only_right_answers_count_as_the_worst_where_the_manifest_says_so(roomy_site: Site) -> None:
+    """Absent answers are wrong ones: the same score as with the wrong ones told, and the last rank."""
+    shown = attack(roomy_site, GRID.replace("}", ", absent: worst}"), only_right("sly"))
+
+    assert (shown["sly"]["rank"], shown["sly"]["score"]) == (3, pytest.approx(0.25))
+    assert (shown["sly"]["n_absent"], shown["sly"]["n_failed"]) == (60, 0)
+
+
+def test_only_the_easy_task_has_no_rank(roomy_site: Site) -> None:
+    """Half of the grid, delivered and registered whole."""
+    found = [row for row in rows("sly", "good") if row[1] == TASKS[0]]
+    shown = attack(roomy_site, GRID, found, EASY)
+
+    assert (shown["sly"]["rank"], shown["sly"]["covered"]) == (None, "40 of 80")
+
+
+def test_an_empty_score_is_an_absence(roomy_site: Site) -> None:
+    """The wrong answers as empty cells: not admitted, and without a rank where the manifest permits best_effort."""
+    blank = [(*row[:-1], row[-1] or "") for row in rows("sly")]
+    strict = attack(roomy_site, GRID, blank)
+    slug = grids.declare(
+        roomy_site, EPISODES.replace("GRID", GRID).replace("optional}", "optional, failure_policy: best_effort}")
+    )
+    grids.honest(roomy_site, slug)
+    grids.send(roomy_site, slug, blank, "bob")
+    lenient = by_entrant(grids.board(roomy_site, slug))
+
+    assert "sly" not in strict
+    assert (lenient["sly"]["rank"], lenient["sly"]["n_failed"], lenient["sly"]["covered"]) == (None, 60, "20 of 80")
+
+
+def test_a_registration_alone_permits_no_best_effort(roomy_site: Site) -> None:
+    """The submitter says best_effort and leaves out what failed: the manifest is strict, so the run is not admitted."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", GRID))
+    grids.honest(roomy_site, slug)
+    prereg = grids.register(roomy_site, slug, "sly", f"failure_policy: best_effort\ntasks: [{', '.join(TASKS)}]")
+    missing_a_seed = [row for row in rows("sly", "good") if row[2] == 0]
+    sent = grids.send(roomy_site, slug, missing_a_seed, "bob", prereg)
+    checks = {check["rule"]: check["outcome"] for check in sent["checks"]}
+
+    assert (sent["status"], checks["seeds"], checks["failure_policy_permitted"]) == ("not_admitted", "failed", "warned")
+    assert "sly" not in by_entrant(grids.board(roomy_site, slug))
+
+
+def test_a_permitted_best_effort_says_n_of_n(roomy_site: Site) -> None:
+    """With the manifest's permission the run is admitted, and has no rank all the same."""
+    slug = grids.declare(roomy_site, PERMISSIVE)
+    grids.honest(roomy_site, slug)
+    prereg = grids.register(roomy_site, slug, "sly", "failure_policy: best_effort")
+    sent = grids.send(roomy_site, slug, only_right("sly"), "bob", prereg)
+    shown = by_entrant(grids.board(roomy_site, slug))
+
+    assert sent["admitted"], sent["checks"]
+    assert (shown["sly"]["rank"], shown["sly"]["covered"]) == (None, "20 of 80")
+
+
+def test_items_of_ones_own_are_not_admitted(roomy_site: Site) -> None:
+    """Easy items beyond the grid would lift a mean: the check names how many there are."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", GRID))
+    more = [*rows("sly"), *(("sly", "code", 0, f"easy{at}", 1) for at in range(30))]
+    sent = grids.send(roomy_site, slug, more, "bob")
+    (check,) = [check for check in sent["checks"] if check["rule"] == "grid"]
+
+    assert (sent["status"], check["outcome"]) == ("not_admitted", "failed")
+    assert check["reason"] == "Beyond the benchmark's grid: sly on code has 30 episodes."
+
+
+def test_more_seeds_than_asked_are_not_admitted(roomy_site: Site) -> None:
+    """Two seeds are asked; whoever runs three could show the best two of them."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", COUNTED))
+    sent = grids.send(roomy_site, slug, rows("sly", seeds=(0, 1, 2)), "bob")
+
+    assert sent["status"] == "not_admitted"
+
+
+@pytest.mark.parametrize("grid", [GRID, COUNTED])
+def test_a_stranger_changes_no_rank_under_a_declared_grid(roomy_site: Site, grid: str) -> None:
+    """One record, or all the easy ones: ranks, intervals and chances of the others stay to the digit."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", grid))
+    grids.honest(roomy_site, slug)
+    before = by_entrant(grids.board(roomy_site, slug))
+    grids.send(roomy_site, slug, only_right("sly")[:1], "bob")
+    after = by_entrant(grids.board(roomy_site, slug))
+    after.pop("sly")
+
+    assert after == before
+
+
+def test_without_a_grid_the_board_is_provisional_until_a_steward_fixes_it(roomy_site: Site) -> None:
+    """Who lacks something ranks behind; when the grid is declared it has no rank and the note is gone."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", ""))
+    grids.honest(roomy_site, slug)
+    grids.send(roomy_site, slug, only_right("sly"), "bob")
+    open_board = grids.board(roomy_site, slug)
+    fixed = EPISODES.replace("GRID", COUNTED).replace("SLUG", slug)
+    roomy_site.http.put(f"/benchmarks/{slug}", content=fixed, headers=roomy_site.auth("steward") | grids.YAML)
+    closed = grids.board(roomy_site, slug)
+
+    assert by_entrant(open_board)["sly"]["rank"] == 3
+    assert any(note.startswith("Provisional") for note in open_board["notes"])
+    assert not any(note.startswith("Provisional") for note in closed["notes"])
+    assert by_entrant(closed)["sly"]["rank"] is None
+
+
+def test_cells_added_later_are_not_asked_of_who_was_admitted_before(roomy_site: Site) -> None:
+    """The new board lists it without a rank and says so; the old board stays as it was."""
+    manifest = EPISODES.replace("GRID", GRID)
+    slug = grids.declare(roomy_site, manifest, ITEMS[:10])
+    grids.send(roomy_site, slug, [row for row in rows("old", "good") if row[3] in ITEMS[:10]])
+    before = grids.board(roomy_site, slug)
+    roomy_site.http.put(
+        f"/benchmarks/{slug}", content=manifest.replace("SLUG", slug) + "description: more\n",
+        headers=roomy_site.auth("steward") | grids.YAML,
+    )  # fmt: skip
+    put = grids.put_items(roomy_site, slug, ITEMS)
+    grids.send(roomy_site, slug, rows("new", "fair"), "bob")
+    after = by_entrant(grids.board(roomy_site, slug))
+    kept = roomy_site.http.get(f"/benchmarks/{slug}/leaderboards/board.json?snapshot={before['snapshot']}")
+
+    assert put.status_code == 201, put.text
+    assert (after["old"]["rank"], after["old"]["unranked_because"]) == (None, "not asked")
+    assert (after["old"]["covered"], after["old"]["n_absent"]) == ("40 of 40", 0)
+    assert after["new"]["rank"] == 1
+    assert kept.json()["rows"] == before["rows"]
+
+
+def test_a_registration_chooses_only_what_the_manifest_frees(roomy_site: Site) -> None:
+    """Its three seeds are the grid of its run: two of them are two thirds, and naming two is too few."""
+    free = "grid: {items: 20, registration_may_choose: {seeds: {at_least: 3}}}"
+    manifest = EPISODES.replace("GRID", free).replace("prereg: optional", LENIENT.replace("optional", "required"))
+    slug = grids.declare(roomy_site, manifest)
+    for name, seeds, run in (("whole", "4, 5, 6", (4, 5, 6)), ("part", "7, 8, 9", (7, 8)), ("few", "1, 2", (1, 2))):
+        prereg = grids.register(roomy_site, slug, name, "failure_policy: best_effort", seeds)
+        last = grids.send(roomy_site, slug, rows(name, "fair", seeds=run), "bob", prereg)
+    shown = by_entrant(grids.board(roomy_site, slug))
+
+    assert (shown["whole"]["rank"], shown["whole"]["covered"]) == (1, "120 of 120")
+    assert (shown["part"]["rank"], shown["part"]["covered"]) == (None, "80 of 120")
+    assert last["status"] == "not_admitted"
+
+
+def test_items_are_put_once_for_a_version_and_by_its_steward_alone(roomy_site: Site) -> None:
+    """The same bytes again are no change, others are refused, and so is everybody else and who asks for no file."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", GRID))
+    other = grids.declare(roomy_site, EPISODES.replace("GRID", COUNTED))
+    answers = [grids.put_items(roomy_site, slug, ITEMS), grids.put_items(roomy_site, slug, ITEMS[:3]),
+               grids.put_items(roomy_site, slug, ITEMS, "bob"), grids.put_items(roomy_site, other, ITEMS)]  # fmt: skip
+    shown = roomy_site.http.get(f"/benchmarks/{slug}/items").json()
+
+    assert [answer.status_code for answer in answers] == [200, 409, 403, 409]
+    assert [(each["task"], each["n_items"]) for each in shown["tasks"]] == [("", 20)]
+
+
+def test_a_file_of_items_is_refused_with_every_row_that_is_wrong(roomy_site: Site) -> None:
+    """A repeated item, an empty one and an unknown task, each with its row."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", GRID), None)
+    content = "task,item\ncode,a\ncode,a\ncode,\nart,b\n"
+    put = {"file": ("items.csv", content)}
+    answer = roomy_site.http.put(f"/benchmarks/{slug}/items", files=put, headers=roomy_site.auth("steward"))
+
+    assert answer.status_code == 422
+    assert [(p["row"], p["column"]) for p in answer.json()["problems"]] == [(3, "item"), (4, "item"), (5, "task")]
