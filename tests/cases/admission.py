@@ -92,7 +92,10 @@ def facts(**said: Any) -> BundleFacts:
 
 
 def case(*bundles: BundleFacts, rows: Sequence[Row] | None = None, **changed: Any) -> Case:
-    """Return a submission of the small benchmark that breaks no rule, with what is changed in it."""
+    """Return a submission of the small benchmark that breaks no rule, with what is changed in it.
+
+    The benchmark permits best_effort where the registration says so.
+    """
     given: dict[str, Any] = {
         "manifest": manifest(),
         "scores": table(grid() if rows is None else rows, ("success", "violation")),
@@ -102,7 +105,15 @@ def case(*bundles: BundleFacts, rows: Sequence[Row] | None = None, **changed: An
         "started_at": RUN_BEGAN,
         "dirty": False,
     }
-    return Case(**(given | changed))
+    made = Case(**(given | changed))
+    if made.registered is None or made.registered.prereg.failure_policy == "strict":
+        return made
+    return replace(made, manifest=permitting(made.manifest, "best_effort"))
+
+
+def permitting(declared: Manifest, policy: str) -> Manifest:
+    """Return a benchmark whose manifest has this failure policy."""
+    return declared.model_copy(update={"admission": declared.admission.model_copy(update={"failure_policy": policy})})
 
 
 def demanding(**rules_of_admission: Any) -> Manifest:

@@ -11,7 +11,20 @@ import pytest
 
 from app.admission.case import Case
 from app.admission.cells import count_runs
-from tests.cases.admission import AXIS, Row, case, check, demanding, facts, failed, grid, registered, rules, table
+from tests.cases.admission import (
+    AXIS,
+    Row,
+    case,
+    check,
+    demanding,
+    facts,
+    failed,
+    grid,
+    permitting,
+    registered,
+    rules,
+    table,
+)
 from tests.cases.chamber import PREREG
 
 BEST_EFFORT = PREREG + b"failure_policy: best_effort\n"
@@ -281,3 +294,12 @@ def test_a_gap_under_best_effort_is_told_and_admitted() -> None:
 def test_the_registered_failure_policy_is_told(policy: bytes) -> None:
     """It has a check of its own, and the gaps are judged by it."""
     assert policy.decode() in check(under(policy, grid()), "failure_policy").reason
+
+
+def test_best_effort_that_the_manifest_does_not_permit_is_strict() -> None:
+    """A registration alone excuses no missing seed, and a check says so."""
+    submission = under(b"best_effort", [row for row in grid() if row[3] != 4])
+    unpermitted = replace(submission, manifest=permitting(submission.manifest, "strict"))
+
+    assert [check(each, "seeds").outcome for each in (submission, unpermitted)] == ["warned", "failed"]
+    assert check(unpermitted, "failure_policy_permitted").outcome == "warned"
