@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from app.boards.cells import CellMatrix, build_cells
+from app.boards.coverage import Roster
 from app.boards.standing import BoardStanding, Place, board_table, cell_at, ends_at, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, elsewhere_notes, pairwise_notes, sentences, task_pairs_table
+from app.boards.task_coverage import filled, task_roster
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import BoolArray, FloatArray
@@ -39,11 +41,19 @@ class TaskBoard(Leaderboard):
 
 @dataclass(frozen=True)
 class Sheet:
-    """One metric as tasks × entrants, larger being better (NaN is no result), and who has every task [n_entrants]."""
+    """One metric as tasks × entrants, larger being better (NaN is no result), and who has what is asked of it.
+
+    `complete` [n_entrants] says who may be first.
+    """
 
     cells: CellMatrix
     better: FloatArray
-    complete: BoolArray
+    roster: Roster
+
+    @property
+    def complete(self) -> BoolArray:
+        """Say who lacks nothing, or had it filled with the worst there is, [n_entrants]."""
+        return np.isin(self.cells.entrants, self.roster.ranked)
 
     @property
     def n_tasks(self) -> int:
@@ -75,9 +85,11 @@ class Points:
 
 def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:
     """Pivot the board's metric. Raises BoardUnavailable without rows on its tasks."""
-    cells = build_cells(manifest, spec, scores, spec.metric)
-    sign = 1.0 if manifest.metrics[spec.metric].direction == "maximize" else -1.0
-    return Sheet(cells, sign * cells.values, np.asarray(~np.isnan(cells.values).any(axis=0)))
+    cells, metric = build_cells(manifest, spec, scores, spec.metric), manifest.metrics[spec.metric]
+    roster = task_roster(manifest, spec, cells, np.isnan(cells.values))
+    if manifest.absent == "worst":
+        cells = replace(cells, values=filled(cells.values, metric.worst))
+    return Sheet(cells, (1.0 if metric.direction == "maximize" else -1.0) * cells.values, roster)
 
 
 def assemble(spec: TaskBoard, sheet: Sheet, made: Points) -> BoardTables:
@@ -160,10 +172,16 @@ class _Pairs:
 def _placed(sheet: Sheet, made: Points, found: _Found, standing: BoardStanding | None) -> Iterator[tuple[Place, int]]:
     """Yield the ranked from best to worst, then the others by name; without every task nobody may be first."""
     positions = np.flatnonzero(made.ranked)
-    for place, at in () if standing is None else standing.placed(found.names):
-        yield (place if found.complete[at] else place.without_interval()), int(positions[at])
-    for at in np.flatnonzero(~made.ranked).tolist():
-        yield Place(sheet.cells.entrants[at]), at
+    places = [
+        (place if found.complete[at] else place.without_interval(), int(positions[at]))
+        for place, at in (() if standing is None else standing.placed(found.names))
+    ]
+    places += [(Place(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~made.ranked).tolist()]
+    for place, at in places:
+        standing_of = sheet.roster.standing(place.entrant)
+        # Who lacks tasks has a rank where the method itself defines what an absent one is.
+        why = None if place.rank is not None else standing_of.why
+        yield replace(place, standing=replace(standing_of, why=why)), at
 
 
 def _spread(made: Points, values: FloatArray) -> FloatArray:
@@ -174,15 +192,8 @@ def _spread(made: Points, values: FloatArray) -> FloatArray:
 
 
 def _counts(sheet: Sheet) -> tuple[Field[int], ...]:
-    there = (~np.isnan(sheet.cells.values)).sum(axis=0)
-    included = Column("n_included", "Included", "integer", glossary="num_failures")
-    attempted = Column("n_attempted", "Attempted", "integer", detail=True, glossary="num_failures")
     leaked = Column("n_leaked", "Leaked", "integer", detail=True, glossary="n_leaked")
-    return (
-        Field(included, cell_at(there)),
-        Field(attempted, lambda at: sheet.n_tasks),
-        Field(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),
-    )
+    return (Field(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),)
 
 
 def _notes(sheet: Sheet, made: Points) -> Iterator[str]:
