@@ -76,7 +76,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     order = [ranked.column(place.entrant) for place, _ in placed[: len(ranked.entrants)]][:MAX_COMPARED]
     ordered = _Ordered([ranked.entrants[at] for at in order], sign * values[:, order],
                        None if drawn is None else sign * drawn[:, order])  # fmt: skip
-    return BoardTables(board, _pairwise(spec, ordered, resamples, len(ranked.entrants)))
+    return BoardTables(board, _pairwise(manifest.slug, spec, ordered, resamples, len(ranked.entrants)))
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,10 @@ class _Ordered:
     drawn: FloatArray | None
 
 
-def _pairwise(spec: Mean, ordered: _Ordered, resamples: Resamples | None, n_entrants: int) -> Table | None:
+def _pairwise(slug: str, spec: Mean, ordered: _Ordered, resamples: Resamples | None, n_entrants: int) -> Table | None:
     if n_entrants < 2:
         return None
-    pairs = compare_means(ordered.values, resamples, level=spec.uncertainty.level)
+    pairs = compare_means(ordered.values, resamples, level=spec.uncertainty.level, board=f"{slug}/{spec.name}")
     beats = None if ordered.drawn is None else probability_beats(ordered.drawn)
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(ordered.values))}
     notes = pairwise_notes(len(ordered.names), n_entrants)

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.manifest.manifest import Leaderboard
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.frame import Ends, Field, Frame, with_interval
-from app.values.table import Column, Table, finite
+from app.values.table import Column, Table
 
 SHOWN = 6
 
@@ -107,19 +110,37 @@ def _win_rate(pair: Pair) -> Ends:
 
 
 def _task_pairs(names: Sequence[str], pairs: PairStatistics, beats: FloatArray | None) -> Iterator[Pair]:
-    effects = [pairs.skill.tolist(), pairs.skill_low.tolist(), pairs.skill_high.tolist()]
-    wins = [pairs.win_rate.tolist(), pairs.win_rate_low.tolist(), pairs.win_rate_high.tolist()]
-    for a, name_a in enumerate(names):
-        for b, name_b in enumerate(names):
-            effect, won = ([finite(table[a][b]) for table in tables] for tables in (effects, wins))
-            if beats is None:
-                yield Pair(name_a, name_b, (effect[0], None, None), win_rate=(won[0], None, None))
-                continue
-            low, high = effects[1][a][b], effects[2][a][b]
-            separable = None if a == b else bool(low > 0.0 or high < 0.0)
-            chance = None if a == b else float(beats[a, b])
-            ends, win_rate = (effect[0], effect[1], effect[2]), (won[0], won[1], won[2])
-            yield Pair(name_a, name_b, ends, chance, separable, win_rate)
+    effects, wins = [pairs.skill], [pairs.win_rate]
+    chance = is_separable = [None] * pairs.skill.size
+    if beats is not None:
+        effects += [pairs.skill_low, pairs.skill_high]
+        wins += [pairs.win_rate_low, pairs.win_rate_high]
+        chance = _of_others(beats)
+        is_separable = _of_others((pairs.skill_low > 0.0) | (pairs.skill_high < 0.0))
+    who = ((a, b) for a in names for b in names)
+    for (a, b), effect, p, differs, win_rate in zip(
+        who, _ends(effects), chance, is_separable, _ends(wins), strict=True
+    ):
+        yield Pair(a, b, effect, p, differs, win_rate)
+
+
+def _of_others(square: NDArray[Any]) -> list[Any]:
+    """Return what is in a square, row after row, with None for everybody beside themselves."""
+    cells = square.astype(object)
+    np.fill_diagonal(cells, None)
+    found: list[Any] = cells.ravel().tolist()
+    return found
+
+
+def _ends(values: Sequence[FloatArray]) -> Iterator[Ends]:
+    """Return each point with the ends of its interval, None for what is not finite and where there are no ends."""
+    found = []
+    for each in values:
+        cells = each.astype(object)
+        cells[~np.isfinite(each)] = None
+        found.append(cells.ravel().tolist())
+    nothing = [None] * values[0].size
+    return zip(*found, *[nothing] * (3 - len(found)), strict=True)
 
 
 def pairwise_notes(n_shown: int, n_entrants: int) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ Called by the methods that read one number for each entrant and task; pure.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,23 +22,40 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     """
     declared = manifest.task_ids()
     wanted = cells.tasks if declared is None else (spec.tasks or declared)
-    coverages = {name: _cover(manifest, wanted, cells, missing[:, at], name) for at, name in enumerate(cells.entrants)}
+    counted = _count(cells, wanted, missing)
+    coverages = {name: _cover(manifest, wanted, counted, at, name) for at, name in enumerate(cells.entrants)}
     return call_roster(coverages, is_declared=declared is not None)
 
 
-def _cover(manifest: Manifest, wanted: Sequence[str], cells: CellMatrix, missing: BoolArray, entrant: str) -> Coverage:
-    present = cells.present[:, cells.column(entrant)]
-    included = {cells.tasks[at] for at in np.flatnonzero(~missing)}
-    failed = {cells.tasks[at] for at in np.flatnonzero(missing & present)}
-    absent = [task for task in wanted if task not in included and task not in failed]
+@dataclass(frozen=True)
+class _Counted:
+    """Which of the wanted tasks each entrant has a value for, and which it failed: each [n_wanted, n_entrants]."""
+
+    included: BoolArray
+    failed: BoolArray
+
+
+def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Counted:
+    place = {task: at for at, task in enumerate(cells.tasks)}
+    at = np.array([place.get(task, -1) for task in wanted], dtype=np.int64)
+    has_rows = (at >= 0)[:, None]
+    return _Counted(has_rows & ~missing[at], has_rows & missing[at] & cells.present[at])
+
+
+def _cover(manifest: Manifest, wanted: Sequence[str], counted: _Counted, at: int, entrant: str) -> Coverage:
+    included, failed = counted.included[:, at], counted.failed[:, at]
+    absent = ~included & ~failed
     earlier = manifest.asked.facts.earlier.get(entrant, ())
-    not_asked = [task for task in absent if earlier and not any(task in (grid.tasks or ()) for grid in earlier)]
+    not_asked = 0
+    if earlier:
+        tasks = [wanted[place] for place in np.flatnonzero(absent).tolist()]
+        not_asked = sum(not any(task in (grid.tasks or ()) for grid in earlier) for task in tasks)
     return Coverage(
-        n_attempted=len(wanted) - len(not_asked),
-        n_included=sum(task in included for task in wanted),
-        n_absent=len(absent) - len(not_asked),
-        n_failed=sum(task in failed for task in wanted),
-        n_not_asked=len(not_asked),
+        n_attempted=len(wanted) - not_asked,
+        n_included=int(included.sum()),
+        n_absent=int(absent.sum()) - not_asked,
+        n_failed=int(failed.sum()),
+        n_not_asked=not_asked,
         is_filled=manifest.absent == "worst" and not not_asked,
     )
 

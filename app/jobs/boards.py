@@ -23,7 +23,7 @@ from app.kinds.known import kind_of, measured_evidence
 from app.manifest.manifest import Leaderboard, Manifest
 from app.store.inputs import Standing
 from app.store.measured import Pair
-from app.store.snapshots import pack_table
+from app.store.snapshots import refuse_unstorable
 from app.values.scores import ScoreTable
 from app.values.table import Table
 
@@ -91,7 +91,7 @@ class _Further:
         )
         tables = kind_of(self.manifest).benchmark_tables(published)
         for table in tables:
-            pack_table(table)
+            refuse_unstorable(table)
         return tables
 
     def _attempt(self, numbers: frozenset[int]) -> Outcome:
@@ -146,7 +146,7 @@ class _Board:
             made = method.assemble(self.manifest, self.spec, measurements, measured_evidence(self.manifest))
         tables = [made.leaderboard, *([] if made.pairwise is None else [made.pairwise]), *made.extra]
         for table in tables:
-            pack_table(table)
+            refuse_unstorable(table)
         return tables
 
     def _without_gaps(self) -> list[Table]:

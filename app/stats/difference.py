@@ -11,12 +11,18 @@ from app.stats.resample import Resamples
 
 
 def compare_means(
-    values: FloatArray, resamples: Resamples | None, *, level: float, block_cells: int = BLOCK_CELLS
+    values: FloatArray,
+    resamples: Resamples | None,
+    *,
+    level: float,
+    board: str | None = None,
+    block_cells: int = BLOCK_CELLS,
 ) -> PairStatistics:
     """Compare every ordered pair on values [n_tasks, n_entrants], larger being better.
 
     The effect (in the fields `skill…`) is the mean of A minus the mean of B; the win rate counts the tasks
-    on which A is the larger, half for ties. Effects are in the unit of the values; NaN passes, as in `compare`.
+    on which A is the larger, half for ties. Effects are in the unit of the values; NaN passes, and pairs
+    of the same `board` are compared once, as in `compare`.
     Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of other units.
     Source: by definition, the paired difference of means.
 
@@ -25,4 +31,4 @@ def compare_means(
     """
     # The larger value wins, and the smaller of the negated ones.
     contrast = Contrast(lambda a, b: b - a, np.asarray, is_antisymmetric=True, name=("difference",))
-    return compare(-values, contrast, resamples, level, block_cells=block_cells)
+    return compare(-values, contrast, resamples, level, board=board, block_cells=block_cells)

@@ -24,26 +24,32 @@ def read_rows(session: Session, manifest: Manifest, pairs: Sequence[Pair]) -> Sc
     rows = kind_of(manifest).rows
     if rows.form == "records":
         return read_records(session, pairs)
-    return read_scores(session, pairs, [*manifest.metrics, *rows.beside])
+    return read_scores(session, pairs, list(manifest.metrics), beside=rows.beside)
 
 
-def read_scores(session: Session, pairs: Sequence[Pair], columns: Sequence[str]) -> ScoreTable:
+def read_scores(
+    session: Session, pairs: Sequence[Pair], columns: Sequence[str], *, beside: Sequence[str] = ()
+) -> ScoreTable:
     """Return the rows of (submission, entrant) pairs as one table with the wanted value columns.
 
-    A submission made under an older manifest may lack a column; its values are null there. Tasks that newer
-    evidence of the entrant has taken over are left out. Rows come in the order of entrant, task and position,
-    whatever the order in which they were stored.
+    Columns `beside` are there where any submission has them. A submission made under an older manifest may lack a
+    column; its values are null there. Tasks that newer evidence of the entrant has taken over are left out. Rows come
+    in the order of entrant, task and position, whatever the order in which they were stored.
     """
-    return read_each(session, {None: (pairs, columns)})[None]
+    return read_each(session, {None: (pairs, columns)}, beside=beside)[None]
 
 
-def read_each(session: Session, asked: Mapping[K, tuple[Sequence[Pair], Sequence[str]]]) -> dict[K, ScoreTable]:
+def read_each(
+    session: Session, asked: Mapping[K, tuple[Sequence[Pair], Sequence[str]]], *, beside: Sequence[str] = ()
+) -> dict[K, ScoreTable]:
     """Return what `read_scores` returns of each of several pairs and columns, by one reading of them all."""
     pairs = sorted({pair for wanted, _ in asked.values() for pair in wanted})
     names = {number: name for number, (name, _) in _tasks(session, pairs).items()}
     stood = {(s.submission, s.entrant_id): s for s in read_evidence(session, pairs)}
+    brought = {name for s in stood.values() for name in s.block.columns}
+    there = [name for name in beside if name in brought]
     return {
-        key: by_entrant([stood[pair] for pair in sorted(set(wanted)) if pair in stood], names, columns)
+        key: by_entrant([stood[pair] for pair in sorted(set(wanted)) if pair in stood], names, [*columns, *there])
         for key, (wanted, columns) in asked.items()
     }
 

@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -13,6 +14,7 @@ from app.values.table import Table
 
 # A square of 200 entrants is 8 MB of JSON: the quickest level takes a quarter of the time for a fifth more bytes.
 PACKED_AT = 1
+CELLS = frozenset({str, int, float, bool, type(None)})
 
 
 def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = None) -> Snapshot | None:
@@ -71,6 +73,14 @@ def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
     """Return (submission, entrant) numbers of a snapshot, for reading its rows."""
     query = select(SnapshotEntry.submission_id, SnapshotEntry.entrant_id)
     return list(session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id)).all())
+
+
+def refuse_unstorable(table: Table) -> None:
+    """Raise TypeError or ValueError for a table that `pack_table` would not pack, in a tenth of its time."""
+    foreign = {type(cell) for row in table.rows for cell in row} - CELLS
+    if foreign:
+        raise TypeError(f"{table.name} holds a {', '.join(sorted(kind.__name__ for kind in foreign))}")
+    pack_table(replace(table, rows=()))
 
 
 def pack_table(table: Table) -> bytes:

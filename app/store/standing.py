@@ -6,7 +6,7 @@ of it, or, where a board is composed of tasks that are each a run of their own, 
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Entrant, EntrantTransfer, Entry, Score, Submission, SubmissionEvent, Task
@@ -19,9 +19,9 @@ def stand_on_boards(session: Session, submission: Submission) -> None:
 
     An entrant that has newer evidence already keeps it: the later upload wins, whichever was evaluated first.
     """
-    entries = _entries(session, submission.id)
-    for entry in entries:
-        _stand(session, entry)
+    beside = _stood_beside(session, submission.id)
+    for entry in _entries(session, submission.id):
+        _stand(session, entry, beside.get(entry.entrant_id, ()))
     session.flush()
     _close_superseded(session, {submission.id} | {e.submission_id for e in _superseded_by(session, submission.id)})
 
@@ -131,15 +131,31 @@ def _stood(entry: type[Entry]) -> ColumnElement[bool]:
     return or_(entry.state.in_(("current", "superseded")), and_(entry.state == "withdrawn", evaluated.exists()))
 
 
-def _stand(session: Session, entry: Entry) -> None:
-    others = select(Entry).where(Entry.entrant_id == entry.entrant_id).order_by(Entry.submission_id)
-    newer = session.scalars(others.where(Entry.submission_id > entry.submission_id, _stood(Entry))).all()
+def _stood_beside(session: Session, submission_id: int) -> dict[int, list[Entry]]:
+    """Return the other evidence that the entrants of a submission ever stood on, by entrant, the oldest first."""
+    query = (
+        select(Entry)
+        .where(Entry.entrant_id.in_(_entrants_of(submission_id)), Entry.submission_id != submission_id, _stood(Entry))
+        .order_by(Entry.submission_id)
+    )
+    found: dict[int, list[Entry]] = {}
+    for entry in session.scalars(query):
+        found.setdefault(entry.entrant_id, []).append(entry)
+    return found
+
+
+def _entrants_of(submission_id: int) -> Select[int]:
+    return select(Entry.entrant_id).where(Entry.submission_id == submission_id)
+
+
+def _stand(session: Session, entry: Entry, beside: Sequence[Entry]) -> None:
     entry.state = "current"
-    for other in newer:
-        _give_way(session, entry, other)
-    older = others.where(Entry.submission_id < entry.submission_id, Entry.state == "current")
-    for standing in session.scalars(older).all():
-        _give_way(session, standing, entry)
+    for other in beside:
+        if other.submission_id > entry.submission_id:
+            _give_way(session, entry, other)
+    for standing in beside:
+        if standing.submission_id < entry.submission_id and standing.state == "current":
+            _give_way(session, standing, entry)
 
 
 def _give_way(session: Session, entry: Entry, newer: Entry) -> None:

@@ -5,7 +5,7 @@ formats come from the same value they cannot disagree.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -59,15 +59,19 @@ class Table:
         if len(set(names)) < len(names):
             repeated = next(name for at, name in enumerate(names) if name in names[:at])
             raise TableRejected(f"{self.name} has two columns {repeated}")
+        if set(map(len, self.rows)) - {len(names)} or not _all_finite(self.rows):
+            self._refuse_rows(names)
+        if not _is_finite(self.meta):
+            raise TableRejected(f"what {self.name} says of how it was made holds a number that is not finite")
+
+    def _refuse_rows(self, names: Sequence[str]) -> None:
+        """Name the first row of another length, or the first number that is not finite."""
         for at, row in enumerate(self.rows):
             if len(row) != len(names):
                 raise TableRejected(f"row {at + 1} of {self.name} has {len(row)} cells for {len(names)} columns")
-            for cell in row:
+            for name, cell in zip(names, row, strict=True):
                 if isinstance(cell, float) and not math.isfinite(cell):
-                    column = names[next(place for place, found in enumerate(row) if found is cell)]
-                    raise TableRejected(f"row {at + 1} of {self.name} has {cell} in column {column}")
-        if not _is_finite(self.meta):
-            raise TableRejected(f"what {self.name} says of how it was made holds a number that is not finite")
+                    raise TableRejected(f"row {at + 1} of {self.name} has {cell} in column {name}")
 
     def column_names(self) -> tuple[str, ...]:
         """Return the CSV header."""
@@ -129,6 +133,10 @@ class Table:
 def finite(number: float) -> float | None:
     """Return a number as a cell: what is not finite has no place in a table, and is null there."""
     return number if math.isfinite(number) else None
+
+
+def _all_finite(rows: Iterable[Sequence[Cell]]) -> bool:
+    return all(map(math.isfinite, [cell for row in rows for cell in row if isinstance(cell, float)]))
 
 
 def _is_finite(value: Any) -> bool:
