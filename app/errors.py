@@ -4,7 +4,8 @@ Raised everywhere below `web`; `app.web.problems` maps each class to an HTTP sta
 Lowest room of the house: imports nothing of ours.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -37,6 +38,48 @@ class Problem:
         }
 
 
+@dataclass(frozen=True)
+class Cause:
+    """What several problems of one file and column have in common: how many there are, and the first of them."""
+
+    first: Problem
+    n: int = 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the count and the first problem as JSON-ready values."""
+        return {"n": self.n, **self.first.as_dict()}
+
+
+# A thousand rows each with its own message are a thousand causes; nobody reads on.
+MAX_CAUSES = 100
+_NUMBERS = re.compile(r"\d+")
+
+
+class Causes:
+    """Problems counted by their cause: the same file, column and words, whatever numbers and value they name."""
+
+    def __init__(self, problems: Iterable[Problem] = ()) -> None:
+        self._found: dict[tuple[str | None, ...], Cause] = {}
+        for problem in problems:
+            self.count(problem)
+
+    def count(self, problem: Problem, n: int = 1) -> None:
+        """Count `n` problems like this one."""
+        words = problem.message
+        if problem.value:
+            words = re.sub(rf"(?<!\w){re.escape(problem.value)}(?!\w)", "", words)
+        key = (problem.file, problem.column, _NUMBERS.sub("", words))
+        known = self._found.get(key)
+        if known is not None:
+            self._found[key] = Cause(known.first, known.n + n)
+        elif len(self._found) < MAX_CAUSES:
+            self._found[key] = Cause(problem, n)
+
+    def listed(self) -> tuple[Cause, ...]:
+        """Return the causes, the most frequent first."""
+        return tuple(sorted(self._found.values(), key=lambda cause: -cause.n))
+
+
 class PlumblineError(Exception):
     """Base of every error that a person can cause and mend."""
 
@@ -44,14 +87,22 @@ class PlumblineError(Exception):
 class Rejected(PlumblineError):
     """Input that is malformed: nothing of it was stored.
 
-    `problems` holds at most MAX_PROBLEMS of them, `n_problems` counts all.
+    `problems` holds at most MAX_PROBLEMS of them, `n_problems` counts all, and `causes` says what they come to.
     """
 
-    def __init__(self, detail: str, problems: Sequence[Problem], *, n_problems: int | None = None) -> None:
+    def __init__(
+        self,
+        detail: str,
+        problems: Sequence[Problem],
+        *,
+        n_problems: int | None = None,
+        causes: Sequence[Cause] | None = None,
+    ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.problems = tuple(problems[:MAX_PROBLEMS])
         self.n_problems = len(problems) if n_problems is None else n_problems
+        self.causes = Causes(problems).listed() if causes is None else tuple(causes)
 
 
 class EvidenceRejected(Rejected):

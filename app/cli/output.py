@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.errors import PlumblineError, Problem, Rejected
+from app.errors import Cause, PlumblineError, Rejected
 
 # A log has no width of its own; a table that is folded at 80 columns is hard to read in it.
 LOG_WIDTH = 160
@@ -39,19 +39,24 @@ def show_error(error: PlumblineError) -> None:
     """Print what was wrong, with every problem that the error knows of."""
     note(f"Error: {error}", style="red")
     if isinstance(error, Rejected) and error.problems:
-        make_console(sys.stderr).print(problem_table(error.problems))
-        if error.n_problems > len(error.problems):
-            note(f"… and {error.n_problems - len(error.problems):,} more problems")
+        make_console(sys.stderr).print(cause_table(error.causes))
+        n_told = sum(cause.n for cause in error.causes)
+        if error.n_problems > n_told:
+            note(f"… and {error.n_problems - n_told:,} more problems")
 
 
-def problem_table(problems: Sequence[Problem]) -> Table:
-    """Return the problems as a table, without the columns in which all of them are empty."""
-    fields = [
-        name for name in ("file", "row", "column", "value", "message") if any(p.as_dict()[name] for p in problems)
-    ]
-    table = Table(*fields)
-    for problem in problems:
-        table.add_row(*(_cell(problem.as_dict()[name]) for name in fields))
+def cause_table(causes: Sequence[Cause]) -> Table:
+    """Return a line for each cause, without the columns in which all are empty: how many problems it made, the first.
+
+    One cause in 900 rows is one line; where each problem has its own there is a line for each.
+    """
+    several = ["n"] if any(cause.n > 1 for cause in causes) else []
+    kept = [name for name in ("file", "row", "column", "value", "message") if any(c.as_dict()[name] for c in causes)]
+    fields = [*several, *kept]
+    table = Table(*("problems" if name == "n" else f"first {name}" if several and name in ("row", "value") else name
+                    for name in fields))  # fmt: skip
+    for cause in causes:
+        table.add_row(*(_cell(cause.as_dict()[name]) for name in fields))
     return table
 
 

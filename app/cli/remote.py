@@ -4,14 +4,14 @@ documents into the errors that the server raised. Used by every command that tal
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import httpx
 import typer
 
-from app.errors import PlumblineError, Problem, Rejected
+from app.errors import Cause, PlumblineError, Problem, Rejected
 
 ServerOption = Annotated[
     str, typer.Option("--server", envvar="PLUMBLINE_SERVER", help="Address of the plumbline server.")
@@ -35,8 +35,16 @@ class Unreachable(PlumblineError):
 class Refused(Rejected):
     """The server answered that it does not accept the request."""
 
-    def __init__(self, detail: str, problems: list[Problem], *, n_problems: int, status: int) -> None:
-        super().__init__(detail, problems, n_problems=n_problems)
+    def __init__(
+        self,
+        detail: str,
+        problems: list[Problem],
+        *,
+        n_problems: int,
+        status: int,
+        causes: Sequence[Cause] | None = None,
+    ) -> None:
+        super().__init__(detail, problems, n_problems=n_problems, causes=causes)
         self.status = status
 
 
@@ -139,17 +147,24 @@ def _accepted(response: httpx.Response) -> httpx.Response:
     if response.is_success:
         return response
     document = _problem_document(response)
-    problems = [Problem(**{name: each.get(name) for name in PROBLEM_FIELDS}) for each in document.get("problems", [])]
+    problems = [_problem(each) for each in document.get("problems", [])]
+    causes = [Cause(_problem(each), int(each["n"])) for each in document.get("causes", [])]
     detail = document.get("detail") or document.get("title") or response.reason_phrase
     raise Refused(
         f"{detail} (status {response.status_code})",
         problems,
         n_problems=document.get("n_problems", len(problems)),
         status=response.status_code,
+        causes=causes or None,
     )
 
 
 PROBLEM_FIELDS = ("message", "file", "row", "column", "value")
+
+
+def _problem(fields: Mapping[str, Any]) -> Problem:
+    known: dict[str, Any] = {name: fields.get(name) for name in PROBLEM_FIELDS}
+    return Problem(**known)
 
 
 def _problem_document(response: httpx.Response) -> dict[str, Any]:

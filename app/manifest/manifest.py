@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, Field, PrivateAttr, SerializeAsAny, ValidationError, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, SerializeAsAny, ValidationError, field_validator, model_validator
 
 from app.errors import Problem
 from app.manifest.asked import NO_FACTS, Asked, GridFacts
@@ -45,6 +45,12 @@ class Metric(Part):
     min: float | None = None
     max: float | None = None
     description: str | None = Field(None, max_length=2000)
+
+    @model_validator(mode="after")
+    def _has_a_range(self) -> Self:
+        if self.min is not None and self.max is not None and self.min >= self.max:
+            raise ValueError(f"min must be below max: no score lies between {self.min:g} and {self.max:g}")
+        return self
 
     @property
     def is_rate(self) -> bool:

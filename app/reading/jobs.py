@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app import errors
-from app.errors import PlumblineError, Problem, Rejected, TooLarge
+from app.errors import Cause, PlumblineError, Problem, Rejected, TooLarge
 from app.files.uploads import Limits, Upload
 from app.kinds.items import read_items
 from app.kinds.predictions.declared import Predictions
@@ -79,12 +79,13 @@ class Refused:
     detail: str
     problems: tuple[Problem, ...]
     n_problems: int
+    causes: tuple[Cause, ...] = ()
 
     def as_error(self) -> PlumblineError:
         """Return the error that the reader raised."""
         kind = REFUSALS[self.kind]
         if issubclass(kind, Rejected):
-            return kind(self.detail, self.problems, n_problems=self.n_problems)
+            return kind(self.detail, self.problems, n_problems=self.n_problems, causes=self.causes)
         return kind(self.detail)
 
 
@@ -115,5 +116,5 @@ def _refused(error: PlumblineError) -> Refused | Failed:
     if kind not in REFUSALS:
         return Failed(0, traceback.format_exc())
     if isinstance(error, Rejected):
-        return Refused(kind, error.detail, error.problems, error.n_problems)
+        return Refused(kind, error.detail, error.problems, error.n_problems, error.causes)
     return Refused(kind, str(error), (), 0)

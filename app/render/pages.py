@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.db.models import Snapshot, Submission
-from app.errors import Problem
+from app.errors import Cause, Problem
 from app.kinds.pages import PageFacts, Rule
 from app.manifest.manifest import Manifest
 from app.render.api_page import Operation
@@ -156,6 +156,7 @@ class ErrorPage(Page):
     detail: str
     problems: Sequence[Problem] = ()
     n_problems: int = 0
+    causes: Sequence[Cause] = ()
 
 
 PAGES: tuple[type[Page], ...] = (

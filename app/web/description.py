@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from app.web.early import OF_RESOURCES
 from app.web.problems import PROBLEM_JSON, REFERENCE, ProblemDocument
 
 Json = dict[str, Any]
@@ -63,6 +64,9 @@ def complete(description: Json) -> Json:
 
 def _common(path: str, method: str, operation: Json) -> Iterator[HTTPStatus]:
     yield from EVERYWHERE
+    if path.startswith(OF_RESOURCES):
+        # A parameter that the address does not know.
+        yield HTTPStatus.UNPROCESSABLE_ENTITY
     if "security" in operation:
         yield from WITH_TOKEN
     elif method == "get" and path.startswith(CACHED):

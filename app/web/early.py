@@ -16,9 +16,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.store.benchmarks import find_benchmark
+from app.web.queries import OF_TABLES, known_parameters, refuse_unknown
 from app.web.state import get_caller, get_state
 
 OF_BENCHMARK = "/benchmarks/{slug}"
+OF_RESOURCES = ("/benchmarks", "/preregs", "/submissions", "/tokens")
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -27,7 +29,7 @@ class CheckedFirst(APIRoute):
 
     def get_route_handler(self) -> Handler:
         """Return the route's handler behind the checks; a route that reads no body has them where they were."""
-        handle = super().get_route_handler()
+        handle = self._refusing_unknown(super().get_route_handler())
         callers = [each for each in self.dependant.dependencies if _identifies(each)]
         if not callers or not self.methods or self.methods <= {"GET", "HEAD"}:
             return handle
@@ -41,6 +43,19 @@ class CheckedFirst(APIRoute):
             return await handle(request)
 
         return checked
+
+    def _refusing_unknown(self, handle: Handler) -> Handler:
+        """Return the handler behind a check that the endpoint knows every parameter of the query."""
+        if not self.path_format.startswith(OF_RESOURCES):
+            return handle
+        known = known_parameters(self.dependant)
+        tables = OF_TABLES if "GET" in (self.methods or ()) else frozenset()
+
+        async def refusing(request: Request) -> Response:
+            refuse_unknown((name for name in request.query_params if name not in tables), known, "parameter")
+            return await handle(request)
+
+        return refusing
 
 
 def _identifies(dependant: Dependant) -> bool:

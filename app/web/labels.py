@@ -21,6 +21,7 @@ from app.web.bodies import MAX_FIELDS, gone, received_files, spool
 from app.web.documents import LabelsDocument
 from app.web.early import CheckedFirst
 from app.web.problems import described
+from app.web.queries import refuse_unknown
 from app.web.state import Caller, SessionDep, State, StateDep, StewardHere, Uploader
 
 # Kept by no cache, ours included: nothing about labels is for everyone.
@@ -62,6 +63,7 @@ async def put_labels(
     file: Annotated[UploadFile, File(description="columns item, label, weight?, group?, task?; as for results")],
 ) -> Response:
     """Put the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
+    refuse_unknown(await request.form(), ("file",), "form field")
     declared = await run_in_threadpool(_find, state, slug)
     part = labels.private_part(declared.manifest)
     with received_files() as folder:

@@ -55,6 +55,12 @@ class RowProblem(BaseModel):
     message: str
 
 
+class ProblemCause(RowProblem):
+    """How many problems have one cause, and the first of them; for the description of the API."""
+
+    n: int
+
+
 class ProblemDocument(BaseModel):
     """An error as every address answers it; for the description of the API."""
 
@@ -63,6 +69,7 @@ class ProblemDocument(BaseModel):
     detail: str
     problems: list[RowProblem] = []
     n_problems: int = 0
+    causes: list[ProblemCause] = []
 
 
 TEXTS = {
@@ -129,9 +136,8 @@ def _domain_error(request: Request, error: Exception) -> Response:
         headers["Retry-After"] = str(error.retry_after_s)
     if status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    problems = error.problems if isinstance(error, Rejected) else ()
-    n_problems = error.n_problems if isinstance(error, Rejected) else 0
-    return answer(request, status, str(error), problems=problems, n_problems=n_problems, headers=headers)
+    rejected = error if isinstance(error, Rejected) else Rejected(str(error), ())
+    return answer(request, status, str(error), rejected=rejected, headers=headers)
 
 
 def _http_error(request: Request, error: Exception) -> Response:
@@ -167,7 +173,7 @@ def _validation_error(request: Request, error: Exception) -> Response:
         for e in error.errors()
     ]
     detail = "The request does not have the form that this address expects."
-    return answer(request, 422, detail, problems=tuple(problems), n_problems=len(problems))
+    return answer(request, 422, detail, rejected=Rejected(detail, problems))
 
 
 def _clipped(value: Any) -> str | None:
@@ -226,17 +232,20 @@ def answer(
     status: int,
     detail: str,
     *,
-    problems: tuple[Problem, ...] = (),
-    n_problems: int = 0,
+    rejected: Rejected | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return the problem as a page to a browser and as a problem document to anything else."""
+    problems, n_problems = (rejected.problems, rejected.n_problems) if rejected else ((), 0)
+    causes = rejected.causes if rejected else ()
     title = HTTPStatus(status).phrase
     kept = {"Cache-Control": "no-store", **(headers or {})}
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-        page = render("error.html", title=title, detail=detail, problems=problems, n_problems=n_problems)
+        page = render("error.html", title=title, detail=detail, problems=problems, n_problems=n_problems,
+                      causes=causes)  # fmt: skip
         return Response(page, status, kept, media_type="text/html; charset=utf-8")
     document: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     if problems:
         document |= {"problems": [problem.as_dict() for problem in problems], "n_problems": n_problems}
+        document |= {"causes": [cause.as_dict() for cause in causes]}
     return Response(to_json(document), status, kept, media_type=PROBLEM_JSON)

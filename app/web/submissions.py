@@ -31,6 +31,7 @@ from app.web.documents import DryRunDocument, SubmissionDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Finite, Flag, Line, Text
 from app.web.problems import described
+from app.web.queries import refuse_unknown
 from app.web.state import State, StateDep, Uploader
 from app.web.submission_views import check_document, describe
 
@@ -61,6 +62,9 @@ class SentForm:
     metadata: str | None
     claims: str | None
     idempotency_key: str | None
+
+
+FORM_FIELDS = ("files", "prereg", "prereg_sha256", "entrant", "metadata", "claims")
 
 
 def make_router(settings: Settings) -> APIRouter:
@@ -101,6 +105,7 @@ async def submit(
     idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
 ) -> Response:
     """Send results. 202: stored whole, with its checks; nothing of a malformed upload is stored."""
+    refuse_unknown(await request.form(), FORM_FIELDS, "form field")
     form = SentForm(prereg, prereg_sha256, entrant, metadata, claims, idempotency_key)
     with received_files() as folder:
         fields, uploads = await run_in_threadpool(_unpack, form, files, folder, state.settings)

@@ -167,9 +167,9 @@ def test_too_many_rows_are_refused(site: Site) -> None:
     assert "200" in answer["detail"]
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+A", "-A", "@A", "A\x07B", "A" * 10_000, "A\u202eB", "", "  "])
+@pytest.mark.parametrize("name", ["A\u200bB", "A\x07B", "A" * 10_000, "A\u202eB", "", "  "])
 def test_a_dangerous_entrant_is_refused(site: Site, name: str) -> None:
-    """Formulas, control characters, text that turns round, and ten thousand letters."""
+    """Hidden and control characters, text that turns round, and ten thousand letters."""
     declare(site)
     answer = send(site, f'model,task,MASE\n"{name}",t1,1\n'.encode())
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.errors import Problem, TooLarge
 from app.files.documents import read_document
+from app.files.headers import missing_column
 from app.files.json_records import BadRecord, Record, is_list, records_of_document, records_of_lines
 from app.files.repeats import problems_of_case
 from app.files.tables import open_table
@@ -63,7 +64,8 @@ class _Submission:
             self._findings.add(Problem("the submission contains no episodes"))
         for metric in self._rows.unmeasured() if len(self._rows) else ():
             if metric in self._ranked:
-                self._findings.add(Problem("no episode has the metric that ranks", column=metric))
+                what = "no episode has the metric that ranks"
+                self._findings.add(missing_column(metric, sorted(self._rows.columns), None, what=what))
             else:
                 self._warnings.append(Problem("no episode has this metric: it is unknown", column=metric))
 

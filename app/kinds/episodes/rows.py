@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from app.values.scores import NONE, Coded, ScoreTable
 
 BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
 SEED_LIMIT = 2**63
+# Of the columns of episodes, for a message about one that they lack.
+MAX_SHOWN_COLUMNS = 100
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 
@@ -86,12 +89,15 @@ class EpisodeRows:
         self._columns = _Columns()
         self._seen: dict[tuple[Any, ...], tuple[str, int]] = {}
         self.found: set[str] = set()
+        self.columns: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._columns.row)
 
     def add(self, source: Source, row: int, cells: Mapping[str, Any]) -> None:
         """Take one episode, or note every reason why it cannot be taken."""
+        if len(self.columns) < MAX_SHOWN_COLUMNS:
+            self.columns.update(islice(cells, MAX_SHOWN_COLUMNS))
         cell = _Cells(source, row, cells, self._findings)
         names = self._names(cell)
         seed = cell.seed()
@@ -164,7 +170,7 @@ class _Cells:
         """Return the entrant: the form field's or the bundle's, else the column entrant."""
         name = self._source.entrant or self._at("entrant")
         if name is None:
-            self.refuse("the episode does not name its entrant; give it in the form field entrant", "entrant")
+            self.refuse("no entrant; send the form field entrant, or a column entrant", "entrant")
             return None
         return self._named(name, "entrant")
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.errors import Problem
+from app.files.headers import missing_column
 from app.files.vocabulary import Vocabulary
 from app.kinds.predictions.cells import RowCells
 from app.names import clip_for_message, complain_about_name, is_name
@@ -33,7 +34,7 @@ class TaskNames:
     def problems_of_header(self, header: Sequence[str], file: str) -> Iterator[Problem]:
         """Yield that a file does not say its tasks where there are several."""
         if TASK not in header and (self._known is None or len(self._known) != 1):
-            yield Problem(f"the column {TASK} is missing", file, column=TASK)
+            yield missing_column(TASK, header, file)
 
     def read(self, cells: RowCells) -> IntArray:
         """Return each row's task, NONE where it is unknown, which is a problem."""
@@ -68,7 +69,7 @@ class EntrantNames:
     def problems_of_header(self, header: Sequence[str], file: str) -> Iterator[Problem]:
         """Yield that nothing says whose predictions these are."""
         if ENTRANT not in header and self._field is None:
-            message = f"the rows do not name their entrant; give it in the form field {ENTRANT} or in a column"
+            message = f"no entrant; send the form field {ENTRANT}, or a column {ENTRANT}"
             yield Problem(message, file, column=ENTRANT)
 
     def read(self, cells: RowCells) -> IntArray:

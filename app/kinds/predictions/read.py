@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from app.errors import Problem, TooLarge
 from app.files.blocks import Block, Texts
+from app.files.headers import missing_column
 from app.files.parquet_tables import Wanted
 from app.files.repeats import problems_of_case
 from app.files.uploads import ReceivedFile
@@ -114,7 +115,7 @@ class _Submission:
 
     def _problems_of_header(self, header: Sequence[str], file: str) -> Iterator[Problem]:
         if ITEM not in header:
-            yield Problem(f"the column {ITEM} is missing", file, column=ITEM)
+            yield missing_column(ITEM, header, file)
         yield from self._tasks.problems_of_header(header, file)
         yield from self._entrants.problems_of_header(header, file)
         yield from self._values.problems_of_header(header, file)

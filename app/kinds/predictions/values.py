@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from app.errors import Problem
 from app.files.blocks import Texts
+from app.files.headers import missing_column
 from app.kinds.predictions.cells import NumberRule, RowCells, breaks, to_numbers
 from app.kinds.predictions.declared import Predictions
 from app.names import clip_for_message
@@ -55,12 +56,12 @@ class ValueReader:
             yield Problem(f"send either {PREDICTION} or a column per class", file, 1, found[1])
         elif not found and self._part.n_columns == 1:
             or_class = f" (or {CLASS_PREFIX}{self._classes[self._positive]})" if self._classes else ""
-            yield Problem(f"the column {PREDICTION}{or_class} is missing", file, column=PREDICTION)
+            yield missing_column(PREDICTION, header, file, what=f"the column {PREDICTION}{or_class} is missing")
         elif PREDICTION not in found:
             needed = [self._classes[self._positive]] if self._part.n_columns == 1 else self._classes
             for name in needed:
                 if CLASS_PREFIX + name not in found:
-                    yield Problem(f"the column {CLASS_PREFIX}{name} is missing", file, column=CLASS_PREFIX + name)
+                    yield missing_column(CLASS_PREFIX + name, header, file)
         for name in header if self._classes else ():
             if name.startswith(CLASS_PREFIX) and name not in found:
                 listed = ", ".join(self._classes[:_SHOWN]) + (", …" if len(self._classes) > _SHOWN else "")

@@ -90,6 +90,7 @@ class FileColumns:
 
     def __init__(self, columns: SummaryColumns, header: Sequence[str], file: str) -> None:
         self._old_names = {new: old for old, new in columns.renames.items() if old in header}
+        self.header = tuple(header)
         self._header = frozenset(header)
         self._file = file
         self._has_lengths = columns.is_fev and {old_fev.LENGTH, old_fev.HORIZON} <= self._header

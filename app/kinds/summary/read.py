@@ -11,6 +11,7 @@ import numpy as np
 
 from app.errors import Problem, TooLarge
 from app.files.blocks import TableFile
+from app.files.headers import missing_column
 from app.files.parquet_tables import PARQUET, Wanted, open_parquet
 from app.files.repeats import problems_of_case, refuse_repeats
 from app.files.tables import open_table
@@ -106,9 +107,9 @@ class _Submission:
         if found.has(self._columns.task) and len(tasks) and (tasks == NONE).all():
             return
         if self._columns.entrant is None and self._entrant is None:
-            yield Problem("the rows do not name their entrant; give it in the form field entrant", file=file)
+            yield Problem("no entrant; send the form field entrant", file=file)
         for column in self._required(found):
-            yield Problem(f"the column {column} is missing", file=file, column=column)
+            yield missing_column(column, found.header, file)
         for column in self._reader.rules.expected:
             if not found.has(column) and self._reader.rules.missing_matters(column, tasks):
                 yield Problem(f"the column {column}, a part of the task's definition, is missing", file, column=column)

@@ -263,7 +263,8 @@ def test_a_header_must_fit_the_benchmark(tmp_path: Path, content: str, column: s
     """Columns that lack, exclude each other or name no class."""
     (found,) = problems(tmp_path, content, truth=labels("a"))
 
-    assert (found.file, found.column, found.message) == ("p.csv", column, message)
+    assert (found.file, found.column) == ("p.csv", column)
+    assert found.message.startswith(message)
 
 
 def test_one_number_is_not_enough_for_three_classes(tmp_path: Path) -> None:
@@ -294,7 +295,7 @@ def test_several_tasks_must_be_named(tmp_path: Path) -> None:
     truth = {**labels("a", task="t"), **labels("a", task="u")}
     (found,) = problems(tmp_path, "item,prediction\na,0.5\n", truth=truth)
 
-    assert found.message == "the column task is missing"
+    assert found.message.startswith("the column task is missing")
 
 
 def test_the_entrant_must_be_named_once(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_benchmark_may_leave_the_entrant_to_the_form_field(tmp_path: Path) -> 
 
     (problem,) = problems(tmp_path, {"r.csv": "task,MASE\nt,1\n"}, manifest)
 
-    assert "give it in the form field entrant" in problem.message
+    assert problem.message == "no entrant; send the form field entrant"
 
 
 def test_the_same_pair_twice_is_refused_with_both_places(tmp_path: Path) -> None:

@@ -1,0 +1,29 @@
+"""What to say of a column that a file lacks: the ones that it has, and which was probably meant.
+
+Called by the kinds of evidence, whose manifests say which columns there are to be.
+"""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from app.errors import Problem
+from app.names import clip_for_message, name_key
+
+SHOWN = 20
+LIKENESS = 0.7
+
+
+def missing_column(name: str, header: Sequence[str], file: str | None, *, what: str | None = None) -> Problem:
+    """Return the problem of a column that is not there; `what` is what the message calls it."""
+    found = ", ".join(clip_for_message(each, 40) for each in header[:SHOWN])
+    more = f" and {len(header) - SHOWN} more" if len(header) > SHOWN else ""
+    near = _nearest(name, header)
+    hint = f"; did you mean {clip_for_message(near, 40)}?" if near else ";"
+    message = f"{what or f'the column {name} is missing'}{hint} The file has {found or 'no column'}{more}"
+    return Problem(message.replace("; The", "; the"), file, column=name)
+
+
+def _nearest(name: str, header: Sequence[str]) -> str | None:
+    by_key = {name_key(each): each for each in header[:200] if len(each) <= 200}
+    matches = get_close_matches(name_key(name), by_key, n=1, cutoff=LIKENESS)
+    return by_key[matches[0]] if matches else None

@@ -1,0 +1,40 @@
+"""What a request says that no address knows: a misspelt parameter must not be passed over silently.
+
+Called by `app.web.early` for every route, and by the endpoints that read forms.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from fastapi.dependencies.models import Dependant
+
+from app.errors import FieldRejected, Problem
+from app.names import clip_for_message
+from app.prereg.fields import nearest
+
+# What every table takes, see `app.render.table_page`.
+OF_TABLES = frozenset({"sort", "order", "detail"})
+# Other sites put these behind a link that somebody shares.
+PASSED_OVER = ("utm_", "fbclid", "gclid", "msclkid", "mc_cid", "mc_eid")
+MOST_NAMED = 20
+
+
+def known_parameters(dependant: Dependant) -> frozenset[str]:
+    """Return the query parameters that an endpoint and its dependencies read."""
+    own = {parameter.alias for parameter in dependant.query_params}
+    return frozenset(own.union(*map(known_parameters, dependant.dependencies)))
+
+
+def refuse_unknown(given: Iterable[str], known: Collection[str], what: str) -> None:
+    """Raise FieldRejected naming each of `given` that is not known, with what was meant, and the known ones."""
+    unknown = [name for name in dict.fromkeys(given) if name not in known and not name.startswith(PASSED_OVER)]
+    if unknown:
+        raise FieldRejected(f"The request has a {what} that this address does not know.",
+                            list(_problems(unknown[:MOST_NAMED], known, what)), n_problems=len(unknown))  # fmt: skip
+
+
+def _problems(unknown: Iterable[str], known: Collection[str], what: str) -> Iterator[Problem]:
+    listed = f"known are {', '.join(sorted(known))}" if known else "it knows none"
+    for name in unknown:
+        near = nearest(name, known)
+        hint = f"; did you mean {near}?" if near else ";"
+        yield Problem(f"unknown {what}{hint} {listed}", column=clip_for_message(name))
