@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from app.boards.calibrated import NOTHING, CellsAt, few_units_note, range_of, task_intervals
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.coverage import Roster, rank_among
 from app.boards.standing import (
@@ -30,7 +31,7 @@ from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_means
 from app.stats.interval import probability_beats
 from app.stats.resample import Resamples
-from app.values.frame import Ends, Field, with_interval
+from app.values.frame import Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
@@ -69,10 +70,12 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     resamples = draw_tasks(spec, len(values))
     drawn = None if resamples is None or not len(ranked.entrants) else resamples.means(values)
     placed = _placed(spec, found, values, drawn)
-    fields = (*with_interval(column, _ends(found, drawn, level)), *_counts(found.cells, found.kept))
+    ours = _calibrated(found, task_intervals(values, range_of(manifest.metrics[spec.metric]), level))
+    fields = (*with_calibrated(column, _ends(found, drawn, level), ours), *_counts(found.cells, found.kept))
+    notes = (*_notes(found), *few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
             "n_entrants": len(found.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
-    board = board_table(spec, fields, placed, _notes(found), meta)
+    board = board_table(spec, fields, placed, notes, meta)
     order = [ranked.column(place.entrant) for place, _ in placed[: len(ranked.entrants)]][:MAX_COMPARED]
     ordered = _Ordered([ranked.entrants[at] for at in order], sign * values[:, order],
                        None if drawn is None else sign * drawn[:, order])  # fmt: skip
@@ -140,6 +143,12 @@ def _ends(found: _Found, drawn: FloatArray | None, level: float) -> Callable[[in
     place = {found.cells.column(name): at for at, name in enumerate(ranked)}
     point = cell_at(found.means)
     return lambda at: of_ranked(place[at]) if at in place else (point(at), None, None)
+
+
+def _calibrated(found: _Found, of_ranked: CellsAt) -> CellsAt:
+    """Return the calibrated interval of a column of the cells, where it is ranked."""
+    place = {found.cells.column(name): at for at, name in enumerate(found.roster.ranked)}
+    return lambda at: of_ranked(place[at]) if at in place else NOTHING
 
 
 def _counts(cells: CellMatrix, kept: BoolArray) -> tuple[Field[int], ...]:

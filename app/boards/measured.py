@@ -7,12 +7,14 @@ rows and nobody else's.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.tables import BoardTables
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
+from app.stats.calibrated import Calibrated
+from app.values.frame import CalibratedCells
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table
@@ -33,12 +35,22 @@ ALL_EQUAL = "all_equal"
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number with its interval; `reason` says why there is none, or that it has no width. Null is None."""
+    """One number with its system's interval; `reason` says why there is none, or that it has no width. Null is None.
+
+    `calibrated` is the interval that is drawn; None where there is no number.
+    """
 
     point: float | None
     low: float | None = None
     high: float | None = None
     reason: str | None = None
+    calibrated: Calibrated | None = None
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Rebuild the value that `dataclasses.asdict` made a mapping of."""
+        kept = stored["calibrated"]
+        return cls(**{**stored, "calibrated": None if kept is None else Calibrated(**kept)})
 
 
 Held = tuple[str, str, int]
@@ -75,13 +87,14 @@ class Measurement:
 class EvidenceWords:
     """What a board says of the evidence behind its measurements.
 
-    `resampled` is what the resamples draw, `too_few` what there are fewer than two of where they cannot, `failed` what
-    counts as the worst there is, `cells` what a grid counts. `has_statistics`: a score is a mean or an interquartile
-    mean of many, and says which. `metric_glossary` names the glossary's entry of a metric.
+    `resampled` is what the resamples draw, `units` what intervals rest on, `too_few` what there are fewer than two of
+    where they cannot, `failed` what counts as the worst there is, `cells` what a grid counts. `has_statistics`: a score
+    is a mean or an interquartile mean of many, and says which. `metric_glossary` names the entry of a metric.
     """
 
     resampled: str
     too_few: str
+    units: str = "units"
     failed: str
     cells: str = "items"
     has_statistics: bool = False
@@ -107,3 +120,10 @@ class MeasuredMethod:
 
     spec: type[Leaderboard]
     assemble: Callable[[Manifest, Any, Sequence[Measurement], MeasuredEvidence], BoardTables]
+
+
+def calibrated_cells(found: Calibrated | None) -> CalibratedCells:
+    """Return the cells of a calibrated interval; where there is none its reason stands under how it was made."""
+    if found is None:
+        return CalibratedCells()
+    return CalibratedCells(found.low, found.high, found.how or found.reason, found.n_units)

@@ -116,6 +116,21 @@ UNCERTAINTY = (
         "Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 13",
     ),
     Entry(
+        "calibrated",
+        "Calibrated interval",
+        "The interval that is drawn. It holds the true value in at least 93.5 of 100 simulated data sets wherever the "
+        "tables of docs/statistics.md say so, also with few seeds and with rates near 0 or 1; it has a width wherever "
+        "the truth can lie elsewhere, stays within the range of its number, and is the same whatever the unit of the "
+        "weights. The compatible interval in the columns beside it is the one that the system publishes whose numbers "
+        "a board gives, to the digit; it often holds less than it says. How it was made stands in a column: "
+        "wilson_neff, Wilson's with the number of trials that the spread between the units amounts to; gamma and "
+        "student_skew, for numbers with one end to their range or none; chi2_neff, for an RMSE; share_band, for an "
+        "interquartile mean of tied scores, from the shares above each. With fewer than eight units it is wide: so few "
+        "cannot show how much they differ.",
+        "Wilson with n = p(1 − p) / SE² and the quantile of t; SE between seeds, examples, groups or tasks",
+        "Wilson 1927; Korn & Graubard 1998; Hall 1992; Fay & Feuer 1997; Satterthwaite 1946; DeLong et al. 1988",
+    ),
+    Entry(
         "rank_interval",
         "Rank and rank interval",
         "The rank comes from the point scores, and equal scores share it; in brackets stand the ranks that hold the "

@@ -14,6 +14,8 @@ from app.stats.checks import require_level
 Ends = tuple[FloatArray, FloatArray]
 FEWEST = 3.5
 """Fewest degrees of freedom of a mean square: below it the upper end says nothing any more."""
+ROUNDING = 1e-13
+"""A variance below it is what sums leave of a share of 0 or 1."""
 STRETCH = 1.5
 """How much further than Student's an interval may reach on the side to which the data are skewed."""
 SKEWED_FROM = 5.0
@@ -40,7 +42,7 @@ def effective_wilson(
     """
     require_level(level)
     variance = np.clip(share * (1.0 - share), 0.0, None)
-    varies = (error > 0) & (variance > 0)
+    varies = (error > 0) & (variance > ROUNDING)
     with np.errstate(divide="ignore", invalid="ignore"):
         trials = np.where(varies, variance / error**2, n_units)
         # Wilson's own skewness is that of the trials. Of so few units another one is noise: it counts from five on.

@@ -34,6 +34,14 @@ class Range:
         """Say whether both ends are finite."""
         return bool(np.isfinite(self.low) and np.isfinite(self.high))
 
+    def holding(self, *points: float) -> "Range":
+        """Return the range without the ends that a point is beyond: what does not hold is no end."""
+        low, high = min(points), max(points)
+        return Range(
+            self.low if low >= self.low else -np.inf,
+            self.high if high <= self.high else np.inf,
+        )
+
     def mirrored(self) -> "Range":
         """Return the range of the negative number."""
         return Range(-self.high, -self.low)

@@ -98,7 +98,7 @@ def unpack_measurement(content: bytes) -> Measurement:
     document, arrays = unpack(content)
     return Measurement(
         entrant=document["entrant"],
-        estimates={name: Estimate(**estimate) for name, estimate in document["estimates"].items()},
+        estimates={name: Estimate.from_stored(estimate) for name, estimate in document["estimates"].items()},
         replicates={name: arrays[f"replicates{at}"] for at, name in enumerate(document["replicates"])},
         rows={name: tuple(tuple(row) for row in rows) for name, rows in document["rows"].items()},
         facts=document["facts"],

@@ -69,3 +69,36 @@ def with_interval(
         Field(detail, lambda row: ends(row)[1]),
         Field(replace(detail, name=high, title=f"{title}, high"), lambda row: ends(row)[2]),
     )
+
+
+@dataclass(frozen=True)
+class CalibratedCells:
+    """The calibrated interval of a number as cells: its ends, how it was made or why there is none, and its units."""
+
+    low: Cell = None
+    high: Cell = None
+    how: Cell = None
+    n_units: Cell = None
+
+
+def with_calibrated(
+    column: Column, ends: Callable[[R], Ends], calibrated: Callable[[R], CalibratedCells]
+) -> tuple[Field[R], ...]:
+    """Return a number's column with its system's interval and with the calibrated one, which is the one drawn."""
+    number, *compatible = with_interval(column, ends, ends_title=f"{column.title}, compatible interval")
+    low, high = f"{column.name}_calibrated_low", f"{column.name}_calibrated_high"
+    detail = Column(low, f"{column.title}, calibrated, low", detail=True, glossary="calibrated", digits=column.digits)
+    how = Column(
+        f"{column.name}_calibrated_how", f"{column.title}, calibrated how", "text", detail=True, glossary="calibrated"
+    )
+    units = Column(
+        f"{column.name}_calibrated_units", f"{column.title}, units", detail=True, glossary="calibrated", digits=1
+    )
+    return (
+        Field(replace(column, interval=(low, high)), number.cell),
+        *compatible,
+        Field(detail, lambda row: calibrated(row).low),
+        Field(replace(detail, name=high, title=f"{column.title}, calibrated, high"), lambda row: calibrated(row).high),
+        Field(how, lambda row: calibrated(row).how),
+        Field(units, lambda row: calibrated(row).n_units),
+    )

@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from app.boards.calibrated import few_units_note
 from app.boards.coverage import Roster, Standing, rank_among
 from app.boards.estimate.pairs import pairwise
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.held import measured_roster
-from app.boards.measured import ALL_EQUAL, Estimate, EvidenceWords, MeasuredEvidence, Measurement
+from app.boards.measured import ALL_EQUAL, Estimate, EvidenceWords, MeasuredEvidence, Measurement, calibrated_cells
 from app.boards.standing import BoardStanding, Place, board_table, stand, unranked_places
 from app.boards.tables import BoardTables, sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
-from app.values.frame import Ends, Field, with_interval
+from app.values.frame import CalibratedCells, Ends, Field, with_calibrated
 from app.values.table import Cell, Column
 
 NOTHING = Estimate(None, reason="nothing_to_aggregate")
@@ -166,7 +167,8 @@ def _fields(
     label = Column("label", "Not a contender", "text", detail=not spec.labels, glossary="labels")
     yield Field(label, lambda measurement: spec.labels.get(measurement.entrant))
     for name in estimate_names(spec, measurements):
-        yield from with_interval(_estimate_column(manifest, spec, words, name), partial(_ends, name))
+        column = _estimate_column(manifest, spec, words, name)
+        yield from with_calibrated(column, partial(_ends, name), partial(_calibrated, name))
     for name in fact_names(measurements):
         yield Field(_count_column(name), partial(_fact, name))
 
@@ -174,6 +176,10 @@ def _fields(
 def _ends(name: str, measurement: Measurement) -> Ends:
     estimate = measurement.estimates.get(name, NOTHING)
     return (estimate.point, estimate.low, estimate.high)
+
+
+def _calibrated(name: str, measurement: Measurement) -> CalibratedCells:
+    return calibrated_cells(measurement.estimates.get(name, NOTHING).calibrated)
 
 
 def _fact(name: str, measurement: Measurement) -> Cell:
@@ -217,9 +223,18 @@ def _notes(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple[s
     if empty := [name for name in unplaced if name not in spec.labels]:
         notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
     notes += _without_spread(spec, ranked, words.too_few)
+    notes += few_units_note(list(_units(spec, ranked)), words.units, spec.uncertainty.level)
     if flat := list(_without_width(spec, ranked)):
         notes.append(f"Intervals without width, because every resample gives the same: {'; '.join(flat)}.")
     return tuple(notes)
+
+
+def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
+    """Yield who is shown, and on how many units its score rests."""
+    for measurement in (*ranked.contenders, *ranked.others):
+        found = measurement.estimates.get(spec.ranked, NOTHING).calibrated
+        if found is not None:
+            yield measurement.entrant, found.n_units
 
 
 def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from app.boards.calibrated import NOTHING, CellsAt, few_units_note, task_intervals
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.skill_score.ranked import Among, find_ranked
 from app.boards.skill_score.relative import Relative, clipped_errors, require_baseline, treat_missing, without_leaks
@@ -39,7 +40,8 @@ from app.stats.arrays import FloatArray
 from app.stats.interval import probability_beats
 from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
 from app.stats.resample import Resamples
-from app.values.frame import Ends, Field, with_interval
+from app.stats.spreads import SHARE, Range
+from app.values.frame import CalibratedCells, Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
@@ -60,7 +62,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     found = _measured(spec, scored, resamples)
     times = median_times(manifest, spec, scores, everyone)
     fields = (*_effects(spec, found, scored, cells), *times.fields(), *_counts(everyone))
-    notes = (*_notes(spec, everyone), *among.roster.notes("tasks"), *times.notes())
+    notes = (*_notes(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
     placed = _placed(spec, among, found, scored)
     board = board_table(spec, fields, placed, notes, _meta(spec, everyone) | times.meta())
     if not with_pairs or len(scored.cells.entrants) < 2:
@@ -70,11 +72,15 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
 
 @dataclass(frozen=True)
 class _Found:
-    """Points [n_entrants] and replicates [n_resamples, n_entrants] by effect; without resamples no replicates."""
+    """Points [n_entrants] and replicates [n_resamples, n_entrants] by effect; without resamples no replicates.
+
+    `wins` are the shares of opponents beaten on each task, [n_tasks, n_entrants].
+    """
 
     points: Mapping[str, FloatArray]
     drawn: Mapping[str, FloatArray]
     rank_by: str
+    wins: FloatArray
 
 
 def _measured(spec: SkillScore, relative: Relative, resamples: Resamples | None) -> _Found:
@@ -85,7 +91,7 @@ def _measured(spec: SkillScore, relative: Relative, resamples: Resamples | None)
     drawn = {}
     if resamples is not None:
         drawn = {"win_rate": resamples.means(wins), "skill_score": skill(resamples.means(logs))}
-    return _Found(points, drawn, spec.rank_by if several else "skill_score")
+    return _Found(points, drawn, spec.rank_by if several else "skill_score", wins)
 
 
 def _placed(spec: SkillScore, among: Among, found: _Found, scored: Relative) -> list[tuple[Place, int]]:
@@ -105,11 +111,37 @@ def _placed(spec: SkillScore, among: Among, found: _Found, scored: Relative) -> 
 
 
 def _effects(spec: SkillScore, found: _Found, scored: Relative, cells: CellMatrix) -> Iterator[Field[int]]:
+    ours = _calibrated(spec, found, scored)
     at = {cells.column(name): position for position, name in enumerate(scored.cells.entrants)}
     for name, title in (("win_rate", "Win rate"), ("skill_score", "Skill score")):
         column = Column(name, title, direction="maximize", glossary=name, digits=3)
         ends = ends_at(found.points[name], found.drawn.get(name), spec.uncertainty.level)
-        yield from with_interval(column, partial(_ends_of, at, ends))
+        yield from with_calibrated(column, partial(_ends_of, at, ends), partial(_cells_of, at, ours[name]))
+
+
+def _on_intervals(spec: SkillScore, scored: Relative) -> Iterator[str]:
+    units = [(name, len(scored.errors)) for name in scored.cells.entrants]
+    yield from few_units_note(units, "tasks", spec.uncertainty.level)
+    if len(units) > 1:
+        yield "A win rate is about these opponents: its interval is about other tasks, not about other opponents."
+
+
+def _calibrated(spec: SkillScore, found: _Found, scored: Relative) -> Mapping[str, CellsAt]:
+    """Return the calibrated intervals by effect: of the mean log ratio for the skill, of the share for the win rate.
+
+    The baseline's own ratios are one whatever the tasks, so its skill is known: 0, and no interval is needed.
+    """
+    level, baseline = spec.uncertainty.level, scored.cells.column(spec.baseline)
+    of_skill = task_intervals(np.log(scored.errors), Range(), level, scale=skill)
+    known = CalibratedCells(0.0, 0.0, "baseline", float(len(scored.errors)))
+    return {
+        "win_rate": task_intervals(found.wins, SHARE, level),
+        "skill_score": lambda at: known if at == baseline else of_skill(at),
+    }
+
+
+def _cells_of(at: Mapping[int, int], ours: CellsAt, column: int) -> CalibratedCells:
+    return ours(at[column]) if column in at else NOTHING
 
 
 def _ends_of(at: Mapping[int, int], ends: Callable[[int], Ends], column: int) -> Ends:

@@ -25,6 +25,7 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
     return EvidenceWords(
         resampled="seeds, and over episodes within them",
         too_few="clusters",
+        units="seeds",
         failed=f"Episodes without a score of {spec.ranked}",
         cells="episodes in each task, condition and seed",
         has_statistics=True,

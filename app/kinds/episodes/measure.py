@@ -11,9 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.boards.calibrated import range_of
 from app.boards.estimate.spec import EstimateBoard, Profile, Statistic
-from app.boards.measured import ALL_EQUAL, EntrantEvidence, Estimate, Measurement
+from app.boards.measured import ALL_EQUAL, EntrantEvidence, Estimate, Measurement, calibrated_cells
 from app.boards.missing_scores import with_worst
+from app.kinds.episodes.calibrated import (
+    ScoreMean,
+    SeedScores,
+    area_of_profile,
+    below_threshold,
+    iqm_over_tasks,
+    mean_over_tasks,
+    plain_mean,
+)
 from app.kinds.episodes.grid import hold_against_grid
 from app.manifest.manifest import Manifest, Metric
 from app.stats.aggregate import (
@@ -28,6 +38,7 @@ from app.stats.aggregate import (
     share_above,
 )
 from app.stats.arrays import BoolArray, FloatArray
+from app.stats.calibrated import Calibrated
 from app.stats.cluster import Sample, chamber_generator, draw_chamber, draw_clusters, group_sample
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator
@@ -47,7 +58,8 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
     replicates: dict[str, FloatArray] = {}
     for metric in spec.metrics:
         for name, found in episodes.over_tasks(metric).items():
-            estimates[name] = Estimate(found.point, found.low, found.high, _reason(found))
+            calibrated = episodes.calibrated(metric, name)
+            estimates[name] = Estimate(found.point, found.low, found.high, _reason(found), calibrated)
             if name == spec.ranked and found.replicates is not None:
                 replicates[name] = found.replicates
     return Measurement(
@@ -105,6 +117,32 @@ class _Episodes:
             aggregates[f"{metric}:{AREA}"] = area_above(_grid(self.spec.profile, self.manifest.metrics[metric]))
         return estimate(sample, aggregates, self._draw(sample, metric, cell), level=self.spec.uncertainty.level)
 
+    def calibrated(self, metric: str, name: str, rows: BoolArray | None = None) -> Calibrated | None:
+        """Return the calibrated interval of an aggregate, over the tasks that have a value or over some rows."""
+        parts = [self._of_task(task) for task in self._tasks()] if rows is None else [rows]
+        weights = [self._weight(task) for task in self._tasks()] if rows is None else [1.0]
+        found = [(scores, w) for part, w in zip(parts, weights, strict=True) if (scores := self._seeded(metric, part))]
+        if not found:
+            return None
+        shares = np.array([weight for _, weight in found])
+        shares, level = shares / shares.sum(), self.spec.uncertainty.level
+        tasks = [scores for scores, _ in found]
+        mean = self._as_mean(metric, name)
+        if mean is None:
+            return iqm_over_tasks(tasks, shares, range_of(self.manifest.metrics[metric]), level)
+        return mean_over_tasks(tasks, shares, mean, level)
+
+    def _as_mean(self, metric: str, name: str) -> ScoreMean | None:
+        """Return of what an aggregate is the mean; None for an interquartile mean."""
+        declared = self.manifest.metrics[metric]
+        within = range_of(declared)
+        kind = name.partition(":")[2] or self._statistic(metric)
+        if kind == GAP and self.spec.optimality_gap is not None:
+            return below_threshold(self.spec.optimality_gap.threshold, within)
+        if kind == AREA and self.spec.profile is not None:
+            return area_of_profile(_grid(self.spec.profile, declared))
+        return plain_mean(within) if kind == "mean" else None
+
     def breakdown(self) -> Iterator[tuple[Cell, ...]]:
         """Yield each metric by task and condition."""
         for task in self._tasks():
@@ -117,7 +155,8 @@ class _Episodes:
         for task, weight in (self.spec.composite.weights if self.spec.composite else {}).items():
             found = self.one(self.spec.ranked, self._of_task(task), (task, "")).get(self.spec.ranked)
             ends = (None, None, None) if found is None else (found.point, found.low, found.high)
-            yield (task, *ends, weight, found is None)
+            ours = calibrated_cells(self.calibrated(self.spec.ranked, self.spec.ranked, self._of_task(task)))
+            yield (task, *ends, ours.low, ours.high, ours.how, weight, found is None)
 
     def profiles(self) -> Iterator[tuple[Cell, ...]]:
         """Yield the share of episodes above each threshold, with a pointwise band."""
@@ -151,13 +190,14 @@ class _Episodes:
         found = self.one(metric, rows, (task, condition))
         about = (task, condition or None, metric, self._statistic(metric))
         if not found:
-            return (*about, None, None, None, None, 0, 0, "nothing to aggregate")
+            return (*about, *[None] * 7, 0, 0, "nothing to aggregate")
         ranked, average = found[metric], found.get(f"{metric}:mean", found[metric])
         scored = rows & ~np.isnan(self.scores.value(metric))
         n_seeds = 0 if self.scores.seed is None else len(np.unique(self.scores.seed[scored]))
         note = _reason(ranked)
         shown = None if note is None else note.replace("_", " ")
-        ends = (ranked.point, ranked.low, ranked.high, average.point)
+        ours = calibrated_cells(self.calibrated(metric, metric, rows))
+        ends = (ranked.point, ranked.low, ranked.high, ours.low, ours.high, ours.how, average.point)
         return (*about, *ends, n_seeds, int(scored.sum()), shown)
 
     def _name(self, metric: str, kind: str) -> str:
@@ -174,6 +214,11 @@ class _Episodes:
         if self.spec.uncertainty.stream != "chamber":
             at = at[_canonical(self.scores.item, at)]
         return group_sample(values[at], self.scores.seed[at])
+
+    def _seeded(self, metric: str, rows: BoolArray) -> SeedScores | None:
+        values = self.scores.value(metric)
+        at = np.flatnonzero(rows & ~np.isnan(values))
+        return None if not len(at) or self.scores.seed is None else SeedScores(values[at], self.scores.seed[at])
 
     def _draw(self, sample: Sample, metric: str, cell: tuple[str, str]) -> Iterator[FloatArray]:
         drawn = self.spec.uncertainty

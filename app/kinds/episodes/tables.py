@@ -11,15 +11,21 @@ from app.boards.measured import Measurement
 from app.manifest.manifest import Manifest
 from app.values.table import Cell, Column, Table
 
+VALUE = (
+    Column("value", "Value", interval=("value_calibrated_low", "value_calibrated_high"), glossary="estimate", digits=3),
+    Column("value_lower", "Value, compatible interval, low", detail=True, glossary="estimate", digits=3),
+    Column("value_upper", "Value, compatible interval, high", detail=True, glossary="estimate", digits=3),
+    Column("value_calibrated_low", "Value, calibrated, low", detail=True, glossary="calibrated", digits=3),
+    Column("value_calibrated_high", "Value, calibrated, high", detail=True, glossary="calibrated", digits=3),
+    Column("value_calibrated_how", "Value, calibrated how", "text", detail=True, glossary="calibrated"),
+)
 BREAKDOWN = (
     Column("entrant", "Entrant", "text"),
     Column("task", "Task", "text"),
     Column("condition", "Condition", "text"),
     Column("metric", "Metric", "text"),
     Column("statistic", "Statistic", "text"),
-    Column("value", "Value", interval=("value_lower", "value_upper"), glossary="estimate", digits=3),
-    Column("value_lower", "Value, low", detail=True, glossary="estimate", digits=3),
-    Column("value_upper", "Value, high", detail=True, glossary="estimate", digits=3),
+    *VALUE,
     Column("mean", "Mean", glossary="mean", digits=3),
     Column("n_seeds", "Seeds", "integer", glossary="counts"),
     Column("n_episodes", "Episodes", "integer", glossary="counts"),
@@ -37,9 +43,7 @@ PROFILE = (
 COMPONENTS = (
     Column("entrant", "Entrant", "text"),
     Column("task", "Component", "text"),
-    Column("value", "Value", interval=("value_lower", "value_upper"), glossary="estimate", digits=3),
-    Column("value_lower", "Value, low", detail=True, glossary="estimate", digits=3),
-    Column("value_upper", "Value, high", detail=True, glossary="estimate", digits=3),
+    *VALUE,
     Column("weight", "Weight", digits=2, glossary="composite"),
     Column("is_missing", "Missing", "flag", glossary="partial"),
 )

@@ -4,6 +4,7 @@ from typing import Any
 
 from app.kinds.predictions.metric import PredictionMetric, Score
 from app.kinds.predictions.one_class import OfClass, over_classes
+from app.stats.spreads import SHARE
 from app.values.glossary_entry import Entry
 
 MACRO, MICRO = "_macro", "_micro"
@@ -32,13 +33,14 @@ def against_rest(
     `averaged` is what is averaged, where that is not `of`; `suffix` ends every name, `beside_macro` is beside the
     average alone.
     """
-    several: Any = {"tasks": frozenset({"multiclass"}), "direction": "maximize", "entry": entry}
+    several: Any = {"tasks": frozenset({"multiclass"}), "direction": "maximize", "entry": entry, "within": SHARE}
     over = over_classes(averaged or of)
     return (
         PredictionMetric(
             name=name + suffix,
             tasks=frozenset({"binary"}),
             direction="maximize",
+            within=SHARE,
             score=positive(of),
             words=words,
             entry=entry,

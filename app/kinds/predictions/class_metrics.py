@@ -25,6 +25,7 @@ from app.kinds.predictions.weighted import Weighted
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.classification import SMALLEST, constant_predictor, predicted_classes
 from app.stats.closed_intervals import YDF_LABEL, clopper_pearson_ydf, effective_number, wilson
+from app.stats.spreads import SHARE, Range
 from app.values.glossary_entry import Entry
 
 YDF_LEVEL = 0.9
@@ -75,6 +76,7 @@ CLASS_METRICS = (
         name="accuracy",
         tasks=frozenset({"binary", "multiclass"}),
         direction="maximize",
+        within=SHARE,
         score=accuracy,
         words="accuracy",
         beside=("best_threshold",),
@@ -138,6 +140,7 @@ CLASS_METRICS = (
         name="recall_macro_sklearn",
         tasks=frozenset({"multiclass"}),
         direction="maximize",
+        within=SHARE,
         score=over_classes(recall_or_zero),
         words="macro-averaged recall by scikit-learn's rule",
         entry=Entry(
@@ -154,6 +157,7 @@ CLASS_METRICS = (
         name="logloss",
         tasks=frozenset({"binary", "multiclass"}),
         direction="minimize",
+        within=Range(low=0.0),
         score=mean_of(surprise),
         words="log-loss",
         default=_default_logloss,
@@ -171,6 +175,7 @@ CLASS_METRICS = (
         name="brier",
         tasks=frozenset({"binary", "multiclass"}),
         direction="minimize",
+        within=Range(low=0.0),
         score=_brier,
         words="Brier score",
         entry=Entry(

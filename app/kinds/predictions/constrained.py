@@ -12,6 +12,7 @@ from app.kinds.predictions.metric import PredictionMetric
 from app.kinds.predictions.one_class import OfClass, over_classes
 from app.manifest.base import Direction
 from app.stats.resampled_curves import at_recall, recall_at
+from app.stats.spreads import SHARE
 
 MACRO = "_macro"
 DIRECTIONS: Mapping[tuple[str, str], Direction] = {
@@ -39,6 +40,7 @@ def constrained(name: str) -> PredictionMetric | None:
         score=over_classes(of) if found["macro"] else lambda weighted: of(weighted, 1),
         words=name,
         entry=METRIC_AT,
+        within=SHARE,
     )
 
 

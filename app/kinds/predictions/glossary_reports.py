@@ -69,9 +69,10 @@ PLOTS = (
 INTERVALS = (
     Entry(
         "interval_tags",
-        "Interval tags: B, W, H, L, X2",
+        "Interval tags: B, C, W, H, L, X2",
         "The letter beside an interval says how it was made. B: percentile bootstrap over examples, over groups for "
-        "rankings; it holds for every metric. W: Wilson's interval of an accuracy. H: Hanley and McNeil's of an AUC. "
+        "rankings; it holds for every metric. C: calibrated, the one that boards draw. W: Wilson's interval of an "
+        "accuracy. H: Hanley and McNeil's of an AUC. "
         "L: logistic, of a PR-AUC. X2: χ², of an RMSE whose residuals are normal. The closed ones need no resamples "
         "and rest on more assumptions; where the two differ much, trust B. A value at the end of its range can leave "
         "a closed one undefined, and it is left blank then. Weighted examples count as many as the effective number "

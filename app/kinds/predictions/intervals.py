@@ -5,7 +5,7 @@ Called by `app.kinds.predictions.measure`; pure.
 
 from collections.abc import Iterator, Mapping
 
-from app.boards.measured import Estimate
+from app.boards.measured import Estimate, calibrated_cells
 from app.kinds.predictions.metrics import find_metric
 from app.kinds.predictions.task import TaskPredictions
 from app.values.table import Cell, Column
@@ -38,6 +38,11 @@ def interval_rows(task: TaskPredictions, level: float, estimates: Mapping[str, E
         yield (task.task, metric, each.point, each.low, each.high, "B", how, level, default, n_units, note)
         if each.point is None or known is None:
             continue
+        if each.calibrated is not None:
+            ours = calibrated_cells(each.calibrated)
+            note = None if each.calibrated.reason is None else each.calibrated.reason.replace("_", " ")
+            how = "calibrated" if each.calibrated.how is None else f"calibrated, {each.calibrated.how}"
+            yield (task.task, metric, each.point, ours.low, ours.high, "C", how, level, default, n_units, note)
         for tag, how, of, ends in known.closed(task, each.point, level):
             low, high = ends or (None, None)
             note = None if ends is not None else "undefined at this value"

@@ -30,6 +30,7 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
     return EvidenceWords(
         resampled=part.units,
         too_few="examples",
+        units="units",
         failed="Items without a prediction",
         metric_glossary=glossary_key,
         notes=(OWN_LABELS,) if part.labels == "submitted" else (),

@@ -7,12 +7,13 @@ common, and each is drawn for itself.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
+from app.kinds.predictions.calibrated import calibrated_metric
 from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
 from app.kinds.predictions.intervals import interval_rows
 from app.kinds.predictions.metrics import beside
@@ -22,6 +23,7 @@ from app.kinds.predictions.scores import scorer_of, unit_losses
 from app.kinds.predictions.task import TaskPredictions, complete
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import Counts, FloatArray
+from app.stats.calibrated import Calibrated, over_parts
 from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator
@@ -101,7 +103,13 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     parts = list(map_resamples(resampled, len(weights), spec.uncertainty.n_resamples, rng))
     drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
     level = spec.uncertainty.level
-    return _Measured(task, {metric: estimate(points[metric], drawn[metric], level) for metric in metrics})
+    found = {metric: estimate(points[metric], drawn[metric], level) for metric in metrics}
+    return _Measured(task, {metric: _calibrated(metric, task, each, level) for metric, each in found.items()})
+
+
+def _calibrated(metric: str, task: TaskPredictions, found: Drawn, level: float) -> Drawn:
+    made = calibrated_metric(metric, task, found.estimate.point, found.drawn, level)
+    return Drawn(replace(found.estimate, calibrated=made), found.drawn)
 
 
 def estimate(point: float, replicates: FloatArray, level: float) -> Drawn:
@@ -131,11 +139,21 @@ def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured])
     weights = np.array([1.0 if spec.composite is None else spec.composite.weights[task] for task, _ in found])
     weights /= weights.sum()
     point = float(np.dot(np.array([drawn.estimate.point for _, drawn in found], dtype=np.float64), weights))
+    calibrated = _calibrated_over_tasks([drawn.estimate for _, drawn in found], weights)
     columns = [drawn.drawn for _, drawn in found if drawn.drawn is not None]
     if len(columns) < len(found):
         reasons = [drawn.estimate.reason for _, drawn in found if drawn.drawn is None]
-        return Drawn(Estimate(point, reason=reasons[0]), None)
-    return estimate(point, np.column_stack(columns) @ weights, spec.uncertainty.level)
+        return Drawn(Estimate(point, reason=reasons[0], calibrated=calibrated), None)
+    averaged = estimate(point, np.column_stack(columns) @ weights, spec.uncertainty.level)
+    return Drawn(replace(averaged.estimate, calibrated=calibrated), averaged.drawn)
+
+
+def _calibrated_over_tasks(estimates: Sequence[Estimate], weights: FloatArray) -> Calibrated | None:
+    """Return the interval of the average; None where a task's number has none to be looked for."""
+    parts = [each.calibrated for each in estimates if each.calibrated is not None]
+    if len(parts) < len(estimates):
+        return None
+    return over_parts(np.array([each.point for each in estimates], dtype=np.float64), parts, weights)
 
 
 def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredictions]) -> dict[str, Cell]:

@@ -12,10 +12,13 @@ from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.weighted import UnitValues, Weighted
 from app.manifest.base import Direction
 from app.stats.arrays import FloatArray
+from app.stats.calibrated import Calibrated
 from app.stats.closed_intervals import Interval
+from app.stats.spreads import Range
 from app.values.glossary_entry import Entry
 
 Score = Callable[[Weighted], FloatArray]
+EVERYWHERE = Range()
 
 
 class Closed(NamedTuple):
@@ -46,7 +49,8 @@ class PredictionMetric:
     weighting, on the board and in the report alike. `default` returns what always predicting the same reaches, and
     `closed` the intervals in closed form around a point. `beside` are what is shown beside it: the metrics whose names
     end so, such as `ap_ydf` beside `ap`. `words` is how it is written in a sentence where the manifest
-    has no title, `entry` explains it in the glossary and may be that of several metrics.
+    has no title, `entry` explains it in the glossary and may be that of several metrics. `within` is where it can lie;
+    `calibrated` returns its own interval, where that is not the mean's and not the one that replicates give.
     """
 
     name: str
@@ -58,8 +62,21 @@ class PredictionMetric:
     beside: tuple[str, ...] = ()
     default: Callable[[TaskPredictions], float | None] = no_default
     closed: Callable[[TaskPredictions, float, float], Iterator[Closed]] = no_closed
+    within: Range = EVERYWHERE
+    calibrated: Callable[[TaskPredictions, float], Calibrated | None] | None = None
 
 
-def mean_of(values: UnitValues) -> Score:
+@dataclass(frozen=True)
+class MeanOf:
+    """The metric that is the mean over the units of one number of each."""
+
+    values: UnitValues
+
+    def __call__(self, weighted: Weighted) -> FloatArray:
+        """Return the mean under each weighting."""
+        return weighted.mean(self.values)
+
+
+def mean_of(values: UnitValues) -> MeanOf:
     """Return the metric that is the mean over the units of one number of each."""
-    return lambda weighted: weighted.mean(values)
+    return MeanOf(values)

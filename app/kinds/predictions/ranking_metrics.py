@@ -14,6 +14,7 @@ from app.kinds.predictions.metric import PredictionMetric, mean_of
 from app.kinds.predictions.task import TaskPredictions
 from app.stats.arrays import FloatArray
 from app.stats.ranking import RankedGroups, rank_groups
+from app.stats.spreads import SHARE
 from app.values.glossary_entry import Entry
 
 OfGroups = Callable[[RankedGroups, int], FloatArray]
@@ -54,6 +55,7 @@ def _row(
         name=name,
         tasks=frozenset({"ranking"}),
         direction="maximize",
+        within=SHARE,
         score=mean_of(partial(_of_groups, of_metric, of)),
         words=words,
         entry=entry,

@@ -8,8 +8,11 @@ from app.kinds.predictions.metric import Closed, PredictionMetric, mean_of
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.weighted import Weighted
 from app.stats.arrays import FloatArray, share
+from app.stats.calibrated import Calibrated
+from app.stats.calibrated_areas import calibrated_root_mean_square
 from app.stats.closed_intervals import chi_squared
 from app.stats.regression import default_rmse
+from app.stats.spreads import Range
 from app.values.glossary_entry import Entry
 
 
@@ -47,6 +50,10 @@ def _around_rmse(task: TaskPredictions, point: float, level: float) -> Iterator[
     yield Closed("X2", "χ², residuals taken for normal", level, chi_squared(point, len(task), level))
 
 
+def _calibrated_rmse(task: TaskPredictions, level: float) -> Calibrated:
+    return calibrated_root_mean_square(squared_error(task), task.item_weights, level)
+
+
 VALUE_METRICS = (
     PredictionMetric(
         name="rmse",
@@ -56,6 +63,8 @@ VALUE_METRICS = (
         words="RMSE",
         default=_default_rmse,
         closed=_around_rmse,
+        within=Range(low=0.0),
+        calibrated=_calibrated_rmse,
         entry=Entry(
             "rmse",
             "RMSE",
@@ -68,6 +77,7 @@ VALUE_METRICS = (
         name="mae",
         tasks=frozenset({"regression"}),
         direction="minimize",
+        within=Range(low=0.0),
         score=mean_of(_absolute_error),
         words="MAE",
         entry=Entry(
@@ -82,6 +92,7 @@ VALUE_METRICS = (
         name="r2",
         tasks=frozenset({"regression"}),
         direction="maximize",
+        within=Range(high=1.0),
         score=_r2,
         words="R²",
         entry=Entry(

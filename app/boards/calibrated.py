@@ -1,0 +1,76 @@
+"""Calibrated intervals of boards whose units are tasks, and what a board says of intervals from few units.
+
+Called by the ranking methods; pure. `app.stats.calibrated` says how they are made.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from app.boards.tables import sentences
+from app.manifest.manifest import Metric
+from app.stats.arrays import BoolArray, FloatArray
+from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
+from app.stats.spreads import SHARE, Range, mean_spread
+from app.values.frame import CalibratedCells
+from app.values.table import finite
+
+CellsAt = Callable[[int], CalibratedCells]
+NOTHING = CalibratedCells()
+
+
+def range_of(metric: Metric) -> Range:
+    """Return where the scores of a metric lie, as its manifest declares it."""
+    if metric.above is not None:
+        return SHARE
+    low = -np.inf if metric.min is None else metric.min
+    return Range(low, np.inf if metric.max is None else metric.max)
+
+
+def task_intervals(
+    values: FloatArray, within: Range, level: float, *, scale: Callable[[FloatArray], FloatArray] | None = None
+) -> CellsAt:
+    """Return by position the interval of each column's mean over tasks, values [n_tasks, n_entrants].
+
+    `scale` turns a mean into the number that is published; where it falls the ends change places. A column with a NaN
+    has no interval.
+    """
+    known: BoolArray = ~np.asarray(np.isnan(values).any(axis=0))
+    low, high = np.full((2, values.shape[1]), np.nan)
+    if len(values) >= MIN_UNITS and known.any():
+        held = within.holding(float(values[:, known].min()), float(values[:, known].max()))
+        low[known], high[known] = intervals(mean_spread(values[:, known].T), held, level)
+    if scale is not None:
+        low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))
+    how = _how(within)
+
+    def cells(at: int) -> CalibratedCells:
+        if not known[at]:
+            return NOTHING
+        if np.isnan(low[at]):
+            reason = TOO_FEW_UNITS if len(values) < MIN_UNITS else ALL_EQUAL
+            return CalibratedCells(None, None, reason, float(len(values)))
+        return CalibratedCells(finite(float(low[at])), finite(float(high[at])), how, float(len(values)))
+
+    return cells
+
+
+def _how(within: Range) -> str:
+    if within.is_bounded:
+        return WILSON
+    return GAMMA if np.isfinite(within.low) or np.isfinite(within.high) else STUDENT
+
+
+def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -> Iterator[str]:
+    """Yield what intervals from fewer than eight units can hold; `few` are entrants with how many units they have."""
+    below = [(name, n_units) for name, n_units in few if MIN_UNITS <= n_units < FEW_UNITS]
+    if not below:
+        return
+    fewest = min(n_units for _, n_units in below)
+    least = fewest / (fewest + NormalDist().inv_cdf((1 + level) / 2) ** 2)
+    yield (
+        f"Fewer than eight {units} behind {sentences([name for name, _ in below])}: so few cannot show how much they "
+        f"differ, and the intervals are wide. With {fewest:.3g} {units} that all succeed the true rate may still be as "
+        f"low as {least:.2f}, and a rare failure may not have been seen yet."
+    )

@@ -1,0 +1,121 @@
+"""The calibrated intervals of one entrant's episodes: means and interquartile means, over one task or several.
+
+Called by `app.kinds.episodes.measure`; pure. Units are seeds. Tasks that share no seed are independent; where a seed
+of the same name was run on several, what it moves is added up over them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.stats.arrays import FloatArray, IntArray
+from app.stats.calibrated import ALL_EQUAL, Calibrated, calibrate, over_parts
+from app.stats.calibrated_trims import calibrated_iqm
+from app.stats.spreads import SHARE, Range, Spread, cluster_spread, influence_spread
+
+
+@dataclass(frozen=True)
+class SeedScores:
+    """The scores of one task, [n_episodes], with the seed of each."""
+
+    values: FloatArray
+    seeds: IntArray
+
+
+@dataclass(frozen=True)
+class ScoreMean:
+    """A statistic that is the mean of a function of the scores, and where that function lies."""
+
+    of: Callable[[FloatArray], FloatArray]
+    within: Range
+
+
+def plain_mean(within: Range) -> ScoreMean:
+    """Return the mean of the scores themselves."""
+    return ScoreMean(lambda values: values, within)
+
+
+def below_threshold(threshold: float, within: Range) -> ScoreMean:
+    """Return the optimality gap: how far scores stay below a threshold."""
+    low, high = max(threshold - within.high, 0.0), max(threshold - within.low, 0.0)
+    return ScoreMean(lambda values: np.maximum(threshold - values, 0.0), Range(low, high))
+
+
+def area_of_profile(grid: FloatArray) -> ScoreMean:
+    """Return the area under the performance profile: the mean of what each score adds to it."""
+    width = grid[-1] - grid[0]
+
+    def area(values: FloatArray) -> FloatArray:
+        above = (values[:, None] > grid[None, :]).astype(np.float64)
+        found: FloatArray = np.trapezoid(above, grid, axis=-1) / width
+        return found
+
+    return ScoreMean(area, SHARE)
+
+
+def mean_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, level: float) -> Calibrated:
+    """Return the interval of Σ weight × mean of a task; the weights sum to one."""
+    spreads = [_spread(mean.of(task.values), task.seeds) for task in tasks]
+    within = mean.within.holding(*(float(end) for task in tasks for end in _ends(mean.of(task.values))))
+    if len(tasks) == 1:
+        return calibrate(spreads[0], within, level)
+    points = np.array([float(spread.point) for spread in spreads])
+    if not _share_seeds(tasks):
+        return over_parts(points, [calibrate(spread, within, level) for spread in spreads], weights)
+    return calibrate(_joint(tasks, weights, mean, spreads), within, level)
+
+
+def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Range, level: float) -> Calibrated:
+    """Return the interval of Σ weight × interquartile mean of a task.
+
+    Of tasks that share seeds the ends are added up, which holds however alike a seed is on them.
+    """
+    held = within.holding(*(float(end) for task in tasks for end in _ends(task.values)))
+    found = [calibrated_iqm(task.values, task.seeds, within=held, level=level) for task in tasks]
+    if len(tasks) == 1:
+        return found[0]
+    points = np.array([_iqm(task.values) for task in tasks])
+    if not _share_seeds(tasks):
+        return over_parts(points, found, weights)
+    lows = [each.low for each in found if each.low is not None]
+    highs = [each.high for each in found if each.high is not None]
+    n_units = float(len(np.unique(np.concatenate([task.seeds for task in tasks]))))
+    if len(lows) < len(found) or len(highs) < len(found):
+        reason = next((each.reason for each in found if each.low is None), ALL_EQUAL)
+        return Calibrated(None, None, None, n_units, reason)
+    return Calibrated(float(weights @ np.array(lows)), float(weights @ np.array(highs)), found[0].how, n_units)
+
+
+def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, spreads: Sequence[Spread]) -> Spread:
+    """Return the spread of the average, each seed moving it by what it moves all of its tasks."""
+    seeds = np.unique(np.concatenate([task.seeds for task in tasks]))
+    influence = np.zeros(len(seeds))
+    for task, weight, spread in zip(tasks, weights.tolist(), spreads, strict=True):
+        moved = (mean.of(task.values) - float(spread.point)) / len(task.values)
+        influence += weight * np.bincount(np.searchsorted(seeds, task.seeds), moved, minlength=len(seeds))
+    point = float(weights @ np.array([float(spread.point) for spread in spreads]))
+    least = float(np.linalg.norm(weights * np.array([float(spread.least) for spread in spreads])))
+    n_units = np.array(float(len(seeds)))
+    return influence_spread(np.array(point), influence, n_units, n_units - 1.0, least)
+
+
+def _spread(values: FloatArray, seeds: IntArray) -> Spread:
+    _, place = np.unique(seeds, return_inverse=True)
+    sums = (np.bincount(place, of).astype(np.float64) for of in (values, np.ones(len(values)), values**2))
+    totals, sizes, squares = sums
+    return cluster_spread(totals, sizes, squares)
+
+
+def _share_seeds(tasks: Sequence[SeedScores]) -> bool:
+    distinct = [np.unique(task.seeds) for task in tasks]
+    return len(np.unique(np.concatenate(distinct))) < sum(map(len, distinct))
+
+
+def _ends(values: FloatArray) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
+
+
+def _iqm(values: FloatArray) -> float:
+    dropped = len(values) // 4
+    return float(np.sort(values)[dropped : len(values) - dropped].mean())

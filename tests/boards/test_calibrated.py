@@ -1,0 +1,196 @@
+"""The calibrated intervals that boards draw beside each system's own."""
+
+import numpy as np
+import pytest
+
+from app.boards.calibrated import few_units_note, task_intervals
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import EntrantEvidence, Measurement
+from app.kinds.episodes.calibrated import SeedScores, iqm_over_tasks, mean_over_tasks, plain_mean
+from app.kinds.episodes.measure import measure_episodes
+from app.kinds.predictions.measure import measure_predictions
+from app.manifest.manifest import Manifest
+from app.stats.arrays import FloatArray
+from app.stats.spreads import SHARE, Range
+from app.store.measured import pack_measurement, unpack_measurement
+from app.values.predictions import Labels, PredictionBlock
+from app.values.scores import Coded, ScoreTable
+from tests.cases.boards import CASES, Case, declare, given, summary_board
+
+EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.direction}")
+
+
+def predictions_manifest(metrics: str) -> Manifest:
+    """Return a board of class predictions."""
+    declared = ", ".join(f"{name}: {{direction: {way}}}" for name, way in (m.split(":") for m in metrics.split()))
+    names = ", ".join(m.split(":")[0] for m in metrics.split())
+    return declare(
+        "predictions",
+        f"{{{declared}}}",
+        f"method: estimate, metrics: [{names}]",
+        "predictions: {kind: classification, classes: ['no', 'yes']}",
+        "[{id: t}]",
+    )
+
+
+def measured(metrics: str, probability: FloatArray, label: FloatArray, weight: FloatArray | None = None) -> Measurement:
+    """Return what the predictions of one entrant come to."""
+    manifest = predictions_manifest(metrics)
+    nothing = np.zeros(0, dtype=np.int64)
+    empty = ScoreTable(
+        Coded((), nothing), Coded((), nothing), (), np.zeros((0, 0)), nothing.astype(bool), nothing, nothing
+    )
+    block = PredictionBlock("A", "t", probability[:, None])
+    evidence = EntrantEvidence("A", empty, [block], {"t": Labels("t", (), label, weight=weight)})
+    return measure_predictions(manifest, manifest.leaderboards[0], evidence)
+
+
+def ends(found: Measurement, metric: str) -> tuple[float, float]:
+    """Return the calibrated interval of a metric."""
+    calibrated = found.estimates[metric].calibrated
+    assert calibrated is not None
+    assert calibrated.low is not None
+    assert calibrated.high is not None
+    return calibrated.low, calibrated.high
+
+
+def episodes(rates: list[float], task: str = "lift", n_episodes: int = 50) -> ScoreTable:
+    """Return one entrant's episodes, yes or no, a seed for each rate of success."""
+    values = np.concatenate([(np.arange(n_episodes) < rate * n_episodes).astype(np.float64) for rate in rates])
+    n = len(values)
+    zeros = np.zeros(n, dtype=np.int64)
+    return ScoreTable(
+        Coded(("A",), zeros), Coded((task,), zeros), ("success",), values[:, None], zeros.astype(bool), zeros,
+        np.arange(n), seed=np.repeat(np.arange(len(rates)), n_episodes),
+        item=Coded(tuple(f"{at:03}" for at in range(n)), np.arange(n)),
+    )  # fmt: skip
+
+
+def measured_episodes(rates: list[float], statistic: str) -> Measurement:
+    """Return what the episodes of one entrant come to."""
+    board = f"method: estimate, metrics: [success], statistic: {statistic}"
+    manifest = declare("episodes", "{success: {direction: maximize, min: 0, max: 1}}", board)
+    spec = manifest.leaderboards[0]
+    assert isinstance(spec, EstimateBoard)
+    return measure_episodes(manifest, spec, EntrantEvidence("A", episodes(rates)))
+
+
+def test_twenty_of_twenty_right_is_shown_with_what_it_can_hold() -> None:
+    """The percentile interval of the board has no width; the one drawn is Wilson's."""
+    label = np.array([0.0, 1.0] * 10)
+    found = measured("accuracy:maximize auc:maximize pr_auc:maximize", 0.1 + 0.8 * label, label)
+
+    assert (found.estimates["accuracy"].low, found.estimates["accuracy"].high) == (1.0, 1.0)
+    assert ends(found, "accuracy") == pytest.approx((0.8389, 1.0), abs=1e-4)
+    assert ends(found, "auc") == pytest.approx((0.7225, 1.0), abs=1e-4)
+    assert ends(found, "pr_auc") == pytest.approx((0.7225, 1.0), abs=1e-4)
+
+
+@pytest.mark.parametrize("metric", ["accuracy:maximize", "auc:maximize", "logloss:minimize", "brier:minimize"])
+def test_weights_in_grams_give_the_interval_of_weights_in_kilograms(metric: str) -> None:
+    """A thousand times every weight is the same evidence."""
+    rng = np.random.default_rng(5)
+    label = rng.integers(0, 2, 200).astype(np.float64)
+    probability = np.clip(0.5 + 0.2 * (label - 0.5) + 0.2 * rng.normal(size=200), 0.01, 0.99)
+    weight = rng.uniform(0.1, 3.0, 200)
+    one, other = (measured(metric, probability, label, times * weight) for times in (1.0, 1000.0))
+
+    assert ends(one, metric.split(":")[0]) == pytest.approx(ends(other, metric.split(":")[0]))
+
+
+def test_the_table_of_intervals_has_the_calibrated_one_under_its_tag() -> None:
+    """Beside W, which stays as its system has it."""
+    label = np.array([0.0, 1.0] * 10)
+    rows = measured("accuracy:maximize", 0.1 + 0.8 * label, label).rows["intervals"]
+
+    assert [row[5] for row in rows] == ["B", "C", "W", "acc_ci_ydf"]
+    assert rows[1][6] == "calibrated, wilson_neff"
+
+
+@EVERY
+def test_a_board_draws_the_calibrated_interval_and_keeps_the_other(case: Case) -> None:
+    """Each number's whisker is the calibrated one, and columns of the compatible one are beside it."""
+    table = case.build(given()).leaderboard
+    drawn = [c for c in table.columns if c.interval is not None and c.name not in ("rank", "score")]
+    names = set(table.column_names())
+
+    for column in drawn:
+        assert column.interval == (f"{column.name}_calibrated_low", f"{column.name}_calibrated_high")
+        assert {f"{column.name}_lower", f"{column.name}_upper", f"{column.name}_calibrated_how"} <= names
+
+
+def test_an_iqm_of_one_has_a_width_where_its_seeds_differ() -> None:
+    """Five seeds of a success rate of .9 on average: all resamples give one, and the truth may be less."""
+    found = measured_episodes([1.0, 1.0, 0.98, 0.94, 0.58], "iqm")
+    low, high = ends(found, "success")
+
+    assert (found.estimates["success"].low, found.estimates["success"].high) != (low, high)
+    assert low < 0.8
+    assert high == 1.0
+    assert ends(found, "success:mean")[0] < 0.75 < ends(found, "success:mean")[1]
+
+
+def test_a_seed_that_was_run_on_two_tasks_is_one_unit() -> None:
+    """The same five seeds on two tasks say less than ten seeds of which five were run on each."""
+    rates = [1.0, 0.8, 0.5, 0.9, 0.3]
+    values = np.concatenate([(np.arange(10) < 10 * rate).astype(np.float64) for rate in rates])
+    seeds = np.repeat(np.arange(5), 10)
+    half = np.full(2, 0.5)
+    same = [SeedScores(values, seeds), SeedScores(values, seeds)]
+    others = [SeedScores(values, seeds), SeedScores(values, seeds + 5)]
+    joint, apart = (mean_over_tasks(tasks, half, plain_mean(SHARE), 0.95) for tasks in (same, others))
+    iqms = [iqm_over_tasks(tasks, half, SHARE, 0.95) for tasks in (same, others)]
+
+    assert (joint.n_units, apart.n_units) == (5.0, 10.0)
+    for wide, narrow in ((joint, apart), iqms):
+        assert wide.low is not None
+        assert narrow.low is not None
+        assert wide.low < narrow.low
+
+
+def test_a_declared_range_that_does_not_hold_is_no_end() -> None:
+    """A score of 1.5 under a maximum of 1: the interval goes by the scores."""
+    found = task_intervals(np.array([[0.5], [1.5], [0.7]]), SHARE, 0.95)(0)
+
+    assert isinstance(found.high, float)
+    assert found.high > 1.0
+
+
+def test_the_baseline_is_known_and_the_others_have_a_calibrated_skill() -> None:
+    """Its ratio to itself is one on every task."""
+    build = summary_board("method: skill_score, baseline: Fair, rank_by: skill_score", "minimize")
+    rows = {row["entrant"]: row for row in build(given()).leaderboard.records()}
+
+    assert [rows["Fair"][f"skill_score_calibrated_{end}"] for end in ("low", "high", "how")] == [0.0, 0.0, "baseline"]
+    assert rows["Best"]["skill_score_calibrated_low"] < rows["Best"]["skill_score"]  # type: ignore[operator]
+    assert rows["Best"]["win_rate_calibrated_how"] == "wilson_neff"
+
+
+def test_a_win_rate_says_that_it_is_about_its_opponents() -> None:
+    """No interval over tasks is about other opponents."""
+    build = summary_board("method: skill_score, baseline: Fair, rank_by: win_rate", "minimize")
+
+    assert any("about these opponents" in note for note in build(given()).leaderboard.notes)
+
+
+def test_few_units_are_named_with_what_they_can_hold() -> None:
+    """Five seeds that all succeed: the rate may be 0.57."""
+    (note,) = few_units_note([("A", 5.0), ("B", 16.0)], "seeds", 0.95)
+
+    assert note.startswith("Fewer than eight seeds behind A:")
+    assert "as low as 0.57" in note
+    assert list(few_units_note([("B", 16.0)], "seeds", 0.95)) == []
+
+
+def test_a_mean_over_one_task_says_why_it_has_no_interval() -> None:
+    """In the column of how it was made."""
+    cells = task_intervals(np.array([[0.5]]), Range(), 0.95)(0)
+
+    assert (cells.low, cells.high, cells.how) == (None, None, "too_few_units")
+
+
+def test_a_measurement_keeps_its_calibrated_intervals() -> None:
+    """Between publications too."""
+    found = measured_episodes([1.0, 0.9, 0.8], "mean")
+
+    assert unpack_measurement(pack_measurement(found)).estimates == found.estimates
