@@ -12,6 +12,7 @@ from app.boards.tables import BoardTables, sentences
 from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
 from app.manifest.manifest import Manifest
 from app.stats.ranked_tasks import borda_points
+from app.stats.spreads import Range
 from app.values.frame import Field
 from app.values.scores import ScoreTable
 from app.values.table import Column
@@ -34,7 +35,7 @@ def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
                   direction=metric.direction, glossary="mean", digits=3)  # fmt: skip
     fields = (Field(mean, cell_at(sheet.means())),)
     made = Points(borda_points(sheet.better), everybody, COLUMN, 1.0, draw_tasks(spec, sheet.n_tasks), fields,
-                  _notes(sheet))  # fmt: skip
+                  _notes(sheet), within=Range(0.0, len(sheet.cells.entrants) - 1.0))  # fmt: skip
     return assemble(spec, sheet, made)
 
 

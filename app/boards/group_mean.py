@@ -57,7 +57,8 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     sign = 1.0 if metric.direction == "maximize" else -1.0
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
     made = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
-                  tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes)), {"groups": dict(sizes)})  # fmt: skip
+                  tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes)), {"groups": dict(sizes)},
+                  is_relative=False)  # fmt: skip
     return assemble(spec, sheet, made)
 
 

@@ -11,6 +11,7 @@ from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
 from app.manifest.manifest import Manifest
 from app.stats.ranked_tasks import within
 from app.stats.relative import average_ranks
+from app.stats.spreads import Range
 from app.values.scores import ScoreTable
 from app.values.table import Column
 
@@ -27,7 +28,8 @@ def compute(manifest: Manifest, spec: MeanRank, scores: ScoreTable) -> BoardTabl
     """Compute the board and its pairwise table. Raises BoardUnavailable without rows on its tasks."""
     sheet = read_sheet(manifest, spec, scores)
     points = within(sheet.better, sheet.complete, lambda better: -average_ranks(-better))
-    made = Points(points, sheet.complete, COLUMN, -1.0 / sheet.n_tasks, draw_tasks(spec, sheet.n_tasks))
+    lies = Range(-float(max(1, sheet.complete.sum())), -1.0)
+    made = Points(points, sheet.complete, COLUMN, -1.0 / sheet.n_tasks, draw_tasks(spec, sheet.n_tasks), within=lies)
     return assemble(spec, sheet, made)
 
 

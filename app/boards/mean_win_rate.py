@@ -13,6 +13,7 @@ from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
 from app.manifest.manifest import Manifest
 from app.stats.ranked_tasks import within
 from app.stats.relative import win_shares
+from app.stats.spreads import SHARE
 from app.values.scores import ScoreTable
 from app.values.table import Column
 
@@ -31,7 +32,8 @@ def compute(manifest: Manifest, spec: MeanWinRate, scores: ScoreTable) -> BoardT
     # Alone there is nobody to beat: the one entrant is first, without a rate.
     unit = 1.0 / sheet.n_tasks if sheet.complete.sum() > 1 else np.nan
     points = within(sheet.better, sheet.complete, lambda better: win_shares(-better))
-    return assemble(spec, sheet, Points(points, sheet.complete, COLUMN, unit, draw_tasks(spec, sheet.n_tasks)))
+    resamples = draw_tasks(spec, sheet.n_tasks)
+    return assemble(spec, sheet, Points(points, sheet.complete, COLUMN, unit, resamples, within=SHARE))
 
 
 METHOD = (MeanWinRate, compute)

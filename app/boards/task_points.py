@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from app.boards.calibrated import few_units_note, task_intervals
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.coverage import Roster
 from app.boards.standing import BoardStanding, Place, board_table, cell_at, ends_at, stand, uncertainty_meta
@@ -21,9 +22,12 @@ from app.stats.difference import compare_means
 from app.stats.interval import probability_beats
 from app.stats.pairs import PairStatistics
 from app.stats.resample import Resamples
-from app.values.frame import Field, with_interval
+from app.stats.spreads import Range
+from app.values.frame import Field, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column
+
+EVERYWHERE = Range()
 
 
 class TaskBoard(Leaderboard):
@@ -70,7 +74,8 @@ class Points:
     """What a method makes of a sheet: points [n_tasks, n_entrants], larger being better, and how to show their mean.
 
     The score is the sum of an entrant's points times `unit`. Ranked are those in `ranked`, [n_entrants]: the others
-    stand below without a rank, their points mean nothing. `fields` are the method's further columns.
+    stand below without a rank, their points mean nothing. `fields` are the method's further columns. `within` is where
+    the points lie; `is_relative` says that they depend on who else is ranked.
     """
 
     points: FloatArray
@@ -81,6 +86,8 @@ class Points:
     fields: tuple[Field[int], ...] = ()
     notes: tuple[str, ...] = ()
     meta: dict[str, Any] = field(default_factory=dict)
+    within: Range = EVERYWHERE
+    is_relative: bool = True
 
 
 def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:
@@ -99,11 +106,13 @@ def assemble(spec: TaskBoard, sheet: Sheet, made: Points) -> BoardTables:
     standing, level = found.standing(spec), spec.uncertainty.level
     shown = _spread(made, made.points.sum(axis=0) * made.unit)
     drawn = None if found.drawn is None else _spread(made, found.drawn * (made.unit * sheet.n_tasks))
-    fields = (*with_interval(made.column, ends_at(shown, drawn, level)), *made.fields, *_counts(sheet))
+    points = np.where(made.ranked, made.points, np.nan)
+    ours = task_intervals(points, made.within, level, scale=lambda mean: mean * made.unit * sheet.n_tasks)
+    fields = (*with_calibrated(made.column, ends_at(shown, drawn, level), ours), *made.fields, *_counts(sheet))
     pairs = found.compared(spec, standing)
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": made.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **made.meta}  # fmt: skip
-    notes = (*_notes(sheet, made), *pairs.notes())
+    notes = (*_notes(sheet, made), *_on_intervals(found, made, sheet.n_tasks, level), *pairs.notes())
     board = board_table(spec, fields, _placed(sheet, made, found, standing), notes, meta)
     return BoardTables(board, pairs.table(spec, meta, len(names)))
 
@@ -194,6 +203,12 @@ def _spread(made: Points, values: FloatArray) -> FloatArray:
 def _counts(sheet: Sheet) -> tuple[Field[int], ...]:
     leaked = Column("n_leaked", "Leaked", "integer", detail=True, glossary="n_leaked")
     return (Field(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),)
+
+
+def _on_intervals(found: _Found, made: Points, n_tasks: int, level: float) -> Iterator[str]:
+    yield from few_units_note([(name, n_tasks) for name in found.names], "tasks", level)
+    if made.is_relative and len(found.names) > 1:
+        yield "The score is about these opponents: its interval is about other tasks, not about other opponents."
 
 
 def _notes(sheet: Sheet, made: Points) -> Iterator[str]:

@@ -31,8 +31,8 @@ class Range:
 
     @property
     def is_bounded(self) -> bool:
-        """Say whether both ends are finite."""
-        return bool(np.isfinite(self.low) and np.isfinite(self.high))
+        """Say whether both ends are finite, and two."""
+        return bool(np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high)
 
     def holding(self, *points: float) -> "Range":
         """Return the range without the ends that a point is beyond: what does not hold is no end."""

@@ -19,9 +19,10 @@ def calibrated_metric(
 ) -> Calibrated | None:
     """Return the interval of a metric; None for a name of the reports alone, and where the metric is undefined.
 
-    `drawn` are its replicates [n_resamples], NaN where undefined.
+    `drawn` are its replicates [n_resamples], NaN where undefined. What stands beside a metric has a name like
+    `ap:ydf`, the metric being `ap_ydf`.
     """
-    metric = find_metric(name)
+    metric = find_metric(name) or find_metric(name.replace(":", "_"))
     if metric is None or point is None:
         return None
     if metric.calibrated is not None:
