@@ -53,7 +53,7 @@ def unknown_names(prereg: Prereg, manifest: Manifest, computed: Iterable[str] = 
     `computed` are metrics that the server computes beside the declared ones.
     """
     metrics = {*manifest.metrics, *computed}
-    asked = [*prereg.metrics, *(hypothesis.metric for hypothesis in prereg.hypotheses)]
+    asked = [*prereg.metrics, *(each.metric for each in prereg.hypotheses if each.metric is not None)]
     tasks = manifest.task_ids()
     strange = [] if tasks is None or prereg.tasks is None else [task for task in prereg.tasks if task not in tasks]
     found = [

@@ -16,7 +16,7 @@ from app.prereg.prereg import Prereg
 from app.stats.aggregate import Interval, estimate, interquartile_mean, mean
 from app.stats.arrays import BoolArray, IntArray
 from app.stats.cluster import draw_clusters, group_sample
-from app.stats.paired import decide, minimum_detectable_difference
+from app.stats.paired import Pairs, decide, minimum_detectable_difference
 from app.stats.resample import board_generator
 from app.values.frame import Ends, Field, Frame, with_interval
 from app.values.scores import ScoreTable
@@ -26,6 +26,8 @@ N_RESAMPLES, LEVEL = 2000, 0.95
 Side = Literal["greater", "less"]
 
 BY_MANIFEST = "manifest"
+SUCCESS = "success"
+"""What CHAMBER's thresholds are about."""
 
 # The names by which a manifest speaks of the two conditions of whatever axis was registered.
 ROLES = ("homogeneous", "heterogeneous")
@@ -33,15 +35,23 @@ ROLES = ("homogeneous", "heterogeneous")
 
 @dataclass(frozen=True)
 class Contrast:
-    """One claim to decide: in `metric`, first minus second is at least (or at most) the threshold."""
+    """One claim to decide: in `metric`, first minus second is at least (or at most) the threshold.
+
+    Without a second side it is the first one's own mean.
+    """
 
     claim: str
     source: str
     first: str
-    second: str
+    second: str | None
     metric: str
     threshold: float
     direction: Side
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The names of both sides, or of the only one."""
+        return (self.first,) if self.second is None else (self.first, self.second)
 
 
 @dataclass(frozen=True)
@@ -118,19 +128,34 @@ def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str |
     roles: dict[str, str] = {}
     if prereg is not None and prereg.form == "axis" and prereg.conditions is not None:
         roles = dict(zip(ROLES, prereg.conditions, strict=False))
-    found = [
-        Contrast(name, BY_MANIFEST, roles.get(claim.contrast[0], claim.contrast[0]),
-                 roles.get(claim.contrast[1], claim.contrast[1]), claim.metric, claim.threshold, claim.direction)
-        for name, claim in manifest.claims.items()
-    ]  # fmt: skip
+    found = []
+    for name, claim in manifest.claims.items():
+        first, second = _two([roles.get(side, side) for side in claim.contrast])
+        found.append(Contrast(name, BY_MANIFEST, first, second, claim.metric, claim.threshold, claim.direction))
+    asked = {(contrast.sides, contrast.metric) for contrast in found}
     source = source_of(prereg_sha256 or "")
     for number, hypothesis in enumerate(prereg.hypotheses if prereg else (), start=1):
-        first, second = hypothesis.contrast
-        found.append(
-            Contrast(f"hypothesis {number}", source, first, second, hypothesis.metric, hypothesis.threshold,
-                     hypothesis.direction)
-        )  # fmt: skip
+        metric = hypothesis.metric or _rate(manifest)
+        name = hypothesis.name or f"hypothesis {number}"
+        # What a form decides by itself is not said twice where the benchmark asks it of everybody.
+        if metric is not None and (hypothesis.name is None or (hypothesis.contrast, metric) not in asked):
+            first, second = _two(hypothesis.contrast)
+            found.append(Contrast(name, source, first, second, metric, hypothesis.threshold, hypothesis.direction))
     return found
+
+
+def _two(sides: Sequence[str]) -> tuple[str, str | None]:
+    return sides[0], sides[1] if len(sides) > 1 else None
+
+
+def _rate(manifest: Manifest) -> str | None:
+    """Return the success rate, or else the rate that ranks on the first board; None where that is no rate."""
+    ranking = [metric for board in manifest.leaderboards for metric in board.required_metrics()]
+    for name in (SUCCESS, *ranking[:1]):
+        metric = manifest.metrics.get(name)
+        if metric is not None and (metric.above is not None or (metric.min, metric.max) == (0.0, 1.0)):
+            return name
+    return None
 
 
 def decide_claims(contrasts: Sequence[Contrast], scores: ScoreTable, asked: Asked) -> list[tuple[Cell, ...]]:
@@ -168,7 +193,7 @@ def claims_table(manifest: Manifest, rows: Sequence[tuple[Cell, ...]]) -> Table:
 
 
 def _decisions(contrast: Contrast, scores: ScoreTable, asked: Asked) -> Iterator[_Decision]:
-    named = (contrast.first, contrast.second)
+    named = contrast.sides
     if contrast.metric not in scores.columns:
         yield _undelivered(contrast, [contrast.metric], asked)
         return
@@ -200,15 +225,15 @@ def _decide(
     *,
     is_condition: bool = False,
 ) -> _Decision:
-    pairs = pair_rows(contrast.metric, scores, sides, with_condition=not is_condition)
-    unmatched = (pairs.n_unmatched_first, pairs.n_unmatched_second)
+    pairs = _arm_rows(contrast, scores, sides[0]) if len(sides) == 1 else None
+    pairs = pairs or pair_rows(contrast.metric, scores, sides, with_condition=not is_condition)
+    unmatched = (pairs.n_unmatched_first, None if len(sides) == 1 else pairs.n_unmatched_second)
     if not len(pairs.difference):
-        named = (contrast.first, contrast.second)
-        missing = [name for name, side in zip(named, sides, strict=True) if not side.any()]
+        missing = [name for name, side in zip(contrast.sides, sides, strict=True) if not side.any()]
         note = _not_delivered(missing) if missing else "no pairs"
         return _Decision(contrast, asked, entrant, n_unmatched=unmatched, note=note)
     sample = group_sample(pairs.difference, pairs.cluster)
-    rng = board_generator(0, "claim", entrant, contrast.first, contrast.second, contrast.metric)
+    rng = board_generator(0, "claim", entrant, *contrast.sides, contrast.metric)
     aggregates = {"mean": mean, "iqm": interquartile_mean}
     found = estimate(sample, aggregates, draw_clusters(sample, N_RESAMPLES, rng), level=LEVEL)
     decisive = found["mean"]
@@ -225,6 +250,14 @@ def _decide(
         iqm=_ends(found["iqm"]),
         note="all equal" if decisive.is_degenerate else (decisive.reason or "").replace("_", " ") or None,
     )
+
+
+def _arm_rows(contrast: Contrast, scores: ScoreTable, side: BoolArray) -> Pairs:
+    """Return the values of one arm as differences from nothing, each in the cluster of its seed, or of its task."""
+    values = scores.value(contrast.metric)
+    rows = np.flatnonzero(side & ~np.isnan(values))
+    cluster = scores.task.codes if scores.seed is None else scores.seed
+    return Pairs(values[rows], cluster[rows], 0, 0)
 
 
 def _detectable(found: Interval) -> float | None:

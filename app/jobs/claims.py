@@ -4,8 +4,8 @@ Called by `app.jobs.evaluate` and `app.jobs.publish`. A verdict stays listed wha
 later: otherwise a refuted claim would go away by submitting again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
 
@@ -23,7 +23,7 @@ from app.boards.claims import (
 from app.db.models import Submission
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
-from app.store import preregs, snapshots, submissions
+from app.store import benchmarks, preregs, snapshots, submissions
 from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
 from app.store.inputs import Inputs, Standing
 from app.store.rows import read_each
@@ -38,6 +38,7 @@ Pair = tuple[Sequence[Standing], Sequence[Standing]]
 """What each of two entrants stands on, the oldest first."""
 CONTRAST = ("claim", "source", "first", "second", "metric", "threshold", "direction")
 PAIR = (*CONTRAST, "submission", "second_submission")
+WITHIN = (*CONTRAST, "submission")
 
 
 def write_claims(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> None:
@@ -58,7 +59,7 @@ def _waits_for_others(contrast: Contrast, prereg: Prereg | None) -> bool:
     """Say whether the sides that a submission does not have are expected from other submissions."""
     if prereg is None or contrast.source == BY_MANIFEST:
         return True
-    between = {contrast.first, contrast.second} <= set(prereg.entrants or ())
+    between = set(contrast.sides) <= set(prereg.entrants or ()) or prereg.form == "document"
     return between and prereg.run_purpose == "leaderboard"
 
 
@@ -73,7 +74,7 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
     between = _decide(session, pairs, past)
     former = {key: claim for key, claim in past.claims.items() if key not in between}
     rows = [past_claim(claim, one.status_of(claim)) for one, claim in own]
-    rows += [*between.values(), *_former(former.values(), decided)]
+    rows += [*_decide_late(session, inputs, decided, past), *between.values(), *_former(former.values(), decided)]
     rows += _undelivered(
         inputs, asked, {_named(row)["claim"] for row in rows}, {_key(_named(r), CONTRAST) for r in rows}
     )
@@ -82,10 +83,14 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
 
 @dataclass(frozen=True)
 class _Past:
-    """What the last snapshot decided between submissions, and whether this code would decide it alike."""
+    """What the last snapshot decided between submissions, and whether this code would decide it alike.
+
+    `within` is what it decided within single ones, by contrast and submission.
+    """
 
     claims: Mapping[Key, Claim]
     is_same_code: bool
+    within: Mapping[Key, Sequence[Claim]] = field(default_factory=dict)
 
 
 def _published(session: Session, inputs: Inputs) -> _Past:
@@ -95,7 +100,70 @@ def _published(session: Session, inputs: Inputs) -> _Past:
     if snapshot is None or table is None:
         return _Past({}, is_same_code=False)
     between = [claim for claim in table.records() if claim.get("second_submission") is not None]
-    return _Past({_key(claim, PAIR): claim for claim in between}, snapshot.code_version == code_version())
+    within: dict[Key, list[Claim]] = {}
+    for claim in table.records():
+        if claim.get("second_submission") is None and claim["entrant"] is not None:
+            within.setdefault(_key(claim, WITHIN), []).append(claim)
+    return _Past({_key(claim, PAIR): claim for claim in between}, snapshot.code_version == code_version(), within)
+
+
+def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], past: _Past) -> list[Row]:
+    """Decide within each standing submission what the benchmark asks since after its evaluation.
+
+    Rows are read once: the next publication finds the verdict in the snapshot before it.
+    """
+    stood: dict[int, list[Standing]] = {}
+    for standing in inputs.standings:
+        stood.setdefault(standing.submission_id, []).append(standing)
+    late = {
+        (one.submission_id, contrast): stood[one.submission_id]
+        for one, contrasts in _unknown_to(session, inputs, decided)
+        for contrast in contrasts
+        if not set(contrast.sides) <= inputs.by_entrant().keys()
+    }
+    known = {key: past.within.get((*_key_of(key[1]), key[0])) for key in late} if past.is_same_code else {}
+    asked = {
+        key: ([standing.piece.pair for standing in standings], [key[1].metric])
+        for key, standings in late.items()
+        if not known.get(key)
+    }
+    scores = read_each(session, asked) if asked else {}
+    made = [
+        row
+        for key in asked
+        for row in decide_claims([key[1]], scores[key], Asked(key[0], status=CURRENT))
+        if _named(row)["entrant"] is not None
+    ]
+    return [*(past_claim(claim, CURRENT) for claims in known.values() for claim in claims or ()), *made]
+
+
+def _unknown_to(
+    session: Session, inputs: Inputs, decided: Sequence[Decided]
+) -> Iterator[tuple[Decided, list[Contrast]]]:
+    """Yield each standing submission that did not know of some claims, with these, the sides as it registered them."""
+    standing = {s.submission_id for s in inputs.standings}
+    new = _claims_since(session, inputs, standing) if inputs.declared.manifest.claims else {}
+    late = [one for one in decided if new.get(one.submission_id)]
+    known = preregs.load_parsed(session, [one.prereg_sha256 for one in late if one.prereg_sha256 is not None])
+    for one in late:
+        prereg = None if one.prereg_sha256 is None else known[one.prereg_sha256]
+        contrasts = contrasts_of(inputs.declared.manifest, prereg, one.prereg_sha256)
+        yield one, [c for c in contrasts if c.source == BY_MANIFEST and c.claim in new[one.submission_id]]
+
+
+def _claims_since(session: Session, inputs: Inputs, standing: Set[int]) -> dict[int, Set[str]]:
+    """Return which claims of the benchmark each submission did not know, or knew as something else."""
+    now = inputs.declared.manifest.claims
+    versions = submissions.manifest_versions(session, standing)
+    before = {
+        version: benchmarks.load_declared(session, inputs.declared.benchmark, version).manifest.claims
+        for version in set(versions.values()) - {inputs.declared.version.id}
+    }
+    return {
+        number: {name for name, claim in now.items() if before[version].get(name) != claim}
+        for number, version in versions.items()
+        if version in before
+    }
 
 
 def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> dict[Contrast, str]:
@@ -114,7 +182,9 @@ def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> 
 def _pairs(inputs: Inputs, contrasts: Sequence[Contrast]) -> dict[Contrast, Pair]:
     """Return the contrasts between two entrants that stand on the boards, with the evidence of both."""
     stood = inputs.by_entrant()
-    return {c: (stood[c.first], stood[c.second]) for c in contrasts if {c.first, c.second} <= stood.keys()}
+    return {
+        c: (stood[c.first], stood[c.second]) for c in contrasts if c.second is not None and set(c.sides) <= stood.keys()
+    }
 
 
 def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past) -> dict[Key, Row]:
@@ -160,7 +230,7 @@ def _undelivered(inputs: Inputs, asked: Mapping[Contrast, str], names: set[Cell]
         # The sides of a benchmark's own claim are other conditions in every registration: one of them will do.
         is_decided = contrast.claim in names if contrast.source == BY_MANIFEST else _key_of(contrast) in keys
         if not is_decided:
-            missing = [name for name in (contrast.first, contrast.second) if name not in entrants]
+            missing = [name for name in contrast.sides if name not in entrants]
             rows.append(undelivered_claim(contrast, missing, Asked(status=status)))
     return rows
 

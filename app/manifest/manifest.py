@@ -83,9 +83,12 @@ class Task(Part):
 
 
 class Claim(Part):
-    """A contrast that the benchmark decides for every entrant: first minus second, against a threshold."""
+    """A contrast that the benchmark decides for every entrant: first minus second, against a threshold.
 
-    contrast: tuple[Name, Name] = Field(strict=False)
+    A contrast of one name is an arm: an entrant, or a condition of each entrant, whose own mean is held against it.
+    """
+
+    contrast: list[Name] = Field(min_length=1, max_length=2)
     metric: MetricName
     threshold: float
     direction: Literal["greater", "less"] = "greater"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.names import NAME_RULE, is_name
+from app.prereg.decisions import decisions_of
 from app.prereg.fields import Fields, is_integer, nearest
 from app.prereg.shared import BOOTSTRAP_METHODS, RUN_PURPOSES, SHARED_KEYS, refuse_iid
 from app.prereg.values import BootstrapMethod, Prereg, RunPurpose
@@ -78,6 +79,7 @@ def read_document_form(fields: Fields, shared: Prereg) -> Prereg:
         policies=dict(_policies(fields)),
         partner_set=_text_at(fields, *PARTNERS_AT, "partner_set"),
         task_version=_task_version(fields),
+        hypotheses=decisions_of(fields),
         episodes_per_seed=_episodes_per_seed(fields),
         estimator=None if decision_rule is None else decision_rule.text("estimator"),
     )

@@ -6,6 +6,7 @@ Called by `app.prereg.prereg`. Source of the axis form: `PreregistrationSpec` of
 from dataclasses import replace
 
 from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE
+from app.prereg.decisions import gap_of_axis
 from app.prereg.fields import Fields
 from app.prereg.shared import SHARED_KEYS
 from app.prereg.values import Hypothesis, Prereg, Side
@@ -31,10 +32,12 @@ def read_axis(fields: Fields, shared: Prereg) -> Prereg:
     """Add what the axis form declares to what it shares with the others."""
     fields.refuse_unknown(AXIS_KEYS)
     fields.refuse_missing("axis", "condition_pair", "seeds", "episodes_per_seed", "estimator", "git_tag")
+    conditions = _condition_pair(fields)
     return replace(
         shared,
         axis=_axis(fields),
-        conditions=_condition_pair(fields),
+        conditions=conditions,
+        hypotheses=gap_of_axis(conditions),
         episodes_per_seed=fields.count("episodes_per_seed"),
         estimator=fields.text("estimator"),
     )

@@ -16,12 +16,17 @@ Side = Literal["greater", "less"]
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One claim: in `metric`, the first of `contrast` minus the second is greater or less than `threshold`."""
+    """One claim: in `metric`, the first of `contrast` minus the second is greater or less than `threshold`.
 
-    contrast: tuple[str, str]
-    metric: str
+    A single name is an arm, whose own mean is held against the threshold. Without a metric it is the success rate, or
+    the rate that ranks. `name` is what the document calls it.
+    """
+
+    contrast: tuple[str, ...]
+    metric: str | None
     threshold: float
     direction: Side
+    name: str | None = None
 
 
 @dataclass(frozen=True)

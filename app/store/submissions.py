@@ -262,6 +262,13 @@ def list_submissions(session: Session, benchmark_id: int, limit: int = 1000) -> 
     return session.scalars(query.order_by(Submission.id.desc()).limit(limit)).all()
 
 
+def manifest_versions(session: Session, numbers: Iterable[int]) -> dict[int, int]:
+    """Return under which version of its benchmark's manifest each submission was made, by their ids."""
+    query = select(Submission.id, Submission.manifest_version_id).where(Submission.id.in_(set(numbers)))
+    versions: dict[int, int] = dict(session.execute(query).all())
+    return versions
+
+
 def slug_of(session: Session, submission: Submission) -> str:
     """Return the slug of the benchmark that a submission was made to."""
     return session.scalars(select(Benchmark.slug).where(Benchmark.id == submission.benchmark_id)).one()

@@ -1,0 +1,96 @@
+"""Claims of CHAMBER's registrations over HTTP: arms, thresholds of documents, axes, and claims that came later."""
+
+from typing import Any
+
+from tests.cases.chamber import EXAMPLES, MANIFEST, bundle, episode, zipped
+from tests.cases.chamber_http import YAML, register, send
+from tests.conftest import Site
+
+AS = (EXAMPLES / "chamber-as" / "prereg.yaml").read_bytes()
+SPIKE = EXAMPLES / "chamber-as" / "results" / "concerto-stage1b.json.gz"
+AXIS_MANIFEST = (EXAMPLES / "chamber-as" / "manifest.yaml").read_bytes()
+CLAIMS = b"claims:\n  gap: {contrast: [homogeneous, heterogeneous], metric: success, threshold: 0.20}\n"
+FOUR = {"root_seed": 0, "seeds": [0, 1, 2, 3, 4], "episodes_per_seed": 4}
+THRESHOLDS = b"""schema_version: 1
+task_id: place
+git_tag: prereg-1
+seeds: [0, 1, 2, 3, 4]
+parameters:
+  admission:
+    tau_solv: 0.9
+    tau_infeasible: 0.05
+    delta_min: 0.2
+    episodes_per_seed: 4
+    a1: {cell_id: reference}
+    a2: {cell_id: single}
+    a3: {cell_id: blind}
+decision_rules: A1 PASS iff CI-lower >= tau_solv
+"""
+
+
+def claims(site: Site, slug: str) -> list[dict[str, Any]]:
+    """Return the claims of a benchmark."""
+    rows: list[dict[str, Any]] = site.http.get(f"/benchmarks/{slug}/claims.json").json()["rows"]
+    return rows
+
+
+def send_spike(site: Site) -> dict[str, Any]:
+    """Submit the published spike of the action space."""
+    return send(site, "chamber-as", {SPIKE.name: SPIKE.read_bytes()}, AS, "concerto")
+
+
+def test_the_thresholds_of_a_document_are_decided(site: Site) -> None:
+    """Each cell is an entrant; nobody's manifest repeats what was registered."""
+    register(site, MANIFEST, THRESHOLDS)
+    for name, succeeds in (("reference", True), ("single", False), ("blind", False)):
+        rows = [episode(seed, at, "left", success=succeeds) for seed in range(5) for at in range(4)]
+        ended = send(site, "arm", {f"{name}.zip": zipped(bundle(rows, THRESHOLDS, seed_schedule=FOUR), name)}, THRESHOLDS, name)
+        assert ended["status"] == "published", ended["reason"]
+    found = {row["claim"]: (row["entrant"], row["verdict"], row["difference"]) for row in claims(site, "arm")}
+
+    assert found == {
+        "A1 tau_solv": ("reference", "supported", 1.0),
+        "A2 tau_infeasible": ("single", "supported", 0.0),
+        "A3 delta_min": ("reference, blind", "supported", 1.0),
+    }
+
+
+def test_an_arm_of_the_manifest_is_a_condition_of_each_entrant(site: Site) -> None:
+    """One name in the contrast: its own mean against the threshold."""
+    declared = MANIFEST.replace(
+        b"leaderboards:",
+        b"claims:\n  easy: {contrast: [left], metric: success, threshold: 0.9}\nleaderboards:",
+    )
+    prereg = THRESHOLDS.replace(b"tau_", b"old_").replace(b"delta_", b"old_")
+    register(site, declared, prereg)
+    places = [(seed, number, side) for seed in range(5) for side in ("left", "right") for number in range(4)]
+    rows = [episode(*place, success=place[2] == "left") for place in places]
+    send(site, "arm", {"run.zip": zipped(bundle(rows, prereg))}, prereg)
+    (claim,) = claims(site, "arm")
+
+    assert (claim["entrant"], claim["first"], claim["second"]) == ("mover", "left", None)
+    assert (claim["verdict"], claim["difference"], claim["n_pairs"]) == ("supported", 1.0, 20)
+
+
+def test_an_axis_has_a_verdict_without_a_claim_of_the_manifest(roomy_site: Site) -> None:
+    """The gap rule is CHAMBER's own."""
+    register(roomy_site, AXIS_MANIFEST.replace(CLAIMS, b""), AS)
+    send_spike(roomy_site)
+    (claim,) = claims(roomy_site, "chamber-as")
+
+    assert (claim["claim"], claim["verdict"], claim["n_pairs"]) == ("axis gap", "not supported", 100)
+
+
+def test_a_claim_that_came_later_is_decided_from_what_stands(roomy_site: Site) -> None:
+    """Both sides were delivered long before anybody asked; nobody is said to have left them out."""
+    register(roomy_site, AXIS_MANIFEST.replace(CLAIMS, b""), AS)
+    sent = send_spike(roomy_site)
+    answer = roomy_site.http.put(
+        "/benchmarks/chamber-as", content=AXIS_MANIFEST, headers=roomy_site.auth("steward") | YAML
+    )
+    assert answer.status_code in (200, 201), answer.text
+    roomy_site.work()
+    (claim,) = [row for row in claims(roomy_site, "chamber-as") if row["source"] == "manifest"]
+
+    assert (claim["submission"], claim["entrant"], claim["status"]) == (sent["id"], "concerto", "current")
+    assert (claim["verdict"], claim["note"]) == ("not supported", None)
