@@ -17,6 +17,7 @@ from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
 from app.kinds.episodes import spike_runs
 from app.kinds.episodes.bundles import DESCRIPTION, facts_of, open_bundle, sources_of, split_bundles
+from app.kinds.episodes.lm_eval import LmEvalRun, is_results, task_of_samples
 from app.kinds.episodes.rows import EpisodeRows, Source
 from app.kinds.episodes.safety_tables import is_safety_table, read_safety_table
 from app.kinds.reading import Reading, Request, checked_entrant
@@ -43,13 +44,16 @@ class _Submission:
         self._facts: list[BundleFacts] = []
         self._tables: list[Table] = []
         self._warnings: list[Problem] = []
+        self._lm_eval = LmEvalRun(request.findings, self._warnings)
+        self._sources = [metric.source or name for name, metric in request.manifest.metrics.items()]
         self._n_rows: dict[int, int] = {}
 
     def read(self, files: Sequence[ReceivedFile]) -> Reading | None:
         folders, others = split_bundles(files)
         for folder, members in folders.items():
             self._take_bundle(folder, members)
-        for file in others:
+        # Results say whose samples they stand beside, so they come first.
+        for file in sorted(others, key=lambda file: not is_results(file)):
             self._take_file(file)
         self._check_whole()
         if self._findings.n_problems or not len(self._rows):
@@ -60,6 +64,9 @@ class _Submission:
         return Reading(scores, self._n_rows, tuple(self._warnings), facts, tuple(self._tables))
 
     def _check_whole(self) -> None:
+        self._warnings.extend(self._lm_eval.gaps())
+        stated = self._lm_eval.table()
+        self._tables += [] if stated is None else [stated]
         if not len(self._rows) and not self._findings.n_problems:
             self._findings.add(Problem("the submission contains no episodes"))
         for metric in self._rows.unmeasured() if len(self._rows) else ():
@@ -85,6 +92,10 @@ class _Submission:
     def _take_file(self, file: ReceivedFile) -> None:
         if is_safety_table(file):
             self._take_safety([file])
+        elif is_results(file):
+            self._lm_eval.take_results(file)
+        elif (task := task_of_samples(file)) is not None:
+            self._take_samples(file, task)
         elif file.suffix == ".jsonl":
             self._take_lines(self._plain(file), file)
         elif file.suffix == ".json" and is_list(file.path):
@@ -98,6 +109,20 @@ class _Submission:
 
     def _plain(self, file: ReceivedFile, *, is_text: bool = False) -> Source:
         return Source(file.name, file.position, self._entrant, None, is_text=is_text)
+
+    def _take_samples(self, file: ReceivedFile, task: str) -> None:
+        """Take the samples of lm-eval, a line each; those of a filter that no metric is read from are left out."""
+        problem = problem_of_text(file.path, file.name)
+        if problem is not None:
+            self._findings.add(problem)
+            return
+        source = Source(file.name, file.position, self._entrant or self._lm_eval.model, task)
+        for record in records_of_lines(file.path):
+            if isinstance(record, BadRecord):
+                self._count(file)
+                self._findings.add(Problem(record.message, file.name, record.row, value=record.value))
+            elif (episode := self._lm_eval.episode(task, record.cells, self._sources)) is not None:
+                self._add(source, file, record.row, episode)
 
     def _take_lines(self, source: Source, file: ReceivedFile) -> None:
         problem = problem_of_text(file.path, file.name)
