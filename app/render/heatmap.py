@@ -54,14 +54,16 @@ class Heatmap:
 def build_heatmap(table: Table, declared: Declared) -> Heatmap | None:
     """Return the heatmap of a table's rows as declared; None when it is empty, or too large to read.
 
-    `declared["link"]` names the table that has the rows behind a cell, and the columns whose values narrow it to them.
+    `declared["link"]` names the table that has the rows behind a cell, and the columns whose values narrow it to them;
+    `declared["without"]` the values of a column whose rows are not drawn.
     """
+    table = _drawn_part(table, declared.get("without", {}))
     column, row, value = (table.index(declared[key]) for key in ("x", "y", "value"))
     columns = tuple(dict.fromkeys(str(r[column]) for r in table.rows))
     rows = tuple(dict.fromkeys(str(r[row]) for r in table.rows))
     if not table.rows or len(columns) * len(rows) > MAX_CELLS:
         return None
-    shown_as = table.meta.get("shown_as", {}).get(declared["x"], {})
+    shown_as, rows_as = (table.meta.get("shown_as", {}).get(declared[key], {}) for key in ("x", "y"))
     numbers = [float(number) for r in table.rows if isinstance(number := r[value], int | float)]
     highest = max([*numbers, float(declared.get("highest", 0.0))]) or 1.0
     cells = {
@@ -73,8 +75,13 @@ def build_heatmap(table: Table, declared: Declared) -> Heatmap | None:
         column_title=table.columns[column].title,
         value_title=table.columns[value].title,
         columns=tuple(shown_as.get(name, name) for name in columns),
-        rows=tuple((name, tuple(cells.get((name, other)) for other in columns)) for name in rows),
+        rows=tuple((rows_as.get(name, name), tuple(cells.get((name, other)) for other in columns)) for name in rows),
     )
+
+
+def _drawn_part(table: Table, without: Mapping[str, Sequence[str]]) -> Table:
+    left_out = [(table.index(column), frozenset(values)) for column, values in without.items()]
+    return replace(table, rows=tuple(r for r in table.rows if not any(r[at] in values for at, values in left_out)))
 
 
 def _address(table: Table, row: Sequence[Cell], declared: Declared) -> str | None:

@@ -4,7 +4,6 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import IO
 
 from fastapi import APIRouter, Request
@@ -110,13 +109,10 @@ def show_table(
     links += [("All as a zip", f"/benchmarks/{slug}/tables.zip"), ("Every row", f"/benchmarks/{slug}/raw/metrics.csv")]
     view = narrowed(view_of(session, slug, found, shown), wanted)
     view = around(view, f"/benchmarks/{slug}/tables/{stem}", links, name_links(declared))
-    drawn = _load(session, slug, shown, DRAWN[stem]) if stem in DRAWN else None
-    return table_answer(request, replace(view, drawn=drawn), fmt)
+    return table_answer(request, view, fmt)
 
 
 EXTRA = ("failed_records", "records")
-DRAWN = {"failure_map": "tables/failures"}
-"""Tables that show the drawing of another one: where values are missing, above the values."""
 
 
 def _snapshot(session: Session, slug: str, number: int | None) -> tuple[Declared, Snapshot]:

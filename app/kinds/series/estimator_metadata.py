@@ -37,9 +37,11 @@ FRAME: Frame[Estimator] = Frame(
 )
 
 
-def metadata_table(described: Described) -> Table:
-    """Return one row per estimator, with the columns of lrdbench's output contract."""
-    return FRAME.table("tables/estimator_metadata", "Estimators", sorted(described.items()))
+def metadata_table(described: Described, enrolled: Sequence[str] | None = None) -> Table:
+    """Return one row per estimator, with the columns of lrdbench's output contract: those enrolled in their order."""
+    order = {name: at for at, name in enumerate(enrolled or ())}
+    rows = sorted(described.items(), key=lambda estimator: (order.get(estimator[0], len(order)), estimator[0]))
+    return FRAME.table("tables/estimator_metadata", "Estimators", rows)
 
 
 def note_estimands(tables: Sequence[Table], described: Described) -> list[Table]:

@@ -36,6 +36,15 @@ ENTRIES = (
         "says that an estimate failed is a row.",
     ),
     Entry(
+        "aggregate_bootstrap",
+        "Uncertainty of the benchmark",
+        "How far an aggregate may be from what other series of the same kind would give: records are drawn again "
+        "within a stratum, or strata among strata (bootstrap_over_strata). It is drawn where the manifest asks for it. "
+        "It is not the interval that an estimator gives for one series; how good those are, coverage and ci_width say.",
+        "percentile bootstrap of the aggregate",
+        "lrdbench 2.0, interpretation semantics",
+    ),
+    Entry(
         "estimand",
         "Estimand",
         "What an estimator estimates. Two estimators of different estimands answer different questions, and a board "

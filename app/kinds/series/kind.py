@@ -13,6 +13,7 @@ from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rules import check_records
 from app.kinds.series.run import SUFFIXES
 from app.kinds.series.summary import own_claims, summarise
+from app.manifest.manifest import part_of
 from app.values.table import Table
 
 
@@ -28,7 +29,14 @@ def _tables(published: Published) -> list[Table]:
         tables += series_tables(published.manifest, rows)
         tables += [contract_leaderboard(ranked)] if ranked else []
     described = published.described()
-    return [*note_estimands(tables, described), metadata_table(described)] if described else tables
+    return (
+        [
+            *note_estimands(tables, described),
+            metadata_table(described, part_of(published.manifest, SeriesPart).estimators),
+        ]
+        if described
+        else tables
+    )
 
 
 SERIES = Kind(

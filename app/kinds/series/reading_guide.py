@@ -16,15 +16,19 @@ GUIDES: Mapping[Mode, str] = {
     "stress_test": (
         "Stress test: degradation and robustness may be claimed, relative to the clean and the contaminated series of "
         "this design. Another operator, or another severity, may order the estimators otherwise. Read changes beside "
-        "validity and failures."
+        "validity and failures. The series are synthetic."
     ),
     "observational": (
         "Observational: stability and sensitivity may be claimed, and nothing else. There is no truth here, so no "
-        "accuracy, no coverage and no rate of false positives."
+        "accuracy, no coverage and no rate of false positives. Read stability beside validity and failures."
     ),
 }
+OF_EVERY_BOARD = (
+    " Leaderboards are configured summaries, not universal rankings: report with one its manifest, its weights and "
+    "the raw values of its components. Intervals that estimators give for one series are not those of the benchmark."
+)
 
 
 def guide_of(mode: Mode | None) -> str | None:
     """Return the reading guide of a mode; a benchmark that is not of series has neither."""
-    return None if mode is None else GUIDES[mode]
+    return None if mode is None else GUIDES[mode] + OF_EVERY_BOARD
