@@ -12,7 +12,8 @@ import numpy as np
 from pydantic import Field as Key
 from pydantic import model_validator
 
-from app.boards.standing import MIN_UNITS, cell_at
+from app.boards.spread import MIN_UNITS
+from app.boards.standing import cell_at
 from app.boards.tables import BoardTables
 from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
 from app.manifest.base import Name, TaskName
@@ -57,8 +58,8 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     sign = 1.0 if metric.direction == "maximize" else -1.0
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
     made = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
-                  tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes)), {"groups": dict(sizes)},
-                  is_relative=False)  # fmt: skip
+                  tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes)), list(sizes.values()),
+                  {"groups": dict(sizes)}, is_relative=False)  # fmt: skip
     return assemble(spec, sheet, made)
 
 

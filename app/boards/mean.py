@@ -12,7 +12,9 @@ import numpy as np
 from app.boards.calibrated import NOTHING, CellsAt, few_units_note, range_of, task_intervals
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.coverage import Roster, rank_among
+from app.boards.spread import Spread, draw_named_tasks
 from app.boards.standing import (
+    BoardStanding,
     Place,
     board_table,
     cell_at,
@@ -22,14 +24,13 @@ from app.boards.standing import (
     uncertainty_meta,
     unranked_places,
 )
-from app.boards.tables import MAX_COMPARED, BoardTables, elsewhere_notes, pairwise_notes, task_pairs_table
+from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes
 from app.boards.task_coverage import filled, task_roster
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_means
-from app.stats.interval import probability_beats
 from app.stats.resample import Resamples
 from app.values.frame import Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
@@ -69,17 +70,27 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     values = ranked.values[found.kept]
     resamples = draw_tasks(spec, len(values))
     drawn = None if resamples is None or not len(ranked.entrants) else resamples.means(values)
-    placed = _placed(spec, found, values, drawn)
+    standing = _standing(spec, ranked, found.kept, sign * values)
+    placed = _placed(found, standing)
     ours = _calibrated(found, task_intervals(values, range_of(manifest.metrics[spec.metric]), level))
     fields = (*with_calibrated(column, _ends(found, drawn, level), ours), *_counts(found.cells, found.kept))
     notes = (*_notes(found), *few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
             "n_entrants": len(found.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
     board = board_table(spec, fields, placed, notes, meta)
-    order = [ranked.column(place.entrant) for place, _ in placed[: len(ranked.entrants)]][:MAX_COMPARED]
-    ordered = _Ordered([ranked.entrants[at] for at in order], sign * values[:, order],
-                       None if drawn is None else sign * drawn[:, order])  # fmt: skip
-    return BoardTables(board, _pairwise(manifest.slug, spec, ordered, resamples, len(ranked.entrants)))
+    if standing is None:
+        return BoardTables(board, None)
+    pairs = _pairwise(manifest.slug, spec, ranked.entrants, sign * values, standing, resamples)
+    return BoardTables(board, pairs)
+
+
+def _standing(spec: Mean, ranked: CellMatrix, kept: BoolArray, values: FloatArray) -> BoardStanding | None:
+    """Return the standing of the ranked by values [n_tasks, n_entrants], larger being better; None without any."""
+    if not len(ranked.entrants):
+        return None
+    named = draw_named_tasks(spec.uncertainty, [ranked.tasks[at] for at in np.flatnonzero(kept)])
+    spread = None if named is None else Spread.of_units(named.means(values), len(values))
+    return stand(values.mean(axis=0), spread, spec.uncertainty.level)
 
 
 @dataclass(frozen=True)
@@ -121,13 +132,10 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Found:
     return _Found(cells, roster, kept, np.array(means), sign, (metric.worst, metric.best))
 
 
-def _placed(spec: Mean, found: _Found, values: FloatArray, drawn: FloatArray | None) -> list[tuple[Place, int]]:
+def _placed(found: _Found, standing: BoardStanding | None) -> list[tuple[Place, int]]:
     """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
     roster, sign = found.roster, found.sign
-    placed = []
-    if roster.ranked:
-        standing = stand(sign * values.mean(axis=0), None if drawn is None else sign * drawn, spec.uncertainty.level)
-        placed = [place for place, _ in standing.placed(roster.ranked)]
+    placed = [] if standing is None else [place for place, _ in standing.placed(roster.ranked)]
     points = {name: sign * float(found.means[at]) for at, name in enumerate(found.cells.entrants)}
     return [
         (replace(place, standing=roster.standing(place.entrant, found.bounds(place.entrant))), at)
@@ -170,24 +178,24 @@ def _notes(found: _Found) -> Iterator[str]:
     yield from elsewhere_notes(found.cells.elsewhere)
 
 
-@dataclass(frozen=True)
-class _Ordered:
-    """The best entrants in their order: values [n_tasks, n_entrants] and replicates, larger being better."""
-
-    names: Sequence[str]
-    values: FloatArray
-    drawn: FloatArray | None
-
-
-def _pairwise(slug: str, spec: Mean, ordered: _Ordered, resamples: Resamples | None, n_entrants: int) -> Table | None:
-    if n_entrants < 2:
+def _pairwise(
+    slug: str,
+    spec: Mean,
+    names: Sequence[str],
+    values: FloatArray,
+    standing: BoardStanding,
+    resamples: Resamples | None,
+) -> Table | None:
+    """Compare the best pair by pair on values [n_tasks, n_entrants], larger being better."""
+    if len(names) < 2:
         return None
-    pairs = compare_means(ordered.values, resamples, level=spec.uncertainty.level, board=f"{slug}/{spec.name}")
-    beats = None if ordered.drawn is None else probability_beats(ordered.drawn)
-    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(ordered.values))}
-    notes = pairwise_notes(len(ordered.names), n_entrants)
-    effect = ("advantage", "Advantage")
-    return task_pairs_table(spec, ordered.names, pairs, beats, notes=notes, meta=meta, effect=effect)
+    order = standing.order(names)[:MAX_COMPARED]
+    board = f"{slug}/{spec.name}"
+    statistics = compare_means(values[:, order], resamples, level=spec.uncertainty.level, board=board)
+    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values))}
+    notes = pairwise_notes(len(order), len(names))
+    compared = TaskPairs([names[at] for at in order], statistics, standing.contrasts(order))
+    return compared.advantages(spec, notes, meta)
 
 
 METHOD = (Mean, compute)

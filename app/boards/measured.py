@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from app.boards.coverage import NOTHING_ASKED, Coverage
+from app.boards.spread import Precision
 from app.boards.tables import BoardTables
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
@@ -63,8 +64,9 @@ class Measurement:
     """One entrant under one board.
 
     `estimates` are by column name. `replicates` holds [n_resamples] of the number that ranks, and of each number
-    whose differences between entrants are shown. `rows` are rows of further tables, by the table's name. `facts`
-    are counts for the table. `losses` holds, by task, what paired tests of two entrants need of each item.
+    whose differences between entrants are shown, drawn by the names of the units whatever stream a board declares for
+    its bounds; `precision` says how much each of them rests on. `rows` are rows of further tables, by the table's name.
+    `facts` are counts for the table. `losses` holds, by task, what paired tests of two entrants need of each item.
 
     `coverage` is held against the grid; where an axis of it is open, against the entrant's own rows alone, and `held`
     then says, and is None otherwise, how many cells with a value it has in each (task, condition): by these entrants
@@ -75,6 +77,7 @@ class Measurement:
     entrant: str
     estimates: Mapping[str, Estimate]
     replicates: Mapping[str, FloatArray] = field(default_factory=dict)
+    precision: Mapping[str, Precision] = field(default_factory=dict)
     rows: Mapping[str, Sequence[tuple[Cell, ...]]] = field(default_factory=dict)
     facts: Mapping[str, Cell] = field(default_factory=dict)
     losses: Mapping[str, FloatArray] = field(default_factory=dict)

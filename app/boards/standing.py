@@ -12,18 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.boards import coverage
+from app.boards.contrasts import Contrasts, of_some, without_spread
 from app.boards.coverage import NOTHING_SAID, Roster, Standing
+from app.boards.spread import MIN_UNITS, Spread
 from app.manifest.manifest import Leaderboard
-from app.stats.arrays import FloatArray, IntArray
-from app.stats.interval import competition_ranks, percentile_interval, probability_best, rank_interval
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.contests import Contests
+from app.stats.interval import competition_ranks, percentile_interval, probability_beats, probability_best
+from app.stats.rank_sets import RankSets, rank_sets
 from app.stats.resample import Resamples, board_generator
 from app.values.frame import Ends, Field, Frame
 from app.values.registry import Registry
 from app.values.table import Cell, Column, Table, finite
 
 R = TypeVar("R")
-
-MIN_UNITS = 2
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,9 @@ class Place:
     rank_low: int | None = None
     rank_high: int | None = None
     p_best: float | None = None
+    may_be_first: bool | None = None
+    group: int | None = None
     standing: Standing = NOTHING_SAID
-
-    def without_interval(self) -> "Place":
-        """Return the same rank with nothing that replicates say."""
-        return Place(self.entrant, self.rank, standing=self.standing)
 
 
 FIRST: tuple[Field[Place], ...] = (
@@ -69,6 +69,11 @@ COLUMNS = _known(
         Column("p_best", "P(best)", direction="maximize", glossary="p_best", digits=2),
         lambda place: place.p_best,
     ),
+    Field(
+        Column("may_be_first", "May be first", "flag", detail=True, glossary="may_be_first"),
+        lambda place: place.may_be_first,
+    ),
+    Field(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
     *(field.of(lambda place: place.standing) for field in coverage.FIELDS),
 )
 """The columns with which every board ends, whatever its method: one more here is a column on every board."""
@@ -102,28 +107,54 @@ def _own(row: tuple[Place, R]) -> R:
 
 @dataclass(frozen=True)
 class BoardStanding:
-    """Ranks of the points, and from the replicates: rank interval and P(best).
+    """Ranks of the points [n_entrants], and what replicates say of them; None where there are none.
 
-    Everything from replicates is None when there are fewer than two units to resample.
+    `sets` and `contests` are of all entrants, also of those without replicates, who are above nobody. `p_best` and
+    `groups` are of those with replicates.
     """
 
+    points: FloatArray
     ranks: IntArray
-    rank_low: IntArray | None
-    rank_high: IntArray | None
-    p_best: FloatArray | None
+    level: float
+    contests: Contests | None = None
+    sets: RankSets | None = None
+    p_best: FloatArray | None = None
+    groups: IntArray | None = None
+
+    @property
+    def has_spread(self) -> BoolArray:
+        """Say of whom there are replicates, [n_entrants]."""
+        return np.zeros(len(self.points), dtype=np.bool_) if self.contests is None else self.contests.has_spread
 
     def place(self, at: int, entrant: str) -> Place:
         """Return the place of the entrant at a position."""
-        low, high, p_best = (
-            None if values is None else finite(values[at].item())
-            for values in (self.rank_low, self.rank_high, self.p_best)
-        )
+        rank = int(self.ranks[at])
+        if self.sets is None or self.p_best is None or self.groups is None or not self.has_spread[at]:
+            return Place(entrant, rank)
         return Place(
             entrant,
-            int(self.ranks[at]),
-            None if low is None else int(low),
-            None if high is None else int(high),
-            p_best,
+            rank,
+            int(self.sets.low[at]),
+            int(self.sets.high[at]),
+            float(self.p_best[at]),
+            bool(self.sets.may_be_first[at]),
+            int(self.groups[at]),
+        )
+
+    def contrasts(self, shown: Sequence[int]) -> Contrasts:
+        """Return what is known pair by pair of the entrants at some positions, in their order."""
+        at = np.array(shown, dtype=np.int64)
+        if self.contests is None or self.sets is None:
+            return without_spread(self.points[at])
+        square, has = np.ix_(at, at), self.has_spread[at]
+        return Contrasts(
+            differences=self.points[at][:, None] - self.points[at][None, :],
+            margins=self.contests.margins(at, self.level),
+            errors=self.contests.errors[square],
+            beats=probability_beats(self.contests.replicates[:, at]),
+            p_values=self.contests.p_values(at),
+            separated=self.sets.separated[square],
+            is_known=has[:, None] & has[None, :],
         )
 
     def placed(self, names: Sequence[str]) -> list[tuple[Place, int]]:
@@ -133,6 +164,16 @@ class BoardStanding:
     def order(self, names: Sequence[str]) -> list[int]:
         """Return positions from best to worst; equal ranks in the order of their names."""
         return sorted(range(len(names)), key=lambda position: (int(self.ranks[position]), names[position]))
+
+
+def among_others(standing: BoardStanding | None, shown: Sequence[int | None]) -> Contrasts:
+    """Return what is known pair by pair of some entrants, by their positions; None is one without a rank.
+
+    Of a pair with one of those nothing is known, not even the difference: their scores are not of the same tasks.
+    """
+    known = [at for at in shown if at is not None]
+    contrasts = without_spread(np.zeros(0)) if standing is None else standing.contrasts(known)
+    return of_some(contrasts, [at is not None for at in shown])
 
 
 def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[Place]:
@@ -160,14 +201,20 @@ def _generator(spec: Leaderboard) -> np.random.Generator:
     return board_generator(seed, spec.name, "tasks")
 
 
-def stand(points: FloatArray, replicates: FloatArray | None, level: float) -> BoardStanding:
-    """Rank the points [n_entrants] and read the rest off the replicates [n_resamples, n_entrants]."""
+def stand(points: FloatArray, spread: Spread | None, level: float) -> BoardStanding:
+    """Rank the points [n_entrants], larger being better, and say from their spread what is sure of the ranks."""
+    if not len(points):
+        return BoardStanding(points, np.zeros(0, dtype=np.int64), level)
     ranks = competition_ranks(points)
-    if replicates is None:
-        return BoardStanding(ranks, None, None, None)
-    drawn = competition_ranks(replicates)
-    low, high = rank_interval(drawn, level)
-    return BoardStanding(ranks, low, high, probability_best(drawn))
+    if spread is None or all(each is None for each in spread.precision):
+        return BoardStanding(points, ranks, level)
+    contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.in_steps)
+    sets, known = rank_sets(contests, level), np.flatnonzero(contests.has_spread)
+    p_best, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
+    p_best[known] = probability_best(spread.replicates[:, known])
+    order = known[np.argsort(ranks[known], kind="stable")]
+    groups[order] = sets.groups(order)
+    return BoardStanding(points, ranks, level, contests, sets, p_best, groups)
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:

@@ -4,11 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from app.boards.contrasts import Contrasts, Verdict, squares_in_rows
 from app.manifest.manifest import Leaderboard
-from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.frame import Ends, Field, Frame, with_interval
 from app.values.table import Column, Table
@@ -47,13 +44,12 @@ NO_ENDS: Ends = (None, None, None)
 
 @dataclass(frozen=True)
 class Pair:
-    """Two entrants compared; `separable` says that the effect's interval excludes no effect. None where unknown."""
+    """Two entrants compared: the verdict of the board, and an effect that is a method's own, None where unknown."""
 
     a: str
     b: str
-    effect: Ends
-    beats: float | None = None
-    separable: bool | None = None
+    verdict: Verdict
+    effect: Ends = NO_ENDS
     win_rate: Ends = NO_ENDS
 
 
@@ -62,8 +58,9 @@ PAIR: tuple[Field[Pair], ...] = (
     Field(Column("entrant_b", "B", "text"), lambda pair: pair.b),
 )
 VERDICT: tuple[Field[Pair], ...] = (
-    Field(Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2), lambda pair: pair.beats),
-    Field(Column("separable", "Separable", "flag", glossary="separable"), lambda pair: pair.separable),
+    Field(Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2), lambda pair: pair.verdict.beats),
+    Field(Column("p_value", "p", glossary="contrast", digits=4), lambda pair: pair.verdict.p_value),
+    Field(Column("separable", "Separable", "flag", glossary="separable"), lambda pair: pair.verdict.separable),
 )
 
 
@@ -74,73 +71,53 @@ def pairwise_table(
     notes: Iterable[str],
     meta: Mapping[str, Any],
 ) -> Table:
-    """Return the table of pairs: who they are, the method's own fields, and how sure it is that they differ."""
-    title = f"{spec.title or spec.name}, pair by pair"
-    return Frame([*PAIR, *fields, *VERDICT]).table(f"pairwise/{spec.name}", title, pairs, notes, meta)
+    """Return the table of pairs: who they are, the method's own fields, and how sure it is that they differ.
 
-
-def effect_field(column: Column, *, ends_title: str | None = None) -> tuple[Field[Pair], ...]:
-    """Return the columns of the effect and its interval."""
-    return with_interval(column, lambda pair: pair.effect, ends_title=ends_title)
-
-
-def task_pairs_table(
-    spec: Leaderboard,
-    names: Sequence[str],
-    pairs: PairStatistics,
-    beats: FloatArray | None,
-    *,
-    notes: Sequence[str] = (),
-    meta: Mapping[str, Any],
-    effect: tuple[str, str],
-) -> Table:
-    """Return the table of every ordered pair that was compared task by task.
-
-    Without `beats`, which come from resamples, there are no intervals either. `effect` is the column name and its
-    title; an effect of 0 means no difference.
+    `meta` names the column of the board's contrast as `contrast`; `test` and `contrast_interval` say in words how it
+    was tested and where its interval is from, and `score` of what it is the difference where that is not a metric.
     """
-    win_rate = Column("win_rate", "Win rate of A", direction="maximize", glossary="win_rate", digits=3)
-    column = Column(effect[0], f"{effect[1]} of A over B", direction="maximize", glossary=effect[0], digits=3)
-    fields = (*with_interval(win_rate, _win_rate), *effect_field(column))
-    return pairwise_table(spec, fields, _task_pairs(names, pairs, beats), notes, meta)
+    title = f"{spec.title or spec.name}, pair by pair"
+    how = {"test": TEST, "contrast_interval": f"Student's t of {RESAMPLED}"}
+    return Frame([*PAIR, *fields, *VERDICT]).table(f"pairwise/{spec.name}", title, pairs, notes, {**how, **meta})
 
 
-def _win_rate(pair: Pair) -> Ends:
-    return pair.win_rate
+RESAMPLED = "resampled differences, drawn by name"
+TEST = "t test of the difference over resamples"
 
 
-def _task_pairs(names: Sequence[str], pairs: PairStatistics, beats: FloatArray | None) -> Iterator[Pair]:
-    effects, wins = [pairs.skill], [pairs.win_rate]
-    chance = is_separable = [None] * pairs.skill.size
-    if beats is not None:
-        effects += [pairs.skill_low, pairs.skill_high]
-        wins += [pairs.win_rate_low, pairs.win_rate_high]
-        chance = _of_others(beats)
-        is_separable = _of_others((pairs.skill_low > 0.0) | (pairs.skill_high < 0.0))
-    who = ((a, b) for a in names for b in names)
-    for (a, b), effect, p, differs, win_rate in zip(
-        who, _ends(effects), chance, is_separable, _ends(wins), strict=True
-    ):
-        yield Pair(a, b, effect, p, differs, win_rate)
+def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[Field[Pair], ...]:
+    """Return the columns of the board's contrast and its interval."""
+    return with_interval(column, lambda pair: pair.verdict.contrast, ends_title=ends_title)
 
 
-def _of_others(square: NDArray[Any]) -> list[Any]:
-    """Return what is in a square, row after row, with None for everybody beside themselves."""
-    cells = square.astype(object)
-    np.fill_diagonal(cells, None)
-    found: list[Any] = cells.ravel().tolist()
-    return found
+@dataclass(frozen=True)
+class TaskPairs:
+    """Entrants that were compared task by task, in their order, with the contrasts of the board they are on."""
+
+    names: Sequence[str]
+    statistics: PairStatistics
+    contrasts: Contrasts
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield every ordered pair, row after row."""
+        found = self.statistics
+        effects = squares_in_rows(found.skill, found.skill_low, found.skill_high)
+        wins = squares_in_rows(found.win_rate, found.win_rate_low, found.win_rate_high)
+        who = ((a, b) for a in self.names for b in self.names)
+        for (a, b), verdict, effect, won in zip(who, self.contrasts.verdicts(), effects, wins, strict=True):
+            yield Pair(a, b, verdict, effect, won)
+
+    def advantages(self, spec: Leaderboard, notes: Iterable[str], meta: Mapping[str, Any]) -> Table:
+        """Return the table of pairs of a board whose score is a mean over tasks: the contrast is A's advantage."""
+        column = Column("advantage", "Advantage of A over B", direction="maximize", glossary="advantage", digits=3)
+        fields = (*win_rate_field(), *contrast_field(column))
+        return pairwise_table(spec, fields, self.pairs(), notes, {**meta, "contrast": "advantage"})
 
 
-def _ends(values: Sequence[FloatArray]) -> Iterator[Ends]:
-    """Return each point with the ends of its interval, None for what is not finite and where there are no ends."""
-    found = []
-    for each in values:
-        cells = each.astype(object)
-        cells[~np.isfinite(each)] = None
-        found.append(cells.ravel().tolist())
-    nothing = [None] * values[0].size
-    return zip(*found, *[nothing] * (3 - len(found)), strict=True)
+def win_rate_field() -> tuple[Field[Pair], ...]:
+    """Return the columns of the share of tasks that A wins, and its interval."""
+    column = Column("win_rate", "Win rate of A", direction="maximize", glossary="pair_win_rate", digits=3)
+    return with_interval(column, lambda pair: pair.win_rate)
 
 
 def pairwise_notes(n_shown: int, n_entrants: int) -> tuple[str, ...]:

@@ -11,21 +11,22 @@ import numpy as np
 
 from app.boards.calibrated import few_units_note, task_intervals
 from app.boards.cells import CellMatrix, build_cells
+from app.boards.contrasts import Contrasts
 from app.boards.coverage import Roster
+from app.boards.spread import MIN_UNITS, Precision, Spread, draw_named_tasks, stratified_means
 from app.boards.standing import BoardStanding, Place, board_table, cell_at, ends_at, stand, uncertainty_meta
-from app.boards.tables import MAX_COMPARED, BoardTables, elsewhere_notes, pairwise_notes, sentences, task_pairs_table
+from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes, sentences
 from app.boards.task_coverage import filled, task_roster
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_means
-from app.stats.interval import probability_beats
 from app.stats.pairs import PairStatistics
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
 from app.values.frame import Field, with_calibrated
 from app.values.scores import ScoreTable
-from app.values.table import Column
+from app.values.table import Column, Table
 
 EVERYWHERE = Range()
 
@@ -73,9 +74,10 @@ class Sheet:
 class Points:
     """What a method makes of a sheet: points [n_tasks, n_entrants], larger being better, and how to show their mean.
 
-    The score is the sum of an entrant's points times `unit`. Ranked are those in `ranked`, [n_entrants]: the others
-    stand below without a rank, their points mean nothing. `fields` are the method's further columns. `within` is where
-    the points lie; `is_relative` says that they depend on who else is ranked.
+    The score is the sum of an entrant's points times `unit`; `strata` are the sizes of the groups of tasks, in their
+    order, that are drawn apart. Ranked are those in `ranked`, [n_entrants]: the others stand below without a rank,
+    their points mean nothing. `fields` are the method's further columns. `within` is where the points lie;
+    `is_relative` says that they depend on who else is ranked.
     """
 
     points: FloatArray
@@ -85,6 +87,7 @@ class Points:
     resamples: Resamples | None
     fields: tuple[Field[int], ...] = ()
     notes: tuple[str, ...] = ()
+    strata: Sequence[int] = ()
     meta: dict[str, Any] = field(default_factory=dict)
     within: Range = EVERYWHERE
     is_relative: bool = True
@@ -102,7 +105,8 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
 def assemble(spec: TaskBoard, sheet: Sheet, made: Points) -> BoardTables:
     """Return the board of these points, and its pairwise table."""
     names = [name for name, has in zip(sheet.cells.entrants, made.ranked, strict=True) if has]
-    found = _Found(names, made.points[:, made.ranked], sheet.complete[made.ranked], made.resamples)
+    points = made.points[:, made.ranked]
+    found = _Found(sheet.cells.tasks, names, points, sheet.complete[made.ranked], made.resamples, made.strata)
     standing, level = found.standing(spec), spec.uncertainty.level
     shown = _spread(made, made.points.sum(axis=0) * made.unit)
     drawn = None if found.drawn is None else _spread(made, found.drawn * (made.unit * sheet.n_tasks))
@@ -121,10 +125,12 @@ def assemble(spec: TaskBoard, sheet: Sheet, made: Points) -> BoardTables:
 class _Found:
     """The ranked entrants: their points [n_tasks, n_ranked], who of them is complete, and the resampled tasks."""
 
+    tasks: Sequence[str]
     names: Sequence[str]
     points: FloatArray
     complete: BoolArray
     resamples: Resamples | None
+    strata: Sequence[int]
 
     @property
     def drawn(self) -> FloatArray | None:
@@ -132,16 +138,19 @@ class _Found:
         return None if self.resamples is None or not self.names else self.resamples.means(self.points)
 
     def standing(self, spec: TaskBoard) -> BoardStanding | None:
-        """Rank everybody; the chance of being best is shared by the complete, who alone may be first."""
+        """Rank everybody; of who is not complete nothing more is known, so that those alone may be first who are."""
         if not self.names:
             return None
-        means, drawn, level = self.points.mean(axis=0), self.drawn, spec.uncertainty.level
-        standing = stand(means, drawn, level)
-        if drawn is None or self.complete.all() or not self.complete.any():
-            return standing
-        best = np.full(len(self.names), np.nan)
-        best[self.complete] = stand(means[self.complete], drawn[:, self.complete], level).p_best
-        return replace(standing, p_best=best)
+        return stand(self.points.mean(axis=0), self._spread(spec), spec.uncertainty.level)
+
+    def _spread(self, spec: TaskBoard) -> Spread | None:
+        """Return the mean points with tasks drawn by their names."""
+        named, strata = draw_named_tasks(spec.uncertainty, self.tasks), self.strata or [len(self.tasks)]
+        if named is None or max(strata) < MIN_UNITS:
+            return None
+        precision = Precision.of_strata(strata)
+        means = stratified_means(named, strata, self.points)
+        return Spread(means, [precision if complete else None for complete in self.complete.tolist()])
 
     def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
         """Compare the best-ranked with each other, in their order."""
@@ -149,8 +158,7 @@ class _Found:
             return _Pairs([], None, None)
         order = standing.order(self.names)[:MAX_COMPARED]
         pairs = compare_means(self.points[:, order], self.resamples, level=spec.uncertainty.level)
-        beats = None if self.drawn is None else probability_beats(self.drawn[:, order])
-        return _Pairs([self.names[at] for at in order], pairs, beats)
+        return _Pairs([self.names[at] for at in order], pairs, standing.contrasts(order))
 
 
 @dataclass(frozen=True)
@@ -159,32 +167,28 @@ class _Pairs:
 
     names: Sequence[str]
     pairs: PairStatistics | None
-    beats: FloatArray | None
+    contrasts: Contrasts | None
 
     def notes(self) -> Iterator[str]:
         """Say how many neighbours in the ranking differ by more than the choice of tasks could bring."""
-        if self.pairs is None or self.beats is None:
+        if self.contrasts is None or not self.contrasts.is_known.any():
             return
         at = np.arange(len(self.names) - 1)
-        low, high = self.pairs.skill_low[at, at + 1], self.pairs.skill_high[at, at + 1]
-        apart = int(((low > 0.0) | (high < 0.0)).sum())
+        apart = int(self.contrasts.separated[at, at + 1].sum())
         yield f"Of {len(at)} pairs of neighbours in the ranking, {apart} are separable."
 
-    def table(self, spec: TaskBoard, meta: dict[str, Any], n_ranked: int) -> Any:
+    def table(self, spec: TaskBoard, meta: dict[str, Any], n_ranked: int) -> Table | None:
         """Return the pairwise table; None where there is nobody to compare."""
-        if self.pairs is None:
+        if self.pairs is None or self.contrasts is None:
             return None
-        notes, effect = pairwise_notes(len(self.names), n_ranked), ("advantage", "Advantage")
-        return task_pairs_table(spec, self.names, self.pairs, self.beats, notes=notes, meta=meta, effect=effect)
+        compared = TaskPairs(self.names, self.pairs, self.contrasts)
+        return compared.advantages(spec, pairwise_notes(len(self.names), n_ranked), meta)
 
 
 def _placed(sheet: Sheet, made: Points, found: _Found, standing: BoardStanding | None) -> Iterator[tuple[Place, int]]:
-    """Yield the ranked from best to worst, then the others by name; without every task nobody may be first."""
+    """Yield the ranked from best to worst, then the others by name, each with what it has of the tasks."""
     positions = np.flatnonzero(made.ranked)
-    places = [
-        (place if found.complete[at] else place.without_interval(), int(positions[at]))
-        for place, at in (() if standing is None else standing.placed(found.names))
-    ]
+    places = [(place, int(positions[at])) for place, at in (() if standing is None else standing.placed(found.names))]
     places += [(Place(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~made.ranked).tolist()]
     for place, at in places:
         standing_of = sheet.roster.standing(place.entrant)

@@ -15,10 +15,11 @@ Record = Mapping[str, Cell]
 # How often or how probably A is better is no size of a difference.
 CHANCES = ("win_rate", "p_a_beats_b")
 # These are in the unit of the metric, so that they say by how much it is higher or lower; any other effect is named.
-IN_UNITS = ("advantage", "difference")
+IN_UNITS = ("advantage", "difference", "board_difference")
 EVEN = 0.5
 DIGITS, MOST_DIGITS = 3, 8
 MAX_SENTENCES = 3
+LEAST_P = 1e-4
 
 
 @dataclass(frozen=True)
@@ -47,20 +48,20 @@ class Pair:
 
 
 def effect_column(pairwise: Table) -> Column | None:
-    """Return the column of a pairwise table that says by how much two entrants differ: the one with an interval."""
+    """Return the column of a pairwise table by which the board compares two entrants: its contrast."""
+    declared = pairwise.meta.get("contrast")
     found = (column for column in pairwise.columns if column.interval and column.name not in CHANCES)
-    return next(found, None)
+    return next(iter(sorted(found, key=lambda column: column.name != declared)), None)
 
 
 def measured_by(pairwise: Table, manifest: Manifest, metric_words: Callable[[str], str] = str) -> Measured:
-    """Return what a pairwise table compares: the metric of its `meta`, or the score of a board that has none.
+    """Return what a pairwise table compares: the score or the metric of its `meta`, or the score of one that has none.
 
     `metric_words` says how a metric is written in a sentence where the manifest has no title for it.
     """
-    name = pairwise.meta.get("metric")
-    if name not in manifest.metrics:
-        effect = effect_column(pairwise)
-        return Measured("score", (effect and effect.direction) or "maximize")
+    name, effect = pairwise.meta.get("metric"), effect_column(pairwise)
+    if "score" in pairwise.meta or name not in manifest.metrics:
+        return Measured(str(pairwise.meta.get("score", "score")), (effect and effect.direction) or "maximize")
     metric = manifest.metrics[name]
     title = metric.title or metric_words(name)
     return Measured(f"mean {title}" if "advantage" in pairwise.column_names() else title, metric.direction)
@@ -128,8 +129,7 @@ def _not_separated(pair: Pair, measured: Measured, effect: str) -> str:
 
 def _favours_first(pair: Pair, measured: Measured, effect: str) -> bool:
     """Say whether the effect is in favour of A: a difference has the metric's own sign, another its column's."""
-    # The interval, which excludes zero, says it: a mean may lie outside of its own percentile interval.
-    above = _number(pair.forth, f"{effect}_lower") > 0.0
+    above = _number(pair.forth, effect) > 0.0
     if effect == "difference":
         return above != (measured.direction == "minimize")
     column = effect_column(pair.table)
@@ -139,19 +139,60 @@ def _favours_first(pair: Pair, measured: Measured, effect: str) -> bool:
 def _positive(row: Record, effect: str) -> Record:
     """Return the row with its effect turned so that it says by how much."""
     low, high = f"{effect}_lower", f"{effect}_upper"
-    if _number(row, low) > 0.0:
+    if _number(row, effect) > 0.0:
         return row
-    return {**row, effect: -_number(row, effect), low: -_number(row, high), high: -_number(row, low)}
+    known = isinstance(row.get(low), float)
+    ends = {low: -_number(row, high), high: -_number(row, low)} if known else {}
+    return {**row, effect: -_number(row, effect), **ends}
 
 
 def _interval(pair: Pair, row: Record, effect: str) -> str:
     meta = pair.table.meta
+    if row.get(f"{effect}_lower") is None:
+        return "(without an interval)"
     digits = _digits(row, effect)
     low, high = (format_number(_number(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
-    how = [str(meta["interval"])] if meta.get("interval") else []
+    how = [str(meta[key]) for key in ("contrast_interval", "interval") if meta.get(key)][:1]
     how += [f"{meta['n_resamples']:,} resamples"] if "n_resamples" in meta else []
     return "(" + ", ".join([f"{level}interval {low} to {high}", *how]) + ")"
+
+
+def chances(pair: Pair, measured: Measured) -> Sequence[str]:
+    """Return the sentence on the p-value of the board's contrast: the test, what it is of, and of how many pairs."""
+    p_value = pair.forth.get("p_value")
+    if not isinstance(p_value, float):
+        return ()
+    test, n_pairs = pair.table.meta.get("test", "test"), _n_pairs(pair.table)
+    shown = format_p(p_value)
+    alone = f"For this pair alone p {shown} ({test}, two-sided, of {measured.title})"
+    if n_pairs < 2:
+        return (f"{alone}.",)
+    word = "separable" if pair.forth.get("separable") is True else "not separable"
+    return (f"{alone}; with all pairs of the board tested at once the two are {word}.",)
+
+
+def _n_pairs(table: Table) -> int:
+    n_entrants = len(entrants_of(table))
+    return n_entrants * (n_entrants - 1) // 2
+
+
+def tested(pair: Pair, tests: Table | None) -> Sequence[str]:
+    """Return the sentences on the tests of each task: the test with its metric, its p-value and Holm's."""
+    records = [record for record in _records(tests, pair) if isinstance(record.get("p_value"), float)]
+    # Of the two directions the one that the data speak for.
+    likelier = [r for r in records if _number(r, "p_value") <= EVEN or r["entrant_a"] == pair.a]
+    by_task = {str(record["task"]): record for record in sorted(likelier, key=lambda r: -_number(r, "p_value"))}
+    return [
+        f"{record['test']}, on {task}: p {format_p(_number(record, 'p_value'))} that {record['entrant_a']} is better "
+        f"(one-sided; {format_p(_number(record, 'p_holm'))} by Holm's method, every pair counted once)."
+        for task, record in by_task.items()
+    ][:MAX_SENTENCES]
+
+
+def format_p(p_value: float) -> str:
+    """Return a p-value with its sign of relation: none is zero."""
+    return "< 0.0001" if p_value < LEAST_P else f"= {format_number(p_value, 4)}"
 
 
 def _number(row: Record, name: str) -> float:
@@ -161,10 +202,11 @@ def _number(row: Record, name: str) -> float:
 
 def _digits(row: Record, effect: str) -> int:
     """Return how many decimals show two digits of the largest number, and that a settled interval excludes zero."""
-    sizes = [abs(_number(row, name)) for name in (effect, f"{effect}_lower", f"{effect}_upper")]
+    names = [name for name in (effect, f"{effect}_lower", f"{effect}_upper") if row.get(name) is not None]
+    sizes = [abs(_number(row, name)) for name in names]
     smallest = min(sizes) if row.get("separable") is True else 1.0
-    enough = (n for n in range(DIGITS, MOST_DIGITS) if max(sizes) * 10**n >= 10 and smallest * 10**n >= 1)
-    return next(enough, MOST_DIGITS) if max(sizes) > 0.0 else DIGITS
+    enough = (n for n in range(DIGITS, MOST_DIGITS) if max(sizes, default=0.0) * 10**n >= 10 and smallest * 10**n >= 1)
+    return next(enough, MOST_DIGITS) if max(sizes, default=0.0) > 0.0 else DIGITS
 
 
 def examples_needed(

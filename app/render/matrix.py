@@ -10,9 +10,9 @@ from app.render.text import format_number
 from app.values.table import Cell, Table
 
 MAX_ENTRANTS = 40
-# What fills the square: how often A wins where a table has it, else how probably A is the better one.
-VALUES = ("win_rate", "p_a_beats_b")
-EVEN = 0.5
+# What fills the square: how probably A is better by the board's score; how often A wins where nothing was drawn.
+VALUES = ("p_a_beats_b", "win_rate")
+ONE_PERCENT = 0.01
 # With these a pair has several rows, which one square cannot show.
 SEVERAL = ("metric", "task")
 
@@ -21,7 +21,7 @@ SEVERAL = ("metric", "task")
 class MatrixCell:
     """How often, or how probably, a row's entrant beats a column's: text and shade from 0 (loses) to 8 (wins).
 
-    `is_settled` says that the interval excludes as many wins as losses, or no difference.
+    `is_settled` is the verdict of the board: the two are separable.
     """
 
     text: str
@@ -58,7 +58,9 @@ def build_matrix(table: Table) -> Matrix | None:
 
 
 def _value(table: Table) -> str:
-    return next(name for name in VALUES if name in table.column_names())
+    there = [name for name in VALUES if name in table.column_names()]
+    filled = (name for name in there if any(isinstance(row[table.index(name)], float) for row in table.rows))
+    return next(filled, there[0])
 
 
 def order_by_wins(table: Table) -> tuple[str, ...]:
@@ -86,14 +88,13 @@ def _cell(pair: Mapping[str, Cell] | None, a: str, b: str, value: str) -> Matrix
     rate = None if pair is None or a == b else pair[value]
     if pair is None or not isinstance(rate, float):
         return None
-    return MatrixCell(format_number(100 * rate, 0), min(int(rate * 9), 8), _is_settled(pair, value))
+    text = format_number(100 * rate, 0) if value == "win_rate" else _percent(rate)
+    return MatrixCell(text, min(int(rate * 9), 8), pair.get("separable") is True)
 
 
-def _is_settled(pair: Mapping[str, Cell], value: str) -> bool:
-    if value != "win_rate":
-        return pair.get("separable") is True
-    low, high = pair["win_rate_lower"], pair["win_rate_upper"]
-    return isinstance(low, float) and isinstance(high, float) and (low > EVEN or high < EVEN)
+def _percent(share: float) -> str:
+    """Return a probability in hundredths; what is beyond the first and the last is said to be so."""
+    return "<1" if share < ONE_PERCENT else ">99" if share > 1.0 - ONE_PERCENT else format_number(100 * share, 0)
 
 
 def entrant_numbers(entrants: Sequence[str]) -> list[tuple[int, str]]:

@@ -45,18 +45,20 @@ def _total(table: Table, name: str) -> str:
 
 
 def leader_sentence(table: Table) -> str | None:
-    """Say who may be the best by the rank intervals; None for a table without them."""
-    if not {"rank", "rank_low", "rank_high", "entrant"} <= set(table.column_names()):
+    """Say who may be the best by the confidence sets of all ranks at once; None for a table without them."""
+    if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
         return None
-    ranked = sorted((r for r in table.records() if r["rank_low"] is not None), key=lambda r: float(r["rank"] or 0))
-    leading = [str(record["entrant"]) for record in ranked if record["rank"] == 1]
-    rivals = [str(record["entrant"]) for record in ranked if record["rank"] != 1 and record["rank_low"] == 1]
-    if not leading:
+    ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
+    leading = [r for r in ranked if r["rank"] == 1]
+    rivals = [str(r["entrant"]) for r in ranked if r["rank"] != 1 and r["may_be_first"]]
+    if all(record["may_be_first"] is None for record in ranked):
         return None
-    leader = _named(leading)
+    leader = _named([str(record["entrant"]) for record in leading])
+    if unsure := [str(record["entrant"]) for record in leading if record["may_be_first"] is None]:
+        leader += f" (how sure the score of {_named(unsure)} is, is not known)"
     if not rivals:
-        return f"First: {leader}. Nobody else's rank interval reaches 1."
-    return f"First: {leader}; not separable from first by this data: {_named(rivals)}."
+        return f"First: {leader}. By this data nobody else may be first."
+    return f"First: {leader}; by this data also these may be first: {_named(rivals)}."
 
 
 def _named(names: Sequence[str]) -> str:
@@ -65,21 +67,17 @@ def _named(names: Sequence[str]) -> str:
 
 
 def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:
-    """Return the rows before which all rank intervals end, so that the rows above and below are set apart.
+    """Return the rows before which a group ends: all above are separable from all below.
 
     Empty unless the rows stand in the order of their ranks: between rows sorted otherwise a line means nothing.
     """
-    if not {"rank", "rank_low", "rank_high"} <= set(table.column_names()):
+    if not {"rank", "group"} <= set(table.column_names()):
         return frozenset()
-    at = [table.index(name) for name in ("rank", "rank_low", "rank_high")]
-    spans = [[cell for i in at if isinstance(cell := row[i], int)] for row in rows]
-    if any(len(span) < len(at) for span in spans) or spans != sorted(spans, key=lambda span: span[0]):
+    at = [table.index(name) for name in ("rank", "group")]
+    places = [[cell for i in at if isinstance(cell := row[i], int)] for row in rows]
+    if any(len(place) < len(at) for place in places) or places != sorted(places, key=lambda place: place[0]):
         return frozenset()
-    return frozenset(
-        position
-        for position in range(1, len(spans))
-        if max(span[2] for span in spans[:position]) < min(span[1] for span in spans[position:])
-    )
+    return frozenset(at for at in range(1, len(places)) if places[at][1] != places[at - 1][1])
 
 
 def legend(columns: Sequence[Column]) -> list[tuple[str, Entry]]:

@@ -15,6 +15,8 @@ MINUS, DASH = "−", "–"
 DIGITS = 3
 # Of these no one is zero: what would be shown as zero is said to be below the last digit.
 P_VALUES = ("p_value", "p_holm")
+# Of these no one is certain: they are shares of resamples, and those are some of many.
+PROBABILITIES = ("p_best", "p_a_beats_b")
 # Beyond this nobody counts the digits, and one such number would push every column off the screen.
 LARGEST_IN_FULL = 1e7
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -28,12 +30,22 @@ def format_cell(column: Column, cell: Cell) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, float):
         digits = DIGITS if column.digits is None else column.digits
+        if column.name in PROBABILITIES:
+            return format_probability(cell, digits)
         least = 10.0**-digits
         is_below = column.name in P_VALUES and 0.0 < cell < least
         return f"< {format_number(least, digits)}" if is_below else format_number(cell, digits)
     if isinstance(cell, int):
         return format_number(cell, 0)
     return in_seconds(datetime.fromisoformat(cell)) if column.kind == "time" else cell
+
+
+def format_probability(share: float, digits: int) -> str:
+    """Return a probability that was estimated from resamples: near 0 and 1 it is said to be beyond the last digit."""
+    least = 10.0**-digits
+    if share < least:
+        return f"< {format_number(least, digits)}"
+    return f"> {format_number(1.0 - least, digits)}" if share > 1.0 - least else format_number(share, digits)
 
 
 def format_number(number: float, digits: int) -> str:

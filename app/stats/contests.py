@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from app.stats.arrays import BoolArray, FloatArray, IntArray, share
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.checks import InvalidArgument, require_finite, require_shape
-from app.stats.interval import TIE
+from app.stats.interval import TIE, probability_beats
 from app.stats.pair_loops import Signs, pair_variances
 
 T = TypeVar("T", bound=np.generic)
@@ -31,12 +31,18 @@ class Contests:
 
     `points` is [n_entrants], `replicates` [n_resamples, n_entrants]. `freedom` [n_entrants] are the degrees of freedom
     of each entrant's spread, such as units − 1; NaN for an entrant without replicates, whose column holds its point.
+    `inflation` [n_entrants] is by how much the variance of the replicates falls short of an unbiased one, where that is
+    not 1 + 2 / freedom: exponential weights of n units give a mean the variance σ̂² / (n + 1), unbiased is σ̂² / (n − 1).
+    `in_steps` says that scores move in steps, as ranks do: then the share of the resamples in which a difference has
+    the other sign counts too, as a difference of one step may be large beside its own standard error by chance.
     Raises InvalidArgument for arrays of other shapes, for a number that is not finite, and for freedom below 1.
     """
 
     points: FloatArray
     replicates: FloatArray
     freedom: FloatArray
+    inflation: FloatArray | None = None
+    in_steps: bool = False
 
     def __post_init__(self) -> None:
         require_shape("points", self.points, "[n_entrants]")
@@ -90,11 +96,25 @@ class Contests:
 
     @cached_property
     def errors(self) -> FloatArray:
-        """Return the standard error of each difference, [n_entrants, n_entrants].
+        """Return the standard error of each difference, [n_entrants, n_entrants], unbiased by the larger inflation."""
+        if self.inflation is None:
+            return self.drawn * np.sqrt(1.0 + 2.0 / self.pair_freedom)
+        own = np.where(self.has_spread, self.inflation, 1.0)
+        return self.drawn * np.sqrt(np.maximum(own[:, None], own[None, :]))
 
-        Exponential weights of n units give a mean the variance σ̂² / (n + 1), with σ̂² over n; unbiased is σ̂² / (n − 1).
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """Return each |difference| in its standard errors, [n_entrants, n_entrants]; infinite where there is none.
+
+        For scores in steps no more than the normal quantile of the share of resamples with the other sign.
         """
-        return self.drawn * np.sqrt(1.0 + 2.0 / self.pair_freedom)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.abs(self.differences) / self.errors
+            if self.in_steps:
+                won = probability_beats(self.replicates)
+                turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors
+                found = np.minimum(found, turned)
+        return np.where(self.drawn > 0.0, found, np.inf)
 
     def signs(self, critical: FloatArray, safe: float) -> Signs:
         """Return 1 where row is above column by more than its critical value [n_entrants], −1 where below, else 0.
@@ -107,22 +127,17 @@ class Contests:
         """
         steps, place = self._grid
         values = np.where(steps < FEW_UNITS - 1.0, np.maximum(critical, safe)[:, None], critical[:, None])
-        quantiles = -stdtrit(steps[None, :], ndtr(-values))
-        far = np.abs(self.differences) > _look_up(quantiles, place) * self.errors
-        is_sure = _sign_test(steps)[None, :] > values
-        far &= (self.drawn > 0.0) | _look_up(is_sure, place)
+        far = self.sizes > _look_up(-stdtrit(steps[None, :], ndtr(-values)), place)
+        far &= (self.drawn > 0.0) | _look_up(_sign_test(steps)[None, :] > values, place)
         far &= np.where(self.differences > 0.0, self.has_spread[:, None], self.has_spread[None, :])
         return np.where(far, np.sign(self.differences), 0.0).astype(np.int8)
 
     def p_values(self, at: IntArray) -> FloatArray:
-        """Return the two-sided p-value of each difference among some entrants, by itself, [n_at, n_at]; 1 for a tie.
-
-        NaN where neither has replicates.
-        """
+        """Return the two-sided p-value of each difference among some entrants, by itself, [n_at, n_at]; 1 for a tie."""
         square = np.ix_(at, at)
-        differences, errors, freedom = self.differences[square], self.errors[square], self.pair_freedom[square]
-        tails = np.where(errors > 0.0, stdtr(freedom, -np.abs(share(differences, errors))), ndtr(-_sign_test(freedom)))
-        found: FloatArray = np.where(differences == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
+        sizes, freedom = self.sizes[square], self.pair_freedom[square]
+        tails = np.where(np.isinf(sizes), ndtr(-_sign_test(freedom)), stdtr(freedom, -sizes))
+        found: FloatArray = np.where(self.differences[square] == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
         return found
 
     def margins(self, at: IntArray, level: float) -> FloatArray:

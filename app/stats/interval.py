@@ -7,7 +7,7 @@ metric's own unit; ranks count from 1, which is the best.
 import numpy as np
 
 from app.stats.arrays import FloatArray, IntArray
-from app.stats.checks import InvalidArgument, require_integers, require_level, require_numbers, require_shape
+from app.stats.checks import InvalidArgument, require_level, require_numbers, require_shape
 
 TIE = 1e-12
 """Replicate scores nearer than this are a tie: they differ by the rounding of sums only."""
@@ -57,40 +57,20 @@ def competition_ranks(scores: FloatArray) -> IntArray:
     return ranks
 
 
-def rank_interval(ranks: IntArray, level: float) -> tuple[IntArray, IntArray]:
-    """Return the lowest and highest rank, [n_entrants] each, that hold `level` of ranks [n_resamples, n_entrants].
+def probability_best(scores: FloatArray) -> FloatArray:
+    """Return the share of scores [n_resamples, n_entrants] in which each entrant is first, [n_entrants].
 
-    The quantiles are observed ranks, the inverse of the distribution function: an interval of ranks has no fractions.
-    Raises InvalidArgument for a level outside (0, 1), for no resample, and for ranks that are no whole numbers from 1.
-    Source: Efron & Tibshirani 1993, section 13.3, of the ranks; quantiles are definition 1 of Hyndman & Fan 1996.
-
-    >>> rank_interval(np.array([[1], [1], [2], [3]]), 0.5)
-    (array([1]), array([2]))
-    """
-    require_level(level)
-    _require_ranks(ranks)
-    tail = (1.0 - level) / 2.0
-    low = np.quantile(ranks, tail, axis=0, method="inverted_cdf")
-    high = np.quantile(ranks, 1.0 - tail, axis=0, method="inverted_cdf")
-    return low.astype(np.int64), high.astype(np.int64)
-
-
-def probability_best(ranks: IntArray) -> FloatArray:
-    """Return the share of resamples in which each entrant is first, [n_entrants], of ranks [n_resamples, n_entrants].
-
-    Those who tie for the first place share it, so the shares sum to one; larger is better.
-    Raises InvalidArgument for no resample, for ranks that are no whole numbers from 1, and where nobody is first.
+    Those nearer to the largest than TIE are first with it and share the place, so the shares sum to one.
+    Raises InvalidArgument for no resample and for NaN.
     Source: by definition, the bootstrap's estimate of P(rank = 1).
 
-    >>> probability_best(np.array([[1, 2], [1, 1]])).tolist()
+    >>> probability_best(np.array([[2.0, 1.0], [1.0, 1.0]])).tolist()
     [0.75, 0.25]
     """
-    _require_ranks(ranks)
-    first = (ranks == 1).astype(np.float64)
-    n_first = first.sum(axis=1, keepdims=True)
-    if not n_first.all():
-        raise InvalidArgument(f"ranks has nobody first in resample {int(np.argmin(n_first))}; expected a rank of 1")
-    best: FloatArray = (first / n_first).mean(axis=0)
+    require_shape("scores", scores, "[n_resamples]", "[n_entrants]")
+    require_numbers("scores", scores)
+    first = scores >= scores.max(axis=1, keepdims=True) - TIE
+    best: FloatArray = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
     return best
 
 
@@ -113,8 +93,3 @@ def probability_beats(scores: FloatArray) -> FloatArray:
             margin = scores[:, [row]] - scores
             beats[row] = (margin > TIE).mean(axis=0) + 0.5 * (~(np.abs(margin) > TIE)).mean(axis=0)
     return beats
-
-
-def _require_ranks(ranks: IntArray) -> None:
-    require_shape("ranks", ranks, "[n_resamples]", "n_entrants")
-    require_integers("ranks", ranks, low=1)

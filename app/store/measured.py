@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.coverage import Coverage
 from app.boards.measured import Estimate, Measurement
+from app.boards.spread import Precision
 from app.db.driver import bulk_cursor
 from app.db.models import Entry, Measured
 from app.store.packing import pack, unpack
@@ -84,6 +85,7 @@ def pack_measurement(measurement: Measurement) -> bytes:
         "rows": {name: [list(row) for row in rows] for name, rows in measurement.rows.items()},
         "facts": dict(measurement.facts),
         "replicates": list(measurement.replicates),
+        "precision": {name: asdict(precision) for name, precision in measurement.precision.items()},
         "losses": list(measurement.losses),
         "coverage": asdict(measurement.coverage),
         "held": None if measurement.held is None else [list(each) for each in measurement.held],
@@ -100,6 +102,7 @@ def unpack_measurement(content: bytes) -> Measurement:
         entrant=document["entrant"],
         estimates={name: Estimate.from_stored(estimate) for name, estimate in document["estimates"].items()},
         replicates={name: arrays[f"replicates{at}"] for at, name in enumerate(document["replicates"])},
+        precision={name: Precision(**kept) for name, kept in document["precision"].items()},
         rows={name: tuple(tuple(row) for row in rows) for name, rows in document["rows"].items()},
         facts=document["facts"],
         losses={name: arrays[f"losses{at}"] for at, name in enumerate(document["losses"])},

@@ -12,7 +12,17 @@ from starlette.responses import Response
 from app.errors import FieldRejected, NotFound, Problem
 from app.kinds.known import kind_of
 from app.names import clip_for_message
-from app.render.against import Pair, entrants_of, examples_needed, find_pair, measured_by, rows_of_pair, verdict
+from app.render.against import (
+    Pair,
+    chances,
+    entrants_of,
+    examples_needed,
+    find_pair,
+    measured_by,
+    rows_of_pair,
+    tested,
+    verdict,
+)
 from app.render.pages import ShownTable
 from app.render.table_page import TableView
 from app.store import benchmarks, snapshots
@@ -79,7 +89,12 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
     measured = measured_by(view.table, manifest, pages.metric_words)
     return Compared(
         pair,
-        (verdict(pair, measured), *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest))),
+        (
+            verdict(pair, measured),
+            *chances(pair, measured),
+            *tested(pair, tests),
+            *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest)),
+        ),
         rows_of_pair(view.table, a, b, both_orders=False),
         None if comparisons is None else _some(rows_of_pair(comparisons, a, b, both_orders=False)),
         None if tests is None else _some(rows_of_pair(tests, a, b, both_orders=True)),

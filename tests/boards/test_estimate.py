@@ -133,17 +133,23 @@ def test_a_labelled_entrant_stands_without_a_rank() -> None:
 
 
 def test_one_seed_has_a_point_and_no_interval_and_says_so() -> None:
-    """The others' ranks have intervals all the same."""
-    table = board(
-        measure(rows({0: [1.0, 0.0, 1.0, 0.0]}), "one"), measure(rows(GOOD), "good"), measure(rows(POOR), "poor")
-    )
+    """The others' ranks have intervals all the same, and it takes the first place from nobody."""
+    good = {seed: [1.0, 1.0, 1.0, float(seed % 2)] for seed in range(9)}
+    poor = {seed: [0.0, 0.0, float(seed % 2), 0.0] for seed in range(9)}
+    evidence = {"one": rows({0: [1.0] * 36}), "good": rows(good), "poor": rows(poor)}
+    # Without a grid who has fewer seeds would stand behind; under one that asks for 36 episodes they are side by side.
+    table = board(*(replace(measure(scores, name), held=None) for name, scores in evidence.items()))
     by_name = {row["entrant"]: row for row in table.records()}
 
-    assert (by_name["one"]["success"], by_name["one"]["success_lower"]) == (0.5, None)
-    assert (by_name["one"]["rank_low"], by_name["one"]["p_best"]) == (None, None)
-    assert (by_name["good"]["rank_low"], by_name["good"]["rank_high"]) == (1, 1)
+    assert (by_name["one"]["rank"], by_name["one"]["success"], by_name["one"]["success_lower"]) == (1, 1.0, None)
+    assert [by_name["one"][name] for name in ("rank_low", "p_best", "may_be_first", "group")] == [None] * 4
+    assert (by_name["good"]["rank_low"], by_name["good"]["rank_high"], by_name["good"]["p_best"]) == (1, 2, 1.0)
+    assert (by_name["good"]["may_be_first"], by_name["poor"]["may_be_first"]) == (True, False)
     assert "No rank interval, fewer than two clusters to resample: one." in table.notes
-    assert "The other rank intervals take these scores as they are." in table.notes
+    assert (
+        "How sure these scores are is not known: nobody is said to be below them, others may be above them."
+        in table.notes
+    )
 
 
 def test_an_entrant_without_a_value_stands_last_without_a_rank() -> None:

@@ -35,12 +35,13 @@ def test_an_interval_is_two_details_behind_its_number() -> None:
 
 def test_a_board_begins_and_ends_as_every_board() -> None:
     """The method's own columns stand between the entrant and the ends of the rank."""
-    rows = [(Place("A", 1, 1, 2, 0.75), "abc"), (Place("B"), "d")]
+    rows = [(Place("A", 1, 1, 2, 0.75, True, 1), "abc"), (Place("B"), "d")]
     table = board_table(SPEC, [LENGTH], rows, (), {})
 
     assert table.column_names()[:6] == ("rank", "entrant", "length", "rank_low", "rank_high", "p_best")
-    assert [row[:6] for row in table.rows] == [(1, "A", 3, 1, 2, 0.75), (None, "B", 1, None, None, None)]
-    assert table.column_names()[6:] == tuple(field.column.name for field in coverage.FIELDS)
+    assert table.column_names()[6:8] == ("may_be_first", "group")
+    assert [row[:8] for row in table.rows] == [(1, "A", 3, 1, 2, 0.75, True, 1), (None, "B", 1, *[None] * 5)]
+    assert table.column_names()[8:] == tuple(field.column.name for field in coverage.FIELDS)
 
 
 def test_a_column_of_every_board_is_there_for_a_while() -> None:

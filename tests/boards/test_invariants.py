@@ -13,7 +13,12 @@ from app.stats.resample import Resamples
 from app.values.table import Table
 from tests.cases.boards import CASES, ENTRANTS, MIRRORED, OF_ROWS, Case, given
 
-EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.direction}")
+
+def _name(case: Case) -> str:
+    return f"{case.name}-{case.direction}"
+
+
+EVERY = pytest.mark.parametrize("case", CASES, ids=_name)
 Rows = dict[str, dict[str, Any]]
 
 
@@ -56,9 +61,12 @@ def test_a_rank_lies_in_its_interval(case: Case) -> None:
         assert 1 <= row["rank_low"] <= row["rank"] <= row["rank_high"] <= len(ENTRANTS)
 
 
-@EVERY
+@pytest.mark.parametrize("case", [case for case in CASES if case.name != "ndcg"], ids=_name)
 def test_who_is_far_ahead_or_behind_has_no_other_rank(case: Case) -> None:
-    """Best keeps the first rank and Poor the last in nearly every resample; one of the two between may be either."""
+    """Best has the first rank and Poor the last, and nothing else is possible; either of the two between may be it.
+
+    Not so by NDCG, of which 24 groups are too few to tell Best from the two.
+    """
     rows = by_entrant(case.build(given()))
 
     assert (rows["Best"]["rank_low"], rows["Best"]["rank_high"]) == (1, 1)

@@ -72,10 +72,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a level of NaN": (lambda: interval.percentile_interval(SOME, NAN), "level is nan"),
     "an interval of nothing": (lambda: interval.percentile_interval(np.zeros((0, 2)), 0.9), "n_resamples >= 1"),
     "an interval of one axis": (lambda: interval.percentile_interval(ONES, 0.9), "shape (2,)"),
-    "a rank interval of fractions": (lambda: interval.rank_interval(SOME, 0.9), "ranks is of type float64"),  # type: ignore[arg-type]
-    "a rank of zero": (lambda: interval.rank_interval(np.array([[0, 1]]), 0.9), "ranks holds 0 to 1"),
-    "a rank interval of no level": (lambda: interval.rank_interval(np.array([[1, 2]]), 2.0), "level is 2.0"),
-    "nobody first": (lambda: interval.probability_best(np.array([[1, 2], [2, 2]])), "nobody first in resample 1"),
+    "first among NaN": (lambda: interval.probability_best(GAP), "scores holds NaN, first at (0, 1)"),
     "beaten by NaN": (lambda: interval.probability_beats(GAP), "scores holds NaN, first at (0, 1)"),
     "no resample": (lambda: resample.draw_counts(3, 0, RNG), "n_resamples is 0"),
     "half a resample": (lambda: resample.draw_counts(3, 1.5, RNG), "n_resamples is 1.5"),  # type: ignore[arg-type]
@@ -213,15 +210,6 @@ def test_a_share_of_nothing_is_none() -> None:
 
     assert np.isnan(classification.class_scores(np.array([[0.0, 2.0], [0.0, 1.0]])).precision[0])
     assert (nothing.ndcg.tolist(), nothing.average_precision.tolist()) == ([0.0], [0.0])
-
-
-@pytest.mark.parametrize(("level", "ends"), [(0.85, (2, 4)), (0.95, (1, 5)), (0.5, (2, 2))])
-def test_a_rank_interval_by_hand(level: float, ends: tuple[int, int]) -> None:
-    """Of 20 ranks in order, 85 % lie from the 2nd to the 19th, 95 % from the 1st to the 20th, half from 5th to 15th."""
-    ranks = np.array([1, *[2] * 16, 3, 4, 5])[:, None]
-    low, high = interval.rank_interval(ranks, level)
-
-    assert (low.item(), high.item()) == ends
 
 
 def test_the_deviation_of_mcnemar_is_the_samples() -> None:

@@ -10,7 +10,6 @@ from app.stats.interval import (
     percentile_interval,
     probability_beats,
     probability_best,
-    rank_interval,
 )
 from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
 from app.stats.resample import Resamples, board_generator, draw_counts
@@ -128,15 +127,8 @@ def test_chances_by_hand() -> None:
     """One replicate won, one tied."""
     scores = np.array([[2.0, 1.0], [1.0, 1.0]])
 
-    assert probability_best(competition_ranks(scores)).tolist() == [0.75, 0.25]
+    assert probability_best(scores).tolist() == [0.75, 0.25]
     assert probability_beats(scores).tolist() == [[0.5, 0.75], [0.25, 0.5]]
-
-
-def test_rank_intervals_are_ranks() -> None:
-    """The ends are ranks that occurred."""
-    low, high = rank_interval(np.array([[1], [1], [2], [3]]), 0.9)
-
-    assert (low.tolist(), high.tolist()) == ([1], [3])
 
 
 @pytest.mark.slow

@@ -21,16 +21,16 @@ columns: {entrant: model, task: task, leaked: null}
 metrics:
   MASE: {direction: minimize, min: 0, title: scaled error}
   ACC: {direction: maximize}
-tasks: [{id: t1}, {id: t2}, {id: t3}, {id: t4}]
+tasks: [{id: t1}, {id: t2}, {id: t3}, {id: t4}, {id: t5}, {id: t6}, {id: t7}, {id: t8}]
 leaderboards:
   - {name: skill, method: skill_score, metric: MASE, baseline: Base, missing: impute}
   - {name: error, method: mean, metric: MASE}
   - {name: accuracy, method: mean, metric: ACC}
 """
 ROWS = {
-    "Base": ((1.0, 0.5), (2.0, 0.5), (4.0, 0.5), (3.0, 0.5)),
-    "Good": ((0.5, 0.9), (1.0, 0.8), (2.0, 0.9), (1.5, 0.8)),
-    "Like": ((0.9, 0.6), (2.1, 0.4), (3.9, 0.6), (3.1, 0.4)),
+    "Base": ((1.0, 0.5), (2.0, 0.5), (4.0, 0.5), (3.0, 0.5)) * 2,
+    "Good": ((0.5, 0.9), (1.0, 0.8), (2.0, 0.9), (1.5, 0.8)) * 2,
+    "Like": ((0.9, 0.6), (2.1, 0.4), (3.9, 0.6), (3.1, 0.4)) * 2,
 }
 HOME = "/benchmarks/duel/leaderboards"
 
@@ -92,7 +92,7 @@ def test_a_smaller_error_is_said_to_be_lower(site: Site) -> None:
     said = sentence(site, "error", "Good", "Base")
 
     assert said.startswith("Good’s mean scaled error is lower than Base’s by 1.250 (95 % interval ")
-    assert said.endswith(", percentile bootstrap over tasks, 1,000 resamples).")
+    assert said.endswith(", Student's t of resampled differences, drawn by name, 1,000 resamples).")
 
 
 def test_the_better_one_is_named_first_whoever_is_asked_for_first(site: Site) -> None:
@@ -110,12 +110,12 @@ def test_a_larger_share_is_said_to_be_higher(site: Site) -> None:
 
 
 def test_a_skill_is_said_of_the_better_one(site: Site) -> None:
-    """Half the error on every task is a skill of one half; the other way round it would be −1."""
+    """Half the error on every task is a skill of one half: alike everywhere, so no interval can be taken from it."""
     publish(site)
 
     said = sentence(site, "skill", "Base", "Good")
 
-    assert said.startswith("Good is better than Base on scaled error: skill score 0.500 (95 % interval 0.500 to 0.500")
+    assert said == "Good’s skill score on scaled error is higher than Base’s by 0.500 (without an interval)."
 
 
 def test_what_the_data_do_not_separate_is_said_so(site: Site) -> None:
@@ -246,3 +246,31 @@ def test_an_unknown_board_has_no_pairs(site: Site) -> None:
     publish(site)
 
     assert site.http.get(f"{HOME}/nothing/against").status_code == 404
+
+
+def test_the_page_says_the_test_its_metric_and_its_p(site: Site) -> None:
+    """Of the pair alone, and whether it holds with all pairs of the board."""
+    publish(site)
+    notes = site.http.get(f"{HOME}/error/against.json", params={"a": "Good", "b": "Base"}).json()["notes"]
+
+    assert notes[1].startswith("For this pair alone p = 0.00")
+    assert notes[1].endswith(
+        " (t test of the difference over resamples, two-sided, of mean scaled error); "
+        "with all pairs of the board tested at once the two are separable."
+    )
+
+
+@pytest.mark.parametrize("board", ["skill", "error"])
+def test_square_table_and_page_say_the_same_of_a_pair(site: Site, board: str) -> None:
+    """One verdict for each pair: the dot of the square, the flag of the row, the sentence, and who may be first."""
+    publish(site)
+    pairs = site.http.get(f"{HOME}/{board}/pairwise.json").json()["rows"]
+    square = site.http.get(f"{HOME}/{board}/pairwise").text
+    first = {row["entrant"]: row["may_be_first"] for row in site.http.get(f"{HOME}/{board}.json").json()["rows"]}
+    apart = {(row["entrant_a"], row["entrant_b"]) for row in pairs if row["separable"]}
+
+    assert apart == {("Good", "Base"), ("Base", "Good"), ("Good", "Like"), ("Like", "Good")}
+    assert first == {"Good": True, "Base": False, "Like": False}
+    assert square.count("settled") == len(apart)
+    for a, b in (("Good", "Base"), ("Like", "Base")):
+        assert sentence(site, board, a, b).startswith("The data do not separate") == ((a, b) not in apart)

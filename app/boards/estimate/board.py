@@ -17,6 +17,7 @@ from app.boards.estimate.pairs import pairwise
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.held import measured_roster
 from app.boards.measured import ALL_EQUAL, Estimate, EvidenceWords, MeasuredEvidence, Measurement, calibrated_cells
+from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, Place, board_table, stand, unranked_places
 from app.boards.tables import BoardTables, sentences
 from app.errors import BoardUnavailable, Unavailable
@@ -38,25 +39,16 @@ class Ranked:
     contenders: tuple[Measurement, ...]
     others: tuple[Measurement, ...]
     standing: BoardStanding | None
-    replicates: FloatArray | None
     roster: Roster
     metric: str
     sign: float
 
-    def has_spread(self, metric: str) -> list[bool]:
-        """Say of each contender whether there are replicates of its score."""
-        return [metric in measurement.replicates for measurement in self.contenders]
-
-    def placed(self, metric: str) -> list[tuple[Place, Measurement]]:
+    def placed(self) -> list[tuple[Place, Measurement]]:
         """Return everybody's place; who has no replicates of the score has no interval of the rank."""
-        places = (
-            []
-            if self.standing is None
-            else [self.standing.place(at, m.entrant) for at, m in enumerate(self.contenders)]
-        )
-        spread = self.has_spread(metric)
-        own = [place if has else place.without_interval() for place, has in zip(places, spread, strict=True)]
-        return [*zip(own, self.contenders, strict=True), *self._below(metric)]
+        places = [] if self.standing is None else [
+            (self.standing.place(at, m.entrant), m) for at, m in enumerate(self.contenders)
+        ]  # fmt: skip
+        return [*places, *self._below(self.metric)]
 
     def _below(self, metric: str) -> Iterator[tuple[Place, Measurement]]:
         """Yield who is behind the contenders, who stands apart, and last who is labelled or has no score."""
@@ -95,34 +87,43 @@ def assemble_board(
     words = evidence.words(manifest, spec)
     fields = _fields(manifest, spec, words, measurements)
     notes, meta = _notes(spec, words, ranked), _meta(manifest, spec, words, measurements)
-    placed = ranked.with_coverage(ranked.placed(spec.ranked))
+    placed = ranked.with_coverage(ranked.placed())
     board = board_table(spec, list(fields), placed, notes, meta)
-    pairs = pairwise(manifest, spec, ranked.contenders, ranked.replicates)
+    pairs = pairwise(manifest, spec, ranked.contenders, ranked.standing)
     return BoardTables(board, pairs, evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others]))
 
 
 def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Ranked:
     """Order the contenders by the ranking metric, best first, names deciding between equals."""
-    sign = -1.0 if manifest.metrics[spec.ranked].direction == "minimize" else 1.0
+    sign = sign_of(manifest, spec.ranked)
     scored = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
     roster = measured_roster(scored)
     contenders = [m for m in scored if m.entrant in roster.ranked]
     others = [m for m in measurements if m not in contenders]
     if not contenders:
-        return Ranked((), tuple(others), None, None, roster, spec.ranked, sign)
-    points = np.array([sign * float(_point(m, spec.ranked) or 0.0) for m in contenders])
-    replicates = _replicates(spec, contenders, sign)
-    standing = stand(points, replicates, spec.uncertainty.level)
-    order = standing.order([m.entrant for m in contenders])
-    return Ranked(
-        tuple(contenders[at] for at in order),
-        tuple(others),
-        stand(points[order], None if replicates is None else replicates[:, order], spec.uncertainty.level),
-        None if replicates is None else replicates[:, order],
-        roster,
-        spec.ranked,
-        sign,
-    )
+        return Ranked((), tuple(others), None, roster, spec.ranked, sign)
+    order = stand(points_of(manifest, spec.ranked, contenders), None, spec.uncertainty.level)
+    ordered = [contenders[at] for at in order.order([m.entrant for m in contenders])]
+    standing = standing_by(manifest, spec, spec.ranked, ordered)
+    return Ranked(tuple(ordered), tuple(others), standing, roster, spec.ranked, sign)
+
+
+def standing_by(
+    manifest: Manifest, spec: EstimateBoard, metric: str, contenders: Sequence[Measurement]
+) -> BoardStanding:
+    """Return the standing of contenders, in their order, by a metric of which each has a value."""
+    points = points_of(manifest, metric, contenders)
+    return stand(points, _spread(manifest, metric, contenders, points), spec.uncertainty.level)
+
+
+def points_of(manifest: Manifest, metric: str, contenders: Sequence[Measurement]) -> FloatArray:
+    """Return the values of a metric, larger being better."""
+    return sign_of(manifest, metric) * np.array([float(_point(m, metric) or 0.0) for m in contenders])
+
+
+def sign_of(manifest: Manifest, metric: str) -> float:
+    """Return what turns values of a metric so that larger is better."""
+    return -1.0 if manifest.metrics[metric].direction == "minimize" else 1.0
 
 
 def _point(measurement: Measurement, metric: str) -> float | None:
@@ -133,21 +134,22 @@ def _reason(measurement: Measurement, metric: str) -> str | None:
     return measurement.estimates.get(metric, NOTHING).reason
 
 
-def _replicates(spec: EstimateBoard, contenders: Sequence[Measurement], sign: float) -> FloatArray | None:
-    """Return [n_resamples, n_contenders]; None when nobody has a spread to draw from.
+def _spread(manifest: Manifest, metric: str, contenders: Sequence[Measurement], points: FloatArray) -> Spread | None:
+    """Return the replicates of all; None when nobody has any.
 
-    Who has none keeps the same score in every resample. A resample in which the metric is undefined for anyone ranks
-    nobody and is left out.
+    Who has none keeps the same score in every resample, and so does a resample in which a metric is undefined.
     """
-    drawn = [m.replicates.get(spec.ranked) for m in contenders]
-    if all(column is None for column in drawn):
+    drawn = [m.replicates.get(metric) for m in contenders]
+    n_drawn = max((len(column) for column in drawn if column is not None), default=0)
+    if not n_drawn:
         return None
-    n_drawn = max(len(column) for column in drawn if column is not None)
-    fixed = [np.full(n_drawn, _point(m, spec.ranked), dtype=np.float64) for m in contenders]
-    columns = [same if column is None else column for column, same in zip(drawn, fixed, strict=True)]
-    replicates = sign * np.column_stack(columns)
-    replicates = replicates[~np.isnan(replicates).any(axis=1)]
-    return replicates if len(replicates) else None
+    replicates = np.tile(points, (n_drawn, 1))
+    for at, column in enumerate(drawn):
+        if column is not None:
+            known = ~np.isnan(column)
+            replicates[known, at] = sign_of(manifest, metric) * column[known]
+    return Spread(replicates, [None if column is None else m.precision[metric]
+                               for m, column in zip(contenders, drawn, strict=True)])  # fmt: skip
 
 
 def estimate_names(spec: EstimateBoard, measurements: Sequence[Measurement]) -> list[str]:
@@ -240,14 +242,14 @@ def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
 def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator[str]:
     """Yield who has no rank interval, by the reason, and what the others' are then."""
     names: dict[str, list[str]] = {}
-    for measurement, has_spread in zip(ranked.contenders, ranked.has_spread(spec.ranked), strict=True):
-        if not has_spread:
+    for measurement in ranked.contenders:
+        if spec.ranked not in measurement.replicates:
             reason = measurement.estimates[spec.ranked].reason or "too_few_clusters"
             names.setdefault(_reason_in_words(reason, units), []).append(measurement.entrant)
     for words, entrants in names.items():
         yield f"No rank interval, {words}: {sentences(entrants)}."
-    if names and ranked.replicates is not None:
-        yield "The other rank intervals take these scores as they are."
+    if names and ranked.standing is not None and ranked.standing.has_spread.any():
+        yield "How sure these scores are is not known: nobody is said to be below them, others may be above them."
 
 
 def _reason_in_words(reason: str, units: str) -> str:

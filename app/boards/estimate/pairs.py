@@ -1,41 +1,37 @@
-"""Every pair of a board of method `estimate`: difference, interval and chances, from the replicates of both.
+"""Every pair of a board of method `estimate`: difference, interval and chances, from the standing of the board.
 
-Called by `app.boards.estimate.board`. Where both entrants were drawn with the same resamples (the same
-examples, or the same seeds under a compatible stream) the difference is a paired one; otherwise the entrants are
-independent of each other, and so are their replicates.
+Called by `app.boards.estimate.board`. Draws are by name, so a difference is paired where two entrants share
+units and one of independent entrants where they do not.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-import numpy as np
-
+from app.boards.contrasts import Verdict
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
-from app.boards.tables import MAX_COMPARED, Pair, effect_field, pairwise_table
+from app.boards.standing import BoardStanding
+from app.boards.tables import MAX_COMPARED, Pair, contrast_field, pairwise_table
 from app.manifest.manifest import Manifest
-from app.stats.arrays import FloatArray
-from app.stats.interval import percentile_interval, probability_beats
-from app.values.table import Column, Table
+from app.values.table import Cell, Column, Table
 
-DIFFERENCE = effect_field(Column("difference", "A minus B", direction="maximize", glossary="difference", digits=3))
+DIFFERENCE = contrast_field(Column("difference", "A minus B", direction="maximize", glossary="difference", digits=3))
 
 
 def pairwise(
-    manifest: Manifest, spec: EstimateBoard, contenders: Sequence[Measurement], replicates: FloatArray | None
+    manifest: Manifest, spec: EstimateBoard, contenders: Sequence[Measurement], standing: BoardStanding | None
 ) -> Table | None:
     """Return the table of ordered pairs, best first; None with fewer than two contenders.
 
-    `replicates` is [n_resamples, n_contenders], larger being better. Differences have the metric's own sign. A pair
-    in which one has no replicates of its own has no interval.
+    Differences have the metric's own sign. A pair in which one has no replicates of its own has no interval.
     """
-    if len(contenders) < 2:
+    if standing is None or len(contenders) < 2:
         return None
-    shown = contenders[:MAX_COMPARED]
-    drawn = None if replicates is None else replicates[:, : len(shown)]
     metric = manifest.metrics[spec.ranked]
-    pairs = _pairs(shown, drawn, -1.0 if metric.direction == "minimize" else 1.0, spec)
+    pairs = _pairs(contenders[:MAX_COMPARED], standing, is_turned=metric.direction == "minimize")
     notes = _notes(len(contenders), metric.title or spec.ranked)
-    return pairwise_table(spec, DIFFERENCE, pairs, notes, {**drawn_meta(spec), "metric": spec.ranked})
+    meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference"}
+    return pairwise_table(spec, DIFFERENCE, pairs, notes, meta)
 
 
 def _notes(n_contenders: int, metric: str) -> Iterator[str]:
@@ -44,17 +40,19 @@ def _notes(n_contenders: int, metric: str) -> Iterator[str]:
         yield f"The {MAX_COMPARED} best of {n_contenders} contenders are compared."
 
 
-def _pairs(shown: Sequence[Measurement], drawn: FloatArray | None, sign: float, spec: EstimateBoard) -> Iterator[Pair]:
-    names = [m.entrant for m in shown]
-    points = np.array([m.estimates[spec.ranked].point for m in shown], dtype=np.float64)
-    has_spread = [spec.ranked in m.replicates for m in shown]
-    beats = None if drawn is None else probability_beats(drawn)
-    for a, name in enumerate(names):
-        ends = None if drawn is None else percentile_interval(sign * (drawn[:, [a]] - drawn), spec.uncertainty.level)
-        for b, other in enumerate(names):
-            difference = float(points[a] - points[b])
-            if ends is None or beats is None or a == b or not (has_spread[a] and has_spread[b]):
-                yield Pair(name, other, (difference, None, None))
-                continue
-            low, high = float(ends[0][b]), float(ends[1][b])
-            yield Pair(name, other, (difference, low, high), float(beats[a, b]), bool(low > 0.0 or high < 0.0))
+def _pairs(shown: Sequence[Measurement], standing: BoardStanding, *, is_turned: bool) -> Iterator[Pair]:
+    contrasts = standing.contrasts(range(len(shown)))
+    for a, first in enumerate(shown):
+        for b, second in enumerate(shown):
+            verdict = contrasts.verdict(a, b)
+            yield Pair(first.entrant, second.entrant, in_own_sign(verdict) if is_turned else verdict)
+
+
+def in_own_sign(verdict: Verdict) -> Verdict:
+    """Return a verdict on scores that were negated with the contrast of the metric itself: A minus B."""
+    point, low, high = verdict.contrast
+    return replace(verdict, contrast=(_minus(point), _minus(high), _minus(low)))
+
+
+def _minus(cell: Cell) -> Cell:
+    return None if cell is None else 0.0 - float(cell)

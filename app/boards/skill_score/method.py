@@ -3,7 +3,7 @@
 Found by `app.boards.registry`. STATISTICS: fev 0.10's `leaderboard` and `pairwise_comparison`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,12 +12,16 @@ import numpy as np
 
 from app.boards.calibrated import NOTHING, CellsAt, few_units_note, task_intervals
 from app.boards.cells import CellMatrix, build_cells
+from app.boards.contrasts import Contrasts
 from app.boards.skill_score.ranked import Among, find_ranked
 from app.boards.skill_score.relative import Relative, clipped_errors, require_baseline, treat_missing, without_leaks
 from app.boards.skill_score.spec import SkillScore
 from app.boards.skill_score.times import median_times
+from app.boards.spread import Spread, draw_named_tasks
 from app.boards.standing import (
+    BoardStanding,
     Place,
+    among_others,
     board_table,
     cell_at,
     draw_tasks,
@@ -30,14 +34,17 @@ from app.boards.tables import (
     MAX_COMPARED,
     NO_ENDS,
     BoardTables,
+    Pair,
+    TaskPairs,
+    contrast_field,
     elsewhere_notes,
     pairwise_notes,
+    pairwise_table,
     sentences,
-    task_pairs_table,
+    win_rate_field,
 )
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
-from app.stats.interval import probability_beats
 from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
 from app.stats.resample import Resamples
 from app.stats.spreads import SHARE, Range
@@ -63,11 +70,12 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     times = median_times(manifest, spec, scores, everyone)
     fields = (*_effects(spec, found, scored, cells), *times.fields(), *_counts(everyone))
     notes = (*_notes(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
-    placed = _placed(spec, among, found, scored)
+    own = _rank(spec, among)
+    placed = _placed(among, own, found, scored)
     board = board_table(spec, fields, placed, notes, _meta(spec, everyone) | times.meta())
     if not with_pairs or len(scored.cells.entrants) < 2:
         return BoardTables(board, None)
-    return BoardTables(board, _pairwise(manifest.slug, spec, scored, resamples, found.drawn.get(found.rank_by)))
+    return BoardTables(board, _pairwise(manifest, spec, scored, resamples, own))
 
 
 @dataclass(frozen=True)
@@ -94,15 +102,41 @@ def _measured(spec: SkillScore, relative: Relative, resamples: Resamples | None)
     return _Found(points, drawn, spec.rank_by if several else "skill_score", wins)
 
 
-def _placed(spec: SkillScore, among: Among, found: _Found, scored: Relative) -> list[tuple[Place, int]]:
+@dataclass(frozen=True)
+class _Own:
+    """The ranked among themselves: their names, by what they are ranked, and their standing; None without any."""
+
+    names: Sequence[str]
+    rank_by: str
+    standing: BoardStanding | None
+
+    def contrasts(self, shown: Sequence[str]) -> Contrasts:
+        """Return what is known pair by pair of some entrants: nothing of who is not ranked."""
+        place = {name: at for at, name in enumerate(self.names)}
+        return among_others(self.standing, [place.get(name) for name in shown])
+
+
+def _rank(spec: SkillScore, among: Among) -> _Own:
+    """Rank by points of the ranked alone, and by what resampled tasks, drawn by their names, say of them."""
+    relative = among.relative
+    own = _measured(spec, relative, None)
+    if not among.roster.ranked:
+        return _Own((), own.rank_by, None)
+    tasks = [relative.cells.tasks[at] for at in np.flatnonzero(relative.kept)]
+    named, spread = draw_named_tasks(spec.uncertainty, tasks), None
+    if named is not None:
+        is_rate = own.rank_by == "win_rate"
+        means = named.means(win_shares(relative.errors) if is_rate else np.log(relative.errors))
+        spread = Spread.of_units(means if is_rate else skill(means), len(tasks))
+    standing = stand(own.points[own.rank_by], spread, spec.uncertainty.level)
+    return _Own(among.roster.ranked, own.rank_by, standing)
+
+
+def _placed(among: Among, own: _Own, found: _Found, scored: Relative) -> list[tuple[Place, int]]:
     """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
     cells, roster = among.cells, among.roster
-    own = _measured(spec, among.relative, draw_tasks(spec, int(among.relative.kept.sum())))
     scores = dict(zip(scored.cells.entrants, found.points[found.rank_by].tolist(), strict=True))
-    places = []
-    if roster.ranked:
-        standing = stand(own.points[own.rank_by], own.drawn.get(own.rank_by), spec.uncertainty.level)
-        places = [place for place, _ in standing.placed(roster.ranked)]
+    places = [] if own.standing is None else [place for place, _ in own.standing.placed(own.names)]
     return [
         (replace(place, standing=roster.standing(name, among.bounds(name, own.rank_by))), cells.column(name))
         for place in [*places, *unranked_places(roster, scores)]
@@ -198,31 +232,44 @@ def _notes(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
 
 
 def _pairwise(
-    slug: str, spec: SkillScore, relative: Relative, resamples: Resamples | None, replicates: FloatArray | None
+    manifest: Manifest, spec: SkillScore, relative: Relative, resamples: Resamples | None, own: _Own
 ) -> Table:
-    """Compare every ordered pair on raw errors, entrants in the order of their mean rank over the tasks."""
+    """Compare every ordered pair on raw errors, entrants in the order of their mean rank over the tasks.
+
+    That is fev's; the verdict is of the difference between the scores of the board.
+    """
     cells = relative.cells
     errors = without_leaks(cells, cells.values, spec)
     errors = np.where(np.isnan(errors), errors[:, [cells.column(spec.baseline)]], errors)[relative.kept]
-    order = np.argsort(average_ranks(errors).mean(axis=0), kind="stable")[:MAX_COMPARED]
-    pairs = compare_pairs(
+    order = np.argsort(average_ranks(errors).mean(axis=0), kind="stable")[:MAX_COMPARED].tolist()
+    statistics = compare_pairs(
         errors[:, order],
         resamples,
         clip=(spec.clip[0], spec.clip[1]),
         level=spec.uncertainty.level,
-        board=f"{slug}/{spec.name}",
+        board=f"{manifest.slug}/{spec.name}",
     )
-    beats = None if replicates is None else probability_beats(replicates[:, order])
-    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors))}
-    return task_pairs_table(
-        spec,
-        [cells.entrants[position] for position in order],
-        pairs,
-        beats,
-        notes=pairwise_notes(len(order), len(cells.entrants)),
-        meta=meta,
-        effect=("skill_score", "Skill"),
+    names = [cells.entrants[position] for position in order]
+    compared = TaskPairs(names, statistics, own.contrasts(names))
+    metric = manifest.metrics[spec.metric].title or spec.metric
+    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
+            "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}"}  # fmt: skip
+    notes = pairwise_notes(len(order), len(cells.entrants))
+    fields = (*win_rate_field(), *_skill_fields(), *contrast_field(_difference(own.rank_by)))
+    return pairwise_table(spec, fields, compared.pairs(), notes, meta)
+
+
+def _skill_fields() -> tuple[Field[Pair], ...]:
+    """Return the columns of fev's effect, the skill of A relative to B."""
+    column = Column(
+        "skill_score", "Skill of A relative to B", direction="maximize", glossary="pair_skill", digits=3, detail=True
     )
+    return with_interval(column, lambda pair: pair.effect)
+
+
+def _difference(rank_by: str) -> Column:
+    title = "Skill of A minus B" if rank_by == "skill_score" else "Win rate of A minus B"
+    return Column("board_difference", title, direction="maximize", glossary="contrast", digits=3)
 
 
 METHOD = (SkillScore, compute)

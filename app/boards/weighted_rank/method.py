@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from app.boards.spread import Spread
+from app.boards.standing import stand
 from app.boards.tables import BoardTables
 from app.boards.weighted_rank.coverage import Ends, component_bounds, covered_metrics, record_roster, with_worst
 from app.boards.weighted_rank.groups import BY_SIZE, balanced, enrolled_estimators, series_groups, stratum_aggregates
 from app.boards.weighted_rank.identity import levels_of, split_identity
 from app.boards.weighted_rank.pairs import score_pairs, terms_table
 from app.boards.weighted_rank.records import held_records, on_records
-from app.boards.weighted_rank.resampling import over_levels, resample_components, source_metric
+from app.boards.weighted_rank.resampling import over_levels, resample_components, source_metric, unit_names
 from app.boards.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
 from app.boards.weighted_rank.tables import Components, Found, leaderboard
 from app.errors import BoardUnavailable, Unavailable
@@ -53,12 +55,14 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     components = points.components
     others = _components(manifest, spec, [name for name in names if name not in ranked], over_strata)
     of_ranked = [group for group in groups if group.estimator in roster.ranked]
+    spread = _spread(manifest, spec, components, of_ranked, unit_names(scores), n_enrolled)
     found = Found(
         components=components,
         ranks=points.ranks,
         scores=points.scores,
         placed=points.placed,
-        drawn=_replicates(manifest, spec, components.names, of_ranked, n_enrolled),
+        spread=spread,
+        standing=stand(-np.array(points.scores), spread, spec.uncertainty.level),
         others=others,
         held=held,
         groups=groups,
@@ -173,20 +177,18 @@ def _without_noise(values: FloatArray) -> FloatArray:
     return rounded
 
 
-def _replicates(
-    manifest: Manifest, spec: WeightedRank, names: Sequence[str], groups: Sequence[Group], n_enrolled: int
-) -> FloatArray | None:
-    """Return replicate scores [n_resamples, n_entrants], smaller being better; None when nothing can be resampled."""
-    each = spec.metric_names()
-    drawn = resample_components(groups, names, each, spec.uncertainty, spec.name) if names else None
+def _spread(
+    manifest: Manifest, spec: WeightedRank, found: Components, groups: Sequence[Group], units: Sequence[str], n: int
+) -> Spread | None:
+    """Return replicates of minus the scores, `n` being enrolled; None when nothing can be resampled."""
+    names, each = found.names, spec.metric_names()
+    drawn = resample_components(groups, names, each, spec.uncertainty, units) if names else None
     if drawn is None:
         return None
-    values = over_levels(drawn, tuple(spec.weights))
+    values = over_levels(drawn.values, tuple(spec.weights))
     # Rule 1 in a resample would break ties by name; ties share a rank here, whatever the rule of the points.
-    weighted: FloatArray = average_ranks(_orient(manifest, tuple(spec.weights), values), n_enrolled) @ np.array(
-        list(spec.weights.values())
-    )
-    return weighted
+    ranks = average_ranks(_orient(manifest, tuple(spec.weights), values), n)
+    return Spread(-(ranks @ np.array(list(spec.weights.values()))), [drawn.precision] * len(names), in_steps=True)
 
 
 def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> list[tuple[int, int]]:

@@ -1,13 +1,13 @@
 """The scores of a board of weighted ranks term by term, and pair by pair. Called by `.method`; pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from app.boards.tables import MAX_COMPARED, Pair, effect_field, pairwise_table
+from app.boards.tables import MAX_COMPARED, RESAMPLED, Pair, contrast_field, pairwise_table
 from app.boards.weighted_rank.spec import WeightedRank
 from app.boards.weighted_rank.tables import Found
-from app.stats.interval import percentile_interval, probability_beats
-from app.values.frame import Field, Frame
+from app.stats.interval import percentile_interval
+from app.values.frame import Ends, Field, Frame
 from app.values.table import Column, Table, finite
 
 ORDINAL_POINTS = "points_break_ties_by_name_and_resamples_do_not"
@@ -53,7 +53,7 @@ def _terms(spec: WeightedRank, found: Found) -> Iterator[_Term]:
             yield _Term(components.names[at], metric, value, rank, weight)
 
 
-DIFFERENCE = effect_field(
+DIFFERENCE = contrast_field(
     Column("difference", "Score of A minus B", direction="minimize", glossary="difference", digits=3),
     ends_title="A minus B",
 )
@@ -64,31 +64,35 @@ def score_pairs(spec: WeightedRank, found: Found) -> Table | None:
     if len(found.placed) < 2:
         return None
     order = [at for at, _ in found.placed][:MAX_COMPARED]
-    return pairwise_table(
-        spec, DIFFERENCE, _pairs(spec, found, order), (), {"interval_reason": _why_no_interval(spec, found)}
-    )
+    meta = {"interval_reason": _why_no_interval(spec, found), "contrast": "difference",
+            "contrast_interval": f"percentiles of {RESAMPLED}", "score": "score"}  # fmt: skip
+    return pairwise_table(spec, DIFFERENCE, _pairs(spec, found, order), (), meta)
 
 
 def _pairs(spec: WeightedRank, found: Found, order: Sequence[int]) -> Iterator[Pair]:
-    beats = None if found.drawn is None else probability_beats(-found.drawn[:, order])
-    for a, first in enumerate(order):
-        for b, second in enumerate(order):
-            chance = None if beats is None or a == b else float(beats[a, b])
-            yield _pair(spec, found, (first, second), chance)
+    contrasts = found.standing.contrasts(order)
+    names = [found.components.names[at] for at in order]
+    for a, name in enumerate(names):
+        ends = _ends(spec, found, order, a)
+        for b, other in enumerate(names):
+            yield Pair(name, other, replace(contrasts.verdict(a, b), contrast=ends[b]))
 
 
-def _pair(spec: WeightedRank, found: Found, pair: tuple[int, int], beats: float | None) -> Pair:
-    """Return two compared; under rule 1 a difference has no interval, and nothing says that it is separable."""
-    first, second = (found.components.names[at] for at in pair)
-    difference = found.scores[pair[0]] - found.scores[pair[1]]
-    if found.drawn is None or beats is None or spec.ranking_rule == 1:
-        return Pair(first, second, (difference, None, None), beats)
-    differences = found.drawn[:, pair[0]] - found.drawn[:, pair[1]]
-    low, high = (float(end[0]) for end in percentile_interval(differences[:, None], spec.uncertainty.level))
-    return Pair(first, second, (difference, low, high), beats, low > 0.0 or high < 0.0)
+def _ends(spec: WeightedRank, found: Found, order: Sequence[int], a: int) -> list[Ends]:
+    """Return the differences of one to all, scores of A minus B; they move in steps, so the ends are percentiles.
+
+    Under rule 1 there are none: its points are ordinal ranks, its replicates share them.
+    """
+    points = [found.scores[order[a]] - found.scores[other] for other in order]
+    if found.spread is None or spec.ranking_rule == 1:
+        return [(point, None, None) for point in points]
+    replicates = -found.spread.replicates[:, list(order)]
+    low, high = percentile_interval(replicates[:, [a]] - replicates, spec.uncertainty.level)
+    drawn = zip(points, low.tolist(), high.tolist(), strict=True)
+    return [(point, None, None) if at == a else (point, *ends) for at, (point, *ends) in enumerate(drawn)]
 
 
 def _why_no_interval(spec: WeightedRank, found: Found) -> str | None:
-    if found.drawn is None:
+    if found.spread is None:
         return "too_few_clusters"
     return ORDINAL_POINTS if spec.ranking_rule == 1 else None

@@ -1,45 +1,90 @@
-"""Replicates of balanced component values: the records of each stratum are drawn, the same for every estimator.
+"""Replicates of balanced component values: records are drawn by their names, the same for every estimator.
 
-Called by `app.boards.weighted_rank.method`. Each stratum has its own generator, seeded by names, so that a stratum more
-or less leaves the draws of the others as they are.
+Called by `app.boards.weighted_rank.method`. In a stress suite one clean series stands contaminated in many strata:
+it is the unit that is drawn, and all that is made of it has its weight.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from app.boards.spread import Precision
 from app.boards.weighted_rank.groups import COVERAGE, COVERAGE_ERROR
 from app.boards.weighted_rank.identity import identity_of, levels_of, split_identity
 from app.manifest.manifest import Uncertainty
 from app.stats.arrays import FloatArray, IntArray, share
-from app.stats.resample import board_generator, draw_counts
+from app.stats.named_draws import named_weights, unit_keys
 from app.stats.strata import RATIO_EPSILON, Group
+from app.values.scores import ScoreTable
+
+
+@dataclass(frozen=True)
+class DrawnComponents:
+    """Replicates [n_resamples, n_entrants, n_components], and how much they rest on."""
+
+    values: FloatArray
+    precision: Precision
 
 
 def resample_components(
-    groups: Sequence[Group], names: Sequence[str], metrics: Sequence[str], drawn: Uncertainty, board: str
-) -> FloatArray | None:
-    """Return [n_resamples, n_entrants, n_components] of means over strata; None when no stratum has two records.
+    groups: Sequence[Group], names: Sequence[str], metrics: Sequence[str], drawn: Uncertainty, units: Sequence[str]
+) -> DrawnComponents | None:
+    """Return replicates of means over strata; None when no stratum has two units, or nothing is to be drawn.
 
-    A stratum with a single record stays as it is in every resample.
+    `units` name the unit of each record. A stratum with a single one stays as it is in every resample.
     """
-    strata = sorted({group.stratum for group in groups})
-    by_stratum: dict[str, list[Group]] = {stratum: [] for stratum in strata}
+    by_stratum: dict[str, list[Group]] = {stratum: [] for stratum in sorted({group.stratum for group in groups})}
     for group in groups:
         by_stratum[group.stratum].append(group)
     records = {stratum: _records(members) for stratum, members in by_stratum.items()}
-    if not any(len(of_stratum) > 1 for of_stratum in records.values()):
+    precision = _precision([{units[at] for at in of_stratum.tolist()} for of_stratum in records.values()])
+    if precision is None or not drawn.n_resamples:
         return None
     shape = (drawn.n_resamples, len(names), len(metrics))
     sums, counts = np.zeros(shape), np.zeros(shape)
     for stratum, members in by_stratum.items():
-        rng = board_generator(drawn.rng_seed, board, stratum)
-        weights = draw_counts(len(records[stratum]), drawn.n_resamples, rng)
+        keys = unit_keys(drawn.rng_seed, [(units[at],) for at in records[stratum].tolist()])
+        weights = named_weights(keys, drawn.n_resamples)
         values = _stratum_values(members, records[stratum], weights, names, metrics)
         known = ~np.isnan(values)
         sums += np.where(known, values, 0.0)
         counts += known
-    return share(sums, counts)
+    return DrawnComponents(share(sums, counts), precision)
+
+
+def unit_names(scores: ScoreTable) -> list[str]:
+    """Return the unit of each record: the clean series it was made of, or itself.
+
+    What most rows say of a record counts, of as many the first name: no single run can tie others' records together.
+    """
+    if scores.item is None:
+        return []
+    said: list[Counter[str]] = [Counter() for _ in scores.item.words]
+    clean = scores.recorded.get("clean_record_id")
+    for at, record in enumerate(scores.item.codes.tolist()):
+        if record >= 0:
+            said[record][(None if clean is None else clean.at(at)) or scores.item.words[record]] += 1
+    return [
+        min(counts, key=lambda name: (-counts[name], name)) if counts else record
+        for counts, record in zip(said, scores.item.words, strict=True)
+    ]
+
+
+def _precision(units: Sequence[set[str]]) -> Precision | None:
+    """Return what a mean over strata rests on, from the units of each; None where no stratum has two.
+
+    Strata that share no unit add up their degrees of freedom; where they do, there are those of the units alone.
+    """
+    several = [each for each in units if len(each) > 1]
+    if not several:
+        return None
+    distinct = len(set().union(*several))
+    is_nested = distinct == sum(map(len, several))
+    freedom = distinct - (len(several) if is_nested else 1)
+    inflation = sum((len(each) + 1.0) / (len(each) - 1.0) for each in several) / len(several)
+    return Precision(float(freedom), inflation)
 
 
 def _records(groups: Sequence[Group]) -> IntArray:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from app.boards.coverage import Roster
-from app.boards.standing import Place, board_table, stand, unranked_places
+from app.boards.spread import Spread
+from app.boards.standing import BoardStanding, Place, board_table, unranked_places
 from app.boards.tables import NO_ENDS, sentences
 from app.boards.weighted_rank.identity import levels_of
 from app.boards.weighted_rank.records import HeldRecords, record_notes
@@ -39,7 +40,7 @@ class Components:
 
 @dataclass(frozen=True)
 class Found:
-    """What the board shows: `placed` are (position, rank) from best to worst, `drawn` replicate scores or None.
+    """What the board shows: `placed` are (position, rank) from best to worst, `spread` is of minus the scores.
 
     `others` are the estimators that stand below, `behind` their scores beside the ranked, larger being better, and
     `bounds` their ranks if what they lack were worst and best. `groups` are the rows on the benchmark's records.
@@ -49,7 +50,8 @@ class Found:
     ranks: FloatArray
     scores: list[float]
     placed: list[tuple[int, int]]
-    drawn: FloatArray | None
+    spread: Spread | None
+    standing: BoardStanding
     others: Components
     held: HeldRecords
     groups: Sequence[Group]
@@ -79,7 +81,7 @@ def leaderboard(manifest: Manifest, spec: WeightedRank, found: Found) -> Table:
 def _ranked_rows(spec: WeightedRank, found: Found) -> Iterator[tuple[Place, _Line]]:
     ends = _score_ends(spec, found)
     by_name = decided_by_name(found.components.oriented, list(spec.weights.values()))
-    for place, at in _places(spec, found):
+    for place, at in _places(found):
         low, high = (None if end is None else float(end[at]) for end in ends)
         yield (
             replace(place, standing=found.roster.standing(place.entrant)),
@@ -103,21 +105,21 @@ def _other_rows(found: Found) -> Iterator[tuple[Place, _Line]]:
         )
 
 
-def _places(spec: WeightedRank, found: Found) -> Iterator[tuple[Place, int]]:
+def _places(found: Found) -> Iterator[tuple[Place, int]]:
     """Yield places with positions, in the order and with the rank of the rule, ties as it breaks them."""
-    if not found.placed:
-        return
-    drawn = None if found.drawn is None else -found.drawn
-    standing = stand(-np.array(found.scores), drawn, spec.uncertainty.level)
     for at, rank in found.placed:
-        yield replace(standing.place(at, found.components.names[at]), rank=rank), at
+        place = found.standing.place(at, found.components.names[at])
+        # Rule 1 breaks ties by name, and the interval knows nothing of names.
+        low = None if place.rank_low is None else min(place.rank_low, rank)
+        high = None if place.rank_high is None else max(place.rank_high, rank)
+        yield replace(place, rank=rank, rank_low=low, rank_high=high), at
 
 
 def _score_ends(spec: WeightedRank, found: Found) -> tuple[FloatArray | None, FloatArray | None]:
     """Return the score's interval. Rule 1 has none: its points are ordinal ranks, its replicates share ranks."""
-    if found.drawn is None or spec.ranking_rule == 1:
+    if found.spread is None or spec.ranking_rule == 1:
         return (None, None)
-    return percentile_interval(found.drawn, spec.uncertainty.level)
+    return percentile_interval(-found.spread.replicates, spec.uncertainty.level)
 
 
 def _invalid_rate(groups: Sequence[Group], name: str) -> float | None:
@@ -188,8 +190,8 @@ def _meta(manifest: Manifest, spec: WeightedRank, found: Found) -> dict[str, Any
         "rank_by": "score",
         **part_of(manifest, RankedPart).board_meta(),
         "n_entrants": len(found.held.contenders),
-        "interval": None if found.drawn is None else "percentile bootstrap over records within strata",
-        "interval_reason": "too_few_clusters" if found.drawn is None else None,
+        "interval": None if found.spread is None else "percentile bootstrap over records within strata",
+        "interval_reason": "too_few_clusters" if found.spread is None else None,
         "level": drawn.level,
         "n_resamples": drawn.n_resamples,
         "rng_seed": drawn.rng_seed,

@@ -25,6 +25,7 @@ from app.kinds.episodes.calibrated import (
     plain_mean,
 )
 from app.kinds.episodes.grid import hold_against_grid
+from app.kinds.episodes.named_scores import DrawnScore, averaged, draw_by_name
 from app.manifest.manifest import Manifest, Metric
 from app.stats.aggregate import (
     Aggregate,
@@ -55,17 +56,16 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
     held = hold_against_grid(manifest, spec, evidence)
     episodes = _Episodes(manifest, spec, evidence.entrant, with_worst(manifest, held.counted), held.delivered)
     estimates: dict[str, Estimate] = {}
-    replicates: dict[str, FloatArray] = {}
     for metric in spec.metrics:
         for name, found in episodes.over_tasks(metric).items():
             calibrated = episodes.calibrated(metric, name)
             estimates[name] = Estimate(found.point, found.low, found.high, _reason(found), calibrated)
-            if name == spec.ranked and found.replicates is not None:
-                replicates[name] = found.replicates
+    drawn = episodes.drawn_by_name(spec.ranked)
     return Measurement(
         entrant=evidence.entrant,
         estimates=estimates,
-        replicates=replicates,
+        replicates={} if drawn is None else {spec.ranked: drawn.replicates},
+        precision={} if drawn is None else {spec.ranked: drawn.precision},
         rows={
             "breakdown": tuple(episodes.breakdown()),
             "profiles": tuple(episodes.profiles()),
@@ -104,6 +104,16 @@ class _Episodes:
             name: _average([intervals[name] for intervals in found.values()], weights / weights.sum(), level)
             for name in names
         }
+
+    def drawn_by_name(self, metric: str) -> DrawnScore | None:
+        """Return replicates of a metric, averaged over tasks, drawn by the names of seeds and episodes."""
+        tasks = [task for task in self._tasks() if self._sample(metric, self._of_task(task)) is not None]
+        drawn = [
+            draw_by_name(self.scores, metric, np.flatnonzero(self._of_task(task)), self.spec.uncertainty,
+                         statistic=self._statistic(metric))
+            for task in tasks
+        ]  # fmt: skip
+        return averaged(drawn, np.array([self._weight(task) for task in tasks]))
 
     def one(self, metric: str, rows: BoolArray, cell: tuple[str, str]) -> dict[str, Interval]:
         """Return the aggregates of a metric over some rows; nothing when none of them has a value."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
+from app.boards.spread import Precision, pooled
 from app.kinds.predictions.calibrated import calibrated_metric
 from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
 from app.kinds.predictions.intervals import interval_rows
@@ -52,6 +53,7 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
         entrant=evidence.entrant,
         estimates={metric: found.estimate for metric, found in estimates.items()},
         replicates={m: drawn for m in spec.metrics if (drawn := estimates[m].drawn) is not None},
+        precision={m: p for m in spec.metrics if (p := estimates[m].precision) is not None},
         rows=rows,
         facts=_facts(manifest, spec, tasks),
         losses={} if _has_own_labels(manifest) else {task.task: unit_losses(task) for task in tasks},
@@ -63,10 +65,13 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
 
 @dataclass(frozen=True)
 class Drawn:
-    """A metric's estimate, and its replicates [n_resamples], NaN where undefined; None when there are none."""
+    """A metric's estimate, and its replicates [n_resamples], NaN where undefined, with their precision; None when there
+    are none.
+    """
 
     estimate: Estimate
     drawn: FloatArray | None
+    precision: Precision | None = None
 
 
 @dataclass(frozen=True)
@@ -103,13 +108,16 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     parts = list(map_resamples(resampled, len(weights), spec.uncertainty.n_resamples, rng))
     drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
     level = spec.uncertainty.level
+    # Of n examples drawn with replacement a mean has the variance σ̂² / n; unbiased is σ̂² / (n − 1).
+    precision = Precision(len(weights) - 1.0, len(weights) / (len(weights) - 1.0))
     found = {metric: estimate(points[metric], drawn[metric], level) for metric in metrics}
-    return _Measured(task, {metric: _calibrated(metric, task, each, level) for metric, each in found.items()})
+    known = {m: replace(d, precision=None if d.drawn is None else precision) for m, d in found.items()}
+    return _Measured(task, {metric: _calibrated(metric, task, each, level) for metric, each in known.items()})
 
 
 def _calibrated(metric: str, task: TaskPredictions, found: Drawn, level: float) -> Drawn:
     made = calibrated_metric(metric, task, found.estimate.point, found.drawn, level)
-    return Drawn(replace(found.estimate, calibrated=made), found.drawn)
+    return replace(found, estimate=replace(found.estimate, calibrated=made))
 
 
 def estimate(point: float, replicates: FloatArray, level: float) -> Drawn:
@@ -145,7 +153,9 @@ def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured])
         reasons = [drawn.estimate.reason for _, drawn in found if drawn.drawn is None]
         return Drawn(Estimate(point, reason=reasons[0], calibrated=calibrated), None)
     averaged = estimate(point, np.column_stack(columns) @ weights, spec.uncertainty.level)
-    return Drawn(replace(averaged.estimate, calibrated=calibrated), averaged.drawn)
+    precisions = [drawn.precision for _, drawn in found if drawn.precision is not None]
+    precision = None if averaged.drawn is None else pooled(weights, columns, precisions)
+    return Drawn(replace(averaged.estimate, calibrated=calibrated), averaged.drawn, precision)
 
 
 def _calibrated_over_tasks(estimates: Sequence[Estimate], weights: FloatArray) -> Calibrated | None:

@@ -9,14 +9,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.boards.contrasts import Verdict
+from app.boards.estimate.board import standing_by
+from app.boards.estimate.pairs import in_own_sign
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
-from app.boards.tables import PAIR, VERDICT, Pair, effect_field
+from app.boards.tables import PAIR, VERDICT, Pair, contrast_field
 from app.kinds.predictions.part import PredictionsPart, has_private_labels
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
 from app.stats.comparison import examples_needed, holm
-from app.stats.interval import TIE, percentile_interval
 from app.stats.paired_tests import PairTests, mcnemar_pairs, paired_t_pairs
 from app.values.frame import Field, Frame
 from app.values.table import Column, Table
@@ -26,7 +28,7 @@ MAX_ENTRANTS = 50
 POWER = 0.8
 OWN_LABELS = "Submitters bring their own labels here, so no two entrants have examples in common: nothing is paired."
 
-MCNEMAR = "McNemar"
+MCNEMAR = "McNemar, accuracy"
 PAIRED_T = {
     "classification": "paired t, weighted accuracy",
     "regression": "paired t, squared error",
@@ -45,15 +47,19 @@ def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[
     compared = _comparison_frame(kind).table(
         f"comparisons/{spec.name}",
         f"{title}, every metric pair by pair",
-        _comparisons(manifest, spec, contenders),
+        _comparisons(manifest, spec, [m for m in measurements if m.entrant not in spec.labels]),
         (*note, *_how_paired(manifest)),
         drawn_meta(spec),
     )
     if not any(m.losses for m in contenders):
         return (compared,)
     meta = {"level": spec.uncertainty.level, "power": POWER}
-    notes = (*note, "Each row asks whether A is better than B. Holm's value accounts for every test of this table.")
-    tests = _with_holm(list(_tests(kind, spec, contenders)))
+    notes = (
+        *note,
+        "Each row asks whether A is better than B. "
+        "Holm's value accounts for every pair and task of this table, each counted once.",
+    )
+    tests = _with_holm(list(_tests(kind, spec, contenders)), [m.entrant for m in contenders])
     return (compared, _test_frame(kind).table(f"tests/{spec.name}", f"{title}, tests", tests, notes, meta))
 
 
@@ -96,7 +102,7 @@ def _comparison_frame(kind: str) -> Frame[_Comparison]:
             Field(Column("metric", "Metric", "text", glossary="estimate"), lambda row: row.metric),
             Field(Column("a", "Of A", glossary="estimate", digits=4), lambda row: row.points[0]),
             Field(Column("b", "Of B", glossary="estimate", digits=4), lambda row: row.points[1]),
-            *(field.of(_pair) for field in (*effect_field(difference), *VERDICT)),
+            *(field.of(_pair) for field in (*contrast_field(difference), *VERDICT)),
             Field(_needed_column(kind), lambda row: row.examples_needed),
         ]
     )
@@ -136,40 +142,30 @@ def _how_paired(manifest: Manifest) -> tuple[str, ...]:
     return (OWN_LABELS,) if own else ()
 
 
-def _comparisons(manifest: Manifest, spec: EstimateBoard, contenders: Sequence[Measurement]) -> Iterator[_Comparison]:
+def _comparisons(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Iterator[_Comparison]:
+    """Yield the pairs of each metric; who is separable takes account of all contenders with a value, as on a board."""
     for metric in spec.metrics:
-        there = [m for m in contenders if metric in m.estimates and m.estimates[metric].point is not None]
-        sign = -1.0 if manifest.metrics[metric].direction == "minimize" else 1.0
-        for a in there:
-            for b in there:
-                if a is not b:
-                    yield _compared(a, b, metric, sign, spec.uncertainty.level)
+        there = [m for m in measurements if metric in m.estimates and m.estimates[metric].point is not None]
+        shown = range(min(len(there), MAX_ENTRANTS))
+        if len(shown) < 2:
+            continue
+        contrasts = standing_by(manifest, spec, metric, there).contrasts(shown)
+        is_turned = manifest.metrics[metric].direction == "minimize"
+        for a, b in ((a, b) for a in shown for b in shown if a != b):
+            verdict, error = contrasts.verdict(a, b), float(contrasts.errors[a, b])
+            yield _compared((there[a], there[b]), metric, in_own_sign(verdict) if is_turned else verdict, error, spec)
 
 
-def _compared(a: Measurement, b: Measurement, metric: str, sign: float, level: float) -> _Comparison:
+def _compared(
+    pair: tuple[Measurement, Measurement], metric: str, verdict: Verdict, error: float, spec: EstimateBoard
+) -> _Comparison:
+    a, b = pair
     points = (float(a.estimates[metric].point or 0.0), float(b.estimates[metric].point or 0.0))
-    difference = points[0] - points[1]
-    differences = _drawn_differences(a, b, metric)
-    if not len(differences):
-        return _Comparison(metric, points, Pair(a.entrant, b.entrant, (difference, None, None)))
-    low, high = (float(end[0]) for end in percentile_interval(differences[:, None], level))
-    margin = sign * differences
-    beats = float((margin > TIE).mean() + 0.5 * (np.abs(margin) <= TIE).mean())
     n_items = int(a.facts.get("n_groups") or a.facts.get("n_items") or 0)
-    deviation = float(differences.std(ddof=1)) * np.sqrt(n_items)
-    needed = examples_needed(difference, deviation, level, POWER) if deviation > 0 else None
-    pair = Pair(a.entrant, b.entrant, (difference, low, high), beats, bool(low > 0.0 or high < 0.0))
-    return _Comparison(metric, points, pair, needed)
-
-
-def _drawn_differences(a: Measurement, b: Measurement, metric: str) -> FloatArray:
-    """Return A minus B in the resamples where both are defined; none where either was not drawn."""
-    drawn = [m.replicates.get(metric) for m in (a, b)]
-    if drawn[0] is None or drawn[1] is None:
-        return np.zeros(0)
-    differences = drawn[0] - drawn[1]
-    known: FloatArray = differences[~np.isnan(differences)]
-    return known
+    deviation, needed = error * np.sqrt(n_items), None
+    if deviation > 0.0:
+        needed = examples_needed(points[0] - points[1], deviation, spec.uncertainty.level, POWER)
+    return _Comparison(metric, points, Pair(a.entrant, b.entrant, verdict), needed)
 
 
 def _tests(kind: str, spec: EstimateBoard, contenders: Sequence[Measurement]) -> Iterator[_Test]:
@@ -183,10 +179,23 @@ def _tests(kind: str, spec: EstimateBoard, contenders: Sequence[Measurement]) ->
         yield from _of_task([m.entrant for m in there], task, test, found, len(losses), spec.uncertainty.level)
 
 
-def _with_holm(tests: Sequence[_Test]) -> list[_Test]:
-    """Return the tests with what Holm makes of each p-value beside all the others."""
-    adjusted = iter(holm([test.p_value for test in tests if test.p_value is not None]))
-    return [test if test.p_value is None else replace(test, p_holm=next(adjusted)) for test in tests]
+def _with_holm(tests: Sequence[_Test], order: Sequence[str]) -> list[_Test]:
+    """Return the tests with what Holm makes of each p-value beside those of all other pairs.
+
+    Each pair counts once: the tests of whether the one that stands higher is better are one family, the tests of
+    whether it is worse another.
+    """
+    place = {name: at for at, name in enumerate(order)}
+    found = list(tests)
+    for is_forth in (True, False):
+        family = [
+            at
+            for at, test in enumerate(tests)
+            if (place[test.a] < place[test.b]) == is_forth and test.p_value is not None
+        ]
+        for at, adjusted in zip(family, holm([float(tests[at].p_value or 0.0) for at in family]), strict=True):
+            found[at] = replace(tests[at], p_holm=adjusted)
+    return found
 
 
 def _larger_better(losses: FloatArray, kind: str) -> FloatArray:

@@ -44,7 +44,9 @@ def test_the_thresholds_of_a_document_are_decided(site: Site) -> None:
     register(site, MANIFEST, THRESHOLDS)
     for name, succeeds in (("reference", True), ("single", False), ("blind", False)):
         rows = [episode(seed, at, "left", success=succeeds) for seed in range(5) for at in range(4)]
-        ended = send(site, "arm", {f"{name}.zip": zipped(bundle(rows, THRESHOLDS, seed_schedule=FOUR), name)}, THRESHOLDS, name)
+        ended = send(
+            site, "arm", {f"{name}.zip": zipped(bundle(rows, THRESHOLDS, seed_schedule=FOUR), name)}, THRESHOLDS, name
+        )
         assert ended["status"] == "published", ended["reason"]
     found = {row["claim"]: (row["entrant"], row["verdict"], row["difference"]) for row in claims(site, "arm")}
 

@@ -1,0 +1,105 @@
+"""The one contrast of a board for two of its entrants: by how much their scores differ, and what is sure of it.
+
+Made by `app.boards.standing`, shown by every table of pairs. The verdict is that of the board: who is separable from
+whom takes into account that all pairs are looked at.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.stats.arrays import BoolArray, FloatArray
+from app.values.frame import Ends
+from app.values.table import finite
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Two entrants compared by the board's score: `contrast` is A minus B, larger being better for A.
+
+    Its interval and `p_value` are of this pair by itself, `separable` of all pairs of the board at once. None where
+    there is nothing to say it from.
+    """
+
+    contrast: Ends
+    beats: float | None = None
+    p_value: float | None = None
+    separable: bool | None = None
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """Everything known of some entrants of a board pair by pair, each [n_shown, n_shown]; NaN where unknown."""
+
+    differences: FloatArray
+    margins: FloatArray
+    errors: FloatArray
+    beats: FloatArray
+    p_values: FloatArray
+    separated: BoolArray
+    is_known: BoolArray
+
+    def verdict(self, a: int, b: int) -> Verdict:
+        """Return what is known of two of the entrants, by their places among those shown."""
+        difference, margin = float(self.differences[a, b]), float(self.margins[a, b])
+        if a == b or not self.is_known[a, b]:
+            return Verdict((finite(difference), None, None))
+        ends = (finite(difference), finite(difference - margin), finite(difference + margin))
+        separable = bool(self.separated[a, b] or self.separated[b, a])
+        return Verdict(ends, float(self.beats[a, b]), finite(float(self.p_values[a, b])), separable)
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Yield what is known of every ordered pair, row after row."""
+        is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
+        ends = [np.where(is_known, self.differences + way * self.margins, np.nan) for way in (-1.0, 1.0)]
+        chances = [np.where(is_known, values, np.nan) for values in (self.beats, self.p_values)]
+        contrasts, others = squares_in_rows(self.differences, *ends), squares_in_rows(*chances)
+        either = (self.separated | self.separated.T).astype(object)
+        either[~is_known] = None
+        for contrast, (beats, p_value), separable in zip(contrasts, others, either.ravel().tolist(), strict=True):
+            yield Verdict(contrast, beats, p_value, separable)
+
+
+def squares_in_rows(*squares: FloatArray) -> Iterator[Any]:
+    """Yield the entries of some squares [n, n] together, row after row, None for what is not finite."""
+    cells = []
+    for square in squares:
+        entries = square.astype(object)
+        entries[~np.isfinite(square)] = None
+        cells.append(entries.ravel().tolist())
+    return zip(*cells, strict=True)
+
+
+def without_spread(points: FloatArray) -> Contrasts:
+    """Return the differences of points [n_shown] alone: nothing was drawn."""
+    unknown = np.full((len(points),) * 2, np.nan)
+    nothing = np.zeros(unknown.shape, dtype=np.bool_)
+    return Contrasts(points[:, None] - points[None, :], unknown, unknown, unknown, unknown, nothing, nothing)
+
+
+def of_some(known: Contrasts, is_there: Sequence[bool]) -> Contrasts:
+    """Return the contrasts of more entrants than those that are known, who are there [n_shown] in their order."""
+    place = np.flatnonzero(is_there)
+    square, shape = np.ix_(place, place), (len(is_there), len(is_there))
+
+    def spread(values: FloatArray) -> FloatArray:
+        found = np.full(shape, np.nan)
+        found[square] = values
+        return found
+
+    def flags(values: BoolArray) -> BoolArray:
+        found = np.zeros(shape, dtype=np.bool_)
+        found[square] = values
+        return found
+
+    return Contrasts(
+        differences=spread(known.differences),
+        margins=spread(known.margins),
+        errors=spread(known.errors),
+        beats=spread(known.beats),
+        p_values=spread(known.p_values),
+        separated=flags(known.separated),
+        is_known=flags(known.is_known),
+    )

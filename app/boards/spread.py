@@ -1,0 +1,97 @@
+"""What resamples say of a board's scores: replicates drawn by the names of the units, and how many units they rest on.
+
+Called by the ranking methods for `app.boards.standing`. Whatever stream a board declares for the bounds of its scores,
+ranks, verdicts and chances come from these draws.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.manifest.manifest import Uncertainty
+from app.stats.arrays import FloatArray
+from app.stats.named_draws import NamedResamples, unit_keys
+
+MIN_UNITS = 2
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How much replicates of one score rest on: degrees of freedom, such as units − 1, and see `Contests.inflation`."""
+
+    freedom: float
+    inflation: float
+
+    @classmethod
+    def of_units(cls, n_units: int) -> "Precision":
+        """Return that of a mean of so many units, at least two."""
+        return cls(n_units - 1.0, (n_units + 1.0) / (n_units - 1.0))
+
+    @classmethod
+    def of_strata(cls, n_units: Sequence[int]) -> "Precision":
+        """Return that of a mean over strata that share no unit, of which one at least has two."""
+        several = [n for n in n_units if n >= MIN_UNITS]
+        inflation = sum((n + 1.0) / (n - 1.0) for n in several) / len(several)
+        return cls(float(sum(several) - len(several)), inflation)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Replicates [n_resamples, n_entrants] of a board's scores, larger being better, each with its precision.
+
+    None for an entrant without replicates; its column holds its point. `in_steps`: see `Contests`.
+    """
+
+    replicates: FloatArray
+    precision: Sequence[Precision | None]
+    in_steps: bool = False
+
+    @classmethod
+    def of_units(cls, replicates: FloatArray, n_units: int) -> "Spread":
+        """Return a spread in which every score is of the same units."""
+        return cls(replicates, [Precision.of_units(n_units)] * replicates.shape[1])
+
+    @property
+    def freedom(self) -> FloatArray:
+        """Return the degrees of freedom, [n_entrants]; NaN without replicates."""
+        return np.array([np.nan if each is None else each.freedom for each in self.precision])
+
+    @property
+    def inflation(self) -> FloatArray:
+        """Return the inflation of the variances, [n_entrants]; NaN without replicates."""
+        return np.array([np.nan if each is None else each.inflation for each in self.precision])
+
+
+def draw_named_tasks(drawn: Uncertainty, tasks: Sequence[str]) -> NamedResamples | None:
+    """Return the resamples of tasks by their names; None when one task has no spread, or nothing is to be drawn."""
+    if len(tasks) < MIN_UNITS or not drawn.n_resamples:
+        return None
+    return NamedResamples(unit_keys(drawn.rng_seed, [(task,) for task in tasks]), drawn.n_resamples)
+
+
+def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatArray) -> FloatArray:
+    """Return means over tasks, [n_resamples, n_entrants], the tasks of each stratum weighed among themselves alone.
+
+    `values` are [n_tasks, n_entrants], the tasks stratum by stratum; a stratum keeps its share of the tasks.
+    """
+    ends = np.cumsum(sizes)
+    parts = []
+    for start, end in zip((ends - np.array(sizes)).tolist(), ends.tolist(), strict=True):
+        of_stratum = NamedResamples(drawn.keys[start:end], drawn.n_resamples)
+        parts.append(of_stratum.means(values[start:end]) * ((end - start) / len(values)))
+    found: FloatArray = np.sum(parts, axis=0)
+    return found
+
+
+def pooled(weights: FloatArray, replicates: Sequence[FloatArray], parts: Sequence[Precision]) -> Precision:
+    """Return the precision of a weighted mean of independent scores, each with its replicates [n_resamples].
+
+    Source: Satterthwaite 1946, with the variances of the replicates; where none varies, the fewest degrees.
+    """
+    shares = weights**2 * np.array([np.nanvar(drawn) for drawn in replicates])
+    if not shares.sum() > 0.0:
+        return min(parts, key=lambda part: part.freedom)
+    shares /= shares.sum()
+    freedom = 1.0 / sum(share**2 / part.freedom for share, part in zip(shares.tolist(), parts, strict=True))
+    return Precision(freedom, sum(share * part.inflation for share, part in zip(shares.tolist(), parts, strict=True)))

@@ -1,0 +1,81 @@
+"""Replicates of one entrant's score on a task, drawn by the names of its seeds and episodes: what ranks rest on.
+
+Called by `app.kinds.episodes.measure`. Two entrants that ran the same seeds and episodes of a task are weighed alike
+there; seeds of other names are independent, whatever their position. Bounds of a row are drawn elsewhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.boards.estimate.spec import Statistic
+from app.boards.spread import MIN_UNITS, Precision, pooled
+from app.manifest.manifest import Uncertainty
+from app.stats.aggregate import weighted_trimmed_mean
+from app.stats.arrays import FloatArray
+from app.stats.named_draws import nested_sums, unit_keys
+from app.values.scores import ScoreTable
+
+TRIMMED = 0.25
+
+
+@dataclass(frozen=True)
+class DrawnScore:
+    """Replicates [n_resamples] of a score in its own unit, and how much they rest on."""
+
+    replicates: FloatArray
+    precision: Precision
+
+
+def draw_by_name(
+    scores: ScoreTable, metric: str, rows: NDArray[np.intp], drawn: Uncertainty, *, statistic: Statistic
+) -> DrawnScore | None:
+    """Return the replicates of a metric over some rows, those without a value left out; None with fewer than two seeds.
+
+    The seed of a task and condition is weighed, then its episodes.
+    """
+    values = scores.value(metric)
+    rows = rows[~np.isnan(values[rows])]
+    if scores.seed is None or not drawn.n_resamples:
+        return None
+    clusters = [(scores.task.at(at) or "", _condition(scores, at), str(scores.seed[at])) for at in rows.tolist()]
+    names = sorted(set(clusters))
+    if len(names) < MIN_UNITS or len(set(scores.seed[rows].tolist())) < MIN_UNITS:
+        return None
+    place = {name: at for at, name in enumerate(names)}
+    items = [(*name, _item(scores, at)) for name, at in zip(clusters, rows.tolist(), strict=True)]
+    distinct, of_value = np.unique(values[rows], return_inverse=True)
+    # In the order of their keys, so that the order of an upload does not even change the rounding of sums.
+    keys = unit_keys(drawn.rng_seed, items)
+    order = np.argsort(keys, kind="stable")
+    weights = nested_sums(
+        unit_keys(drawn.rng_seed, names),
+        keys[order],
+        np.array([place[name] for name in clusters])[order],
+        of_value.reshape(-1)[order],
+        drawn.n_resamples,
+    )
+    cut = int(len(rows) * TRIMMED) / len(rows) if statistic == "iqm" else 0.0
+    n_seeds = len(set(scores.seed[rows].tolist()))
+    return DrawnScore(weighted_trimmed_mean(distinct, weights, cut), Precision.of_units(n_seeds))
+
+
+def averaged(drawn: Sequence[DrawnScore | None], weights: FloatArray) -> DrawnScore | None:
+    """Return the weighted mean over tasks, which are drawn independently; None where one has no replicates."""
+    found = [each for each in drawn if each is not None]
+    if not found or len(found) < len(drawn):
+        return None
+    shares = weights / weights.sum()
+    replicates = [each.replicates for each in found]
+    precision = pooled(shares, replicates, [each.precision for each in found])
+    return DrawnScore(np.column_stack(replicates) @ shares, precision)
+
+
+def _condition(scores: ScoreTable, at: int) -> str:
+    return "" if scores.condition is None else scores.condition.at(at) or ""
+
+
+def _item(scores: ScoreTable, at: int) -> str:
+    return "" if scores.item is None else scores.item.at(at) or ""
