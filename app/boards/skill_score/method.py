@@ -48,7 +48,7 @@ from app.stats.arrays import FloatArray
 from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
 from app.stats.resample import Resamples
 from app.stats.spreads import SHARE, Range
-from app.values.frame import CalibratedCells, Ends, Field, with_calibrated
+from app.values.frame import CalibratedCells, Ends, Field, with_calibrated, with_interval
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
