@@ -1,0 +1,205 @@
+"""Whatever an entrant leaves out, its rank does not get better; and under a declared grid nobody else's changes."""
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.boards.coverage import Coverage, call_roster, rank_among
+from app.boards.measured import EntrantEvidence, MeasuredMethod
+from app.boards.registry import compute_board, measured_method
+from app.errors import ManifestRejected
+from app.kinds.known import measured_evidence
+from app.kinds.parse import parse_manifest
+from app.manifest.manifest import Manifest
+from app.stats.arrays import FloatArray
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Cell
+
+NAMES, UNITS = ("A", "B", "C"), tuple(f"u{at}" for at in range(8))
+SCORES = np.random.default_rng(4).random((3, 8)).round(2)
+POLICIES = ("unranked", "worst")
+UNRANKED = 99
+
+BASE = """
+schema_version: 1
+slug: small
+title: Small
+evidence: EVIDENCE
+MORE
+metrics: METRICS
+tasks: TASKS
+grid: {ABSENT}
+leaderboards: [{name: board, BOARD, uncertainty: {n_resamples: 100}}]
+"""
+LISTED = "[" + ", ".join(f"{{id: {unit}}}" for unit in UNITS) + "]"
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "mean": (
+        "evaluation_summary",
+        "",
+        "{x: {direction: maximize, min: 0, max: 1}}",
+        LISTED,
+        "",
+        "method: mean, metric: x",
+    ),
+    "estimate": (
+        "episodes",
+        "episodes: {condition: null, item: [item]}",
+        "{x: {direction: maximize, min: 0, max: 1}}",
+        "[{id: t}]",
+        "seeds: [0, 1], items: 4, ",
+        "method: estimate, metrics: [x], statistic: mean",
+    ),
+    "weighted_rank": (
+        "series_metrics",
+        "mode: ground_truth",
+        "{catalog: lrdbench, use: [validity_rate]}",
+        "{open: true}",
+        f"items: [{', '.join(UNITS)}], ",
+        "method: weighted_rank, weights: {validity_rate: 1.0}",
+    ),
+}
+
+
+@cache
+def declared(method: str, absent: str) -> Manifest:
+    """Return a benchmark of one method whose grid is the eight units."""
+    evidence, more, metrics, tasks, grid, board = KINDS[method]
+    words = {"EVIDENCE": evidence, "MORE": more, "METRICS": metrics, "TASKS": tasks, "BOARD": board,
+             "ABSENT": f"{grid}absent: {absent}"}  # fmt: skip
+    text = BASE
+    for name, word in words.items():
+        text = text.replace(name, word)
+    return parse_manifest(text.encode())
+
+
+def table(method: str, kept: Mapping[str, frozenset[int]], scores: FloatArray = SCORES) -> ScoreTable:
+    """Return the rows of the units that each entrant kept."""
+    cells = [(at, unit) for at, name in enumerate(NAMES) for unit in sorted(kept.get(name, ()))]
+    entrant, unit = (np.array(part, dtype=np.int64) for part in zip(*cells, strict=True))
+    one = np.zeros(len(cells), dtype=np.int64)
+    by_unit = Coded(UNITS, unit)
+    further = {"item": by_unit} if method != "mean" else {}
+    return ScoreTable(
+        entrant=Coded(NAMES, entrant),
+        task=by_unit if method == "mean" else Coded(("t",), one),
+        columns=("validity_rate" if method == "weighted_rank" else "x",),
+        values=scores[entrant, unit][:, None],
+        leaked=one.astype(np.bool_),
+        file=one,
+        row=np.arange(len(cells)),
+        seed=unit // 4 if method == "estimate" else None,
+        **further,
+    )
+
+
+def ranks(method: str, absent: str, kept: Mapping[str, frozenset[int]]) -> dict[str, Mapping[str, Cell]]:
+    """Return the row of each entrant."""
+    manifest = declared(method, absent)
+    spec, scores = manifest.leaderboards[0], table(method, kept)
+    assembling = measured_method(spec)
+    if not isinstance(assembling, MeasuredMethod):
+        made = compute_board(manifest, spec, scores)
+    else:
+        kind = measured_evidence(manifest)
+        found = [
+            kind.measure(manifest, spec, EntrantEvidence(name, alone(scores, name))) for name in NAMES if kept.get(name)
+        ]
+        made = assembling.assemble(manifest, spec, found, kind)
+    return {str(row["entrant"]): row for row in made.leaderboard.records()}
+
+
+def alone(scores: ScoreTable, name: str) -> ScoreTable:
+    """Return the rows of one entrant."""
+    rows = scores.entrant.codes == NAMES.index(name)
+    assert scores.item is not None
+    assert scores.seed is not None
+    n_rows = int(rows.sum())
+    return ScoreTable(
+        entrant=Coded((name,), np.zeros(n_rows, dtype=np.int64)),
+        task=Coded(scores.task.words, scores.task.codes[rows]),
+        columns=scores.columns,
+        values=scores.values[rows],
+        leaked=scores.leaked[rows],
+        file=scores.file[rows],
+        row=scores.row[rows],
+        seed=scores.seed[rows],
+        item=Coded(scores.item.words, scores.item.codes[rows]),
+    )
+
+
+WHOLE = frozenset(range(8))
+SOME = st.frozensets(st.integers(0, 7), min_size=1)
+METHODS = pytest.mark.parametrize("method", list(KINDS))
+ABSENT = pytest.mark.parametrize("absent", POLICIES)
+
+
+def rank_of(row: Mapping[str, Cell]) -> float:
+    """Return a rank; who has none is behind everybody."""
+    return UNRANKED if row["rank"] is None else float(str(row["rank"]))
+
+
+@METHODS
+@ABSENT
+@settings(max_examples=15, deadline=None)
+@given(kept=SOME, who=st.sampled_from(NAMES))
+def test_leaving_out_never_improves_a_rank(method: str, absent: str, kept: frozenset[int], who: str) -> None:
+    """Whoever it is, and whichever rows are left out."""
+    everybody = dict.fromkeys(NAMES, WHOLE)
+    before, after = (ranks(method, absent, everybody | change)[who] for change in ({}, {who: kept}))
+
+    assert rank_of(after) >= rank_of(before)
+
+
+@METHODS
+@settings(max_examples=15, deadline=None)
+@given(kept=SOME.filter(lambda kept: kept != WHOLE))
+def test_a_stranger_changes_nobody_elses_rank(method: str, kept: frozenset[int]) -> None:
+    """The ranks, the rank intervals and the chances of being best of the whole ones are what they were without it."""
+    honest = {"A": WHOLE, "B": WHOLE}
+    before, after = ranks(method, "unranked", honest), ranks(method, "unranked", honest | {"C": kept})
+    shown = ("rank", "rank_low", "rank_high", "p_best")
+
+    assert [[after[name][column] for column in shown] for name in honest] == [
+        [before[name][column] for column in shown] for name in honest
+    ]
+    assert (after["C"]["rank"], after["C"]["n_attempted"], after["C"]["n_included"]) == (None, 8, len(kept))
+
+
+@METHODS
+@settings(max_examples=15, deadline=None)
+@given(kept=SOME.filter(lambda kept: kept != WHOLE))
+def test_the_rank_of_the_whole_lies_between_the_bounds(method: str, kept: frozenset[int]) -> None:
+    """What C left out could have been anything, so its rank with all rows lies between those if worst and if best."""
+    everybody = dict.fromkeys(NAMES, WHOLE)
+    whole, partial = ranks(method, "unranked", everybody)["C"], ranks(method, "unranked", everybody | {"C": kept})["C"]
+
+    assert float(str(partial["rank_if_best"])) <= rank_of(whole) <= float(str(partial["rank_if_worst"]))
+
+
+def test_worst_needs_a_worst_value() -> None:
+    """An error without a largest value cannot be counted as the worst; the manifest is told which end it lacks."""
+    text = BASE.replace("EVIDENCE", "evaluation_summary").replace("MORE", "").replace("TASKS", LISTED)
+    text = text.replace("METRICS", "{x: {direction: minimize, min: 0}}").replace("ABSENT", "absent: worst")
+    with pytest.raises(ManifestRejected) as refused:
+        parse_manifest(text.replace("BOARD", "method: mean, metric: x").encode())
+
+    assert "metrics.x has no max" in refused.value.problems[0].message
+
+
+def test_without_a_grid_groups_rank_one_behind_the_other() -> None:
+    """By how much they lack, and within a group by their scores."""
+    lacking = {"A": 0, "B": 2, "C": 2, "D": 1}
+    roster = call_roster({name: Coverage(4, 4 - n, n_absent=n) for name, n in lacking.items()}, is_declared=False)
+
+    assert (roster.ranked, roster.behind) == (("A",), (("D",), ("B", "C")))
+    assert roster.behind_ranks({"B": 0.1, "C": 0.9, "D": 0.0}) == {"D": 2, "C": 3, "B": 4}
+
+
+@pytest.mark.parametrize(("point", "rank"), [(0.95, 1), (0.9, 1), (0.5, 3), (None, 4), (float("nan"), 4)])
+def test_a_rank_among_others_is_by_who_is_better(point: float | None, rank: int) -> None:
+    """Ties share the better rank; no score is behind all."""
+    assert rank_among(point, [0.9, 0.6, 0.3]) == rank
