@@ -3,7 +3,8 @@
 import sys
 
 from bench.attacks import measure_attacks
-from bench.clusters import measure_bootstrap, measure_growth
+from bench.clusters import measure_bootstrap
+from bench.growth import report as report_growth
 from bench.pages import measure_pages
 from bench.predictions import measure_evaluations
 from bench.readers import report
@@ -31,8 +32,7 @@ def main() -> None:
     print(f"  ratios {cached / bare:.2f} and {unchanged / bare:.2f} (limit 0.7)")
     report()
     measure_bootstrap()
-    print("one more submission on a benchmark of episodes, from its evaluation to the published board:")
-    measure_growth()
+    report_growth()
     measure_strata()
     measure_evaluations()
 

@@ -358,6 +358,7 @@ class Entry(Base):
     __table_args__ = (
         _one_of("state", ENTRY_STATES),
         Index("ix_entry_current", "entrant_id", postgresql_where="state = 'current'"),
+        Index("ix_entry_superseded_by", "superseded_by", postgresql_where="superseded_by IS NOT NULL"),
     )
 
     submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)

@@ -99,6 +99,7 @@ CREATE TABLE entry (
 );
 CREATE INDEX ix_entry_current ON entry (entrant_id) WHERE state = 'current';
 CREATE INDEX ix_entry_entrant_id ON entry (entrant_id);
+CREATE INDEX ix_entry_superseded_by ON entry (superseded_by) WHERE superseded_by IS NOT NULL;
 
 -- What tells one entrant's rows in one submission from others, and the flags that they raised on arrival.
 CREATE TABLE fingerprint (
