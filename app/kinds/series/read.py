@@ -35,6 +35,7 @@ from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
 from app.kinds.series.recomputed import recompute
 from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, concatenate
 from app.kinds.series.run import RunFiles, split_runs
+from app.kinds.series.said import about_estimators, about_run
 from app.kinds.series.truths import Truths
 from app.manifest.manifest import part_of
 from app.names import clip_for_message
@@ -96,6 +97,7 @@ class _Submission:
             problem = problem_of_mode(file, manifest, part_of(self._request.manifest, SeriesPart).mode)
             self._findings.extend([] if problem is None else [problem])
             self._described |= described_by(manifest)
+            self._warnings += about_run(self._request.manifest, manifest, file.name)
             boards = manifest.get("leaderboards")
             names = [board.get("name") for board in boards or () if isinstance(board, dict)]
             self._boards[run.folder] = [slug_of(name) for name in names if isinstance(name, str)]
@@ -147,6 +149,7 @@ class _Submission:
             return None
         self._warnings += self._warnings_of_order(pivot)
         self._warnings += estimates.warnings(scores, is_estimator, self._files)
+        self._warnings += about_estimators(estimators, self._described, self._truths.estimands())
         described = {name: self._described[name] for name in estimators if name in self._described}
         facts = RunFacts(described=described, claimed=claims.result(self._warnings))
         whole = replace(scores, reason=estimates.reasons(), recorded={**scores.recorded, **estimates.recorded()})

@@ -60,6 +60,10 @@ class Truths:
             return next(iter(known.values())).value if len(known) == 1 else None
         return known[estimand].value if estimand in known else None
 
+    def estimands(self) -> frozenset[str]:
+        """Return what the truths are of."""
+        return frozenset(estimand for known in self._known.values() for estimand in known)
+
     def check_strata(self, scores: ScoreTable) -> None:
         """Add a problem for each primary truth that is not the one in the stratum of its record."""
         strata = scores.recorded.get("stratum_json")

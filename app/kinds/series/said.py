@@ -1,0 +1,57 @@
+"""What a run says of itself that is not what the benchmark says: its suite, its seed, its estimators' estimands.
+
+Called by `app.kinds.series.read`. None of it keeps a run out; it is said to the submitter.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from app.errors import Problem
+from app.kinds.series.names import slug_of
+from app.kinds.series.part import SeriesPart
+from app.manifest.manifest import Manifest, part_of
+from app.names import clip_for_message
+
+SHOWN = 10
+
+
+def about_run(manifest: Manifest, said: Mapping[str, Any], file: str) -> Iterator[Problem]:
+    """Yield where a run's own manifest is of another suite, or draws from another seed."""
+    name = said.get("name")
+    if isinstance(name, str) and slug_of(name) not in (manifest.slug, slug_of(manifest.title)):
+        message = f"the run is of another suite than {manifest.title}; its records must be the benchmark's all the same"
+        yield Problem(message, file, column="name", value=clip_for_message(name))
+    drawn = part_of(manifest, SeriesPart).uncertainty
+    seed = _seed(said)
+    if drawn is not None and drawn.stream == "lrdbench" and seed is not None and seed != drawn.rng_seed:
+        message = f"the run draws its intervals from another seed than the benchmark's {drawn.rng_seed}; they differ"
+        yield Problem(message, file, column="seeds.global_seed", value=str(seed))
+
+
+def _seed(said: Mapping[str, Any]) -> int | None:
+    parts = [said.get(part) for part in ("uncertainty", "seeds")]
+    seeds = [part.get(key) for part, key in zip(parts, ("seed", "global_seed"), strict=True) if isinstance(part, dict)]
+    return next((seed for seed in seeds if type(seed) is int), None)
+
+
+def about_estimators(
+    estimators: Sequence[str], described: Mapping[str, Mapping[str, Any]], estimands: Collection[str]
+) -> Iterator[Problem]:
+    """Yield which estimators the run does not describe, and which estimate what none of its truths is of."""
+    unknown = [name for name in estimators if "target_estimand" not in described.get(name, {})]
+    # A few rows without any description are no run that forgot one.
+    if unknown and described:
+        message = f"neither the run's manifest nor estimator_metadata.csv says what these estimate: {_some(unknown)}"
+        yield Problem(message, column="estimator_name")
+    others = [
+        f"{name} ({clip_for_message(str(estimand))})"
+        for name in estimators
+        if (estimand := described.get(name, {}).get("target_estimand")) is not None and estimand not in estimands
+    ]
+    if others and estimands:
+        yield Problem(f"no truth of the run is of what these estimate: {_some(others)}", column="target_estimand")
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(clip_for_message(name) for name in names[:SHOWN]) + rest

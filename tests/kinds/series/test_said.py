@@ -1,0 +1,45 @@
+"""What a run says of itself that is not what the benchmark says: said to the submitter, not silent."""
+
+from pathlib import Path
+
+import pytest
+
+from app.errors import Problem
+from tests.cases.evidence_tables import read
+from tests.cases.series_runs import GIVEN, LIMITS, given_manifest
+from tests.cases.zips import replaced
+
+RUN = "public_small_canonical_ground_truth"
+MANIFEST, METADATA = f"{RUN}/manifest/benchmark_manifest.yaml", f"{RUN}/tables/estimator_metadata.csv"
+
+
+def warnings(folder: Path, **changes: tuple[str, str]) -> list[Problem]:
+    """Return the warnings of a given run in whose files some text is another."""
+    content = replaced(GIVEN[RUN], {MANIFEST: changes.get("manifest"), METADATA: changes.get("metadata")})
+    return list(read(folder, {"run.zip": content}, given_manifest(RUN), limits=LIMITS).warnings)
+
+
+def test_an_honest_run_is_told_nothing(tmp_path: Path) -> None:
+    """Nothing about it differs."""
+    assert warnings(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column", "words"),
+    [
+        ("\nname: public_small", "\nname: another_small", "name", "another suite"),
+        ("\n  seed: ", "\n  seed: 9", "seeds.global_seed", "another seed"),
+    ],
+)
+def test_another_suite_or_seed_is_said(tmp_path: Path, old: str, new: str, column: str, words: str) -> None:
+    """With the place in the run's manifest and what it says."""
+    (warning,) = [w for w in warnings(tmp_path, manifest=(old, new)) if w.column == column]
+
+    assert words in warning.message
+
+
+def test_another_estimand_is_said(tmp_path: Path) -> None:
+    """An estimator of what no truth of the run is of has no errors."""
+    found = warnings(tmp_path, metadata=("hurst_scaling_proxy", "memory_of_elephants"))
+
+    assert any("no truth of the run is of what these estimate" in w.message for w in found)
