@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.cases import grids
+from tests.cases import grids, lrdbench_http, publications
 from tests.cases.grids import COUNTED, EPISODES, GRID, ITEMS, TASKS, by_entrant, only_right, rows
 from tests.conftest import Site
 
+CANONICAL = "public_small_canonical_ground_truth"
 LENIENT = "prereg: optional, failure_policy: best_effort"
 PERMISSIVE = EPISODES.replace("GRID", GRID).replace("prereg: optional", LENIENT)
 EASY = "tasks: [arithmetic]"
@@ -198,3 +199,43 @@ def test_a_file_of_items_is_refused_with_every_row_that_is_wrong(roomy_site: Sit
 
     assert answer.status_code == 422
     assert [(p["row"], p["column"]) for p in answer.json()["problems"]] == [(3, "item"), (4, "item"), (5, "task")]
+
+
+def test_an_empty_error_of_a_series_has_no_rank(roomy_site: Site) -> None:
+    """DFA leaves its worst records empty, or sends its best one alone: no rank, and the others keep theirs."""
+    slug = lrdbench_http.make_benchmark(roomy_site, CANONICAL)
+    all_rows = lrdbench_http.per_series(CANONICAL)
+    records = sorted({row["record_id"] for row in all_rows})
+    manifest = roomy_site.http.get(f"/benchmarks/{slug}.yaml").text + f"\ngrid: {{items: [{', '.join(records)}]}}\n"
+    put = roomy_site.http.put(f"/benchmarks/{slug}", content=manifest, headers=roomy_site.auth("steward") | grids.YAML)
+    lrdbench_http.submit(roomy_site, slug, lrdbench_http.part_of(CANONICAL, ["RS", "DMA"]))
+    before = by_entrant(grids.board(roomy_site, slug, "canonical-accuracy"))
+    emptied = [
+        {**row, "value": ""} if row["metric_name"] == "mae" and row["record_id"] != records[0] else row
+        for row in all_rows
+        if row["estimator_name"] == "DFA"
+    ]
+    lrdbench_http.submit(roomy_site, slug, lrdbench_http.archive_of(emptied), "bob")
+    after = by_entrant(grids.board(roomy_site, slug, "canonical-accuracy"))
+    shown = ("rank", "rank_low", "rank_high", "p_best")
+
+    assert put.status_code == 200, put.text
+    assert (after["DFA"]["rank"], after["DFA"]["n_failed"]) == (None, len(records) - 1)
+    assert [[after[name][column] for column in shown] for name in before] == [
+        [before[name][column] for column in shown] for name in before
+    ]
+
+
+def test_only_the_easy_tasks_of_a_summary_have_no_rank(roomy_site: Site) -> None:
+    """One of three tasks: apart on every board, and the others keep their scores and ranks."""
+    slug = publications.begin(roomy_site, publications.SUMMARY.replace("TASKS", publications.DECLARED))
+    for name in ("Base", "Good"):
+        publications.send(roomy_site, slug, "r.csv", publications.good_summary(name))
+    before = by_entrant(grids.board(roomy_site, slug, "mean"))
+    rows_of_one = [["sly", "t1", "False", 0.1, 99, 0.1, 1, 1, 1]]
+    publications.send(roomy_site, slug, "r.csv", publications.table(publications.SUMMARY_COLUMNS, rows_of_one), "bob")
+    boards = {name: by_entrant(grids.board(roomy_site, slug, name)) for name in ("mean", "impute", "error")}
+
+    assert [shown["sly"]["rank"] for shown in boards.values()] == [None, None, None]
+    assert {shown["sly"]["covered"] for shown in boards.values()} == {"1 of 3"}
+    assert {name: boards["mean"][name] for name in before} == before
