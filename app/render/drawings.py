@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.render.heatmap import Heatmap, build_heatmap
-from app.render.plot import Declared, LinePlot, build_plot, series_numbers
+from app.render.plot import LinePlot, build_plot, series_numbers
+from app.render.plot_axes import Declared
 from app.values.table import Table
 
 MAX_DRAWN = 12

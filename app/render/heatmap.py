@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from app.render.plot import Declared
+from app.render.plot_axes import Declared
 from app.render.text import format_number
 from app.values.table import Cell, Table
 

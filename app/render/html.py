@@ -6,7 +6,7 @@ from typing import Any
 import jinja2
 
 from app.bundled import bundled
-from app.render import plot
+from app.render import plot_axes
 from app.render.addresses import path_of_name
 from app.render.assets import asset_url
 from app.render.columns import ShownColumn, shown_columns
@@ -55,5 +55,5 @@ def _environment() -> jinja2.Environment:
         "plain": plain_words,
     }
     environment.globals |= {"stylesheet": asset_url("plumbline.css"), "whisker_width": WIDTH}
-    environment.globals |= {"plot_width": plot.WIDTH, "plot_height": plot.HEIGHT, "max_drawn": MAX_DRAWN}
+    environment.globals |= {"plot_width": plot_axes.WIDTH, "plot_height": plot_axes.HEIGHT, "max_drawn": MAX_DRAWN}
     return environment

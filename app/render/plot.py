@@ -7,18 +7,15 @@ nothing else; it needs no script, follows the colours of the page, and prints.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
+from app.render.plot_axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, Declared, Point, y_at
+from app.render.plot_marks import LINE_HEIGHT, Level, Mark, levels_of, marks_of, spread
 from app.render.text import format_number
 from app.render.whisker import Scale
 from app.values.table import Cell, Table
 
-WIDTH, HEIGHT = 640.0, 360.0
-LEFT, RIGHT, TOP, BOTTOM = 56.0, 12.0, 12.0, 44.0
 MAX_SERIES = 10
-
-Declared = Mapping[str, Any]
-Point = tuple[float, float, float | None, float | None]
+DASH = 6.0
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,10 @@ class Series:
 
 @dataclass(frozen=True)
 class LinePlot:
-    """Series on two axes. `n_hidden` counts those that did not fit; `diagonal` is a line of reference."""
+    """Series on two axes. `n_hidden` counts those that did not fit; `diagonal` is a line of reference.
+
+    `marks` are texts at points and curves, `levels` level lines with their words.
+    """
 
     x_title: str
     y_title: str
@@ -51,6 +51,10 @@ class LinePlot:
     n_hidden: int
     diagonal: str | None
     kind: str
+    width: float = WIDTH
+    height: float = HEIGHT
+    marks: tuple[Mark, ...] = ()
+    levels: tuple[Level, ...] = ()
 
 
 def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> LinePlot | None:
@@ -63,25 +67,33 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
     if not points:
         return None
     kind = str(declared["kind"])
-    up = [value for point in points for value in point[1:] if value is not None]
-    across = [point[0] for point in points]
+    up = [value for point in points for value in (point.up, point.low, point.high) if value is not None]
+    across = [point.across for point in points]
+    if not up:
+        return None
     # Bars stand on both sides of their positions.
     half = _step(across) / 2 if kind == "bars" else 0.0
-    x = _scale([min(across) - half, max(across) + half], declared.get("x_range"))
+    x = Axis(
+        _scale([min(across) - half, max(across) + half], declared.get("x_range")),
+        # One unit across is as long as one up where shares are compared with shares.
+        LEFT + RIGHT + HEIGHT - TOP - BOTTOM if declared.get("square") else WIDTH,
+    )
     # A bar's length is read from zero.
     y = _scale([*up, 0.0] if kind == "bars" else up, declared.get("y_range"))
     shown = list(groups.items())[:MAX_SERIES]
+    placed = {name: numbers.get(name, number) for number, (name, _) in enumerate(shown)}
     return LinePlot(
         x_title=_title(table, declared["x"]),
         y_title=_title(table, declared["y"]),
-        x_ticks=tuple(Tick(_x(x, value), format_number(value, _digits(x))) for value in x.ticks()),
-        y_ticks=tuple(Tick(_y(y, value), format_number(value, _digits(y))) for value in y.ticks()),
-        series=tuple(
-            _series(name, numbers.get(name, number), group, x, y, kind) for number, (name, group) in enumerate(shown)
-        ),
+        x_ticks=tuple(Tick(x.at(value), format_number(value, _digits(x.scale))) for value in x.scale.ticks()),
+        y_ticks=tuple(Tick(y_at(y, value), format_number(value, _digits(y))) for value in y.ticks()),
+        series=tuple(_series(name, placed[name], group, x, y, kind) for name, group in shown),
         n_hidden=len(groups) - len(shown),
         diagonal=_diagonal(x, y) if declared.get("diagonal") else None,
         kind=kind,
+        width=x.width,
+        marks=spread(list(marks_of(declared, shown, placed, x, y)), TOP + LINE_HEIGHT, HEIGHT - BOTTOM - 4.0),
+        levels=tuple(levels_of(declared, points, y)),
     )
 
 
@@ -98,9 +110,10 @@ def _groups(table: Table, declared: Declared) -> dict[str, list[Point]]:
     groups: dict[str, list[Point]] = {}
     for row in table.rows:
         across, up = _number(row, x), _number(row, y)
-        if across is not None and up is not None:
+        if across is not None and (up is not None or declared.get("gaps")):
             name = "" if by is None else str(row[by])
-            groups.setdefault(name, []).append((across, up, _number(row, low), _number(row, high)))
+            cells = dict(zip(table.column_names(), row, strict=True))
+            groups.setdefault(name, []).append(Point(across, up, _number(row, low), _number(row, high), cells))
     return groups
 
 
@@ -124,28 +137,34 @@ def _digits(scale: Scale) -> int:
     return next((digits for digits in range(6) if span * 10**digits >= 4), 6)
 
 
-def _x(scale: Scale, value: float) -> float:
-    share = (min(max(value, scale.low), scale.high) - scale.low) / (scale.high - scale.low)
-    return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
-
-
-def _y(scale: Scale, value: float) -> float:
-    share = (min(max(value, scale.low), scale.high) - scale.low) / (scale.high - scale.low)
-    return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM), 1)
-
-
-def _series(name: str, number: int, points: Sequence[Point], x: Scale, y: Scale, kind: str) -> Series:
-    placed = [(_x(x, across), _y(y, up)) for across, up, _, _ in points]
+def _series(name: str, number: int, points: Sequence[Point], x: Axis, y: Scale, kind: str) -> Series:
+    runs: list[list[tuple[float, float]]] = [[]]
+    for point in points:
+        if point.up is None:
+            runs.append([])
+        else:
+            runs[-1].append((x.at(point.across), y_at(y, point.up)))
+    placed = [at for run in runs for at in run]
     if kind == "bars":
-        return Series(name, number, _bars(placed, _y(y, max(y.low, 0.0))), "")
+        return Series(name, number, _bars(placed, y_at(y, max(y.low, 0.0))), "")
     if kind == "points":
         return Series(name, number, "".join(f"M{across:g} {up:g}h.01" for across, up in placed), "")
-    return Series(name, number, "M" + "L".join(f"{across:g} {up:g}" for across, up in placed), _band(points, x, y))
+    return Series(name, number, "".join(map(_line, runs)), _band(points, x, y))
 
 
-def _band(points: Sequence[Point], x: Scale, y: Scale) -> str:
-    ends = [(_x(x, across), _y(y, low), _y(y, high)) for across, _, low, high in points if None not in (low, high)
-            and low is not None and high is not None]  # fmt: skip
+def _line(run: Sequence[tuple[float, float]]) -> str:
+    """Return the path of points that follow each other; one alone is a dash, which can be seen."""
+    if len(run) == 1:
+        return f"M{run[0][0] - DASH / 2:g} {run[0][1]:g}h{DASH:g}"
+    return "M" + "L".join(f"{across:g} {up:g}" for across, up in run) if run else ""
+
+
+def _band(points: Sequence[Point], x: Axis, y: Scale) -> str:
+    ends = [
+        (x.at(point.across), y_at(y, point.low), y_at(y, point.high))
+        for point in points
+        if point.low is not None and point.high is not None
+    ]
     if not ends:
         return ""
     there = "L".join(f"{across:g} {low:g}" for across, low, _ in ends)
@@ -164,6 +183,6 @@ def _step(positions: Sequence[float]) -> float:
     return min((later - earlier for earlier, later in pairwise(ordered) if later > earlier), default=0.0)
 
 
-def _diagonal(x: Scale, y: Scale) -> str | None:
-    low, high = max(x.low, y.low), min(x.high, y.high)
-    return f"M{_x(x, low):g} {_y(y, low):g}L{_x(x, high):g} {_y(y, high):g}" if high > low else None
+def _diagonal(x: Axis, y: Scale) -> str | None:
+    low, high = max(x.scale.low, y.low), min(x.scale.high, y.high)
+    return f"M{x.at(low):g} {y_at(y, low):g}L{x.at(high):g} {y_at(y, high):g}" if high > low else None

@@ -18,6 +18,8 @@ from app.stats.checks import (
     require_weights,
 )
 
+FENCE = 3.0
+
 
 def root_mean_squared_error(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
     """Return √(weighted mean of squared residuals); lower is better. None without an example of positive weight.
@@ -62,11 +64,13 @@ def conditional_mean(
 ) -> Bins:
     """Return the weighted mean of `values` in bins of `by` of equal width; NaN in an empty bin.
 
-    The bins reach from the mean of the `n_extreme` smallest numbers of `by` to that of the largest; the first and the
-    last bin also hold what lies beyond.
+    The bins reach from the mean of the `n_extreme` smallest numbers of `by` to that of the largest, but no further than
+    three interquartile ranges beyond the quartiles, so that a few outliers do not make one bin of all others; the first
+    and the last bin also hold what lies beyond.
     Raises InvalidArgument for no example, no bin, arrays of other lengths, numbers that are not finite, a negative
     weight.
-    Source: by definition; YDF 0.16, conditional plots, with the centres of bins.
+    Source: by definition; YDF 0.16, conditional plots, with the centres of bins; Tukey 1977, Exploratory data analysis,
+    section 2D, the outer fences.
 
     >>> bins = conditional_mean(np.array([0.0, 1.0]), np.array([5.0, 7.0]), np.ones(2), n_bins=2)
     >>> (bins.centre.tolist(), bins.mean.tolist())
@@ -89,7 +93,17 @@ def conditional_mean(
 def _ends(values: FloatArray, n_extreme: int) -> tuple[float, float]:
     ordered, n_extreme = np.sort(values), min(n_extreme, len(values))
     low, high = float(ordered[:n_extreme].mean()), float(ordered[-n_extreme:].mean())
+    quartiles = [_around(ordered, len(ordered) * quarter // 4, n_extreme) for quarter in (1, 3)]
+    reach = FENCE * (quartiles[1] - quartiles[0])
+    if reach > 0.0:
+        low, high = max(low, quartiles[0] - reach), min(high, quartiles[1] + reach)
     return low, high if high > low else low + max(1.0, abs(low))
+
+
+def _around(ordered: FloatArray, at: int, n_extreme: int) -> float:
+    """Return the mean of as many sorted numbers around a place: a quartile that shows no single one."""
+    start = min(max(0, at - n_extreme // 2), len(ordered) - n_extreme)
+    return float(ordered[start : start + n_extreme].mean())
 
 
 def normal_quantiles(residuals: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

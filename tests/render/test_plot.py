@@ -2,7 +2,8 @@
 
 from app.render.drawings import build_drawings
 from app.render.heatmap import Heatmap
-from app.render.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, LinePlot
+from app.render.plot import LinePlot
+from app.render.plot_axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
 from app.values.table import Cell, Column, Table
 from tests.cases.html_pages import page_of
 
@@ -112,3 +113,63 @@ def test_names_in_a_plot_are_escaped() -> None:
 
     assert "<b>A</b>" not in page
     assert "&lt;b&gt;A&lt;/b&gt;" in page
+
+
+def marked(*rows: tuple[Cell, ...], **declared: object) -> LinePlot:
+    """Return the plot of rows with what else is declared of it."""
+    plot = build_plot(table(*rows, plot={**LINES, **declared}))
+    assert plot is not None
+    return plot
+
+
+def test_no_line_crosses_what_is_not_there() -> None:
+    """A row without a number breaks the line, and a point alone is a dash."""
+    rows = [("A", 0.0, 0.0, None, None), ("A", 1.0, 1.0, None, None), ("A", 2.0, None, None, None)]
+    line = marked(*rows, ("A", 3.0, 0.5, None, None), gaps=True).series[0].line
+
+    assert line.count("M") == 2
+    assert line.count("L") == 1
+    assert line.endswith("h6")
+
+
+def test_a_square_plot_has_units_of_one_length() -> None:
+    """A share across is as long as a share up."""
+    rows = [("A", 0.0, 0.0, None, None), ("A", 1.0, 1.0, None, None)]
+    plot = marked(*rows, square=True, x_range=[0.0, 1.0], y_range=[0.0, 1.0])
+
+    assert plot.width - LEFT - RIGHT == plot.height - TOP - BOTTOM
+
+
+def test_curves_have_their_names_and_words_beside_them() -> None:
+    """The words of an entry are those of the row whose keys it has; texts that would lie on each other are apart."""
+    rows = [(who, at / 4, at / 4, None, None) for who in ("A", "B") for at in range(5)]
+    marks = marked(*rows, direct=True, words=[{"who": "B", "text": "AUC 0.9"}]).marks
+
+    assert [mark.text for mark in marks] == ["A", "B, AUC 0.9"]
+    assert marks[1].y - marks[0].y >= 14.0
+
+
+def test_the_operating_point_is_marked() -> None:
+    """The row nearest to the threshold, with its value; the dot stays where the curve is."""
+    rows = [("A", at / 4, at / 4, at / 4, None) for at in range(5)]
+    (mark,) = marked(*rows, mark={"column": "low", "nearest": 0.55}).marks
+
+    assert mark.text == "0.50"
+    assert mark.dot_y == (TOP + HEIGHT - BOTTOM) / 2
+
+
+def test_points_say_what_they_count() -> None:
+    """Where there is one series; numbers of several would hide each other."""
+    rows = [("A", 0.0, 0.0, 1200.0, None), ("A", 1.0, 1.0, 5.0, None)]
+
+    assert sorted(mark.text for mark in marked(*rows, count="low").marks) == ["1,200.0", "5.0"]
+    assert marked(*rows, ("B", 0.0, 1.0, 3.0, None), count="low").marks == ()
+
+
+def test_a_level_line_is_that_of_the_rows_that_are_drawn() -> None:
+    """Of several the one whose keys the rows have."""
+    rows = [("A", 0.0, 0.0, None, None), ("A", 1.0, 1.0, None, None)]
+    levels = [{"who": "A", "at": 0.5, "text": "positives 0.5"}, {"who": "Z", "at": 0.9, "text": "others"}]
+    (level,) = marked(*rows, levels=levels).levels
+
+    assert (level.y, level.text) == ((TOP + HEIGHT - BOTTOM) / 2, "positives 0.5")

@@ -27,11 +27,12 @@ _DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 
 @dataclass(frozen=True)
 class NumberRule:
-    """What the numbers of a column are, and between which bounds."""
+    """What the numbers of a column are, and between which bounds; beyond them by at most `tolerance` is cut to them."""
 
     what: str
     low: float | None = None
     high: float | None = None
+    tolerance: float = 0.0
 
     def complaint(self, value: float) -> str:
         """Say what is wrong with a number that breaks the rule."""
@@ -40,8 +41,19 @@ class NumberRule:
         if np.isinf(value):
             return f"{self.what} is a finite number; this one is infinite or too large for a 64-bit float"
         if self.low is not None and value < self.low:
-            return f"{self.what} is at least {self.low:g}"
-        return f"{self.what} is at most {self.high:g}"
+            return f"{self.what} is at least {self.low:g}{self._cut}"
+        return f"{self.what} is at most {self.high:g}{self._cut}"
+
+    @property
+    def _cut(self) -> str:
+        return f"; rounding beyond it by up to {self.tolerance:g} is cut" if self.tolerance else ""
+
+    def cut(self, values: FloatArray) -> FloatArray:
+        """Return numbers within the tolerance as they count."""
+        if not self.tolerance:
+            return values
+        within: FloatArray = np.clip(values, self.low, self.high)
+        return within
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,7 @@ class RowCells:
         numbers = to_numbers(self.columns[column])
         wrong = breaks(numbers, rule)
         self.refuse(column, wrong, lambda at: self._complaint(column, numbers, rule, at))
-        return Numbers(np.where(wrong, np.nan, numbers.values), numbers.empty, numbers.is_text)
+        return Numbers(np.where(wrong, np.nan, rule.cut(numbers.values)), numbers.empty, numbers.is_text)
 
     def _complaint(self, column: str, numbers: Numbers, rule: NumberRule, position: int) -> str:
         if not numbers.is_text[position]:
@@ -126,9 +138,9 @@ def breaks(numbers: Numbers, rule: NumberRule) -> BoolArray:
     """Say which cells hold something that is no finite number within the bounds; an empty cell does not."""
     wrong: BoolArray = ~np.isfinite(numbers.values) & ~numbers.empty
     if rule.low is not None:
-        wrong |= numbers.values < rule.low
+        wrong |= numbers.values < rule.low - rule.tolerance
     if rule.high is not None:
-        wrong |= numbers.values > rule.high
+        wrong |= numbers.values > rule.high + rule.tolerance
     return wrong
 
 

@@ -26,7 +26,8 @@ Rows = Sequence[tuple[Cell, ...]]
 MIN_CELL = 10
 """Fewest examples in a step of a curve, in a bin, and called one class, so that none shows a single private label."""
 MAX_POINTS = 200
-MAX_CURVES = 20
+N_BINS = 10
+MAX_CURVES = 60
 MAX_CONFUSED = 60
 MAX_NAMED = 3
 
@@ -163,8 +164,13 @@ def _together(task: TaskPredictions, pool: list[int]) -> str:
 
 
 def _reliability_rows(task: TaskPredictions, name: str, at: int) -> Iterator[tuple[Cell, ...]]:
-    bins = reliability(task.probabilities[:, at], task.class_number == at, task.item_weights)
-    for at, n_examples in enumerate(bins.n_examples.tolist()):
+    bins = reliability(task.probabilities[:, at], task.class_number == at, task.item_weights, N_BINS)
+    filled = {min(int(plain * N_BINS), N_BINS - 1): at for at, plain in enumerate(bins.plain.tolist())}
+    for number in range(N_BINS):
+        if number not in filled:
+            yield (name, (number + 0.5) / N_BINS, None, 0)
+            continue
+        at, n_examples = filled[number], int(bins.n_examples[filled[number]])
         # A mean under private weights would show them where there are few.
         few = _is_few(n_examples, task)
         predicted, observed = (bins.plain[at], None) if few else (bins.predicted[at], float(bins.observed[at]))

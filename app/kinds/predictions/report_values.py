@@ -40,9 +40,23 @@ def _histogram(task: TaskPredictions) -> Iterator[tuple[Cell, ...]]:
 
 def _quantiles(task: TaskPredictions) -> Iterator[tuple[Cell, ...]]:
     theoretical, observed = normal_quantiles(task.label - task.predicted, task.item_weights)
-    n_points = int(np.clip(len(task) // smallest_cell(task), 1, MAX_QUANTILES))
-    for expected, seen in zip(np.array_split(theoretical, n_points), np.array_split(observed, n_points), strict=True):
+    starts = _tails_whole(len(task), smallest_cell(task))
+    for expected, seen in zip(np.split(theoretical, starts), np.split(observed, starts), strict=True):
         yield (float(expected.mean()), float(seen.mean()))
+
+
+def _tails_whole(n_examples: int, least: int) -> list[int]:
+    """Return where to cut sorted residuals: both tails as finely as may be shown, the middle so that all points fit.
+
+    The tails decide the interval [X2], so they are never thinned for the sake of a plot.
+    """
+    n_parts = max(1, n_examples // least)
+    cuts = [at * n_examples // n_parts for at in range(1, n_parts)]
+    tail = MAX_QUANTILES // 4
+    if len(cuts) < MAX_QUANTILES:
+        return cuts
+    middle = np.linspace(tail, len(cuts) - tail - 1, MAX_QUANTILES - 2 * tail - 1).astype(int).tolist()
+    return [*cuts[:tail], *(cuts[at] for at in middle), *cuts[-tail:]]
 
 
 def _conditional(task: TaskPredictions, by: str) -> Iterator[tuple[Cell, ...]]:
@@ -50,12 +64,14 @@ def _conditional(task: TaskPredictions, by: str) -> Iterator[tuple[Cell, ...]]:
     n_bins, least, weights = _n_bins(task), smallest_cell(task), task.item_weights
     means = conditional_mean(of, other, weights, n_bins, least)
     squares = conditional_mean(of, (task.predicted - task.label) ** 2, weights, n_bins, least)
+    residuals = conditional_mean(of, task.label - task.predicted, weights, n_bins, least)
     for at in range(n_bins):
         centre, n_examples = float(means.centre[at]), int(means.n_examples[at])
         if n_examples >= least:
-            yield (by, centre, float(means.mean[at]), float(np.sqrt(squares.mean[at])), n_examples)
+            rmse = float(np.sqrt(squares.mean[at]))
+            yield (by, centre, float(means.mean[at]), rmse, n_examples, float(residuals.mean[at]))
         else:
-            yield (by, centre, None, None, None)
+            yield (by, centre, None, None, None, None)
 
 
 def ranking_rows(estimates: Mapping[str, Estimate]) -> dict[str, Rows]:

@@ -34,6 +34,9 @@ CLASS = Column("class", "Class", "text", glossary="one_vs_rest")
 UNIT = [0.0, 1.0]
 BY_CLASS = {"by": "entrant", "facet": ["task", "class"]}
 BY_SIDE = {"by": "entrant", "facet": ["task", "by"], "facet_words": {"by": "by"}}
+HISTOGRAM = {"by": "entrant", "facet": ["task", "by", "entrant"], "facet_words": {"by": "by"}}
+CURVE = {"square": True, "direct": True, "mark": {"column": "threshold", "nearest": 0.5}}
+OPERATING = "The marked point of each curve is that of the threshold nearest to one half, which is written beside it."
 THINNED = (
     "Where labels are private, every step of a curve is at least ten examples wide, so that none shows a single label."
 )
@@ -86,14 +89,15 @@ KINDS: Mapping[str, Kind] = {
     "roc": Kind(
         "ROC",
         (CLASS, THRESHOLD, _share("fpr", "False positive rate", "roc"), _share("recall", "Recall", "roc")),
-        ({"kind": "lines", "x": "fpr", "y": "recall", "x_range": UNIT, "y_range": UNIT, "diagonal": True} | BY_CLASS,),
-        (THINNED,),
+        ({"kind": "lines", "x": "fpr", "y": "recall", "x_range": UNIT, "y_range": UNIT, "diagonal": True}
+         | CURVE | BY_CLASS,),
+        (THINNED, OPERATING),
     ),
     "pr": Kind(
         "Precision and recall",
         (CLASS, THRESHOLD, _share("recall", "Recall", "pr"), _share("precision", "Precision", "pr")),
-        ({"kind": "lines", "x": "recall", "y": "precision", "x_range": UNIT, "y_range": UNIT} | BY_CLASS,),
-        (THINNED,),
+        ({"kind": "lines", "x": "recall", "y": "precision", "x_range": UNIT, "y_range": UNIT} | CURVE | BY_CLASS,),
+        (THINNED, OPERATING, "The level line is the share of positives, which calling everything positive has."),
     ),
     "thresholds": Kind(
         "Accuracy and volume by threshold",
@@ -123,16 +127,16 @@ KINDS: Mapping[str, Kind] = {
             _share("observed", "Observed share", "reliability"),
             Column("n_examples", "Examples", "integer", glossary="reliability"),
         ),
-        ({"kind": "lines", "x": "predicted", "y": "observed", "x_range": UNIT, "y_range": UNIT, "diagonal": True}
-         | BY_CLASS,),
-        (BINNED,),
+        ({"kind": "lines", "x": "predicted", "y": "observed", "x_range": UNIT, "y_range": UNIT, "diagonal": True,
+          "gaps": True, "count": "n_examples", "square": True} | BY_CLASS,),
+        (BINNED, "The numbers at the points are the examples of the bin; no line crosses an empty or blank one."),
     ),
     "residuals": Kind(
         "Residuals: truth minus prediction",
         (Column("residual", "Residual", digits=4, glossary="residuals"),
          Column("n_examples", "Examples", "integer", glossary="residuals")),
         ({"kind": "bars", "x": "residual", "y": "n_examples", "by": "entrant", "facet": ["task", "entrant"]},),
-        (BINNED, "The first and the last bin also hold what lies beyond."),
+        (BINNED, "The first and the last bin also hold what lies beyond, outliers among them."),
     ),
     "qq": Kind(
         "Normal probability plot of the residuals",
@@ -140,7 +144,8 @@ KINDS: Mapping[str, Kind] = {
          Column("observed", "Residual, standardised", digits=3, glossary="qq")),
         ({"kind": "points", "x": "theoretical", "y": "observed", "diagonal": True, "by": "entrant",
           "facet": ["task"]},),
-        ("Each point is the average of at least ten neighbouring residuals.",),
+        ("Where labels are private, each point is the mean of at least ten neighbouring residuals and of their normal "
+         "quantiles. The tails are shown as finely as that allows.",),
     ),
     "conditional": Kind(
         "Truth by prediction, prediction by truth",
@@ -150,10 +155,13 @@ KINDS: Mapping[str, Kind] = {
             Column("mean", "Mean of the other", digits=4, glossary="conditional"),
             Column("rmse", "RMSE", digits=4, direction="minimize", glossary="rmse"),
             Column("n_examples", "Examples", "integer", glossary="conditional"),
+            Column("residual", "Mean residual", digits=4, glossary="conditional"),
         ),
         (
             {"kind": "lines", "x": "centre", "y": "mean", "diagonal": True, "title": "Mean"} | BY_SIDE,
             {"kind": "lines", "x": "centre", "y": "rmse", "title": "RMSE"} | BY_SIDE,
+            {"kind": "lines", "x": "centre", "y": "residual", "title": "Residual"} | BY_SIDE,
+            {"kind": "bars", "x": "centre", "y": "n_examples", "title": "Histogram"} | HISTOGRAM,
         ),
         (BINNED,),
     ),
@@ -199,8 +207,29 @@ def report_tables(rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, board: s
     for name, kind in KINDS.items():
         rows = tuple((entrant, *row) for entrant, kinds in rows_by_entrant.items() for row in kinds.get(name, ()))
         if rows:
-            meta = {"plot": [dict(plot) for plot in kind.plots]} if kind.plots else {}
+            meta = {"plot": [dict(plot) | _written(name, rows_by_entrant) for plot in kind.plots]} if kind.plots else {}
             table = Table(name if board is None else f"{name}/{board}", kind.title, (*kind.named, *kind.columns), rows,
                           kind.notes, meta)  # fmt: skip
             tables.append(table)
     return tuple(tables)
+
+
+AREA_OF = {"roc": ("auc", "AUC"), "pr": ("pr_auc", "PR-AUC")}
+
+
+def _written(name: str, rows_by_entrant: Mapping[str, Mapping[str, Rows]]) -> dict[str, Any]:
+    """Return what is written into the plot of a curve: the area at it, and the share of positives as a level."""
+    if name not in AREA_OF:
+        return {}
+    column, title = AREA_OF[name]
+    at = 1 + [each.name for each in KINDS["classes"].columns].index(column)
+    words, levels = [], []
+    for entrant, kinds in rows_by_entrant.items():
+        for row in kinds.get("classes", ()):
+            if row[at] is not None:
+                words.append({"entrant": entrant, "task": row[0], "class": row[1], "text": f"{title} {row[at]:.3f}"})
+        # Calling everything positive, which has no threshold, is right as often as there are positives.
+        for task, of_class, threshold, _, precision in kinds.get("pr", ()) if name == "pr" else ():
+            level = {"task": task, "class": of_class, "at": precision, "text": f"positives {precision:.3f}"}
+            levels += [level] if threshold is None and level not in levels else []
+    return {"words": words} | ({"levels": levels} if levels else {})

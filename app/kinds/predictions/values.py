@@ -20,7 +20,9 @@ from app.stats.arrays import BoolArray, FloatArray
 from app.values.magnitude import LARGEST
 
 PREDICTION, CLASS_PREFIX = "prediction", "p_"
-PROBABILITY = NumberRule("a probability", 0.0, 1.0)
+# A softmax in single precision ends so much beyond zero and one.
+ROUNDING = 1e-6
+PROBABILITY = NumberRule("a probability", 0.0, 1.0, ROUNDING)
 NUMBER = NumberRule("a prediction", -LARGEST, LARGEST)
 _SHOWN = 20
 
@@ -119,7 +121,7 @@ class ValueReader:
         of_row = np.zeros(len(cells), dtype=np.bool_)
         of_row[which] = wrong.reshape(-1, len(self._classes)).any(axis=1)
         cells.refuse(PREDICTION, of_row, lambda _: "a probability is a number from 0 to 1; one of the list is not")
-        return np.where(wrong, np.nan, numbers.values).reshape(-1, len(self._classes))
+        return np.where(wrong, np.nan, self._rule.cut(numbers.values)).reshape(-1, len(self._classes))
 
     def _refuse_gaps(self, cells: RowCells, columns: Sequence[str], empty: BoolArray) -> None:
         nothing: BoolArray = np.asarray(empty.all(axis=1))

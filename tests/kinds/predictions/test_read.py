@@ -212,8 +212,8 @@ def test_repeated_items_are_refused(tmp_path: Path) -> None:
         ("NaN", "NaN is not a probability"),
         ("inf", "a probability is a finite number; this one is infinite or too large for a 64-bit float"),
         ("1e999", "a probability is a finite number; this one is infinite or too large for a 64-bit float"),
-        ("1.0000001", "a probability is at most 1"),
-        ("-0.1", "a probability is at least 0"),
+        ("1.00001", "a probability is at most 1; rounding beyond it by up to 1e-06 is cut"),
+        ("-0.1", "a probability is at least 0; rounding beyond it by up to 1e-06 is cut"),
         ("yes", "not a number"),
         ('"0,5"', "not a number; write decimals with a point"),
         ("", "the prediction is empty"),
@@ -229,6 +229,15 @@ def test_a_number_that_is_no_probability_is_refused(tmp_path: Path, cell: str, m
     (found,) = problems(tmp_path, f"item,prediction\na,{cell}\n", truth=labels("a"))
 
     assert (found.file, found.row, found.column, found.message) == ("p.csv", 2, "prediction", message)
+
+
+@pytest.mark.parametrize(("cell", "cut"), [("1.0000001", 1.0), ("-1e-12", 0.0), ("-0.000001", 0.0)])
+def test_rounding_beyond_the_ends_is_cut(tmp_path: Path, cell: str, cut: float) -> None:
+    """A softmax in single precision ends a little beyond zero and one, in a column as in a list."""
+    in_list = f'item,prediction\na,"[{1.0 - cut}, {cell}]"\n'
+
+    assert values(tmp_path, f"item,prediction\na,{cell}\n", BINARY, labels("a")) == [[cut]]
+    assert values(tmp_path, in_list, BINARY, labels("a")) == [[cut]]
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, 1.5])
