@@ -58,6 +58,11 @@ class Metric(Part):
         return self.above is not None or (self.direction == "minimize" and (self.min, self.max) == (0.0, 1.0))
 
     @property
+    def is_share(self) -> bool:
+        """Say whether the scores are yes or no, or shares: above a value or not, or from 0 to 1."""
+        return self.above is not None or (self.min, self.max) == (0.0, 1.0)
+
+    @property
     def worst(self) -> float | None:
         """Return the worst value there is; None where the declared range does not end there."""
         low, high = (self.min, self.max) if self.above is None else (0.0, 1.0)

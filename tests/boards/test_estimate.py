@@ -197,7 +197,8 @@ metrics:
   success: {direction: maximize, min: 0, max: 1}
   force: {direction: minimize, above: 130, title: Force above 130 N}
 leaderboards:
-  - {name: main, method: estimate, metrics: [success, force], uncertainty: {n_resamples: 300, rng_seed: 1}}
+  - {name: main, method: estimate, metrics: [success, force], statistic: iqm,
+     uncertainty: {n_resamples: 300, rng_seed: 1}}
 """
 
 
@@ -217,6 +218,15 @@ def test_a_rare_violation_is_not_trimmed_away() -> None:
     assert (titles["force"], titles["force_iqm"]) == ("Force above 130 N, mean", "Force above 130 N, IQM")
     assert table.meta["statistics"] == {"success": "iqm", "force": "mean"}
     assert {row[2:4] for row in measured.rows["breakdown"]} == {("success", "iqm"), ("force", "mean")}
+
+
+def test_yes_and_no_rank_by_their_mean_unless_a_manifest_says_otherwise() -> None:
+    """Their interquartile mean is 1 from three quarters on, whoever is better."""
+    manifest = parse_manifest(RATES.replace("statistic: iqm,\n     ", "").encode())
+    spec = manifest.leaderboards[0]
+    assert isinstance(spec, EstimateBoard)
+
+    assert spec.statistic_of("success", manifest.metrics["success"]) == "mean"
 
 
 def test_a_statistic_may_be_declared_for_a_metric() -> None:

@@ -49,9 +49,10 @@ class Composite(Part):
 class EstimateBoard(Leaderboard):
     """A board of metrics with intervals. `labels` name entrants that are shown and are no contenders.
 
-    `statistic` is how episodes become a score: their interquartile mean or their mean; both are published. A rate that
-    does not rank is a mean all the same, because an interquartile mean of what is rarer than one in four is zero;
-    `statistics` says otherwise for a metric.
+    `statistic` is how episodes become a score: their interquartile mean or their mean; both are published. Where it is
+    not said a metric from 0 to 1 is a mean, because the interquartile mean of yes and no is 1 from three quarters on;
+    any other is an interquartile mean. A rate that does not rank is a mean all the same; `statistics` says otherwise
+    for a metric.
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("episodes", "predictions")
@@ -59,7 +60,7 @@ class EstimateBoard(Leaderboard):
     method: Literal["estimate"]
     metrics: list[MetricName] = Field(min_length=1, max_length=100)
     rank_by: MetricName | None = None
-    statistic: Statistic = "iqm"
+    statistic: Statistic | None = None
     statistics: dict[MetricName, Statistic] = Field(default_factory=dict)
     labels: dict[Name, Title] = Field(default_factory=dict)
     optimality_gap: OptimalityGap | None = None
@@ -86,7 +87,9 @@ class EstimateBoard(Leaderboard):
         """Return how the episodes become the score of a metric."""
         if metric in self.statistics:
             return self.statistics[metric]
-        return "mean" if declared.is_rate and metric != self.ranked else self.statistic
+        if declared.is_rate and metric != self.ranked:
+            return "mean"
+        return self.statistic or ("mean" if declared.is_share else "iqm")
 
     def metric_names(self) -> tuple[str, ...]:
         """Return the metrics of the board."""

@@ -178,6 +178,7 @@ def _notes(manifest: Manifest, spec: WeightedRank, found: Found) -> Iterator[str
             "Rule 1 has no interval of the score: resamples share ranks between ties and the score does not, so it "
             "could lie outside of its own interval. Rank intervals are there."
         )
+    yield "The score is a rank among these estimators: its interval is about other records, not about other opponents."
 
 
 def _meta(manifest: Manifest, spec: WeightedRank, found: Found) -> dict[str, Any]:
