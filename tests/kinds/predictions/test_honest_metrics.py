@@ -245,5 +245,5 @@ def test_no_bound_of_an_area_is_above_one() -> None:
     rows = [row for table in report_tables({"A": measured.rows}) for row in table.records()]
     bounds = [row[name] for row in rows for name in ("value_upper", "auc_upper") if row.get(name) is not None]
 
-    assert len(bounds) == 5
+    assert len(bounds) >= 5
     assert max(float(str(bound)) for bound in bounds) <= 1.0
