@@ -207,7 +207,7 @@ def _estimate_column(manifest: Manifest, spec: EstimateBoard, words: EvidenceWor
         title=title,
         unit=metric.unit if metric else None,
         direction=metric.direction if metric is not None and kind != "optimality_gap" else "minimize",
-        detail=name not in spec.metrics,
+        detail=name not in spec.metrics and name != f"{spec.ranked}:mean",
         glossary={"": words.metric_glossary(stem), "profile_area": "profile"}.get(kind, kind),
         digits=3,
     )

@@ -40,10 +40,21 @@ class Profile(Part):
 
 
 class Composite(Part):
-    """A weighted mean over tasks, of those that are there; such as CHAMBER's HRS over its axes."""
+    """A weighted mean over tasks, of those that are there; such as CHAMBER's HRS over its axes.
+
+    `conditions` names the condition of a task that counts, as HRS takes the heterogeneous side of an axis; of a task
+    that is not in it every condition counts. The breakdown shows the others too.
+    """
 
     title: Title = "Composite"
     weights: dict[TaskName, Weight] = Field(min_length=1)
+    conditions: dict[TaskName, Name] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _conditions_are_weighed(self) -> Self:
+        if unknown := sorted(set(self.conditions) - set(self.weights)):
+            raise ValueError(f"conditions: not among weights: {', '.join(unknown)}")
+        return self
 
 
 class EstimateBoard(Leaderboard):

@@ -250,6 +250,16 @@ class _Episodes:
         return 1.0 if self.spec.composite is None else self.spec.composite.weights[task]
 
     def _of_task(self, task: str) -> BoolArray:
+        """Return the rows of a task that count: on a composite those of its declared condition."""
+        counts = None if self.spec.composite is None else self.spec.composite.conditions.get(task)
+        condition = self.scores.condition
+        if counts is None or condition is None:
+            return self._all_of_task(task)
+        code = condition.words.index(counts) if counts in condition.words else len(condition.words)
+        mask: BoolArray = self._all_of_task(task) & (condition.codes == code)
+        return mask
+
+    def _all_of_task(self, task: str) -> BoolArray:
         words = self.scores.task.words
         mask: BoolArray = self.scores.task.codes == (words.index(task) if task in words else len(words))
         return mask
@@ -259,7 +269,7 @@ class _Episodes:
         return np.logical_or.reduce(masks) if masks else np.zeros(len(self.scores), dtype=np.bool_)
 
     def _conditions(self, task: str) -> Iterator[tuple[str, BoolArray]]:
-        of_task = self._of_task(task)
+        of_task = self._all_of_task(task)
         condition = self.scores.condition
         if condition is None:
             yield "", of_task

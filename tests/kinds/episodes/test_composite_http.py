@@ -7,7 +7,7 @@ import pytest
 
 from app.jobs.evaluate import evaluate
 from app.jobs.queue import QueuedJobs
-from app.prereg.prereg import sha256_hex
+from app.prereg.prereg import parse_prereg, sha256_hex
 from tests.cases.chamber_http import register, send
 from tests.conftest import Site
 
@@ -73,6 +73,23 @@ def test_a_run_of_one_axis_stands_beside_that_of_another(roomy_site: Site) -> No
     assert [(claim["submission"], claim["status"]) for claim in claims] == [
         (first["id"], "current"), (second["id"], "current")
     ]  # fmt: skip
+
+
+def test_a_composite_counts_the_declared_side_of_an_axis(roomy_site: Site) -> None:
+    """CHAMBER's HRS takes the heterogeneous side; the breakdown shows both, and the board the mean at first sight."""
+    side = parse_prereg(OM).conditions
+    assert side is not None
+    weights = b"weights: {CM: 1.0, AS: 0.5, OM: 0.6}"
+    declared = MANIFEST.replace(weights, weights + f", conditions: {{OM: {side[1]}}}".encode())
+    register(roomy_site, declared, OM)
+    send_axis(roomy_site, "om", OM)
+    rows = roomy_site.http.get("/benchmarks/hrs/leaderboards/hrs/breakdown.json").json()["rows"]
+    (row,) = roomy_site.http.get("/benchmarks/hrs/leaderboards/hrs.json").json()["rows"]
+    by_side = {row["condition"]: row["value"] for row in rows if row["metric"] == "success"}
+
+    assert set(by_side) == set(side)
+    assert components(roomy_site)["OM"] == pytest.approx(by_side[side[1]])
+    assert row["n_episodes"] == 100
 
 
 def test_a_second_run_of_an_axis_supersedes_the_first(roomy_site: Site) -> None:
