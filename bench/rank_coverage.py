@@ -1,7 +1,7 @@
 """How often rank intervals hold the true ranks, by simulation: `python -m bench.rank_coverage`.
 
 Percentiles of resampled ranks, as they were, beside the confidence sets of `app.stats.rank_sets`. Its tables stand in
-docs/statistics.md; tests/stats/test_rank_coverage.py repeats some rows. Seeds were chosen for it alone.
+docs/statistics.md. Its seeds are used nowhere else.
 """
 
 import sys
