@@ -25,8 +25,6 @@ logger = logging.getLogger(__name__)
 
 HEARTBEAT_S = 2.0
 STALLED_AFTER_S = 8.0
-# Evaluations come first, so that a burst of submissions is published once and not one by one.
-EVALUATE_PRIORITY, PUBLISH_PRIORITY = 10, 0
 
 
 @cache
@@ -37,11 +35,11 @@ def make_app(database_url: str) -> App:
     sessions = make_session_factory(make_engine(database_url, pool_size=4))
     jobs = QueuedJobs()
 
-    @app.task(name="evaluate", priority=EVALUATE_PRIORITY)
+    @app.task(name="evaluate")
     def evaluate(submission_id: int) -> None:
         evaluating.evaluate(sessions, jobs, submission_id)
 
-    @app.task(name="publish", priority=PUBLISH_PRIORITY)
+    @app.task(name="publish")
     def publish(benchmark_id: int) -> None:
         publishing.publish(sessions, jobs, benchmark_id)
 
@@ -79,10 +77,9 @@ class QueuedJobs:
         connection = session.connection().connection.driver_connection
         if connection is None:
             raise RuntimeError("the session has lost its connection")
-        priority = EVALUATE_PRIORITY if task == "evaluate" else PUBLISH_PRIORITY
-        deferrer = self._app.configure_task(
-            task, lock=lock, queueing_lock=lock, priority=priority, connection=connection
-        )
+        # All in the order in which they were asked for: if evaluations came first, a steady stream of submissions would
+        # keep every board from being published. A burst is published at most once while it is published.
+        deferrer = self._app.configure_task(task, lock=lock, queueing_lock=lock, connection=connection)
         try:
             with connection.transaction():
                 deferrer.defer(**arguments)
