@@ -1,8 +1,9 @@
 """/benchmarks/{slug}/leaderboards: a board, and every further table that its method makes."""
 
 from dataclasses import replace
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
@@ -104,8 +105,15 @@ PROFILES = "/benchmarks/{slug}/profiles"
 @router.get(PROFILES, summary="Leads to performance profiles", status_code=307, responses=described(404))
 @router.get(f"{PROFILES}.csv", summary="Leads to performance profiles", status_code=307, responses=described(404))
 @router.get(f"{PROFILES}.json", summary="Leads to performance profiles", status_code=307, responses=described(404))
-def show_profiles(slug: str, session: SessionDep, request: Request, snapshot: SnapshotNumber = None) -> Response:
+def show_profiles(
+    slug: str,
+    session: SessionDep,
+    request: Request,
+    snapshot: SnapshotNumber = None,
+    entrant: Annotated[str | None, Query(description="passed on")] = None,
+) -> Response:
     """Lead to the profiles of the first board that has them, in the snapshot and with the query that was asked for."""
+    del entrant  # the address that it leads to reads it
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
     names = [] if shown is None else snapshots.table_names(session, shown.id)

@@ -57,7 +57,7 @@ def test_malformed_labels_are_refused_whole(site: Site) -> None:
     """Every problem with its place and without the label; nothing is stored."""
     create(site)
 
-    answer = put(site, "item,label\na,perhaps\nb,yes,no\n=c,yes\n")
+    answer = put(site, "item,label\na,perhaps\nb,yes,no\nc\u202e,yes\n")
 
     assert answer["http"] == 422
     assert [(p["row"], p["column"]) for p in answer["problems"]] == [(2, "label"), (3, None), (4, "item")]
