@@ -1,7 +1,9 @@
 """The columns of a table as HTML shows them: text, interval, whisker. Called by the web and by the templates."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from app.render.matrix import each_pair_once, is_pairwise
 from app.render.text import DASH, format_cell, format_number
@@ -25,6 +27,14 @@ class Axis:
     leader: tuple[float, float] | None
 
 
+class Coverage(NamedTuple):
+    """The positions of a board's columns that say how much of what was asked each entrant delivered."""
+
+    covered: int
+    n_included: int
+    n_attempted: int
+
+
 @dataclass(frozen=True)
 class ShownColumn:
     """A column as HTML shows it: its position, its interval's positions and the scale of its whiskers."""
@@ -36,6 +46,13 @@ class ShownColumn:
     scale: Scale | None = None
     axis: Axis | None = None
     shown_as: Mapping[str, str] | None = None
+    coverage: Coverage | None = None
+
+    def gap(self, row: Sequence[Cell]) -> Cell:
+        """Return n of N for a row that lacks something; only the column of the names says it."""
+        if self.coverage is None or row[self.coverage.n_included] == row[self.coverage.n_attempted]:
+            return None
+        return row[self.coverage.covered]
 
     def text(self, row: Sequence[Cell]) -> str:
         """Return the cell's text; ranks carry their interval."""
@@ -66,17 +83,18 @@ class ShownColumn:
         return _mark(row, self.at, self.low_at, self.high_at)
 
 
-def shown_columns(table: Table, *, detail: bool) -> list[ShownColumn]:
+def shown_columns(table: Table, *, detail: bool, told: Collection[str] = ()) -> list[ShownColumn]:
     """Return the columns that HTML shows; interval ends stand inside the column of their point.
 
-    Scores come before counts, so that a narrow screen shows first what a board is about.
+    What decides the ranks comes first, and scores before counts, so that a narrow screen shows first what a board is
+    about. `told` are columns that something else on the page says.
     """
     if detail:
         return [_shown(table, column) for column in table.columns]
     ends = {name for column in table.columns for name in column.interval or ()}
-    left_out = ends | set(_empty(table))
+    left_out = ends | set(_empty(table)) | set(told)
     chosen = [column for column in table.columns if not column.detail and column.name not in left_out]
-    return [_shown(table, column) for column in sorted(chosen, key=_comes_later)]
+    return [_shown(table, column) for column in sorted(chosen, key=partial(_place, table))]
 
 
 def _empty(table: Table) -> Iterator[str]:
@@ -86,14 +104,20 @@ def _empty(table: Table) -> Iterator[str]:
             yield column.name
 
 
-def _comes_later(column: Column) -> bool:
-    return column.kind != "text" and column.interval is None and column.name != "p_best"
+def _place(table: Table, column: Column) -> int:
+    """Return where a column stands; those of the same place keep their order."""
+    names = ("rank", "entrant", table.meta["rank_by"], "p_best", "covered") if "rank_by" in table.meta else ()
+    if column.name in names:
+        return names.index(column.name)
+    is_early = column.kind == "text" or column.interval is not None or column.name == "p_best"
+    return len(names) if is_early else len(names) + 1
 
 
 def _shown(table: Table, column: Column) -> ShownColumn:
     at = table.index(column.name)
     if column.interval is None:
-        return ShownColumn(column, at, shown_as=table.meta.get("shown_as", {}).get(column.name))
+        shown_as = table.meta.get("shown_as", {}).get(column.name)
+        return ShownColumn(column, at, shown_as=shown_as, coverage=_coverage(table, column))
     low_at, high_at = (table.index(name) for name in column.interval)
     if column.kind == "integer":
         return ShownColumn(column, at, low_at, high_at)
@@ -105,6 +129,12 @@ def _shown(table: Table, column: Column) -> ShownColumn:
     scale = column_scale(marks)
     axis = None if scale is None else _axis(column, scale, _leader(table, at, low_at, high_at))
     return ShownColumn(column, at, low_at, high_at, scale, axis)
+
+
+def _coverage(table: Table, column: Column) -> Coverage | None:
+    if column.name != "entrant" or not set(Coverage._fields) <= set(table.column_names()):
+        return None
+    return Coverage(*map(table.index, Coverage._fields))
 
 
 def _mixes_metrics(table: Table) -> bool:

@@ -67,7 +67,7 @@ class ShownTable:
     @property
     def caption(self) -> str:
         """Return the table's notes, or how long it is."""
-        return " ".join(self.table.notes) or f"{len(self.table.rows)} rows"
+        return " ".join(self.table.notes) or f"{len(self.table.rows):,} row{'' if len(self.table.rows) == 1 else 's'}"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ COUNTS = (
     ("n_leaked", "leaked", "n_leaked"),
 )
 NAMED = 8
+REASONS = ("unranked_because", "label")
+"""The columns that say why an entrant has no rank."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,48 @@ def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:
     if not {"rank", "group"} <= set(table.column_names()):
         return frozenset()
     at = [table.index(name) for name in ("rank", "group")]
-    places = [[cell for i in at if isinstance(cell := row[i], int)] for row in rows]
+    start = first_unranked(table, rows)
+    ranked = rows if start is None else rows[:start]
+    places = [[cell for i in at if isinstance(cell := row[i], int)] for row in ranked]
     if any(len(place) < len(at) for place in places) or places != sorted(places, key=lambda place: place[0]):
         return frozenset()
     return frozenset(at for at in range(1, len(places)) if places[at][1] != places[at - 1][1])
+
+
+@dataclass(frozen=True)
+class Apart:
+    """The heading over the rows without a rank: before which row it stands, its words, and the columns it replaces."""
+
+    start: int
+    words: str
+    told: tuple[str, ...]
+
+
+def first_unranked(table: Table, rows: Sequence[Sequence[Cell]]) -> int | None:
+    """Return the first of the rows without a rank; None where there are none, or where ranked ones follow."""
+    if "rank" not in table.column_names():
+        return None
+    at = table.index("rank")
+    without = [row[at] is None for row in rows]
+    start = without.index(True) if True in without else len(rows)
+    return start if start < len(rows) and all(without[start:]) else None
+
+
+def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> Apart | None:
+    """Return the heading over a board's rows without a rank; None where they do not stand together at its end.
+
+    Where one word says of all of them why, it stands in the heading instead of in a column.
+    """
+    start, names = first_unranked(table, rows), table.column_names()
+    if start is None or "entrant" not in names:
+        return None
+    count = f"{len(rows) - start:,} entrant{'' if len(rows) - start == 1 else 's'}"
+    for name in filter(names.__contains__, REASONS):
+        reasons = {row[table.index(name)] for row in rows[start:]}
+        others = {row[table.index(name)] for row in rows[:start]}
+        if len(reasons) == 1 and None not in reasons and others <= {None}:
+            return Apart(start, f"Without a rank ({reasons.pop()}): {count}", (name,))
+    return Apart(start, f"Without a rank: {count}", ())
 
 
 def legend(columns: Sequence[Column]) -> list[tuple[str, Entry]]:

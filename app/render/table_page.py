@@ -15,13 +15,17 @@ from app.render.drawings import Drawings, build_drawings
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.narrow import COLUMNS, Choice
 from app.render.page import Links, Page
-from app.render.reading import Count, leader_sentence, legend, tally, tier_starts
+from app.render.reading import Apart, Count, apart, leader_sentence, legend, tally, tier_starts
 from app.render.view import is_descending, sort_address, sort_table
 from app.values.glossary_entry import Entry
 from app.values.table import Cell, Table
 
 KEPT = ("snapshot", *COLUMNS)
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
+
+
+MAX_PAIRS = 1000
+"""More pairs than 40 entrants make are not read one by one: two of them are chosen at /against, and the CSV has all."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class TablePage(Page):
     @cached_property
     def columns(self) -> Sequence[ShownColumn]:
         """Return the columns that are shown."""
-        return shown_columns(self.table, detail=self._has_detail)
+        return shown_columns(self.table, detail=self._has_detail, told=self.apart.told if self.apart else ())
 
     @cached_property
     def drawings(self) -> Drawings:
@@ -126,13 +130,18 @@ class TablePage(Page):
             count = f"{len(self.rows):,} row{'' if len(self.rows) == 1 else 's'}"
             has_whiskers = any(shown.scale is not None for shown in self.columns)
             return f"{count}; whiskers are intervals on one scale per column" if has_whiskers else count
-        n_shown, n_all = len(self.rows), len(self.table.rows)
-        return f"{n_shown} pairs, as A the one that wins more over all; the CSV has both orders ({n_all} rows)"
+        n_shown, n_pairs, n_all = len(self.rows), len(self._pairs), len(self.table.rows)
+        count = f"{n_pairs:,} pairs" if n_shown == n_pairs else f"The first {n_shown:,} of {n_pairs:,} pairs"
+        return f"{count}, as A the one that wins more over all; the CSV has all of them in both orders ({n_all:,} rows)"
 
-    @property
+    @cached_property
     def rows(self) -> Sequence[Sequence[Cell]]:
-        """Return the rows that are shown: of pairs each one once, as both orders say the same."""
-        return each_pair_once(self.table) if self.is_pairwise else self.table.rows
+        """Return the rows that are shown: of pairs each one once, as both orders say the same, and not too many."""
+        return self._pairs[:MAX_PAIRS] if self.is_pairwise else self.table.rows
+
+    @cached_property
+    def _pairs(self) -> Sequence[Sequence[Cell]]:
+        return each_pair_once(self.table)
 
     @property
     def matrix(self) -> Matrix | None:
@@ -153,6 +162,11 @@ class TablePage(Page):
     def tier_starts(self) -> frozenset[int]:
         """Return the rows that begin a group set apart from the rows above."""
         return tier_starts(self.table, self.rows)
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """Return the heading over the rows without a rank."""
+        return apart(self.table, self.rows)
 
     @property
     def legend(self) -> list[tuple[str, Entry]]:

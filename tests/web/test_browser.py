@@ -1,19 +1,26 @@
 """The pages in a real browser: nothing overflows a phone, nothing is refused by the page's own policy."""
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 
+from app.render.assets import STATIC
+from app.values.table import Column, Table
+from tests.cases.html_pages import page_of
 from tests.cases.processes import admin, send, server, wait_until_settled
 from tests.cases.running_server import RunningServer
 
 __all__ = ["server"]
 pytestmark = pytest.mark.browser
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync")
+PHONE = {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+WHISKERS = "return [...document.querySelectorAll('svg.w')].map(each => each.getBoundingClientRect().x)"
 QUIET = ("--disable-background-networking", "--disable-component-update")
 
 
@@ -35,9 +42,7 @@ def test_the_pages_fit_a_phone_and_break_no_rule(server: RunningServer, browser:
     """At 375 pixels the body does not scroll sideways, and the console stays silent."""
     number = send(server, "Base", admin(server)).json()["id"]
     wait_until_settled(server, number)
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-    )
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     tiny = "/benchmarks/tiny"
     pages = ("/", tiny, f"{tiny}/leaderboards/skill", f"{tiny}/tasks", f"{tiny}/snapshots", f"/submissions/{number}")
     for page in (*pages, "/glossary"):
@@ -45,3 +50,19 @@ def test_the_pages_fit_a_phone_and_break_no_rule(server: RunningServer, browser:
         assert browser.execute_script("return document.documentElement.scrollWidth") <= 375, page
         complaints = [line["message"] for line in browser.get_log("browser") if "favicon" not in line["message"]]
         assert complaints == [], page
+
+
+def test_the_axis_of_whiskers_stands_over_them_on_a_phone(browser: Chrome, tmp_path: Path) -> None:
+    """The labels in the head of a column and the marks below them begin at one place, also under a wide title."""
+    ends = (Column("low", "Low", detail=True), Column("high", "High", detail=True))
+    score = Column("score", "A title that is much wider than the whiskers below it", interval=("low", "high"))
+    rows = tuple((f"E{number}", number, number - 0.5, number + 0.5) for number in (1.0, 2.0, 3.0))
+    table = Table("small", "Small", (Column("entrant", "Entrant", "text"), score, *ends), rows)
+    style = f"<style>{(STATIC / 'plumbline.css').read_text()}</style>"
+    page = re.sub('<link rel="stylesheet"[^>]*>', lambda _: style, page_of(table))
+    (tmp_path / "page.html").write_text(page)
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    browser.get(f"file://{tmp_path / 'page.html'}")
+    places = browser.execute_script(WHISKERS)
+    assert len(places) == 1 + len(rows)
+    assert max(places) - min(places) < 0.5

@@ -1,0 +1,91 @@
+"""What a board's page shows first, and how it sets those apart who have no rank."""
+
+from dataclasses import replace
+
+from app.render.columns import shown_columns
+from app.render.reading import apart, tier_starts
+from app.render.table_page import MAX_PAIRS
+from app.values.table import Column, Table
+from tests.cases.html_pages import in_one_line, page_of
+
+BOARD = Table(
+    "leaderboard/small",
+    "Small",
+    (
+        Column("rank", "Rank", "integer"),
+        Column("entrant", "Entrant", "text"),
+        Column("other", "Other", interval=("other_low", "other_high")),
+        Column("other_low", "Other, low", detail=True),
+        Column("other_high", "Other, high", detail=True),
+        Column("skill", "Skill"),
+        Column("group", "Group", "integer", detail=True),
+        Column("covered", "Covered", "text"),
+        Column("n_attempted", "Attempted", "integer", detail=True),
+        Column("n_included", "Included", "integer", detail=True),
+        Column("unranked_because", "No rank because", "text", optional=True),
+    ),
+    (
+        (1, "Best", 0.5, 0.4, 0.6, 0.9, 1, "9 of 9", 9, 9, None),
+        (2, "Next", 0.5, 0.4, 0.6, 0.5, 2, "9 of 9", 9, 9, None),
+        (None, "Some", 0.5, 0.4, 0.6, 0.7, None, "7 of 9", 9, 7, "partial"),
+    ),
+    meta={"rank_by": "skill"},
+)
+
+
+def test_rows_without_a_rank_stand_under_a_heading_that_says_why() -> None:
+    """A heading row stands between the ranked and the others, with the reason and how many there are."""
+    page = page_of(BOARD)
+    heading = page.index("Without a rank (partial): 1 entrant<")
+    assert page.index(">Next") < heading < page.index(">Some")
+
+
+def test_a_reason_in_the_heading_stands_in_no_column() -> None:
+    """What is said once over the rows is not a column of dashes."""
+    assert "No rank because" not in page_of(BOARD)
+
+
+def test_different_reasons_keep_their_column() -> None:
+    """Where the rows without a rank have different reasons, the heading names none of them."""
+    other = (None, "Else", 0.5, 0.4, 0.6, 0.7, None, "9 of 9", 9, 9, "not asked")
+    page = page_of(replace(BOARD, rows=(*BOARD.rows, other)))
+    assert "Without a rank: 2 entrants" in page
+    assert "No rank because" in page
+
+
+def test_no_heading_stands_in_the_middle_of_ranked_rows() -> None:
+    """Sorted by something else, ranked rows follow one without a rank: a heading over it would cover them."""
+    mixed = replace(BOARD, rows=BOARD.rows[::-1])
+    assert apart(mixed, mixed.rows) is None
+
+
+def test_groups_are_ruled_apart_although_rows_without_a_rank_follow() -> None:
+    """The line between two groups stays when partial entrants stand below the ranked ones."""
+    assert tier_starts(BOARD, BOARD.rows) == {1}
+
+
+def test_what_decides_the_ranks_comes_before_every_other_score() -> None:
+    """After the entrant stands the ranking metric, then how much was covered, and other scores behind."""
+    names = [shown.column.name for shown in shown_columns(BOARD, detail=False)]
+    assert names[:5] == ["rank", "entrant", "skill", "covered", "other"]
+
+
+def test_who_lacks_something_has_it_beside_the_name() -> None:
+    """On a phone the column of coverage is off the screen, so a partial entrant's name carries n of N."""
+    page = in_one_line(page_of(BOARD))
+    assert page.count('class="gap"') == 1
+    assert '<small class="gap">7 of 9</small>' in page
+
+
+def test_more_pairs_than_anybody_reads_are_cut_and_said_to_be() -> None:
+    """The page of a board with many entrants shows the first pairs and says of how many."""
+    names = [f"E{number:02d}" for number in range(50)]
+    columns = (
+        Column("entrant_a", "A", "text"),
+        Column("entrant_b", "B", "text"),
+        Column("win_rate", "Win rate of A"),
+    )
+    rows = tuple((a, b, 0.6 if a < b else 0.4) for a in names for b in names if a != b)
+    page = page_of(Table("pairwise/small", "Pairs", columns, rows))
+    assert "The first 1,000 of 1,225 pairs" in page
+    assert page.count('<th scope="row">') == MAX_PAIRS
