@@ -105,5 +105,6 @@ def enrolled_estimators(scores: ScoreTable, enrolled: Sequence[str] | None) -> l
     between = np.zeros(0, dtype=np.int64)
     if role is not None and DIAGNOSTIC in role.words:
         between = np.unique(scores.entrant.codes[role.codes == role.words.index(DIAGNOSTIC)])
-    names = set(scores.entrant.words) - {scores.entrant.words[code] for code in between.tolist()}
+    codes = np.setdiff1d(scores.entrant.codes, between)
+    names = {scores.entrant.words[code] for code in codes.tolist()}
     return sorted(names if enrolled is None else names & set(enrolled))
