@@ -59,7 +59,7 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
     made = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
                   tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes)), list(sizes.values()),
-                  {"groups": dict(sizes)}, is_relative=False)  # fmt: skip
+                  {"groups": dict(sizes)}, is_relative=False, weights=weights)  # fmt: skip
     return assemble(spec, sheet, made)
 
 
@@ -70,7 +70,7 @@ def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:
     cells = sheet.cells
     moved = type(cells)(tuple(cells.tasks[at] for at in order), cells.entrants, cells.values[order],
                         cells.leaked[order], cells.present[order], cells.elsewhere)  # fmt: skip
-    return Sheet(moved, sheet.better[order], sheet.roster)
+    return Sheet(moved, sheet.better[order], sheet.roster, sheet.ends)
 
 
 def _sizes(spec: GroupMean, sheet: Sheet) -> dict[str, int]:

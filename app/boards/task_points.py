@@ -12,7 +12,7 @@ import numpy as np
 from app.boards.calibrated import few_units_note, task_intervals
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.contrasts import Contrasts
-from app.boards.coverage import Roster
+from app.boards.coverage import Roster, rank_among
 from app.boards.spread import MIN_UNITS, Precision, Spread, draw_named_tasks, stratified_means
 from app.boards.standing import BoardStanding, Place, board_table, cell_at, ends_at, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes, sentences
@@ -22,6 +22,7 @@ from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_means
 from app.stats.pairs import PairStatistics
+from app.stats.ranked_tasks import borda_points
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
 from app.values.frame import Field, with_calibrated
@@ -48,12 +49,13 @@ class TaskBoard(Leaderboard):
 class Sheet:
     """One metric as tasks × entrants, larger being better (NaN is no result), and who has what is asked of it.
 
-    `complete` [n_entrants] says who may be first.
+    `complete` [n_entrants] says who may be first. `ends` are the worst and the best that the metric declares.
     """
 
     cells: CellMatrix
     better: FloatArray
     roster: Roster
+    ends: tuple[float | None, float | None] = (None, None)
 
     @property
     def complete(self) -> BoolArray:
@@ -77,7 +79,8 @@ class Points:
     The score is the sum of an entrant's points times `unit`; `strata` are the sizes of the groups of tasks, in their
     order, that are drawn apart. Ranked are those in `ranked`, [n_entrants]: the others stand below without a rank,
     their points mean nothing. `fields` are the method's further columns. `within` is where the points lie;
-    `is_relative` says that they depend on who else is ranked.
+    `is_relative` says that they are made of the order on each task, and so depend on who else is ranked; where they are
+    not, `weights` [n_tasks] are what each task's value counts.
     """
 
     points: FloatArray
@@ -91,6 +94,7 @@ class Points:
     meta: dict[str, Any] = field(default_factory=dict)
     within: Range = EVERYWHERE
     is_relative: bool = True
+    weights: FloatArray | None = None
 
 
 def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:
@@ -99,7 +103,9 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
     roster = task_roster(manifest, spec, cells, np.isnan(cells.values))
     if manifest.absent == "worst":
         cells = replace(cells, values=filled(cells.values, metric.worst))
-    return Sheet(cells, (1.0 if metric.direction == "maximize" else -1.0) * cells.values, roster)
+    sign = 1.0 if metric.direction == "maximize" else -1.0
+    worst, best = (None if end is None else sign * end for end in (metric.worst, metric.best))
+    return Sheet(cells, sign * cells.values, roster, (worst, best))
 
 
 def assemble(spec: TaskBoard, sheet: Sheet, made: Points) -> BoardTables:
@@ -191,10 +197,28 @@ def _placed(sheet: Sheet, made: Points, found: _Found, standing: BoardStanding |
     places = [(place, int(positions[at])) for place, at in (() if standing is None else standing.placed(found.names))]
     places += [(Place(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~made.ranked).tolist()]
     for place, at in places:
-        standing_of = sheet.roster.standing(place.entrant)
+        standing_of = sheet.roster.standing(place.entrant, _bounds(sheet, made, at))
         # Who lacks tasks has a rank where the method itself defines what an absent one is.
         why = None if place.rank is not None else standing_of.why
         yield replace(place, standing=replace(standing_of, why=why)), at
+
+
+def _bounds(sheet: Sheet, made: Points, at: int) -> tuple[int, int] | None:
+    """Return an entrant's ranks among the complete if what it lacks were worst and best; None for who lacks nothing."""
+    own, others = sheet.better[:, at], sheet.better[:, sheet.complete]
+    if sheet.complete[at] or not np.isnan(own).any():
+        return None
+    # Where the order alone counts, anything behind or before every result will do.
+    known = sheet.better[~np.isnan(sheet.better)]
+    worst, best = (known.min() - 1.0, known.max() + 1.0) if made.weights is None else sheet.ends
+
+    def rank(end: float) -> int:
+        all_of_them = np.column_stack([filled(own, end), others])
+        points = borda_points(all_of_them) if made.weights is None else all_of_them * made.weights[:, None]
+        totals = points.sum(axis=0).tolist()
+        return rank_among(totals[0], totals[1:])
+
+    return others.shape[1] + 1 if worst is None else rank(worst), 1 if best is None else rank(best)
 
 
 def _spread(made: Points, values: FloatArray) -> FloatArray:

@@ -102,6 +102,18 @@ def test_a_group_of_one_task_has_no_spread_and_the_board_says_so() -> None:
     assert {row["rank_low"] for row in flat.records()} == {None}
 
 
+@pytest.mark.parametrize(
+    ("method", "if_worst"),
+    [("borda", 2), ("mean_win_rate", 2), ("mean_rank", 2), ("group_mean, groups: {all: [a, b, c]}", 3)],
+)
+def test_who_lacks_a_task_is_told_its_rank_at_worst_and_at_best(method: str, if_worst: int) -> None:
+    """Y last on b has 2.5 + 3 + 1 as Z has, behind X; first on b it leads. A mean without a worst value may be last."""
+    rows = {str(row["entrant"]): row for row in board(manifest(f"method: {method}"), CELLS).records()}
+
+    assert (rows["Y"]["rank_if_worst"], rows["Y"]["rank_if_best"]) == (if_worst, 1)
+    assert {rows[name][end] for name in "XZ" for end in ("rank_if_worst", "rank_if_best")} == {None}
+
+
 @pytest.mark.parametrize("method", ["borda", "mean_win_rate", "mean_rank", "group_mean, groups: {all: [a, b, c]}"])
 def test_one_entrant_alone_is_first(method: str) -> None:
     """Also where there is nobody to beat."""
