@@ -38,7 +38,8 @@ ALL_EQUAL = "all_equal"
 class Estimate:
     """One number with its system's interval; `reason` says why there is none, or that it has no width. Null is None.
 
-    `calibrated` is the interval that is drawn; None where there is no number.
+    `calibrated` is the interval that is drawn; None where there is no number. `n_lacking` are the rows that the number
+    leaves out for want of a value.
     """
 
     point: float | None
@@ -46,6 +47,7 @@ class Estimate:
     high: float | None = None
     reason: str | None = None
     calibrated: Calibrated | None = None
+    n_lacking: int = 0
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> Self:

@@ -164,15 +164,17 @@ def test_an_entrant_without_a_value_stands_last_without_a_rank() -> None:
 
 
 def test_an_interval_without_width_is_flagged() -> None:
-    """Every episode succeeds: the interval is kept, its reason is told, and the board names the entrant."""
+    """Every episode succeeds: the compatible interval is kept with its reason, and the one that is drawn has width."""
     equal = measure(rows({0: [1.0] * 4, 1: [1.0] * 4}), "equal")
     found = equal.estimates["success"]
     table = board(equal, measure(rows(POOR), "poor"))
 
     assert (found.point, found.low, found.high, found.reason) == (1.0, 1.0, 1.0, "all_equal")
+    assert found.calibrated is not None
+    assert (found.calibrated.low or 0.0) < found.calibrated.high
     assert (
-        "Intervals without width, because every resample gives the same: success of equal; force of equal, poor."
-        in table.notes
+        "Compatible intervals without width, because every resample gives the same: success of equal; force of equal, "
+        "poor. Those that are drawn are the calibrated ones." in table.notes
     )
 
 

@@ -68,6 +68,22 @@ def test_an_empty_score_is_an_absence(roomy_site: Site) -> None:
     assert (lenient["sly"]["rank"], lenient["sly"]["n_failed"], lenient["sly"]["covered"]) == (None, 60, "20 of 80")
 
 
+def test_an_empty_value_of_a_metric_that_does_not_rank_is_told_on_the_board(roomy_site: Site) -> None:
+    """Latencies of the two fastest items alone are no better latency: the board says how many are left out."""
+    beside = "metrics: {latency: {direction: minimize, min: 0, max: 100}, score:"
+    manifest = EPISODES.replace("GRID", COUNTED).replace("metrics: {score:", beside)
+    slug = grids.declare(roomy_site, manifest.replace("metrics: [score]", "metrics: [score, latency], rank_by: score"))
+    slow = {entrant: [(*row, 90) for row in rows(entrant, "good")] for entrant in ("good", "sly")}
+    fast = [(*row[:-1], 1) if row[3] in ITEMS[:2] else (*row[:-1], "") for row in slow["sly"]]
+    for who, found in (("alice", slow["good"]), ("bob", fast)):
+        content = publications.table((*grids.COLUMNS, "latency"), found)
+        publications.send(roomy_site, slug, "r.csv", content, who)
+    shown = grids.board(roomy_site, slug)
+
+    assert by_entrant(shown)["sly"]["latency"] == 1
+    assert "Left out of an average, for want of a value: latency of sly (72)." in shown["notes"]
+
+
 def test_a_registration_alone_permits_no_best_effort(roomy_site: Site) -> None:
     """The submitter says best_effort and leaves out what failed: the manifest is strict, so the run is not admitted."""
     slug = grids.declare(roomy_site, EPISODES.replace("GRID", GRID))

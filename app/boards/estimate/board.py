@@ -227,7 +227,12 @@ def _notes(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple[s
     notes += _without_spread(spec, ranked, words.too_few)
     notes += few_units_note(list(_units(spec, ranked)), words.units, spec.uncertainty.level)
     if flat := list(_without_width(spec, ranked)):
-        notes.append(f"Intervals without width, because every resample gives the same: {'; '.join(flat)}.")
+        notes.append(
+            f"Compatible intervals without width, because every resample gives the same: {'; '.join(flat)}. Those that "
+            "are drawn are the calibrated ones."
+        )
+    if lacking := list(_lacking(spec, ranked)):
+        notes.append(f"Left out of an average, for want of a value: {'; '.join(lacking)}.")
     return tuple(notes)
 
 
@@ -262,6 +267,14 @@ def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
         equal = [m.entrant for m in (*ranked.contenders, *ranked.others) if _reason(m, metric) == ALL_EQUAL]
         if equal:
             yield f"{metric} of {sentences(equal)}"
+
+
+def _lacking(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
+    """Yield who has no value of a metric in some rows: what the metric that ranks lacks is in the coverage."""
+    for metric in (name for name in spec.metrics if name != spec.ranked):
+        shown = [(m.entrant, m.estimates.get(metric, NOTHING).n_lacking) for m in (*ranked.contenders, *ranked.others)]
+        if told := [f"{entrant} ({n:,})" for entrant, n in shown if n]:
+            yield f"{metric} of {sentences(told)}"
 
 
 def _meta(

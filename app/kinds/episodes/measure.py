@@ -59,7 +59,8 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
     for metric in spec.metrics:
         for name, found in episodes.over_tasks(metric).items():
             calibrated = episodes.calibrated(metric, name)
-            estimates[name] = Estimate(found.point, found.low, found.high, _reason(found), calibrated)
+            n_lacking = episodes.n_lacking(metric)
+            estimates[name] = Estimate(found.point, found.low, found.high, _reason(found), calibrated, n_lacking)
     drawn = episodes.drawn_by_name(spec.ranked)
     return Measurement(
         entrant=evidence.entrant,
@@ -104,6 +105,10 @@ class _Episodes:
             name: _average([intervals[name] for intervals in found.values()], weights / weights.sum(), level)
             for name in names
         }
+
+    def n_lacking(self, metric: str) -> int:
+        """Return how many rows of the board have no value of a metric, and so no part in its average."""
+        return int((self._of_board() & np.isnan(self.scores.value(metric))).sum())
 
     def drawn_by_name(self, metric: str) -> DrawnScore | None:
         """Return replicates of a metric, averaged over tasks, drawn by the names of seeds and episodes."""
