@@ -4,7 +4,7 @@ Made by `app.boards.standing`, shown by every table of pairs. The verdict is tha
 whom takes into account that all pairs are looked at.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from app.stats.arrays import BoolArray, FloatArray
 from app.values.frame import Ends
-from app.values.table import finite
+from app.values.table import Cell, finite
 
 
 @dataclass(frozen=True)
@@ -50,26 +50,23 @@ class Contrasts:
         separable = bool(self.separated[a, b] or self.separated[b, a])
         return Verdict(ends, float(self.beats[a, b]), finite(float(self.p_values[a, b])), separable)
 
-    def verdicts(self) -> Iterator[Verdict]:
-        """Yield what is known of every ordered pair, row after row."""
+    def cells(self) -> list[Sequence[Cell]]:
+        """Return the same of every ordered pair, row after row: contrast, its ends, P(beats), p-value, separable."""
         is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
-        ends = [np.where(is_known, self.differences + way * self.margins, np.nan) for way in (-1.0, 1.0)]
-        chances = [np.where(is_known, values, np.nan) for values in (self.beats, self.p_values)]
-        contrasts, others = squares_in_rows(self.differences, *ends), squares_in_rows(*chances)
-        either = (self.separated | self.separated.T).astype(object)
-        either[~is_known] = None
-        for contrast, (beats, p_value), separable in zip(contrasts, others, either.ravel().tolist(), strict=True):
-            yield Verdict(contrast, beats, p_value, separable)
+        ends = [self.differences + way * self.margins for way in (-1.0, 1.0)]
+        squares = [np.where(is_known, values, np.nan) for values in (*ends, self.beats, self.p_values)]
+        separable: list[Any] = (self.separated | self.separated.T).ravel().tolist()
+        for at in np.flatnonzero(~is_known).tolist():
+            separable[at] = None
+        return [*map(cells_in_rows, (self.differences, *squares)), separable]
 
 
-def squares_in_rows(*squares: FloatArray) -> Iterator[Any]:
-    """Yield the entries of some squares [n, n] together, row after row, None for what is not finite."""
-    cells = []
-    for square in squares:
-        entries = square.astype(object)
-        entries[~np.isfinite(square)] = None
-        cells.append(entries.ravel().tolist())
-    return zip(*cells, strict=True)
+def cells_in_rows(square: FloatArray) -> Sequence[Cell]:
+    """Return the entries of a square [n, n] row after row, None for what is not finite."""
+    cells: list[Any] = square.ravel().tolist()
+    for at in np.flatnonzero(~np.isfinite(square)).tolist():
+        cells[at] = None
+    return cells
 
 
 def without_spread(points: FloatArray) -> Contrasts:

@@ -1,14 +1,17 @@
 """What a ranking method returns, and the pairwise tables that all of them share. Called by the ranking methods."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from app.boards.contrasts import Contrasts, Verdict, squares_in_rows
+from app.boards.contrasts import Contrasts, Verdict, cells_in_rows
 from app.manifest.manifest import Leaderboard
+from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.frame import Ends, Field, Frame, with_interval
-from app.values.table import Column, Table
+from app.values.table import Cell, Column, Table
+
+R = TypeVar("R")
 
 SHOWN = 6
 
@@ -44,13 +47,11 @@ NO_ENDS: Ends = (None, None, None)
 
 @dataclass(frozen=True)
 class Pair:
-    """Two entrants compared: the verdict of the board, and an effect that is a method's own, None where unknown."""
+    """Two entrants compared: the verdict of the board."""
 
     a: str
     b: str
     verdict: Verdict
-    effect: Ends = NO_ENDS
-    win_rate: Ends = NO_ENDS
 
 
 PAIR: tuple[Field[Pair], ...] = (
@@ -76,9 +77,15 @@ def pairwise_table(
     `meta` names the column of the board's contrast as `contrast`; `test` and `contrast_interval` say in words how it
     was tested and where its interval is from, and `score` of what it is the difference where that is not a metric.
     """
+    return _pairwise(spec, Frame([*PAIR, *fields, *VERDICT]), pairs, notes, meta)
+
+
+def _pairwise(
+    spec: Leaderboard, frame: Frame[R], pairs: Iterable[R], notes: Iterable[str], meta: Mapping[str, Any]
+) -> Table:
     title = f"{spec.title or spec.name}, pair by pair"
     how = {"test": TEST, "contrast_interval": f"Student's t of {RESAMPLED}"}
-    return Frame([*PAIR, *fields, *VERDICT]).table(f"pairwise/{spec.name}", title, pairs, notes, {**how, **meta})
+    return frame.table(f"pairwise/{spec.name}", title, pairs, notes, {**how, **meta})
 
 
 RESAMPLED = "resampled differences, drawn by name"
@@ -98,26 +105,47 @@ class TaskPairs:
     statistics: PairStatistics
     contrasts: Contrasts
 
-    def pairs(self) -> Iterator[Pair]:
-        """Yield every ordered pair, row after row."""
-        found = self.statistics
-        effects = squares_in_rows(found.skill, found.skill_low, found.skill_high)
-        wins = squares_in_rows(found.win_rate, found.win_rate_low, found.win_rate_high)
-        who = ((a, b) for a in self.names for b in self.names)
-        for (a, b), verdict, effect, won in zip(who, self.contrasts.verdicts(), effects, wins, strict=True):
-            yield Pair(a, b, verdict, effect, won)
-
     def advantages(self, spec: Leaderboard, notes: Iterable[str], meta: Mapping[str, Any]) -> Table:
         """Return the table of pairs of a board whose score is a mean over tasks: the contrast is A's advantage."""
         column = Column("advantage", "Advantage of A over B", direction="maximize", glossary="advantage", digits=3)
-        fields = (*win_rate_field(), *contrast_field(column))
-        return pairwise_table(spec, fields, self.pairs(), notes, {**meta, "contrast": "advantage"})
+        return self.table(spec, (), column, notes, {**meta, "contrast": "advantage"})
+
+    def effect(self, column: Column) -> tuple[Field[int], ...]:
+        """Return the columns of the method's own effect and its interval."""
+        found = self.statistics
+        return _interval_at(column, found.skill, found.skill_low, found.skill_high)
+
+    def table(
+        self,
+        spec: Leaderboard,
+        effect: Sequence[Field[int]],
+        contrast: Column,
+        notes: Iterable[str],
+        meta: Mapping[str, Any],
+    ) -> Table:
+        """Return the table of every ordered pair, row after row.
+
+        It is made column by column, for of a square of entrants one value a row costs more than all of its cells.
+        """
+        n_named = len(self.names)
+        who: list[list[Cell]] = [[a for a in self.names for _ in self.names], [*self.names] * n_named]
+        verdict = [*contrast_field(contrast), *VERDICT]
+        fields = [*_at(PAIR, who), *self._win_rate(), *effect, *_at(verdict, self.contrasts.cells())]
+        return _pairwise(spec, Frame(fields), range(n_named**2), notes, meta)
+
+    def _win_rate(self) -> tuple[Field[int], ...]:
+        column = Column("win_rate", "Win rate of A", direction="maximize", glossary="pair_win_rate", digits=3)
+        found = self.statistics
+        return _interval_at(column, found.win_rate, found.win_rate_low, found.win_rate_high)
 
 
-def win_rate_field() -> tuple[Field[Pair], ...]:
-    """Return the columns of the share of tasks that A wins, and its interval."""
-    column = Column("win_rate", "Win rate of A", direction="maximize", glossary="pair_win_rate", digits=3)
-    return with_interval(column, lambda pair: pair.win_rate)
+def _interval_at(column: Column, *squares: FloatArray) -> tuple[Field[int], ...]:
+    return _at(with_interval(column, lambda pair: NO_ENDS), list(map(cells_in_rows, squares)))
+
+
+def _at(fields: Sequence[Field[Any]], cells: Sequence[Sequence[Cell]]) -> tuple[Field[int], ...]:
+    """Return the columns of fields with cells by position that are there already."""
+    return tuple(Field(field.column, column.__getitem__) for field, column in zip(fields, cells, strict=True))
 
 
 def pairwise_notes(n_shown: int, n_entrants: int) -> tuple[str, ...]:

@@ -4,7 +4,9 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
+from pydantic_core import PydanticSerializationError, to_json
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -77,15 +79,30 @@ def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
 
 def refuse_unstorable(table: Table) -> None:
     """Raise TypeError or ValueError for a table that `pack_table` would not pack, in a tenth of its time."""
-    foreign = {type(cell) for row in table.rows for cell in row} - CELLS
-    if foreign:
-        raise TypeError(f"{table.name} holds a {', '.join(sorted(kind.__name__ for kind in foreign))}")
+    _refuse_foreign(table)
     pack_table(replace(table, rows=()))
 
 
 def pack_table(table: Table) -> bytes:
     """Return a table as it is stored. Raises ValueError or TypeError when something in it cannot be."""
-    return zlib.compress(json.dumps(table.to_json(), separators=(",", ":"), allow_nan=False).encode(), PACKED_AT)
+    _refuse_foreign(table)
+    about = json.dumps(replace(table, rows=()).to_json() | {"rows": None}, separators=(",", ":"), allow_nan=False)
+    head, tail = about.split('"rows":null', 1)
+    return zlib.compress(b"".join([head.encode(), b'"rows":', _rows_json(table), tail.encode()]), PACKED_AT)
+
+
+def _refuse_foreign(table: Table) -> None:
+    foreign = set(map(type, chain.from_iterable(table.rows))) - CELLS
+    if foreign:
+        raise TypeError(f"{table.name} holds a {', '.join(sorted(kind.__name__ for kind in foreign))}")
+
+
+def _rows_json(table: Table) -> bytes:
+    """Return the rows as JSON; the shortest digits that give the same number take a seventh of the time this way."""
+    try:
+        return to_json(table.rows)
+    except PydanticSerializationError:  # half of a surrogate pair, which is no UTF-8
+        return json.dumps(table.rows, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _unpack(content: bytes) -> Table:

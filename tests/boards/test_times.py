@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from app.boards.registry import compute_board
+from app.boards.skill_score.times import _median
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.values.scores import ScoreTable
@@ -89,3 +90,12 @@ def test_a_dispute_about_tasks_off_the_board_costs_no_time() -> None:
     tasks = list(scores.task.words[1:11])
 
     assert None not in times(board(manifest(counted=False), replace(scores, values=values), tasks)).values()
+
+
+@pytest.mark.parametrize("n_tasks", [1, 2, 7, 8])
+def test_a_median_is_over_the_tasks_that_have_a_time(n_tasks: int) -> None:
+    """It equals numpy's of those times to the digit, and is NaN where there is none."""
+    rng = np.random.default_rng(n_tasks)
+    times = np.where(rng.random((n_tasks, 60)) < 0.4, np.nan, rng.exponential(size=(n_tasks, 60)))
+    expected = [np.median(own[~np.isnan(own)]) if (~np.isnan(own)).any() else np.nan for own in times.T]
+    np.testing.assert_array_equal(_median(times), expected)

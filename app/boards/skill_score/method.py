@@ -34,23 +34,24 @@ from app.boards.tables import (
     MAX_COMPARED,
     NO_ENDS,
     BoardTables,
-    Pair,
     TaskPairs,
-    contrast_field,
     elsewhere_notes,
     pairwise_notes,
-    pairwise_table,
     sentences,
-    win_rate_field,
 )
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
 from app.stats.resample import Resamples
 from app.stats.spreads import SHARE, Range
-from app.values.frame import CalibratedCells, Ends, Field, with_calibrated, with_interval
+from app.values.frame import CalibratedCells, Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
+
+SKILL = Column(
+    "skill_score", "Skill of A relative to B", direction="maximize", glossary="pair_skill", digits=3, detail=True
+)
+"""fev's effect of a pair."""
 
 
 def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pairs: bool = True) -> BoardTables:
@@ -255,16 +256,7 @@ def _pairwise(
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
             "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}"}  # fmt: skip
     notes = pairwise_notes(len(order), len(cells.entrants))
-    fields = (*win_rate_field(), *_skill_fields(), *contrast_field(_difference(own.rank_by)))
-    return pairwise_table(spec, fields, compared.pairs(), notes, meta)
-
-
-def _skill_fields() -> tuple[Field[Pair], ...]:
-    """Return the columns of fev's effect, the skill of A relative to B."""
-    column = Column(
-        "skill_score", "Skill of A relative to B", direction="maximize", glossary="pair_skill", digits=3, detail=True
-    )
-    return with_interval(column, lambda pair: pair.effect)
+    return compared.table(spec, compared.effect(SKILL), _difference(own.rank_by), notes, meta)
 
 
 def _difference(rank_by: str) -> Column:

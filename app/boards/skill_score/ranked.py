@@ -4,6 +4,7 @@ Called by `app.boards.skill_score.method`; pure.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -36,18 +37,29 @@ class Among:
         if not np.isnan(own).any():
             return None
         others = [at for at, name in enumerate(self.roster.ranked) if name != entrant]
-        among = self.relative.errors[:, others]
-        low, high = self.spec.clip
-        if_worst, if_best = (self._rank(filled(own, end)[self.relative.kept], among, rank_by) for end in (high, low))
+        ends = [filled(own, end)[self.relative.kept] for end in reversed(self.spec.clip)]
+        if rank_by == "win_rate" and others:
+            if_worst, if_best = (self._rank_by_wins(end, self.relative.errors[:, others]) for end in ends)
+        else:
+            among = [self._skills[at] for at in others]
+            if_worst, if_best = (rank_among(point, among) for point in _skills_of(np.column_stack(ends)))
         return if_worst, if_best
 
-    def _rank(self, own: FloatArray, among: FloatArray, rank_by: str) -> int:
-        errors = np.column_stack([own, among])
-        if rank_by == "win_rate" and errors.shape[1] > 1:
-            points = win_shares(errors).mean(axis=0)
-        else:
-            points = skill(np.log(errors).mean(axis=0))
+    @cached_property
+    def _skills(self) -> list[float]:
+        """Return the skills of the ranked, in their order."""
+        errors = self.relative.errors
+        # One column alone would be summed in another order, and not be equal to its like.
+        return _skills_of(np.column_stack([errors, np.ones(len(errors))]))[:-1]
+
+    def _rank_by_wins(self, own: FloatArray, among: FloatArray) -> int:
+        points = win_shares(np.column_stack([own, among])).mean(axis=0)
         return rank_among(float(points[0]), points[1:].tolist())
+
+
+def _skills_of(errors: FloatArray) -> list[float]:
+    found: list[float] = skill(np.log(errors).mean(axis=0)).tolist()
+    return found
 
 
 def find_ranked(manifest: Manifest, spec: SkillScore, cells: CellMatrix, errors: FloatArray) -> Among:
