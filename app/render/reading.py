@@ -21,7 +21,8 @@ COUNTS = (
     ("n_imputed", "imputed", "n_imputed"),
     ("n_leaked", "leaked", "n_leaked"),
 )
-NAMED = 8
+ALWAYS = ("attempted", "included", "absent")
+NAMED = 5
 REASONS = ("unranked_because", "label")
 """The columns that say why an entrant has no rank."""
 
@@ -36,9 +37,13 @@ class Count:
 
 
 def tally(table: Table) -> list[Count]:
-    """Return the totals over a board's rows of what was attempted, included, absent, failed, imputed and leaked."""
+    """Return the totals over a board's rows of what was attempted, included, absent, failed, imputed and leaked.
+
+    Nothing absent is worth saying; of what else may go wrong only what did is said.
+    """
     names = table.column_names()
-    return [Count(_total(table, name), word, anchor) for name, word, anchor in COUNTS if name in names]
+    counts = [Count(_total(table, name), word, anchor) for name, word, anchor in COUNTS if name in names]
+    return [count for count in counts if count.text != "0" or count.word in ALWAYS]
 
 
 def _total(table: Table, name: str) -> str:

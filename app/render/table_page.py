@@ -127,9 +127,7 @@ class TablePage(Page):
     def caption(self) -> str:
         """Return what the rows are."""
         if not self.is_pairwise:
-            count = f"{len(self.rows):,} row{'' if len(self.rows) == 1 else 's'}"
-            has_whiskers = any(shown.scale is not None for shown in self.columns)
-            return f"{count}; whiskers are intervals on one scale per column" if has_whiskers else count
+            return f"{len(self.rows):,} row{'' if len(self.rows) == 1 else 's'}"
         n_shown, n_pairs, n_all = len(self.rows), len(self._pairs), len(self.table.rows)
         count = f"{n_pairs:,} pairs" if n_shown == n_pairs else f"The first {n_shown:,} of {n_pairs:,} pairs"
         return f"{count}, as A the one that wins more over all; the CSV has all of them in both orders ({n_all:,} rows)"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from app.render.columns import shown_columns
-from app.render.reading import apart, tier_starts
+from app.render.reading import apart, tally, tier_starts
 from app.render.table_page import MAX_PAIRS
 from app.values.table import Column, Table
 from tests.cases.html_pages import in_one_line, page_of
@@ -89,3 +89,16 @@ def test_more_pairs_than_anybody_reads_are_cut_and_said_to_be() -> None:
     page = page_of(Table("pairwise/small", "Pairs", columns, rows))
     assert "The first 1,000 of 1,225 pairs" in page
     assert page.count('<th scope="row">') == MAX_PAIRS
+
+
+def test_the_totals_name_of_what_may_go_wrong_only_what_did() -> None:
+    """A zero is told where it is news, of what is absent, and not of every other trouble that did not happen."""
+    counts = ("n_attempted", "n_included", "n_absent", "n_failed", "n_leaked")
+    columns = tuple(Column(name, name, "integer") for name in counts)
+    told = tally(Table("small", "Small", columns, ((9, 9, 0, 0, 2),)))
+    assert [(count.text, count.word) for count in told] == [
+        ("9", "attempted"),
+        ("9", "included"),
+        ("0", "absent"),
+        ("2", "leaked"),
+    ]

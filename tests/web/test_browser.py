@@ -21,6 +21,7 @@ pytestmark = pytest.mark.browser
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync")
 PHONE = {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": True}
 WHISKERS = "return [...document.querySelectorAll('svg.w')].map(each => each.getBoundingClientRect().x)"
+MOST_LINES_PX = 100
 QUIET = ("--disable-background-networking", "--disable-component-update")
 
 
@@ -58,11 +59,28 @@ def test_the_axis_of_whiskers_stands_over_them_on_a_phone(browser: Chrome, tmp_p
     score = Column("score", "A title that is much wider than the whiskers below it", interval=("low", "high"))
     rows = tuple((f"E{number}", number, number - 0.5, number + 0.5) for number in (1.0, 2.0, 3.0))
     table = Table("small", "Small", (Column("entrant", "Entrant", "text"), score, *ends), rows)
-    style = f"<style>{(STATIC / 'plumbline.css').read_text()}</style>"
-    page = re.sub('<link rel="stylesheet"[^>]*>', lambda _: style, page_of(table))
-    (tmp_path / "page.html").write_text(page)
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
-    browser.get(f"file://{tmp_path / 'page.html'}")
+    _open_on_a_phone(browser, table, tmp_path)
     places = browser.execute_script(WHISKERS)
     assert len(places) == 1 + len(rows)
     assert max(places) - min(places) < 0.5
+
+
+def test_long_names_are_told_apart_on_a_phone(browser: Chrome, tmp_path: Path) -> None:
+    """Names that differ at their ends are wrapped between their words, not cut where they are still the same."""
+    names = ("an-organisation/embedding-large-instruct-v1", "an-organisation/embedding-large-instruct-v2")
+    columns = (Column("entrant", "Entrant", "text"), *(Column(f"score{n}", f"A score {n}") for n in range(9)))
+    table = Table("small", "Small", columns, tuple((name, *[0.5] * 9) for name in names))
+    _open_on_a_phone(browser, table, tmp_path)
+    cut = "return [...document.querySelectorAll('tbody th')].filter(each => each.scrollWidth > each.clientWidth).length"
+    assert browser.execute_script(cut) == 0
+    lines = "return document.querySelector('tbody th').clientHeight"
+    assert browser.execute_script(lines) <= MOST_LINES_PX
+
+
+def _open_on_a_phone(browser: Chrome, table: Table, folder: Path) -> None:
+    """Open the page of a table, with its style in it, on a screen of 375 pixels."""
+    style = f"<style>{(STATIC / 'plumbline.css').read_text()}</style>"
+    page = re.sub('<link rel="stylesheet"[^>]*>', lambda _: style, page_of(table))
+    (folder / "page.html").write_text(page)
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    browser.get(f"file://{folder / 'page.html'}")
