@@ -124,7 +124,7 @@ def test_a_claim_that_differs_is_not_admitted(site: Site) -> None:
         (b"model,task\nA,t1\n", "MASE", ""),
         (b"model,task,MASE\nA,t1,-1\n", "MASE", ""),
         (b"model,task,MASE\nA,t1,NaN\n", "MASE", ""),
-        (b"model,task,MASE\n=cmd,t1,1\n", "model", ""),
+        (b"model,task,MASE\n\xe2\x80\xaeA,t1,1\n", "model", ""),
     ],
 )
 def test_malformed_rows_are_refused_with_their_place(site: Site, rows: bytes, column: str, message: str) -> None:

@@ -337,7 +337,7 @@ def test_a_prereg_is_registered_for_a_benchmark(
 ) -> None:
     """The option goes into the address; without one the command says that no benchmark lists it."""
     answer = {"sha256": "ab", "url": "/preregs/ab", "registered_at": "2026-01-01T00:00:00+00:00"}
-    answer |= {"reservations": [], "not_reserved": []}
+    answer |= {"reservations": [], "not_reserved": [], "warnings": []}
     script.answer(201, answer | {"benchmarks": [{"benchmark": "arm", "since": "2026-01-01T00:00:00+00:00"}]})
     script.answer(200, answer | {"benchmarks": []})
     server = ["--server", script.address, "--token", "plb_secret"]

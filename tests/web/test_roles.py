@@ -37,6 +37,13 @@ TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
         (401, 403, 403, 409, 409),
     ),
     (
+        # 409: the grid of the benchmark takes no file of items.
+        "PUT /benchmarks/{slug}/items",
+        "/benchmarks/tiny/items",
+        {"files": {"file": ("i.csv", b"item\na\n")}},
+        (401, 403, 403, 409, 409),
+    ),
+    (
         "PUT /benchmarks/{slug}/entrants/{entrant}/owner",
         "/benchmarks/tiny/entrants/Good/owner",
         {"json": {"token_id": 2, **REASON}},

@@ -62,7 +62,7 @@ def test_a_change_of_the_manifest_is_a_change(site: Site) -> None:
 def test_the_changes_between_any_two_snapshots_are_told(site: Site) -> None:
     """Over several publications, in either direction; without an end it is the current snapshot."""
     declare(site)
-    for rows in (BASE, GOOD, BETTER):
+    for rows in (BASE, GOOD, BETTER + b"Good,t3,1.0\n"):
         send(site, rows)
         site.work()
 

@@ -29,6 +29,7 @@ def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
         yield ColumnUse(where.condition_paths[0], "the condition", condition)
     for name in where.item:
         yield ColumnUse(name, "what tells episodes of one seed apart", "0")
-    sources = {metric.source or name: metric for name, metric in manifest.metrics.items()}
-    for name, metric in sources.items():
-        yield ColumnUse(name, f"{metric.title or 'metric'} of the episode", example_score(metric))
+    sources = {metric.source or name: (name, metric) for name, metric in manifest.metrics.items()}
+    for column, (name, metric) in sources.items():
+        cell = "true" if name in where.boolean else example_score(metric)
+        yield ColumnUse(column, f"{metric.title or 'metric'} of the episode", cell)

@@ -36,8 +36,16 @@ def _optional_columns(manifest: Manifest) -> Iterator[ColumnUse]:
     declared = part_of(manifest, SummaryPart).columns
     if declared.leaked is not None:
         yield ColumnUse(declared.leaked, "whether the model was trained on the task's data", "False")
-    optional = (declared.training_time_s, declared.inference_time_s, declared.n_forecasts)
-    meanings = ("seconds of training, or empty", "seconds of inference, or empty", "forecasts made, or empty")
-    for column, meaning in zip(optional, meanings, strict=True):
+    optional = (
+        (declared.training_time_s, "seconds of training, or empty", "1"),
+        (declared.inference_time_s, "seconds of inference, or empty", "1"),
+        (declared.n_forecasts, "forecasts made, or empty", str(_first_count(manifest) or 1)),
+    )
+    for column, meaning, cell in optional:
         if column is not None:
-            yield ColumnUse(column, meaning, "1")
+            yield ColumnUse(column, meaning, cell)
+
+
+def _first_count(manifest: Manifest) -> int | None:
+    """Return how many forecasts the example's task has, where the manifest says so: no other number is taken."""
+    return None if isinstance(manifest.tasks, OpenTasks) else manifest.tasks[0].n_forecasts
