@@ -1,7 +1,8 @@
 """Predictions of one entrant held against the grid: the benchmark's own labels say which items there are.
 
-Called by `app.kinds.predictions.measure`; pure. An item without a prediction counts as the worst there is whatever the
-manifest says of absences; a task without any prediction is absent.
+Called by `app.kinds.predictions.measure`; pure. An item without a prediction counts as wrong whatever the manifest says
+of absences; where a prediction could have been worse still, it keeps its entrant off the ranks. A task without any
+prediction is absent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,9 @@ from app.boards.measured import Bounds, EntrantEvidence, Held
 from app.kinds.predictions.part import PredictionsPart, has_private_labels
 from app.manifest.manifest import Manifest, part_of
 from app.values.predictions import PredictionBlock
+
+WRONG_IS_WORST = frozenset({"accuracy", "logloss", "brier", "recall_macro", "recall_macro_sklearn", "recall_micro"})
+"""The metrics of several classes in which one wrong class is as bad as another."""
 
 
 def expected_tasks(manifest: Manifest, spec: EstimateBoard, there: Sequence[str]) -> Sequence[str]:
@@ -70,11 +74,22 @@ def hold_against_labels(manifest: Manifest, spec: EstimateBoard, evidence: Entra
         *(Coverage(n, 0, n_absent=n) for task in absent if task not in not_asked for n in [len(evidence.labels[task])]),
         *(Coverage(0, 0, n_not_asked=len(evidence.labels[task])) for task in not_asked),
     ])  # fmt: skip
-    filled = replace(coverage, is_filled=is_worst or not absent)
+    is_filled = (is_worst or not absent) and (not coverage.n_failed or counts_as_worst(manifest, spec.ranked))
+    filled = replace(coverage, is_filled=is_filled)
     if not is_worst:
         return HeldAgainstLabels(manifest, spec, evidence, filled, tuple(absent))
     blocks = [*evidence.predictions, *(_nothing(manifest, evidence, task) for task in absent)]
     return HeldAgainstLabels(manifest, spec, replace(evidence, predictions=blocks), filled, tuple(absent))
+
+
+def counts_as_worst(manifest: Manifest, metric: str) -> bool:
+    """Say whether no prediction of an item could make a metric worse than none does.
+
+    Of several classes a failure is called one that is wrong, and who leaves out the wrong calls of a rare class lifts
+    its precision; a value is the farther end of the labels' range, and predictions can be beyond it.
+    """
+    task_type = part_of(manifest, PredictionsPart).predictions.task_type
+    return task_type in ("binary", "ranking") or (task_type == "multiclass" and metric in WRONG_IS_WORST)
 
 
 def _nothing(manifest: Manifest, evidence: EntrantEvidence, task: str) -> PredictionBlock:

@@ -287,6 +287,19 @@ def test_missing_predictions_cost_the_most() -> None:
     assert (found.coverage.n_failed, found.coverage.is_whole) == (20, True)
 
 
+def test_leaving_out_wrong_calls_of_a_rare_class_lifts_no_precision_into_the_ranks() -> None:
+    """Twenty of a called c: left out they are called b, and macro precision is 0.867 for 0.778; accuracy is equal."""
+    truth = Labels("t", (), np.repeat([0.0, 1.0, 2.0], [60, 30, 10]))
+    told = np.eye(3)[np.where(np.arange(100) < 20, 2, np.repeat([0, 1, 2], [60, 30, 10]))]
+    left = np.where(np.arange(100)[:, None] < 20, np.nan, told)
+    part = "kind: classification, classes: [a, b, c], missing: failure"
+    found = {m: measure(benchmark(part, (m,)), "A", left, truth) for m in ("precision_macro", "accuracy")}
+
+    assert points(found["precision_macro"])["precision_macro"] == pytest.approx(2.6 / 3)
+    assert found["precision_macro"].coverage.why_unranked == "partial"
+    assert found["accuracy"].coverage.is_whole
+
+
 @pytest.mark.parametrize("part", ["kind: regression, missing: failure", "kind: ranking, missing: failure"])
 def test_missing_values_and_ranks_cost_too(part: str) -> None:
     """The farther end of the labels' range; a group with a gap scores nothing."""
@@ -295,10 +308,13 @@ def test_missing_values_and_ranks_cost_too(part: str) -> None:
     metric = "ndcg" if "ranking" in part else "mae"
     manifest, values = benchmark(part, (metric,)), label.copy()
     values[:10] = np.nan
-    found = points(measure(manifest, "A", values, Labels("t", (), label, group=group if metric == "ndcg" else None)))
+    measured = measure(manifest, "A", values, Labels("t", (), label, group=group if metric == "ndcg" else None))
+    found = points(measured)
     expected = 5 / 6 if metric == "ndcg" else np.maximum(label, 3.0 - label)[:10].sum() / 60
 
     assert found[metric] == pytest.approx(expected)
+    # A value could have been beyond the labels' range, and worse.
+    assert measured.coverage.is_whole == (metric == "ndcg")
 
 
 def test_tasks_are_averaged_and_gaps_are_shown() -> None:
