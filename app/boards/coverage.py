@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from app.boards.tables import sentences
+from app.stats.arrays import FloatArray
 from app.values.frame import Field
 from app.values.table import Cell, Column
 
@@ -195,7 +196,7 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
     return Roster(ordered[0] if ordered else (), tuple(ordered[1:]), (), coverages, True)
 
 
-def rank_among(point: float | None, ranked: Sequence[float]) -> int:
+def rank_among(point: float | None, ranked: Sequence[float] | FloatArray) -> int:
     """Return the rank that a score would have among ranked ones, larger being better; None is worse than all.
 
     >>> rank_among(0.5, [0.9, 0.5, 0.1]), rank_among(None, [0.9])
@@ -203,4 +204,4 @@ def rank_among(point: float | None, ranked: Sequence[float]) -> int:
     """
     if point is None or np.isnan(point):
         return len(ranked) + 1
-    return 1 + int(sum(other > point for other in ranked))
+    return 1 + int(np.count_nonzero(np.asarray(ranked, dtype=np.float64) > point))

@@ -41,12 +41,12 @@ class Among:
         if rank_by == "win_rate" and others:
             if_worst, if_best = (self._rank_by_wins(end, self.relative.errors[:, others]) for end in ends)
         else:
-            among = [self._skills[at] for at in others]
-            if_worst, if_best = (rank_among(point, among) for point in _skills_of(np.column_stack(ends)))
+            among = self._skills[others]
+            if_worst, if_best = (rank_among(point, among) for point in _skills_of(np.column_stack(ends)).tolist())
         return if_worst, if_best
 
     @cached_property
-    def _skills(self) -> list[float]:
+    def _skills(self) -> FloatArray:
         """Return the skills of the ranked, in their order."""
         errors = self.relative.errors
         # One column alone would be summed in another order, and not be equal to its like.
@@ -54,12 +54,11 @@ class Among:
 
     def _rank_by_wins(self, own: FloatArray, among: FloatArray) -> int:
         points = win_shares(np.column_stack([own, among])).mean(axis=0)
-        return rank_among(float(points[0]), points[1:].tolist())
+        return rank_among(float(points[0]), points[1:])
 
 
-def _skills_of(errors: FloatArray) -> list[float]:
-    found: list[float] = skill(np.log(errors).mean(axis=0)).tolist()
-    return found
+def _skills_of(errors: FloatArray) -> FloatArray:
+    return skill(np.log(errors).mean(axis=0))
 
 
 def find_ranked(manifest: Manifest, spec: SkillScore, cells: CellMatrix, errors: FloatArray) -> Among:
