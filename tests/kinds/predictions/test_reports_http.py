@@ -133,7 +133,7 @@ def test_a_pair_of_predictions_has_its_sentence_metrics_and_tests(site: Site) ->
     assert "Sharp’s AUC is higher than Dull’s by 0." in page
     assert "2,000 resamples" in page
     assert [(row["entrant_a"], row["metric"]) for row in rows] == [("Dull", metric) for metric in METRICS]
-    assert page.count("McNemar</td>") == 4
+    assert page.count("McNemar, accuracy</td>") == 4
 
 
 def test_a_pair_of_rankings_is_told_of_in_groups(site: Site) -> None:
