@@ -63,9 +63,10 @@ def leader_sentence(table: Table) -> str | None:
     leader = _named([str(record["entrant"]) for record in leading])
     if unsure := [str(record["entrant"]) for record in leading if record["may_be_first"] is None]:
         leader += f" (how sure the score of {_named(unsure)} is, is not known)"
+    # Who may be first is asked of all at once, an interval of ranks of one entrant alone: the former can be the wider.
     if not rivals:
-        return f"First: {leader}. By this data nobody else may be first."
-    return f"First: {leader}; by this data also these may be first: {_named(rivals)}."
+        return f"First: {leader}. With all judged at once, nobody else may be first."
+    return f"First: {leader}; with all judged at once, these may be first too: {_named(rivals)}."
 
 
 def _named(names: Sequence[str]) -> str:
