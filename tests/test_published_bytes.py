@@ -33,6 +33,7 @@ DIGESTS = Path(__file__).parent / "data" / "published_bytes.txt"
 YAML = {"Content-Type": "application/yaml"}
 HTML = {"Accept": "text/html"}
 MAX_FIELD = 1 << 24
+MOST_COMPARED = 50
 
 # All that is put aside before a digest is taken: when and in which order something was done, and by which code.
 ASIDE = (
@@ -148,11 +149,16 @@ def links_of(page: str) -> list[str]:
 
 
 def neighbours(address: str, content: str) -> list[str]:
-    """Return the comparisons of each entrant of a pairwise table with the next one: they are asked for by name."""
+    """Return the comparisons of each entrant of a pairwise table with the next one: they are asked for by name.
+
+    Of a board of many entrants none: each answer reads the whole table, which is itself among the addresses.
+    """
     if not address.endswith("/pairwise.csv"):
         return []
     rows = list(csv.DictReader(io.StringIO(content)))
     names = list(dict.fromkeys(row[column] for column in ("entrant_a", "entrant_b") for row in rows))
+    if len(names) > MOST_COMPARED:
+        return []
     home = address.removesuffix("pairwise.csv")
     pairs = [urlencode({"a": a, "b": b}) for a, b in pairwise(names)]
     return [f"{home}against.{ending}?{pair}" for pair in pairs for ending in ("csv", "json")]
