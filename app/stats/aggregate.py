@@ -70,7 +70,7 @@ def weighted_trimmed_mean(distinct: FloatArray, weights: FloatArray, cut: float)
     Raises InvalidArgument as `interquartile_mean` does, and for a cut outside [0, 0.5).
     Source: Stigler 1973, the weighted form; by definition.
 
-    >>> weighted_trimmed_mean(np.array([0.0, 1.0, 2.0, 100.0]), np.full((1, 4), 0.1), 0.25).tolist()
+    >>> weighted_trimmed_mean(np.array([0.0, 1.0, 2.0, 100.0]), np.full((1, 4), 1.0), 0.25).tolist()
     [1.5]
     """
     require_number("cut", cut, 0.0, np.nextafter(0.5, 0.0))
