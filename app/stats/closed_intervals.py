@@ -25,8 +25,9 @@ def effective_number(weights: FloatArray) -> float:
     Raises InvalidArgument for a negative weight, and one that is not finite.
     Source: Kish 1965, Survey sampling, section 11.2; by definition of the variance of a weighted mean.
 
-    >>> [round(effective_number(np.array(weights)), 6) for weights in ([1.0, 1.0, 1.0, 1.0], [3.0, 1.0])]
-    [4.0, 1.6]
+    >>> import numpy as np
+    >>> (effective_number(np.ones(4)), round(effective_number(np.array([3.0, 1.0])), 6))
+    (4.0, 1.6)
     """
     require_weights("weights", weights)
     largest = float(weights.max(initial=0.0))

@@ -182,8 +182,7 @@ def test_the_class_of_a_run_decides_how_many_seeds_it_needs(prereg: bytes, wante
 @pytest.mark.parametrize(("axis", "outcome"), [(b"OM", "failed"), (b"AS", "passed")])
 def test_an_axis_that_the_benchmark_has_not_is_refused(axis: bytes, outcome: str) -> None:
     """A registration of another axis is no evidence for this one."""
-    declared = manifest().model_copy(update={"tasks": [Task(id="AS")]})
-    declared.admission.prereg_forms.append("axis")
+    declared = demanding(prereg_forms=["axis"]).model_copy(update={"tasks": [Task(id="AS")]})
     rows = grid(task="AS")
     given = case(rows=rows, registered=registered(AXIS.replace(b"axis: AS", b"axis: " + axis)), manifest=declared)
 

@@ -1,5 +1,6 @@
 """Manifests made from lrdbench's own."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -68,11 +69,12 @@ def test_metrics_without_rows_are_refused() -> None:
 
 @pytest.mark.parametrize("slug", EXAMPLE_OF)
 def test_an_example_is_what_the_import_gives(slug: str) -> None:
-    """Making it again changes nothing, so nobody has edited it by hand."""
+    """Making it again changes nothing but the grid: which records there are stands in a run, not in its manifest."""
     source, title = EXAMPLE_OF[slug]
     made = manifest_from_lrdbench((MANIFESTS / f"{source}.yaml").read_bytes(), slug, title)
+    example = (EXAMPLES / slug / "manifest.yaml").read_bytes()
 
-    assert made == (EXAMPLES / slug / "manifest.yaml").read_bytes()
+    assert made == re.sub(rb"^grid:\n(?: .*\n)+", b"", example, flags=re.MULTILINE)
 
 
 def test_uncertainty_comes_over_with_its_stream() -> None:
