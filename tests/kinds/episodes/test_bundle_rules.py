@@ -6,7 +6,7 @@ from app.manifest.manifest import LeastSeeds, Task
 from app.prereg.prereg import git_blob_sha1, sha256_hex
 from app.prereg.shared import IID_REFUSED
 from tests.cases.admission import AXIS, case, check, demanding, facts, failed, grid, registered, rules
-from tests.cases.chamber import PREREG, manifest
+from tests.cases.chamber import PREREG
 
 POLICIES = pytest.mark.parametrize(("policy", "outcome"), [("strict", "failed"), ("best_effort", "warned")])
 
