@@ -29,7 +29,7 @@ def test_intervals_of_predictions_hold_the_truth_as_the_published_table_says() -
     )
 
     assert held.pop(("accuracy", "acc_ci_ydf")) == pytest.approx(0.91, abs=0.035)
-    assert len(held) == 6
+    assert len(held) == 9
     assert all(share == pytest.approx(0.945, abs=0.035) for share in held.values())
 
 
