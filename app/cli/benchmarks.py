@@ -57,16 +57,8 @@ def put_labels(
     token: TokenOption = None,
 ) -> None:
     """Put the labels of a prediction benchmark, once; no address of the server gives them back."""
-    with Server(server, token) as remote, ExitStack() as stack:
-
-        def parts() -> list[tuple[str, Any]]:
-            return [("file", (file.name, stack.enter_context(file.open("rb"))))]
-
-        answer = remote.send_for_json(Request("PUT", f"/benchmarks/{slug}/labels", files=parts))
-        for warning in answer["warnings"]:
-            note(f"Note: {warning['message']}")
-        for each in answer["tasks"]:
-            say(f"{slug} has labels of {each['n_items']:,} items of task {each['task']}.")
+    for each in _put_table(f"/benchmarks/{slug}/labels", file, server, token):
+        say(f"{slug} has labels of {each['n_items']:,} items of task {each['task']}.")
 
 
 def put_items(
@@ -77,17 +69,23 @@ def put_items(
     token: TokenOption = None,
 ) -> None:
     """Put the items of a benchmark's grid: columns item and, where tasks have items of their own, task."""
+    for each in _put_table(f"/benchmarks/{slug}/items", file, server, token):
+        whose = f"task {each['task']}" if each["task"] else "every task"
+        say(f"The grid of {slug} has {each['n_items']:,} items of {whose}.")
+
+
+def _put_table(path: str, file: Path, server: str, token: str | None) -> list[Any]:
+    """Send a steward's table, print its warnings, and return what the server has of each task."""
     with Server(server, token) as remote, ExitStack() as stack:
 
         def parts() -> list[tuple[str, Any]]:
             return [("file", (file.name, stack.enter_context(file.open("rb"))))]
 
-        answer = remote.send_for_json(Request("PUT", f"/benchmarks/{slug}/items", files=parts))
-        for warning in answer["warnings"]:
-            note(f"Note: {warning['message']}")
-        for each in answer["tasks"]:
-            whose = f"task {each['task']}" if each["task"] else "every task"
-            say(f"The grid of {slug} has {each['n_items']:,} items of {whose}.")
+        answer = remote.send_for_json(Request("PUT", path, files=parts))
+    for warning in answer["warnings"]:
+        note(f"Note: {warning['message']}")
+    tasks: list[Any] = answer["tasks"]
+    return tasks
 
 
 def import_fev(

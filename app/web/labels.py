@@ -3,49 +3,35 @@
 No address of the server gives labels back, not even to a steward, who has the file.
 """
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, File, Request, UploadFile
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.config import MIB, Settings
-from app.files.uploads import Limits
+from app.config import Settings
+from app.files.uploads import Limits, Upload
 from app.kinds.predictions.labels import LabelReading
 from app.reading.jobs import LabelsJob
 from app.store import benchmarks, labels
 from app.store.benchmarks import Declared
 from app.store.labels import LabelsPut
 from app.web.answers import json_answer
-from app.web.bodies import MAX_FIELDS, gone, received_files, spool
 from app.web.documents import LabelsDocument
 from app.web.early import CheckedFirst
 from app.web.problems import described
-from app.web.queries import refuse_unknown
+from app.web.put_tables import PRIVATE, add_put_route, find_declared, read_and_store
 from app.web.state import Caller, SessionDep, State, StateDep, StewardHere, Uploader
-
-# Kept by no cache, ours included: nothing about labels is for everyone.
-PRIVATE = {"Cache-Control": "no-store"}
 
 
 def make_router(settings: Settings) -> APIRouter:
     """Return the routes; the limit of an upload's size is a setting."""
     router = APIRouter(route_class=CheckedFirst, tags=["labels"])
+    path = "/benchmarks/{slug}/labels"
+    add_put_route(router, path, put_labels, summary="Put the labels, once", answer=LabelsDocument, settings=settings)
     router.add_api_route(
-        "/benchmarks/{slug}/labels",
-        put_labels,
-        methods=["PUT"],
-        status_code=201,
-        summary="Put the labels, once",
-        responses={
-            **described(403, 404, 409, answer=LabelsDocument, status=201),
-            **described(answer=LabelsDocument),
-        },
-        max_body_size=settings.max_body_mib * MIB,
-        form_limits={"max_fields": MAX_FIELDS},
-    )
-    router.add_api_route(
-        "/benchmarks/{slug}/labels",
+        path,
         show_labels,
         methods=["GET"],
         summary="Which tasks have labels (stewards only; never the labels)",
@@ -63,22 +49,16 @@ async def put_labels(
     file: Annotated[UploadFile, File(description="columns item, label, weight?, group?, task?; as for results")],
 ) -> Response:
     """Put the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
-    refuse_unknown(await request.form(), ("file",), "form field")
-    declared = await run_in_threadpool(_find, state, slug)
+    declared = await find_declared(request, state, slug)
     part = labels.private_part(declared.manifest)
-    with received_files() as folder:
-        uploads = await run_in_threadpool(spool, [file], folder)
-        job = LabelsJob(declared.manifest, part, uploads, Limits.from_settings(state.settings))
-        reading = await state.readers.read(job, folder, uploader.id, gone(request))
-        return await run_in_threadpool(_store, state, declared, reading, caller)
+
+    def job(uploads: Sequence[Upload], limits: Limits) -> LabelsJob:
+        return LabelsJob(declared.manifest, part, uploads, limits)
+
+    return await read_and_store(request, state, uploader, file, job, partial(_store, state, declared, caller))
 
 
-def _find(state: State, slug: str) -> Declared:
-    with state.sessions() as session:
-        return benchmarks.find_declared(session, slug)
-
-
-def _store(state: State, declared: Declared, reading: LabelReading, caller: Caller) -> Response:
+def _store(state: State, declared: Declared, caller: Caller, reading: LabelReading) -> Response:
     with state.sessions.begin() as session:
         is_new = labels.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
         known = labels.describe_labels(session, declared.benchmark.id)

@@ -255,3 +255,12 @@ def test_only_the_easy_tasks_of_a_summary_have_no_rank(roomy_site: Site) -> None
     assert [shown["sly"]["rank"] for shown in boards.values()] == [None, None, None]
     assert {shown["sly"]["covered"] for shown in boards.values()} == {"1 of 3"}
     assert {name: boards["mean"][name] for name in before} == before
+
+
+def test_a_table_of_items_comes_without_other_fields(roomy_site: Site) -> None:
+    """A field that nobody reads is refused by its name, as with labels."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", GRID), None)
+    sent = {"file": ("items.csv", "item\nq00\n"), "version": (None, "2")}
+    answer = roomy_site.http.put(f"/benchmarks/{slug}/items", files=sent, headers=roomy_site.auth("steward"))
+
+    assert (answer.status_code, [problem["column"] for problem in answer.json()["problems"]]) == (422, ["version"])
