@@ -33,18 +33,6 @@ class CellMatrix:
     present: BoolArray
     elsewhere: tuple[str, ...] = ()
 
-    def out_of_step(self) -> list[str]:
-        """Return the entrants whose gaps, or rows on tasks that the others do not have, are not those of the most.
-
-        The most are the largest set of entrants with results on the same tasks, of two as large that with more results.
-        """
-        kept: dict[bytes, list[int]] = {}
-        failed = np.isnan(self.values)
-        for at in range(len(self.entrants)):
-            kept.setdefault(failed[:, at].tobytes() + self.present[:, at].tobytes(), []).append(at)
-        most = max(kept.values(), key=lambda group: (len(group), int((~failed[:, group[0]]).sum())))
-        return [name for at, name in enumerate(self.entrants) if at not in most]
-
     def without_common_task(self) -> list[str]:
         """Return the entrants with the most gaps, those that must go for the others to have a task in common.
 
