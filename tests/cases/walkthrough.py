@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 
 from tests.conftest import Site
 
@@ -27,6 +28,8 @@ GOOD = b"model,task,MASE\nGood,t1,0.5\nGood,t2,1.0\nGood,t3,2.0\n"
 
 BETTER = b"model,task,MASE\nGood,t1,0.25\nGood,t2,0.5\n"
 
+ASKED = itertools.count()
+
 
 def declare(site: Site) -> None:
     """Make the benchmark and register the preregistration."""
@@ -46,8 +49,9 @@ def send(site: Site, rows: bytes, who: str = "alice", name: str = "r.csv", **fie
 
 
 def board(site: Site, name: str = "skill", **query: int) -> dict:  # type: ignore[type-arg]
-    """Return a board as JSON with its rows by entrant."""
-    document = site.http.get(f"/benchmarks/tiny/leaderboards/{name}.json", params=query).json()
+    """Return a board as JSON with its rows by entrant, as it is now: what was kept of it may be a moment old."""
+    asked = {**query, "utm_after": next(ASKED)}
+    document = site.http.get(f"/benchmarks/tiny/leaderboards/{name}.json", params=asked).json()
     return {**document, "by": {row["entrant"]: row for row in document["rows"]}}
 
 
