@@ -1,0 +1,60 @@
+"""The tables, as SQLAlchemy sees them; `migrations/` makes them and a test holds the two together.
+
+A module for each subject; every table is known to `Base` once this package is imported, and is imported from here.
+Rows that record what happened are never updated or deleted. What changes is only the state of a thing: a submission's
+status, an entrant's owner, a benchmark's counters.
+"""
+
+from app.db.models.base import Base
+from app.db.models.benchmarks import Benchmark, ManifestVersion, StewardGrant, Task
+from app.db.models.entrants import Entrant, EntrantRelease, EntrantReservation, EntrantTransfer
+from app.db.models.evidence import Evidence, Fingerprint, Measured, Prediction, Score
+from app.db.models.preregs import Prereg, PreregAttestation, PreregBinding
+from app.db.models.put_tables import ItemSet, LabelSet
+from app.db.models.snapshots import Snapshot, SnapshotEntry, SnapshotTable
+from app.db.models.submissions import (
+    ENTRY_STATES,
+    STATUSES,
+    Entry,
+    Submission,
+    SubmissionCheck,
+    SubmissionEvent,
+    SubmissionFile,
+    SubmissionTable,
+)
+from app.db.models.tokens import ROLES, Token
+
+__all__ = [
+    "ENTRY_STATES",
+    "ROLES",
+    "STATUSES",
+    "Base",
+    "Benchmark",
+    "Entrant",
+    "EntrantRelease",
+    "EntrantReservation",
+    "EntrantTransfer",
+    "Entry",
+    "Evidence",
+    "Fingerprint",
+    "ItemSet",
+    "LabelSet",
+    "ManifestVersion",
+    "Measured",
+    "Prediction",
+    "Prereg",
+    "PreregAttestation",
+    "PreregBinding",
+    "Score",
+    "Snapshot",
+    "SnapshotEntry",
+    "SnapshotTable",
+    "StewardGrant",
+    "Submission",
+    "SubmissionCheck",
+    "SubmissionEvent",
+    "SubmissionFile",
+    "SubmissionTable",
+    "Task",
+    "Token",
+]
