@@ -96,7 +96,7 @@ class Kind:
     """A kind of evidence.
 
     `name` is what a manifest says under `evidence`, `part` its own keys there, `methods` ranking methods that read it
-    although they do not name it. `takes_labels` says whether a benchmark has private labels, which are put once and
+    although they do not name it. `takes_labels` says whether a benchmark has labels of its own, which are put once and
     handed to `read` and to what measures; None where no benchmark of the kind has any. `read` makes evidence of
     uploaded files, which may end in `suffixes` beside archives of them; it is a function of a module, because the
     process that reads an upload loads it by its name. `rules` are what it adds to admission, `rows`

@@ -10,7 +10,7 @@ from typing import Literal
 from app.manifest.manifest import Manifest
 from app.values.table import Column
 
-LabelSource = Literal["private", "submitted"]
+LabelSource = Literal["private", "public", "submitted"]
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def private_part(manifest: Manifest) -> Predictions:
 
 
 def takes_labels(manifest: Manifest) -> bool:
-    """Say whether a benchmark has private labels, which its steward puts once."""
+    """Say whether a benchmark has labels of its own, which its steward puts once."""
     asked = kind_of(manifest).takes_labels
     return asked is not None and asked(manifest)
 

@@ -13,7 +13,7 @@ import numpy as np
 from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import Bounds, EntrantEvidence, Held
-from app.kinds.predictions.part import PredictionsPart, has_private_labels
+from app.kinds.predictions.part import PredictionsPart, holds_labels
 from app.manifest.manifest import Manifest, part_of
 from app.values.predictions import PredictionBlock
 
@@ -61,7 +61,7 @@ class HeldAgainstLabels:
 def hold_against_labels(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> HeldAgainstLabels:
     """Hold one entrant's predictions against the labels of a board's tasks."""
     there = {block.task: block for block in evidence.predictions}
-    if not has_private_labels(manifest):
+    if not holds_labels(manifest):
         own = tuple((task, "", _n_predicted(block)) for task, block in there.items())
         return HeldAgainstLabels(manifest, spec, evidence, _sum([_cover(block) for block in there.values()]), own=own)
     tasks = [task for task in expected_tasks(manifest, spec, list(evidence.labels)) if task in evidence.labels]

@@ -26,7 +26,8 @@ class Truncations(Part):
 class Predictions(Part):
     """What is predicted, and whose labels it is held against.
 
-    `labels: private` are the benchmark's, never served; `submitted` come with each upload and are marked as such.
+    `labels: private` are the benchmark's, never served, and scored as `scoring` says; `public` are the benchmark's too
+    and no secret, so that everything is shown at once; `submitted` come with each upload and are marked as such.
     `missing` says whether an item without a prediction fails the upload or counts as a failure. `positive` is the
     class whose probability a binary prediction is, by default the second one. The probabilities of all classes sum
     to one within `sum_tolerance`. `truncation` is one number for every metric of rankings, or one for each.

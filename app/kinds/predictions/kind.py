@@ -14,7 +14,7 @@ from app.kinds.predictions.measure import measure_predictions
 from app.kinds.predictions.metrics import glossary_key, metric_entries
 from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
-from app.kinds.predictions.part import PredictionsPart, has_private_labels
+from app.kinds.predictions.part import PredictionsPart, holds_labels
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.reports import report_tables
 from app.kinds.predictions.summary import own_claims, summarise
@@ -54,7 +54,7 @@ def _own_labels(case: Case) -> list[Check]:
 PREDICTIONS = Kind(
     name="predictions",
     part=PredictionsPart,
-    takes_labels=has_private_labels,
+    takes_labels=holds_labels,
     read=read_predictions,
     summarise=summarise,
     own_claims=own_claims,

@@ -18,7 +18,7 @@ from app.kinds.predictions.calibrated import calibrated_metric
 from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
 from app.kinds.predictions.intervals import interval_rows
 from app.kinds.predictions.metrics import beside
-from app.kinds.predictions.part import PredictionsPart, has_private_labels
+from app.kinds.predictions.part import PredictionsPart, holds_labels
 from app.kinds.predictions.reports import report_metrics, report_rows
 from app.kinds.predictions.scores import scorer_of, unit_losses
 from app.kinds.predictions.task import TaskPredictions, complete
@@ -56,7 +56,7 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
         precision={m: p for m in spec.metrics if (p := estimates[m].precision) is not None},
         rows=rows,
         facts=_facts(manifest, spec, tasks),
-        losses={} if _has_own_labels(manifest) else {task.task: unit_losses(task) for task in tasks},
+        losses={task.task: unit_losses(task) for task in tasks} if holds_labels(manifest) else {},
         coverage=held.coverage,
         held=held.own,
         bounds=held.bounds({one.task.task: one.estimates[spec.ranked].estimate.point for one in measured}),
@@ -99,7 +99,7 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
         return _Measured(
             task, {metric: Drawn(_without(points[metric], "too_few_examples"), None) for metric in metrics}
         )
-    names = (entrant,) if _has_own_labels(manifest) else ()
+    names = () if holds_labels(manifest) else (entrant,)
     rng = board_generator(spec.uncertainty.rng_seed, spec.name, "examples", task.task, *names)
 
     def resampled(counts: Counts) -> Mapping[str, FloatArray]:
@@ -175,7 +175,3 @@ def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredicti
         **({"n_groups": groups} if is_ranking else {}),
         **({"n_tasks": len(tasks)} if len(expected) > 1 else {}),
     }
-
-
-def _has_own_labels(manifest: Manifest) -> bool:
-    return not has_private_labels(manifest)

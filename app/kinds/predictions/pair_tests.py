@@ -15,7 +15,7 @@ from app.boards.estimate.pairs import in_own_sign
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
 from app.boards.tables import PAIR, VERDICT, Pair, contrast_field
-from app.kinds.predictions.part import PredictionsPart, has_private_labels
+from app.kinds.predictions.part import PredictionsPart, holds_labels
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
 from app.stats.comparison import examples_needed, holm
@@ -138,8 +138,7 @@ def _right(name: str, title: str, test: str) -> Column:
 
 
 def _how_paired(manifest: Manifest) -> tuple[str, ...]:
-    own = not has_private_labels(manifest)
-    return (OWN_LABELS,) if own else ()
+    return () if holds_labels(manifest) else (OWN_LABELS,)
 
 
 def _comparisons(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Iterator[_Comparison]:

@@ -41,6 +41,11 @@ class PredictionsPart(KindPart):
         return self.predictions.asks_the_same(other.predictions)
 
 
+def holds_labels(manifest: Manifest) -> bool:
+    """Say whether the labels are the benchmark's own, put once by its steward, secret or not."""
+    return part_of(manifest, PredictionsPart).predictions.labels != "submitted"
+
+
 def has_private_labels(manifest: Manifest) -> bool:
-    """Say whether the labels are the benchmark's own, put once by its steward."""
+    """Say whether the labels are the benchmark's own and a secret."""
     return part_of(manifest, PredictionsPart).predictions.labels == "private"

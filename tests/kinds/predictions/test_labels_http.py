@@ -53,6 +53,17 @@ def test_a_benchmark_without_labels_of_its_own_takes_none(site: Site) -> None:
     assert put(site)["http"] == 409
 
 
+def test_public_labels_are_put_and_stay_public(site: Site) -> None:
+    """A steward puts them as private ones; another version cannot make a secret of what was none."""
+    create(site, yaml(f"{BINARY}, labels: public"))
+
+    assert put(site)["http"] == 201
+    secret = site.http.put(
+        "/benchmarks/guess", content=yaml(f"{BINARY}, labels: private"), headers=site.auth("steward")
+    )
+    assert secret.status_code == 409
+
+
 def test_malformed_labels_are_refused_whole(site: Site) -> None:
     """Every problem with its place and without the label; nothing is stored."""
     create(site)

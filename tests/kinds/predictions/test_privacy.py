@@ -117,7 +117,11 @@ def test_no_page_that_links_lead_to_shows_an_item_a_label_or_a_weight(site: Site
     items = [f"frog-{at:03}" for at in range(60)]
     truth, weight = np.round(rng.normal(50, 9, 60), 6).tolist(), np.round(rng.uniform(1, 3, 60), 6).tolist()
     rows = list(zip(items, truth, weight, strict=True))
-    begin(site, manifest(REGRESSION, ("rmse", "mae", "r2")), table(["item", "label", "weight"], rows))
+    begin(
+        site,
+        manifest(f"{REGRESSION}, labels: private", ("rmse", "mae", "r2")),
+        table(["item", "label", "weight"], rows),
+    )
     for name in ("A", "B"):
         predicted = (np.array(truth) + rng.normal(size=60)).round(3).tolist()
         submit(site, name, table(["item", "prediction"], list(zip(items, predicted, strict=True))))
@@ -146,3 +150,12 @@ def crawl(site: Site, found: list[str]) -> dict[str, str]:
             if "sort=" not in link and "snapshot=" not in link
         ]
     return pages
+
+
+def test_of_public_labels_every_step_is_shown() -> None:
+    """There is nothing to hide: a curve has its thresholds, and a bin of one example its share."""
+    truth, scores = two_classes(60)
+    rows = measure(benchmark(f"{BINARY}, labels: public", ("auc",)), "A", scores, truth).rows
+
+    assert len(rows["roc"]) == len(np.unique(scores)) + 1
+    assert all(row[3] is not None for row in rows["reliability"] if row[-1])
