@@ -9,17 +9,8 @@ from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
 
-from app.boards.claims import (
-    BY_MANIFEST,
-    COLUMNS,
-    Asked,
-    Contrast,
-    claims_table,
-    contrasts_of,
-    decide_claims,
-    past_claim,
-    undelivered_claim,
-)
+from app.boards.claim_rows import COLUMNS, Asked, Contrast, claims_table, past_claim, undelivered_claim
+from app.boards.claims import BY_MANIFEST, contrasts_of, decide_claims
 from app.db.models import Submission
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg

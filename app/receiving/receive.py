@@ -23,9 +23,9 @@ from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
 from app.receiving.citation import find_registered
 from app.receiving.digest import digest_of
-from app.store import attempts, benchmarks, entrants, grids, series, submissions
+from app.store import arrivals, attempts, benchmarks, entrants, grids, series
+from app.store.arrivals import Arrival
 from app.store.benchmarks import Declared
-from app.store.submissions import Arrival
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
     sent = with_grid(session, sent)
     known = look_up(session, sent)
     arrival = _arrival(sent, known, check_run(sent.run, known))
-    repeat = submissions.find_repeat(session, arrival)
+    repeat = arrivals.find_repeat(session, arrival)
     if repeat is not None:
         return Stored(repeat, is_new=False)
-    submission = submissions.write_submission(session, arrival)
+    submission = arrivals.write_submission(session, arrival)
     benchmarks.mark_pages_changed(session, submission.benchmark_id)
     if arrival.admitted or arrival.run_purpose != "leaderboard":
         evaluate_later(session, submission.id)

@@ -16,7 +16,13 @@ from app.render.submit_example import submit_example
 from app.store import benchmarks, snapshots, stewards, submissions
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
-from app.web.documents import BenchmarkDocument, ChangesDocument, ListedBenchmark, MadeDocument, SnapshotDocument
+from app.web.documents.benchmarks import (
+    BenchmarkDocument,
+    ChangesDocument,
+    ListedBenchmark,
+    MadeDocument,
+    SnapshotDocument,
+)
 from app.web.early import CheckedFirst
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward, StewardHere, refuse_elsewhere

@@ -15,7 +15,7 @@ from app.reading.jobs import ItemsJob
 from app.store import benchmarks, grids
 from app.store.benchmarks import Declared
 from app.web.answers import json_answer
-from app.web.documents import ItemsDocument
+from app.web.documents.put_tables import ItemsDocument
 from app.web.early import CheckedFirst
 from app.web.problems import described
 from app.web.put_tables import PRIVATE, add_put_route, find_declared, read_and_store

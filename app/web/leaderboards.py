@@ -7,13 +7,13 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.boards.claims import claims_table
+from app.boards.claim_rows import claims_table
 from app.errors import NotFound
 from app.render.table_page import TableView
 from app.store import benchmarks, entrants, snapshots
 from app.web import against
 from app.web.answers import split_format, table_answer
-from app.web.documents import TableDocument
+from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
 from app.web.problems import TABLE, described, table_routes
 from app.web.state import SessionDep

@@ -14,7 +14,8 @@ from app.render.page_tables import glossary_table
 from app.store import benchmarks
 from app.version import code_version, release
 from app.web.answers import csv_answer, json_answer, page
-from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
+from app.web.documents.health import HealthDocument, ReadyDocument
+from app.web.documents.tables import PlainTableDocument
 from app.web.early import CheckedFirst
 from app.web.problems import described
 from app.web.state import SessionDep

@@ -25,7 +25,7 @@ from app.store.tokens import get_token
 from app.values.table import Table
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
-from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
+from app.web.documents.preregs import AttestedDocument, PreregDocument, RegistrationDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Text
 from app.web.problems import described

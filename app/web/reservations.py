@@ -16,7 +16,7 @@ from app.render.addresses import name_in_path
 from app.store import benchmarks, reservations
 from app.store.reservations import Reserved
 from app.web.answers import json_answer
-from app.web.documents import ReleasedDocument
+from app.web.documents.preregs import ReleasedDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
 from app.web.problems import described

@@ -16,7 +16,8 @@ from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
 from app.values.table import Table
 from app.web.answers import json_answer, split_format, split_name, table_answer
-from app.web.documents import OwnerDocument, TableDocument
+from app.web.documents.people import OwnerDocument
+from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
 from app.web.problems import TABLE, described, table_routes

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from app.db.models import Benchmark
 from app.store import benchmarks, stewards, tokens
 from app.web.answers import json_answer
-from app.web.documents import StewardsDocument
+from app.web.documents.people import StewardsDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
 from app.web.problems import described

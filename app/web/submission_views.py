@@ -15,7 +15,8 @@ from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
 from app.store import benchmarks, fingerprints, standing, submissions, tables
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.documents import SubmissionDocument, SubmissionTableDocument
+from app.web.documents.submissions import SubmissionDocument
+from app.web.documents.tables import SubmissionTableDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
 from app.web.problems import described

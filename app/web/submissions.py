@@ -27,7 +27,7 @@ from app.store.benchmarks import Declared
 from app.web import reports, submission_views
 from app.web.answers import json_answer
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
-from app.web.documents import DryRunDocument, SubmissionDocument
+from app.web.documents.submissions import DryRunDocument, SubmissionDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Finite, Flag, Line, Text
 from app.web.problems import described

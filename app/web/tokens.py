@@ -11,7 +11,7 @@ from app.db.models import Token
 from app.errors import Forbidden
 from app.store import stewards, tokens
 from app.web.answers import json_answer
-from app.web.documents import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
+from app.web.documents.people import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
 from app.web.problems import described

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.claims import COLUMNS, Asked, Contrast, decide_claims
+from app.boards.claim_rows import COLUMNS, Asked, Contrast
+from app.boards.claims import decide_claims
 from app.boards.estimate.board import assemble_board
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Measurement

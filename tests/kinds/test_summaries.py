@@ -5,7 +5,8 @@ import pytest
 
 from app.admission.claims import check_claims
 from app.admission.fields import Claims
-from app.boards.claims import COLUMNS, Asked, Contrast, decide_claims
+from app.boards.claim_rows import COLUMNS, Asked, Contrast
+from app.boards.claims import decide_claims
 from app.kinds.episodes.summary import summarise_episodes
 from app.kinds.parse import parse_manifest
 from app.kinds.summary.summary import summarise_means

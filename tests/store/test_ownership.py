@@ -7,7 +7,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.cli.__main__ import run
-from app.web import documents
+from app.web.documents.people import ListedToken, OwnerDocument
 from tests.cases.processes import admin
 from tests.cases.processes import send as send_rows
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
@@ -100,7 +100,7 @@ def test_moving_an_entrant_to_its_owner_changes_nothing(site: Site) -> None:
     answers = [move(site, BOB) for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
-    documents.OwnerDocument.model_validate(answers[0].json())
+    OwnerDocument.model_validate(answers[0].json())
     assert len(site.http.get("/benchmarks/tiny/entrants/Good.json").json()["meta"]["transfers"]) == 1
 
 
@@ -148,7 +148,7 @@ def test_a_steward_sees_the_tokens_and_never_their_text(site: Site) -> None:
         (3, "steward", "steward"),
     ]
     assert [t["revoked_at"] is None for t in answer.json()] == [True, False, True, True]
-    TypeAdapter(list[documents.ListedToken]).validate_python(answer.json())
+    TypeAdapter(list[ListedToken]).validate_python(answer.json())
     assert "plb_" not in answer.text
     assert "hash" not in answer.text
     assert site.http.get("/tokens", headers=site.auth()).status_code == 403

@@ -6,23 +6,27 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.config import Settings
-from app.web import documents
+from app.web.documents.benchmarks import BenchmarkDocument, ListedBenchmark, SnapshotDocument
+from app.web.documents.health import HealthDocument, ReadyDocument
+from app.web.documents.preregs import RegistrationDocument
+from app.web.documents.submissions import DryRunDocument, SubmissionDocument
+from app.web.documents.tables import TableDocument
 from tests.cases.described import Description
 from tests.cases.walkthrough import BASE, PREREG, declare, send
 from tests.conftest import Site, open_site
 
 JSON = {
-    "/benchmarks.json": list[documents.ListedBenchmark],
-    "/benchmarks/tiny.json": documents.BenchmarkDocument,
-    "/benchmarks/tiny/snapshots.json": list[documents.SnapshotDocument],
-    "/benchmarks/tiny/leaderboards/average.json": documents.TableDocument,
-    "/benchmarks/tiny/leaderboards/skill/pairwise.json": documents.TableDocument,
-    "/benchmarks/tiny/tasks.json": documents.TableDocument,
-    "/benchmarks/tiny/entrants/Base.json": documents.TableDocument,
-    "/benchmarks/tiny/registrations.json": documents.TableDocument,
-    "/submissions/1.json": documents.SubmissionDocument,
-    "/healthz": documents.HealthDocument,
-    "/readyz": documents.ReadyDocument,
+    "/benchmarks.json": list[ListedBenchmark],
+    "/benchmarks/tiny.json": BenchmarkDocument,
+    "/benchmarks/tiny/snapshots.json": list[SnapshotDocument],
+    "/benchmarks/tiny/leaderboards/average.json": TableDocument,
+    "/benchmarks/tiny/leaderboards/skill/pairwise.json": TableDocument,
+    "/benchmarks/tiny/tasks.json": TableDocument,
+    "/benchmarks/tiny/entrants/Base.json": TableDocument,
+    "/benchmarks/tiny/registrations.json": TableDocument,
+    "/submissions/1.json": SubmissionDocument,
+    "/healthz": HealthDocument,
+    "/readyz": ReadyDocument,
 }
 
 
@@ -52,9 +56,9 @@ def test_writing_answers_are_what_the_description_says(site: Site) -> None:
         "/preregs", content=PREREG, headers=site.auth() | {"Content-Type": "application/yaml"}
     ).json()
 
-    documents.SubmissionDocument.model_validate(submitted)
-    documents.DryRunDocument.model_validate(tried)
-    documents.RegistrationDocument.model_validate(registered)
+    SubmissionDocument.model_validate(submitted)
+    DryRunDocument.model_validate(tried)
+    RegistrationDocument.model_validate(registered)
 
 
 def test_every_address_describes_what_it_gives(site: Site) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.db.models import EntrantReservation
 from app.names import name_key
-from app.web import documents
+from app.web.documents.preregs import PreregDocument, RegistrationDocument, ReleasedDocument
 from tests.cases.registrations import YAML
 from tests.cases.reservations import prereg
 from tests.cases.walkthrough import GOOD, MANIFEST
@@ -82,9 +82,9 @@ def test_a_name_is_reserved_for_ninety_days_and_everyone_can_see_it(site: Site) 
     """In the answer, on the registration's page and data, and in the benchmark's list."""
     make(site)
     answer = register(site, prereg("Good", "Other"))
-    documents.RegistrationDocument.model_validate(answer)
+    RegistrationDocument.model_validate(answer)
     document = site.http.get(f"/preregs/{answer['sha256']}.json").json()
-    documents.PreregDocument.model_validate(document)
+    PreregDocument.model_validate(document)
     page = site.http.get(f"/preregs/{answer['sha256']}", headers={"Accept": "text/html"}).text
     row = site.http.get("/benchmarks/tiny/registrations.json").json()["rows"][0]
     until = datetime.fromisoformat(answer["reservations"][0]["until"])
@@ -190,7 +190,7 @@ def test_only_a_name_that_is_reserved_is_released_and_with_a_reason(site: Site) 
     answers = [release(site, "None"), release(site, reason=" "), release(site, reason="x", force=True), release(site)]
 
     assert [answer.status_code for answer in answers] == [404, 422, 422, 200]
-    documents.ReleasedDocument.model_validate(answers[-1].json())
+    ReleasedDocument.model_validate(answers[-1].json())
     assert release(site).status_code == 404
 
 

@@ -8,7 +8,8 @@ from sqlalchemy import text
 
 from app.cli.__main__ import run
 from app.store import tokens
-from app.web import documents
+from app.web.documents.people import StewardsDocument
+from app.web.documents.preregs import AttestedDocument
 from tests.cases.processes import admin
 from tests.cases.registrations import YAML
 from tests.cases.running_server import fresh_data_dir, running_server
@@ -67,7 +68,7 @@ def test_an_admin_gives_a_benchmark_and_takes_it_back(two: Site) -> None:
     taken = ask(two, "DELETE", f"{PATH}/{OTHER}", "admin")
 
     for answer in (given, taken):
-        documents.StewardsDocument.model_validate(answer.json())
+        StewardsDocument.model_validate(answer.json())
     assert [each["name"] for each in given.json()["stewards"]] == ["other", "steward"]
     assert [(h["name"], h["change"], h["by"]) for h in taken.json()["history"]] == [
         ("steward", "granted", "steward"),
@@ -125,7 +126,7 @@ def test_a_steward_attests_only_what_is_for_a_benchmark_of_theirs(two: Site) -> 
 
     assert [answer.status_code for answer in answers] == [403, 201, 201, 403, 403, 201]
     assert [answers[1].json()["benchmarks"], answers[2].json()["benchmarks"]] == [["tiny"], None]
-    documents.AttestedDocument.model_validate(answers[1].json())
+    AttestedDocument.model_validate(answers[1].json())
 
 
 def test_an_attestation_counts_in_the_stewards_own_benchmarks_only(two: Site) -> None:

@@ -15,7 +15,7 @@ from app.errors import Problem
 from app.files.documents import read_document
 from app.files.findings import Findings
 from app.files.uploads import ReceivedFile, hash_file
-from app.kinds.episodes.rows import Source
+from app.kinds.episodes.cells import Source
 from app.kinds.episodes.safety_tables import is_safety_table
 from app.kinds.episodes.stated_values import (
     MAX_KEY,

@@ -5,19 +5,18 @@ each drawn seed. Each cell has its own generator, seeded by names, so that nothi
 or on the order of seeds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.boards.calibrated import range_of
 from app.boards.estimate.spec import EstimateBoard, Profile, Statistic
 from app.boards.measured import ALL_EQUAL, EntrantEvidence, Estimate, Measurement, calibrated_cells
 from app.boards.missing_scores import with_worst
+from app.kinds.episodes.board_rows import BoardRows
 from app.kinds.episodes.calibrated import (
     ScoreMean,
-    SeedScores,
     area_of_profile,
     below_threshold,
     iqm_over_tasks,
@@ -25,7 +24,7 @@ from app.kinds.episodes.calibrated import (
     plain_mean,
 )
 from app.kinds.episodes.grid import hold_against_grid
-from app.kinds.episodes.named_scores import DrawnScore, averaged, draw_by_name
+from app.kinds.episodes.named_scores import DrawnScore, average_intervals, averaged, draw_by_name
 from app.manifest.manifest import Manifest, Metric
 from app.stats.aggregate import (
     Aggregate,
@@ -40,10 +39,9 @@ from app.stats.aggregate import (
 )
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import Calibrated
-from app.stats.cluster import Sample, chamber_generator, draw_chamber, draw_clusters, group_sample
-from app.stats.interval import percentile_interval
+from app.stats.cluster import Sample, chamber_generator, draw_chamber, draw_clusters
 from app.stats.resample import board_generator
-from app.values.scores import Coded, ScoreTable
+from app.values.scores import ScoreTable
 from app.values.table import Cell
 
 LEADERBOARD_SUBSTREAM = "evaluation.leaderboard_bootstrap"
@@ -54,7 +52,8 @@ AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
     """Return every metric of one entrant, averaged over tasks, with what it is made of."""
     held = hold_against_grid(manifest, spec, evidence)
-    episodes = _Episodes(manifest, spec, evidence.entrant, with_worst(manifest, held.counted), held.delivered)
+    rows = BoardRows(manifest, spec, with_worst(manifest, held.counted))
+    episodes = _Episodes(manifest, spec, evidence.entrant, rows, held.delivered)
     estimates: dict[str, Estimate] = {}
     for metric in spec.metrics:
         for name, found in episodes.over_tasks(metric).items():
@@ -83,46 +82,46 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
 class _Episodes:
     """The rows of one entrant, and the board they are measured for.
 
-    In `scores` what is missing of a metric that ranks counts as the worst there is; `delivered` are the rows as sent.
+    In `rows` what is missing of a metric that ranks counts as the worst there is; `delivered` are the rows as sent.
     """
 
     manifest: Manifest
     spec: EstimateBoard
     entrant: str
-    scores: ScoreTable
+    rows: BoardRows
     delivered: ScoreTable
 
     def over_tasks(self, metric: str) -> dict[str, Interval]:
         """Return a metric's aggregates, averaged over the tasks that have a value; nothing when none has."""
-        by_task = {task: self.one(metric, self._of_task(task), (task, "")) for task in self._tasks()}
+        by_task = {task: self.one(metric, self.rows.of_task(task), (task, "")) for task in self.rows.tasks()}
         found = {task: intervals for task, intervals in by_task.items() if intervals}
         if not found:
             return {}
-        weights = np.array([self._weight(task) for task in found])
+        weights = np.array([self.rows.weight(task) for task in found])
         names = next(iter(found.values()))
         level = self.spec.uncertainty.level
         return {
-            name: _average([intervals[name] for intervals in found.values()], weights / weights.sum(), level)
+            name: average_intervals([intervals[name] for intervals in found.values()], weights / weights.sum(), level)
             for name in names
         }
 
     def n_lacking(self, metric: str) -> int:
         """Return how many rows of the board have no value of a metric, and so no part in its average."""
-        return int((self._of_board() & np.isnan(self.scores.value(metric))).sum())
+        return int((self.rows.of_board() & np.isnan(self.rows.scores.value(metric))).sum())
 
     def drawn_by_name(self, metric: str) -> DrawnScore | None:
         """Return replicates of a metric, averaged over tasks, drawn by the names of seeds and episodes."""
-        tasks = [task for task in self._tasks() if self._sample(metric, self._of_task(task)) is not None]
+        tasks = [task for task in self.rows.tasks() if self.rows.sample(metric, self.rows.of_task(task)) is not None]
         drawn = [
-            draw_by_name(self.scores, metric, np.flatnonzero(self._of_task(task)), self.spec.uncertainty,
+            draw_by_name(self.rows.scores, metric, np.flatnonzero(self.rows.of_task(task)), self.spec.uncertainty,
                          statistic=self._statistic(metric))
             for task in tasks
         ]  # fmt: skip
-        return averaged(drawn, np.array([self._weight(task) for task in tasks]))
+        return averaged(drawn, np.array([self.rows.weight(task) for task in tasks]))
 
     def one(self, metric: str, rows: BoolArray, cell: tuple[str, str]) -> dict[str, Interval]:
         """Return the aggregates of a metric over some rows; nothing when none of them has a value."""
-        sample = self._sample(metric, rows)
+        sample = self.rows.sample(metric, rows)
         if sample is None:
             return {}
         aggregates = {self._name(metric, kind): of for kind, of in AGGREGATES.items()}
@@ -134,9 +133,11 @@ class _Episodes:
 
     def calibrated(self, metric: str, name: str, rows: BoolArray | None = None) -> Calibrated | None:
         """Return the calibrated interval of an aggregate, over the tasks that have a value or over some rows."""
-        parts = [self._of_task(task) for task in self._tasks()] if rows is None else [rows]
-        weights = [self._weight(task) for task in self._tasks()] if rows is None else [1.0]
-        found = [(scores, w) for part, w in zip(parts, weights, strict=True) if (scores := self._seeded(metric, part))]
+        parts = [self.rows.of_task(task) for task in self.rows.tasks()] if rows is None else [rows]
+        weights = [self.rows.weight(task) for task in self.rows.tasks()] if rows is None else [1.0]
+        found = [
+            (scores, w) for part, w in zip(parts, weights, strict=True) if (scores := self.rows.seeded(metric, part))
+        ]
         if not found:
             return None
         shares = np.array([weight for _, weight in found])
@@ -160,17 +161,17 @@ class _Episodes:
 
     def breakdown(self) -> Iterator[tuple[Cell, ...]]:
         """Yield each metric by task and condition."""
-        for task in self._tasks():
-            for condition, rows in self._conditions(task):
+        for task in self.rows.tasks():
+            for condition, rows in self.rows.conditions(task):
                 for metric in self.spec.metrics:
                     yield self._breakdown_row(task, condition, metric, rows)
 
     def components(self) -> Iterator[tuple[Cell, ...]]:
         """Yield the parts of a composite, also those that are missing."""
         for task, weight in (self.spec.composite.weights if self.spec.composite else {}).items():
-            found = self.one(self.spec.ranked, self._of_task(task), (task, "")).get(self.spec.ranked)
+            found = self.one(self.spec.ranked, self.rows.of_task(task), (task, "")).get(self.spec.ranked)
             ends = (None, None, None) if found is None else (found.point, found.low, found.high)
-            ours = calibrated_cells(self.calibrated(self.spec.ranked, self.spec.ranked, self._of_task(task)))
+            ours = calibrated_cells(self.calibrated(self.spec.ranked, self.spec.ranked, self.rows.of_task(task)))
             yield (task, *ends, ours.low, ours.high, ours.how, weight, found is None)
 
     def profiles(self) -> Iterator[tuple[Cell, ...]]:
@@ -179,7 +180,7 @@ class _Episodes:
         if profile is None:
             return
         metric = profile.metric or self.spec.ranked
-        sample = self._sample(metric, self._of_board())
+        sample = self.rows.sample(metric, self.rows.of_board())
         if sample is None:
             return
         grid = _grid(profile, self.manifest.metrics[metric])
@@ -192,13 +193,13 @@ class _Episodes:
 
     def facts(self) -> dict[str, Cell]:
         """Return what was attempted and what of it has a score."""
-        rows = self._of_board()[: len(self.delivered)]
+        rows = self.rows.of_board()[: len(self.delivered)]
         seeds = self.delivered.seed
-        expected = self._expected_tasks()
+        expected = self.rows.expected_tasks()
         return {
             "n_seeds": 0 if seeds is None else len(np.unique(seeds[rows])),
             "n_episodes": int(rows.sum()),
-            **({"n_tasks": len(self._tasks())} if len(expected) > 1 else {}),
+            **({"n_tasks": len(self.rows.tasks())} if len(expected) > 1 else {}),
         }
 
     def _breakdown_row(self, task: str, condition: str, metric: str, rows: BoolArray) -> tuple[Cell, ...]:
@@ -207,8 +208,8 @@ class _Episodes:
         if not found:
             return (*about, *[None] * 7, 0, 0, "nothing to aggregate")
         ranked, average = found[metric], found.get(f"{metric}:mean", found[metric])
-        scored = rows & ~np.isnan(self.scores.value(metric))
-        n_seeds = 0 if self.scores.seed is None else len(np.unique(self.scores.seed[scored]))
+        scored = rows & ~np.isnan(self.rows.scores.value(metric))
+        n_seeds = 0 if self.rows.scores.seed is None else len(np.unique(self.rows.scores.seed[scored]))
         note = _reason(ranked)
         shown = None if note is None else note.replace("_", " ")
         ours = calibrated_cells(self.calibrated(metric, metric, rows))
@@ -221,20 +222,6 @@ class _Episodes:
     def _statistic(self, metric: str) -> Statistic:
         return self.spec.statistic_of(metric, self.manifest.metrics[metric])
 
-    def _sample(self, metric: str, rows: BoolArray) -> Sample | None:
-        values = self.scores.value(metric)
-        at = np.flatnonzero(rows & ~np.isnan(values))
-        if not len(at) or self.scores.seed is None:
-            return None
-        if self.spec.uncertainty.stream != "chamber":
-            at = at[_canonical(self.scores.item, at)]
-        return group_sample(values[at], self.scores.seed[at])
-
-    def _seeded(self, metric: str, rows: BoolArray) -> SeedScores | None:
-        values = self.scores.value(metric)
-        at = np.flatnonzero(rows & ~np.isnan(values))
-        return None if not len(at) or self.scores.seed is None else SeedScores(values[at], self.scores.seed[at])
-
     def _draw(self, sample: Sample, metric: str, cell: tuple[str, str]) -> Iterator[FloatArray]:
         drawn = self.spec.uncertainty
         if drawn.stream == "chamber":
@@ -242,74 +229,10 @@ class _Episodes:
         rng = board_generator(drawn.rng_seed, self.entrant, *cell, metric)
         return draw_clusters(sample, drawn.n_resamples, rng)
 
-    def _expected_tasks(self) -> Sequence[str]:
-        if self.spec.composite is not None:
-            return list(self.spec.composite.weights)
-        return self.spec.tasks or self.manifest.task_ids() or self.scores.task.words
-
-    def _tasks(self) -> list[str]:
-        there = set(self.scores.task.words)
-        return [task for task in self._expected_tasks() if task in there]
-
-    def _weight(self, task: str) -> float:
-        return 1.0 if self.spec.composite is None else self.spec.composite.weights[task]
-
-    def _of_task(self, task: str) -> BoolArray:
-        """Return the rows of a task that count: on a composite those of its declared condition."""
-        counts = None if self.spec.composite is None else self.spec.composite.conditions.get(task)
-        condition = self.scores.condition
-        if counts is None or condition is None:
-            return self._all_of_task(task)
-        code = condition.words.index(counts) if counts in condition.words else len(condition.words)
-        mask: BoolArray = self._all_of_task(task) & (condition.codes == code)
-        return mask
-
-    def _all_of_task(self, task: str) -> BoolArray:
-        words = self.scores.task.words
-        mask: BoolArray = self.scores.task.codes == (words.index(task) if task in words else len(words))
-        return mask
-
-    def _of_board(self) -> BoolArray:
-        masks = [self._of_task(task) for task in self._tasks()]
-        return np.logical_or.reduce(masks) if masks else np.zeros(len(self.scores), dtype=np.bool_)
-
-    def _conditions(self, task: str) -> Iterator[tuple[str, BoolArray]]:
-        of_task = self._all_of_task(task)
-        condition = self.scores.condition
-        if condition is None:
-            yield "", of_task
-            return
-        for code, word in sorted(enumerate(condition.words), key=lambda pair: pair[1]):
-            rows = of_task & (condition.codes == code)
-            if rows.any():
-                yield word, rows
-
 
 def _reason(found: Interval) -> str | None:
     """Return why there is no interval, or why it has no width."""
     return found.reason or (ALL_EQUAL if found.is_degenerate else None)
-
-
-def _average(found: Sequence[Interval], weights: FloatArray, level: float) -> Interval:
-    """Average independent tasks: points, and replicates one by one; without any spread there is no interval."""
-    if len(found) == 1:
-        return found[0]
-    point = float(np.dot([interval.point for interval in found], weights))
-    drawn = [interval.replicates for interval in found if interval.replicates is not None]
-    if len(drawn) < len(found):
-        reason = next(interval.reason for interval in found if interval.replicates is None)
-        return Interval(point, None, None, reason, False, None)
-    replicates = np.column_stack(drawn) @ weights
-    low, high = percentile_interval(replicates[:, None], level)
-    return Interval(point, float(low[0]), float(high[0]), None, all(i.is_degenerate for i in found), replicates)
-
-
-def _canonical(item: Coded | None, at: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the order of the rows by their item, so that the order of an upload decides nothing."""
-    if item is None:
-        return np.arange(len(at))
-    place = np.argsort(np.argsort(np.array(item.words)))
-    return np.argsort(place[item.codes[at]], kind="stable")
 
 
 def _grid(profile: Profile, metric: Metric) -> FloatArray:

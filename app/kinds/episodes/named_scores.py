@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from app.boards.estimate.spec import Statistic
 from app.boards.spread import MIN_UNITS, Precision, pooled
 from app.manifest.manifest import Uncertainty
-from app.stats.aggregate import weighted_trimmed_mean
+from app.stats.aggregate import Interval, weighted_trimmed_mean
 from app.stats.arrays import FloatArray
+from app.stats.interval import percentile_interval
 from app.stats.named_draws import nested_sums, unit_keys
 from app.values.scores import ScoreTable
 
@@ -79,3 +80,17 @@ def _condition(scores: ScoreTable, at: int) -> str:
 
 def _item(scores: ScoreTable, at: int) -> str:
     return "" if scores.item is None else scores.item.at(at) or ""
+
+
+def average_intervals(found: Sequence[Interval], weights: FloatArray, level: float) -> Interval:
+    """Average independent tasks: points, and replicates one by one; without any spread there is no interval."""
+    if len(found) == 1:
+        return found[0]
+    point = float(np.dot([interval.point for interval in found], weights))
+    drawn = [interval.replicates for interval in found if interval.replicates is not None]
+    if len(drawn) < len(found):
+        reason = next(interval.reason for interval in found if interval.replicates is None)
+        return Interval(point, None, None, reason, False, None)
+    replicates = np.column_stack(drawn) @ weights
+    low, high = percentile_interval(replicates[:, None], level)
+    return Interval(point, float(low[0]), float(high[0]), None, all(i.is_degenerate for i in found), replicates)

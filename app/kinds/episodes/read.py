@@ -17,8 +17,9 @@ from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
 from app.kinds.episodes import spike_runs
 from app.kinds.episodes.bundles import DESCRIPTION, facts_of, open_bundle, sources_of, split_bundles
+from app.kinds.episodes.cells import Source
 from app.kinds.episodes.lm_eval import LmEvalRun, is_results, task_of_samples
-from app.kinds.episodes.rows import EpisodeRows, Source
+from app.kinds.episodes.rows import EpisodeRows
 from app.kinds.episodes.safety_tables import is_safety_table, read_safety_table
 from app.kinds.reading import Reading, Request, checked_entrant
 from app.values.facts import BundleFacts, RunFacts

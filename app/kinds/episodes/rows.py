@@ -1,11 +1,5 @@
-"""One episode after another into the columns of a ScoreTable, with everything that is wrong with each.
+"""One episode after another into the columns of a ScoreTable. Called by `app.kinds.episodes.read`."""
 
-Called by `app.kinds.episodes.read`. JSON keeps its types: a boolean is true or false, and "true" is text. A CSV file
-has only text, so there the words of a boolean are read.
-"""
-
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,37 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from app.errors import Problem
 from app.files.findings import Findings
+from app.kinds.episodes.cells import EpisodeCells, Source
 from app.kinds.episodes.part import EpisodesPart
 from app.kinds.episodes.traits import traits_of
 from app.manifest.manifest import Manifest, Metric, part_of
-from app.names import clip_for_message, complain_about_name, is_name
-from app.values.magnitude import BEYOND, is_storable
 from app.values.scores import NONE, Coded, ScoreTable
 
-BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
-SEED_LIMIT = 2**63
 # Of the columns of episodes, for a message about one that they lack.
 MAX_SHOWN_COLUMNS = 100
-_WHOLE = re.compile(r"-?[0-9]{1,19}")
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where episodes come from: a file, by name and position, and what they have in common.
-
-    `is_text` says that every cell is text, as in CSV. `seed` is the one that the file's name promises, `boolean` are
-    columns that the layout of the file gives as true or false.
-    """
-
-    file: str
-    position: int
-    entrant: str | None
-    task: str | None
-    is_text: bool = False
-    seed: int | None = None
-    boolean: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -98,7 +70,7 @@ class EpisodeRows:
         """Take one episode, or note every reason why it cannot be taken."""
         if len(self.columns) < MAX_SHOWN_COLUMNS:
             self.columns.update(islice(cells, MAX_SHOWN_COLUMNS))
-        cell = _Cells(source, row, cells, self._findings)
+        cell = EpisodeCells(source, row, cells, self._findings)
         names = self._names(cell)
         seed = cell.seed()
         item = cell.item(self._where.item)
@@ -135,200 +107,17 @@ class EpisodeRows:
             traits=np.array(columns.traits, dtype=np.int64),
         )
 
-    def _names(self, cell: "_Cells") -> tuple[str, str, str | None] | None:
+    def _names(self, cell: "EpisodeCells") -> tuple[str, str, str | None] | None:
         entrant = cell.entrant()
         task = cell.task(self._where.task, self._tasks)
         condition = cell.condition(self._where.condition_paths, self._where.conditions)
         return None if entrant is None or task is None or condition is None else (entrant, task, condition or None)
 
-    def _value(self, cell: "_Cells", name: str, metric: Metric) -> float:
+    def _value(self, cell: "EpisodeCells", name: str, metric: Metric) -> float:
         column = metric.source or name
         if cell.has(column):
             self.found.add(column)
         return cell.score(column, metric, is_boolean=column in cell.boolean or name in self._where.boolean)
-
-
-class _Cells:
-    """The cells of one episode; each reader notes what is wrong and answers None, or NaN for a score."""
-
-    def __init__(self, source: Source, row: int, cells: Mapping[str, Any], findings: Findings) -> None:
-        self._source = source
-        self._row = row
-        self._cells = cells
-        self._findings = findings
-
-    def refuse(self, message: str, column: str, value: Any = None) -> None:
-        """Note a problem in a column of this episode."""
-        shown = None if value is None else clip_for_message(str(value))
-        self._findings.add(Problem(message, self._source.file, self._row, column, shown))
-
-    def has(self, path: str) -> bool:
-        """Say whether the episode has a cell at the dotted path."""
-        return self._at(path) is not None
-
-    def entrant(self) -> str | None:
-        """Return the entrant: the form field's or the bundle's, else the column entrant."""
-        name = self._source.entrant or self._at("entrant")
-        if name is None:
-            self.refuse("no entrant; send the form field entrant, or a column entrant", "entrant")
-            return None
-        return self._named(name, "entrant")
-
-    def task(self, path: str | None, known: Sequence[str] | None) -> str | None:
-        """Return the task: the declared column's, else the bundle's, else the only one there is."""
-        name = self._at(path) if path is not None else self._source.task
-        name = known[0] if name is None and known is not None and len(known) == 1 else name
-        column = path or "task"
-        if name is None:
-            self.refuse("the episode does not name its task", column)
-            return None
-        named = self._named(name, column)
-        if named is None:
-            return None
-        if known is not None and named not in known:
-            self.refuse(f"not a task of this benchmark; expected {_listed(known)}", column, named)
-            return None
-        return named
-
-    def condition(self, paths: Sequence[str], known: Sequence[str] | None) -> str | None:
-        """Return the condition, empty text where the benchmark has none."""
-        if not paths:
-            return ""
-        said = {path: name for path in paths if (name := self._at(path)) is not None}
-        if not said:
-            self.refuse("the episode does not say its condition", " or ".join(paths))
-            return None
-        path, name = next(iter(said.items()))
-        if any(other != name for other in said.values()):
-            self.refuse("the episode says two conditions", " and ".join(said), ", ".join(map(str, said.values())))
-            return None
-        named = self._named(name, path)
-        if named is not None and known is not None and named not in known:
-            self.refuse(f"unknown condition; expected {_listed(known)}", path, named)
-            return None
-        return named
-
-    def seed(self) -> int | None:
-        """Return the seed, a whole number that the file's name agrees with."""
-        seed = self._integer("seed")
-        promised = self._source.seed
-        if seed is not None and promised is not None and seed != promised:
-            self.refuse(f"the file is of seed {promised}", "seed", seed)
-            return None
-        return seed
-
-    def item(self, paths: Sequence[str]) -> str | None:
-        """Return what tells the episode from the others of its seed, its parts joined by a slash.
-
-        A slash within one of several parts is written `\\/`, so that no two lists of parts become one item.
-        """
-        parts = [self._at(path) for path in paths]
-        if all(type(part) is int for part in parts):
-            return "/".join(map(str, parts))
-        found = [self._part_of_item(path, part) for path, part in zip(paths, parts, strict=True)]
-        texts = [text for text in found if text is not None]
-        if len(texts) < len(paths):
-            return None
-        return texts[0] if len(texts) == 1 else "/".join(map(_escape_slashes, texts))
-
-    def _part_of_item(self, path: str, part: Any) -> str | None:
-        if type(part) is int:
-            return str(part)
-        if isinstance(part, str) and is_name(part):
-            return part
-        complaint = complain_about_name(part) if isinstance(part, str) else "expected a whole number or a name"
-        self.refuse(complaint, path, part)
-        return None
-
-    @property
-    def boolean(self) -> frozenset[str]:
-        """The columns that must be true or false in such a file."""
-        return self._source.boolean
-
-    def score(self, column: str, metric: Metric, *, is_boolean: bool) -> float:
-        """Return the metric's value; NaN for an empty cell, and for a wrong one after noting it."""
-        cell = self._at(column)
-        if cell is None:
-            return math.nan
-        if is_boolean and not (isinstance(cell, bool) or (self._source.is_text and cell in BOOLEANS)):
-            self.refuse("expected true or false; a number is neither", column, cell)
-            return math.nan
-        value = self._number(cell)
-        if value is None:
-            self.refuse("expected true, false or a number; text is neither", column, cell)
-            return math.nan
-        if not math.isfinite(value):
-            self.refuse("a score must be finite; leave the cell empty when there is none", column, cell)
-            return math.nan
-        if not is_storable(value):
-            self.refuse(BEYOND, column, cell)
-            return math.nan
-        if metric.above is not None:
-            return float(value > metric.above)
-        if (metric.min is not None and value < metric.min) or (metric.max is not None and value > metric.max):
-            self.refuse(f"expected {_range(metric)}", column, cell)
-            return math.nan
-        return value
-
-    def _number(self, cell: Any) -> float | None:
-        if isinstance(cell, bool | int | float):
-            return float(cell)
-        if not isinstance(cell, str):
-            return None
-        # JSON's NaN and Infinity come as this text: they are refused as what they are.
-        if cell in ("NaN", "Infinity", "-Infinity"):
-            return math.nan
-        if not self._source.is_text:
-            return None
-        # Python's float() also reads digits of other scripts and 1_000, which nobody writes into a table on purpose.
-        if cell in BOOLEANS:
-            return BOOLEANS[cell]
-        try:
-            return float(cell) if cell.isascii() and "_" not in cell else None
-        except ValueError:
-            return None
-
-    def _integer(self, path: str) -> int | None:
-        cell = self._at(path)
-        if self._source.is_text and isinstance(cell, str) and _WHOLE.fullmatch(cell):
-            cell = int(cell)
-        if isinstance(cell, bool) or not isinstance(cell, int) or not -SEED_LIMIT <= cell < SEED_LIMIT:
-            self.refuse("expected a whole number of 64 bits", path, self._at(path))
-            return None
-        return cell
-
-    def _named(self, name: Any, column: str) -> str | None:
-        if isinstance(name, str) and is_name(name):
-            return name
-        self.refuse(complain_about_name(name) if isinstance(name, str) else "a name is text", column, name)
-        return None
-
-    def _at(self, path: str) -> Any:
-        if path in self._cells:
-            return self._cells[path]
-        if "." not in path:
-            return None
-        cell: Any = self._cells
-        for step in path.split("."):
-            if not isinstance(cell, Mapping) or step not in cell:
-                return None
-            cell = cell[step]
-        return cell
-
-
-def _escape_slashes(part: str) -> str:
-    return part.replace("\\", "\\\\").replace("/", "\\/")
-
-
-def _range(metric: Metric) -> str:
-    low = "" if metric.min is None else f"at least {metric.min:g}"
-    high = "" if metric.max is None else f"at most {metric.max:g}"
-    return " and ".join(part for part in (low, high) if part)
-
-
-def _listed(names: Sequence[str], shown: int = 10) -> str:
-    rest = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + rest
 
 
 def _code(words: Sequence[str | None]) -> Coded:

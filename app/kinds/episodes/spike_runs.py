@@ -9,7 +9,7 @@ from typing import Any
 from app.errors import Problem
 from app.files.findings import Findings
 from app.files.uploads import ReceivedFile
-from app.kinds.episodes.rows import Source
+from app.kinds.episodes.cells import Source
 from app.kinds.episodes.stated_values import problems_of_seeds, stated_integer, stated_integers, stated_text
 from app.names import clip_for_message
 from app.values.facts import BundleFacts

@@ -1,0 +1,135 @@
+"""The rows of the table of claims: what was asked, and what the evidence says of it. For `app.boards.claims`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.manifest.manifest import Manifest
+from app.values.frame import Ends, Field, Frame, with_interval
+from app.values.table import Cell, Column, Table
+
+N_RESAMPLES, LEVEL = 2000, 0.95
+Side = Literal["greater", "less"]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One claim to decide: in `metric`, first minus second is at least (or at most) the threshold.
+
+    Without a second side it is the first one's own mean.
+    """
+
+    claim: str
+    source: str
+    first: str
+    second: str | None
+    metric: str
+    threshold: float
+    direction: Side
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The names of both sides, or of the only one."""
+        return (self.first,) if self.second is None else (self.first, self.second)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Where a contrast is decided: in one submission, or between two of them. Nones where nothing was submitted."""
+
+    submission: int | None = None
+    second_submission: int | None = None
+    status: str | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One row of the table: a contrast for one entrant, and what its pairs say of it."""
+
+    contrast: Contrast
+    asked: Asked
+    entrant: str | None = None
+    verdict: str = "inconclusive"
+    difference: Ends = (None, None, None)
+    detectable: float | None = None
+    n_pairs: int = 0
+    n_unmatched: tuple[int | None, int | None] = (None, None)
+    n_clusters: int = 0
+    iqm: Ends = (None, None, None)
+    note: str | None = None
+
+
+DIFFERENCE = Column("difference", "First minus second", glossary="difference", digits=3)
+
+
+IQM = Column("iqm", "IQM of differences", detail=True, glossary="iqm", digits=3)
+
+
+FRAME: Frame[Decision] = Frame(
+    [
+        Field(Column("claim", "Claim", "text", glossary="claim"), lambda row: row.contrast.claim),
+        Field(Column("source", "Declared by", "text"), lambda row: row.contrast.source),
+        Field(Column("entrant", "Entrant", "text"), lambda row: row.entrant),
+        Field(Column("metric", "Metric", "text"), lambda row: row.contrast.metric),
+        Field(Column("verdict", "Verdict", "text", glossary="verdict"), lambda row: row.verdict),
+        Field(Column("status", "Status", "text", optional=True, glossary="claim_status"), lambda row: row.asked.status),
+        *with_interval(DIFFERENCE, lambda row: row.difference, ends_title="Difference"),
+        Field(Column("direction", "Expected", "text"), lambda row: row.contrast.direction),
+        Field(Column("threshold", "Threshold", glossary="verdict", digits=3), lambda row: row.contrast.threshold),
+        Field(Column("detectable", "Detectable", glossary="detectable", digits=3), lambda row: row.detectable),
+        Field(Column("n_pairs", "Pairs", "integer", glossary="pairs"), lambda row: row.n_pairs),
+        Field(
+            Column("n_unmatched_first", "Unmatched, first", "integer", glossary="pairs"),
+            lambda row: row.n_unmatched[0],
+        ),
+        Field(
+            Column("n_unmatched_second", "Unmatched, second", "integer", glossary="pairs"),
+            lambda row: row.n_unmatched[1],
+        ),
+        Field(Column("n_clusters", "Clusters", "integer", glossary="counts"), lambda row: row.n_clusters),
+        *with_interval(IQM, lambda row: row.iqm, ends_title="IQM"),
+        Field(Column("first", "First", "text"), lambda row: row.contrast.first),
+        Field(Column("second", "Second", "text"), lambda row: row.contrast.second),
+        Field(Column("submission", "Submission", "integer"), lambda row: row.asked.submission),
+        Field(
+            Column("second_submission", "Submission of the second", "integer", optional=True),
+            lambda row: row.asked.second_submission,
+        ),
+        Field(Column("note", "Note", "text"), lambda row: row.note),
+    ]
+)
+
+
+COLUMNS = FRAME.columns
+
+
+def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: Asked) -> tuple[Cell, ...]:
+    """Return the row of a contrast that nothing can be said of, because `missing` was not delivered.
+
+    Nothing is missing where what was to decide it was superseded or withdrawn before it did.
+    """
+    return FRAME.cells(undelivered(contrast, missing, asked))
+
+
+def undelivered(contrast: Contrast, missing: Sequence[str], asked: Asked) -> Decision:
+    """Return the decision about a contrast whose evidence is missing, or gone before it could decide."""
+    note = not_delivered(missing) if missing else f"{asked.status} before it was decided"
+    return Decision(contrast, asked, note=note)
+
+
+def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
+    """Return the row of a claim that was decided before, with where its submissions stand now."""
+    return tuple(status if column.name == "status" else record.get(column.name) for column in COLUMNS)
+
+
+def claims_table(manifest: Manifest, rows: Sequence[tuple[Cell, ...]]) -> Table:
+    """Return the claims of a benchmark or of a submission."""
+    meta = {"interval": "paired percentile bootstrap over clusters, and over pairs within them", "level": LEVEL,
+            "n_resamples": N_RESAMPLES, "rng_seed": 0, "stream": "independent"}  # fmt: skip
+    note = "The mean difference decides; the interquartile mean of paired yes-or-no differences hides small gaps."
+    return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(rows), (note,) if rows else (), meta)
+
+
+def not_delivered(names: Sequence[str]) -> str:
+    """Say which of the names have no evidence."""
+    return f"not delivered: {', '.join(names)}"

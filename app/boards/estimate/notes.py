@@ -1,0 +1,78 @@
+"""The notes below a board of method `estimate`: failures, labels, what has no interval. Called by its `board`."""
+
+from collections.abc import Iterator
+
+from app.boards.calibrated import few_units_note
+from app.boards.estimate.ranked import NOTHING, Ranked
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import ALL_EQUAL, EvidenceWords, Measurement
+from app.boards.tables import sentences
+
+
+def _reason(measurement: Measurement, metric: str) -> str | None:
+    return measurement.estimates.get(metric, NOTHING).reason
+
+
+def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple[str, ...]:
+    """Return the notes of a board, as sentences."""
+    notes = [*words.notes]
+    failed = [f"{m.entrant} ({m.coverage.n_failed})" for m in ranked.contenders if m.coverage.n_failed]
+    if failed:
+        notes.append(f"{words.failed}, each counted as the worst there is: {sentences(failed)}.")
+    if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
+        notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
+    notes += ranked.roster.notes(words.cells)
+    unplaced = [m.entrant for m in ranked.others if m.entrant not in ranked.roster.coverages]
+    if empty := [name for name in unplaced if name not in spec.labels]:
+        notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
+    notes += _without_spread(spec, ranked, words.too_few)
+    notes += few_units_note(list(_units(spec, ranked)), words.units, spec.uncertainty.level)
+    if flat := list(_without_width(spec, ranked)):
+        notes.append(
+            f"Compatible intervals without width, because every resample gives the same: {'; '.join(flat)}. Those that "
+            "are drawn are the calibrated ones."
+        )
+    if lacking := list(_lacking(spec, ranked)):
+        notes.append(f"Left out of an average, for want of a value: {'; '.join(lacking)}.")
+    return tuple(notes)
+
+
+def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
+    """Yield who is shown, and on how many units its score rests."""
+    for measurement in (*ranked.contenders, *ranked.others):
+        found = measurement.estimates.get(spec.ranked, NOTHING).calibrated
+        if found is not None:
+            yield measurement.entrant, found.n_units
+
+
+def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator[str]:
+    """Yield who has no rank interval, by the reason, and what the others' are then."""
+    names: dict[str, list[str]] = {}
+    for measurement in ranked.contenders:
+        if spec.ranked not in measurement.replicates:
+            reason = measurement.estimates[spec.ranked].reason or "too_few_clusters"
+            names.setdefault(_reason_in_words(reason, units), []).append(measurement.entrant)
+    for words, entrants in names.items():
+        yield f"No rank interval, {words}: {sentences(entrants)}."
+    if names and ranked.standing is not None and ranked.standing.has_spread.any():
+        yield "How sure these scores are is not known: nobody is said to be below them, others may be above them."
+
+
+def _reason_in_words(reason: str, units: str) -> str:
+    is_undefined = reason == "undefined_in_resamples"
+    return "undefined in many resamples" if is_undefined else f"fewer than two {units} to resample"
+
+
+def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
+    for metric in spec.metrics:
+        equal = [m.entrant for m in (*ranked.contenders, *ranked.others) if _reason(m, metric) == ALL_EQUAL]
+        if equal:
+            yield f"{metric} of {sentences(equal)}"
+
+
+def _lacking(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
+    """Yield who has no value of a metric in some rows: what the metric that ranks lacks is in the coverage."""
+    for metric in (name for name in spec.metrics if name != spec.ranked):
+        shown = [(m.entrant, m.estimates.get(metric, NOTHING).n_lacking) for m in (*ranked.contenders, *ranked.others)]
+        if told := [f"{entrant} ({n:,})" for entrant, n in shown if n]:
+            yield f"{metric} of {sentences(told)}"

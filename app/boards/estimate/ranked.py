@@ -1,0 +1,120 @@
+"""Who is ranked on a board of method `estimate`, and with what rank standing. For `app.boards.estimate.board`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.boards.coverage import Roster, Standing, rank_among
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.held import measured_roster
+from app.boards.measured import Estimate, Measurement
+from app.boards.spread import Spread
+from app.boards.standing import BoardStanding, Place, stand, unranked_places
+from app.manifest.manifest import Manifest
+from app.stats.arrays import FloatArray
+
+NOTHING = Estimate(None, reason="nothing_to_aggregate")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The contenders from best to worst, with their standing; the others follow.
+
+    `roster` says who of the others is behind the contenders or apart from them; who is labelled is in none of it.
+    """
+
+    contenders: tuple[Measurement, ...]
+    others: tuple[Measurement, ...]
+    standing: BoardStanding | None
+    roster: Roster
+    metric: str
+    sign: float
+
+    def placed(self) -> list[tuple[Place, Measurement]]:
+        """Return everybody's place; who has no replicates of the score has no interval of the rank."""
+        places = [] if self.standing is None else [
+            (self.standing.place(at, m.entrant), m) for at, m in enumerate(self.contenders)
+        ]  # fmt: skip
+        return [*places, *self._below(self.metric)]
+
+    def _below(self, metric: str) -> Iterator[tuple[Place, Measurement]]:
+        """Yield who is behind the contenders, who stands apart, and last who is labelled or has no score."""
+        by_name = {m.entrant: m for m in self.others}
+        points = {name: self.sign * float(_point(m, metric) or 0.0) for name, m in by_name.items()}
+        listed = [place for place in unranked_places(self.roster, points) if place.entrant in by_name]
+        others = [name for name in by_name if name not in {place.entrant for place in listed}]
+        for place in (*listed, *map(Place, others)):
+            yield place, by_name[place.entrant]
+
+    def with_coverage(self, placed: Sequence[tuple[Place, Measurement]]) -> list[tuple[Place, Measurement]]:
+        """Return the places with what each row says of its coverage."""
+        return [(replace(place, standing=self._standing(m)), m) for place, m in placed]
+
+    def _standing(self, measurement: Measurement) -> Standing:
+        if measurement.entrant not in self.roster.coverages:
+            return Standing(measurement.coverage)
+        return self.roster.standing(measurement.entrant, self._bounds(measurement))
+
+    def _bounds(self, measurement: Measurement) -> tuple[int, int] | None:
+        if measurement.bounds is None:
+            return None
+        worst, best = (None if end is None else self.sign * end for end in measurement.bounds)
+        scores = [self.sign * float(_point(m, self.metric) or 0.0)
+                  for m in self.contenders if m.entrant != measurement.entrant]  # fmt: skip
+        return rank_among(worst, scores), 1 if best is None else rank_among(best, scores)
+
+
+def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Ranked:
+    """Order the contenders by the ranking metric, best first, names deciding between equals."""
+    sign = sign_of(manifest, spec.ranked)
+    scored = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
+    roster = measured_roster(scored)
+    contenders = [m for m in scored if m.entrant in roster.ranked]
+    others = [m for m in measurements if m not in contenders]
+    if not contenders:
+        return Ranked((), tuple(others), None, roster, spec.ranked, sign)
+    order = stand(points_of(manifest, spec.ranked, contenders), None, spec.uncertainty.level)
+    ordered = [contenders[at] for at in order.order([m.entrant for m in contenders])]
+    standing = standing_by(manifest, spec, spec.ranked, ordered)
+    return Ranked(tuple(ordered), tuple(others), standing, roster, spec.ranked, sign)
+
+
+def standing_by(
+    manifest: Manifest, spec: EstimateBoard, metric: str, contenders: Sequence[Measurement]
+) -> BoardStanding:
+    """Return the standing of contenders, in their order, by a metric of which each has a value."""
+    points = points_of(manifest, metric, contenders)
+    return stand(points, _spread(manifest, metric, contenders, points), spec.uncertainty.level)
+
+
+def points_of(manifest: Manifest, metric: str, contenders: Sequence[Measurement]) -> FloatArray:
+    """Return the values of a metric, larger being better."""
+    return sign_of(manifest, metric) * np.array([float(_point(m, metric) or 0.0) for m in contenders])
+
+
+def sign_of(manifest: Manifest, metric: str) -> float:
+    """Return what turns values of a metric so that larger is better."""
+    return -1.0 if manifest.metrics[metric].direction == "minimize" else 1.0
+
+
+def _point(measurement: Measurement, metric: str) -> float | None:
+    return measurement.estimates.get(metric, NOTHING).point
+
+
+def _spread(manifest: Manifest, metric: str, contenders: Sequence[Measurement], points: FloatArray) -> Spread | None:
+    """Return the replicates of all; None when nobody has any.
+
+    Who has none keeps the same score in every resample, and so does a resample in which a metric is undefined.
+    """
+    drawn = [m.replicates.get(metric) for m in contenders]
+    n_drawn = max((len(column) for column in drawn if column is not None), default=0)
+    if not n_drawn:
+        return None
+    replicates = np.tile(points, (n_drawn, 1))
+    for at, column in enumerate(drawn):
+        if column is not None:
+            known = ~np.isnan(column)
+            replicates[known, at] = sign_of(manifest, metric) * column[known]
+    return Spread(replicates, [None if column is None else m.precision[metric]
+                               for m, column in zip(contenders, drawn, strict=True)])  # fmt: skip

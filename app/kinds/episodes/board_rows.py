@@ -1,0 +1,96 @@
+"""Which rows of one entrant a board counts, by task and condition. Called by `app.kinds.episodes.measure`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.boards.estimate.spec import EstimateBoard
+from app.kinds.episodes.calibrated import (
+    SeedScores,
+)
+from app.manifest.manifest import Manifest
+from app.stats.arrays import BoolArray
+from app.stats.cluster import Sample, group_sample
+from app.values.scores import Coded, ScoreTable
+
+
+@dataclass(frozen=True)
+class BoardRows:
+    """The rows of one entrant, and which of them a board counts."""
+
+    manifest: Manifest
+    spec: EstimateBoard
+    scores: ScoreTable
+
+    def expected_tasks(self) -> Sequence[str]:
+        """Return the tasks of the composite, of the board or of the manifest, else those that have rows."""
+        if self.spec.composite is not None:
+            return list(self.spec.composite.weights)
+        return self.spec.tasks or self.manifest.task_ids() or self.scores.task.words
+
+    def tasks(self) -> list[str]:
+        """Return the expected tasks of which the entrant has rows, in their order."""
+        there = set(self.scores.task.words)
+        return [task for task in self.expected_tasks() if task in there]
+
+    def weight(self, task: str) -> float:
+        """Return how much a task counts in an average over tasks."""
+        return 1.0 if self.spec.composite is None else self.spec.composite.weights[task]
+
+    def of_task(self, task: str) -> BoolArray:
+        """Return the rows of a task that count: on a composite those of its declared condition."""
+        counts = None if self.spec.composite is None else self.spec.composite.conditions.get(task)
+        condition = self.scores.condition
+        if counts is None or condition is None:
+            return self._all_of_task(task)
+        code = condition.words.index(counts) if counts in condition.words else len(condition.words)
+        mask: BoolArray = self._all_of_task(task) & (condition.codes == code)
+        return mask
+
+    def _all_of_task(self, task: str) -> BoolArray:
+        words = self.scores.task.words
+        mask: BoolArray = self.scores.task.codes == (words.index(task) if task in words else len(words))
+        return mask
+
+    def of_board(self) -> BoolArray:
+        """Return the rows of all tasks of the board."""
+        masks = [self.of_task(task) for task in self.tasks()]
+        return np.logical_or.reduce(masks) if masks else np.zeros(len(self.scores), dtype=np.bool_)
+
+    def conditions(self, task: str) -> Iterator[tuple[str, BoolArray]]:
+        """Yield each condition of a task by name with its rows; empty text where there are no conditions."""
+        of_task = self._all_of_task(task)
+        condition = self.scores.condition
+        if condition is None:
+            yield "", of_task
+            return
+        for code, word in sorted(enumerate(condition.words), key=lambda pair: pair[1]):
+            rows = of_task & (condition.codes == code)
+            if rows.any():
+                yield word, rows
+
+    def sample(self, metric: str, rows: BoolArray) -> Sample | None:
+        """Return the scored values of some rows by seed, for the bootstrap; None when there are none."""
+        values = self.scores.value(metric)
+        at = np.flatnonzero(rows & ~np.isnan(values))
+        if not len(at) or self.scores.seed is None:
+            return None
+        if self.spec.uncertainty.stream != "chamber":
+            at = at[_canonical(self.scores.item, at)]
+        return group_sample(values[at], self.scores.seed[at])
+
+    def seeded(self, metric: str, rows: BoolArray) -> SeedScores | None:
+        """Return the scored values of some rows with their seeds, for a calibrated interval; None without any."""
+        values = self.scores.value(metric)
+        at = np.flatnonzero(rows & ~np.isnan(values))
+        return None if not len(at) or self.scores.seed is None else SeedScores(values[at], self.scores.seed[at])
+
+
+def _canonical(item: Coded | None, at: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the order of the rows by their item, so that the order of an upload decides nothing."""
+    if item is None:
+        return np.arange(len(at))
+    place = np.argsort(np.argsort(np.array(item.words)))
+    return np.argsort(place[item.codes[at]], kind="stable")

@@ -1,0 +1,167 @@
+"""Uploads as they are stored: once, with checks, entries and every row; for `app.receiving.receive`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.admission.check import Check, Registered
+from app.admission.fields import Fields
+from app.admission.rules import is_admitted, reason_not_admitted
+from app.db.models import (
+    Entry,
+    Submission,
+    SubmissionEvent,
+    SubmissionFile,
+)
+from app.errors import Conflict
+from app.kinds.known import kind_of
+from app.kinds.reader import Evidence
+from app.store import benchmarks, entrants, predictions, scores, series
+from app.store.benchmarks import Declared
+from app.store.fingerprints import write_fingerprints
+from app.store.locks import take_turns
+from app.store.submissions import add_checks, write_table
+from app.values.forensics import Finding
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What is stored of an upload. `digest` is over every file and field of it, `findings` are what is flagged."""
+
+    declared: Declared
+    evidence: Evidence
+    fields: Fields
+    registered: Registered | None
+    checks: Sequence[Check]
+    token_id: int
+    digest: str
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def admitted(self) -> bool:
+        """Whether no check keeps it off the boards."""
+        return is_admitted(self.checks)
+
+    @property
+    def run_purpose(self) -> str:
+        """What the run is for, as it was registered."""
+        return "leaderboard" if self.registered is None else self.registered.prereg.run_purpose
+
+
+def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
+    """Return the submission that these bytes, or this Idempotency-Key, made before.
+
+    Bytes that were withdrawn or set aside may come again, as a new submission; a key stays with the submission that
+    it made, so that a repeated request never undoes a withdrawal. Whoever sends the same at the same instant waits
+    here until this transaction ends. Raises Conflict when the key was used for other bytes.
+    """
+    benchmark_id, token_id, digest = arrival.declared.benchmark.id, arrival.token_id, arrival.digest
+    key = arrival.fields.idempotency_key
+    take_turns(session, f"bytes {token_id} {digest}", *([] if key is None else [f"key {token_id} {key}"]))
+    if key is not None:
+        query = select(Submission).where(Submission.token_id == token_id, Submission.idempotency_key == key)
+        earlier = session.scalar(query)
+        if earlier is not None and (earlier.digest != digest or earlier.benchmark_id != benchmark_id):
+            raise Conflict(f"This Idempotency-Key was used for submission {earlier.id} with other content.")
+        if earlier is not None:
+            return earlier
+    return session.scalar(
+        select(Submission).where(
+            Submission.benchmark_id == benchmark_id,
+            Submission.token_id == token_id,
+            Submission.digest == digest,
+            Submission.status.not_in(("withdrawn", "set_aside")),
+        )
+    )
+
+
+def write_submission(session: Session, arrival: Arrival) -> Submission:
+    """Store an upload whole: submission, files, checks, entries and every row, in the caller's transaction.
+
+    Raises Conflict when an entrant belongs to another submitter, or is reserved for one.
+    """
+    table = arrival.evidence.scores
+    benchmark_id = arrival.declared.benchmark.id
+    locked = entrants.lock_entrants(session, benchmark_id, table.entrant.words)
+    diagnostics = series.diagnostic_names(table)
+    named = {name: entrant for name, entrant in locked.items() if name not in diagnostics}
+    entrants.refuse_taken(session, arrival.declared.benchmark, named, arrival.token_id)
+    if arrival.admitted:
+        entrants.claim(named.values(), arrival.token_id)
+    submission = _add_submission(session, arrival)
+    _add_parts(session, submission, arrival)
+    tasks = benchmarks.ensure_tasks(session, benchmark_id, table.task.words)
+    keys = scores.RowKeys(submission.id, {name: entrant.id for name, entrant in locked.items()}, tasks)
+    _add_entries(session, arrival, named, keys)
+    numbers = {name: entrant.id for name, entrant in named.items()}
+    write_fingerprints(session, submission.id, numbers, arrival.evidence.forensics.fingerprints, arrival.findings)
+    session.flush()
+    scores.copy_scores(session, series.keep_strata(session, table, tasks), keys)
+    predictions.write_blocks(session, arrival.evidence.predictions, keys)
+    return submission
+
+
+def _add_submission(session: Session, arrival: Arrival) -> Submission:
+    fields = arrival.fields
+    submission = Submission(
+        benchmark_id=arrival.declared.benchmark.id,
+        manifest_version_id=arrival.declared.version.id,
+        prereg_sha256=None if arrival.registered is None else arrival.registered.sha256,
+        token_id=arrival.token_id,
+        digest=arrival.digest,
+        idempotency_key=fields.idempotency_key,
+        status="received" if arrival.admitted else "not_admitted",
+        run_purpose=arrival.run_purpose,
+        columns=list(arrival.evidence.scores.columns),
+        n_rows=len(arrival.evidence.scores),
+        description=dict(fields.description),
+        claims=None if fields.claims is None else dict(fields.claims),
+        facts=arrival.evidence.facts.as_dict(),
+    )
+    session.add(submission)
+    session.flush()
+    return submission
+
+
+def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> None:
+    session.add_all(
+        SubmissionFile(
+            submission_id=submission.id,
+            position=position,
+            name=file.name,
+            sha256=file.sha256,
+            n_bytes=file.n_bytes,
+            n_rows=file.n_rows,
+        )
+        for position, file in enumerate(arrival.evidence.files)
+    )
+    add_checks(session, submission.id, arrival.checks)
+    for table in arrival.evidence.attachments:
+        write_table(session, submission.id, table)
+    session.add(SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole."))
+    if not arrival.admitted:
+        session.flush()
+        reason = reason_not_admitted(arrival.checks)
+        session.add(SubmissionEvent(submission_id=submission.id, status="not_admitted", reason=reason))
+
+
+def _add_entries(session: Session, arrival: Arrival, named: Iterable[str], keys: scores.RowKeys) -> None:
+    table = arrival.evidence.scores
+    state = "pending" if arrival.admitted else "not_admitted"
+    manifest = arrival.declared.manifest
+    by_task = kind_of(manifest).rows.by_task(manifest)
+    for name in named:
+        rows = table.entrant.codes == table.entrant.words.index(name)
+        tasks = [table.task.words[code] for code in np.unique(table.task.codes[rows]).tolist()]
+        session.add(
+            Entry(
+                submission_id=keys.submission_id,
+                entrant_id=keys.entrants[name],
+                n_rows=int(rows.sum()),
+                state=state,
+                task_ids=sorted(keys.tasks[task] for task in tasks) if by_task else None,
+            )
+        )

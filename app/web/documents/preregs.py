@@ -1,0 +1,111 @@
+"""The JSON of preregistrations, registrations and reserved names, for `app.web.preregs` and `app.web.reservations`."""
+
+from typing import Any
+
+from app.web.documents.base import Document
+
+
+class BindingDocument(Document):
+    """A benchmark that a preregistration is for, and since when."""
+
+    benchmark: str
+    since: str
+
+
+class ReservationDocument(Document):
+    """An entrant that a registration reserved, until when, and its state: open, used, released or lapsed.
+
+    The last three fields say who released it, when and why.
+    """
+
+    benchmark: str
+    entrant: str
+    until: str
+    state: str
+    released_at: str | None
+    released_by: str | None
+    reason: str | None
+
+
+class NotReservedDocument(Document):
+    """An entrant that a registration lists and that is not reserved, and why."""
+
+    benchmark: str
+    entrant: str
+    reason: str
+
+
+class ReleasedDocument(Document):
+    """A name that is anybody's again, and for whom it was reserved."""
+
+    benchmark: str
+    entrant: str
+    reserved_for: str
+
+
+class AttestationDocument(Document):
+    """What a steward attests; it counts in one benchmark, or (null) in all of them."""
+
+    registered_at: str
+    evidence: str
+    attested_at: str
+    benchmark: str | None
+
+
+class RegistrationDocument(Document):
+    """A preregistration: its addresses, when and by whom it was registered, as what, and for which benchmarks.
+
+    `not_reserved` are the entrants it lists that this request could not reserve, `warnings` say what it asks for that
+    the benchmark does not have.
+    """
+
+    sha256: str
+    git_blob_sha1: str
+    registered_at: str
+    registered_by: str
+    form: str
+    run_purpose: str
+    benchmarks: list[BindingDocument]
+    reservations: list[ReservationDocument]
+    not_reserved: list[NotReservedDocument]
+    warnings: list[str]
+    url: str
+
+
+class OutcomeDocument(Document):
+    """What came of a registration in one submission: the claims it decided alone, and declared beside delivered."""
+
+    submission: int
+    status: str
+    reason: str
+    claims: list[dict[str, Any]]
+    deviations: list[dict[str, Any]]
+
+
+class PreregDocument(Document):
+    """A preregistration with what stewards attest of it, the submissions that cite it, and its parsed form.
+
+    `claims` has, by benchmark, everything that it claims as published last, also between entrants.
+    """
+
+    sha256: str
+    git_blob_sha1: str
+    registered_at: str
+    registered_by: str
+    form: str
+    run_purpose: str
+    benchmarks: list[BindingDocument]
+    reservations: list[ReservationDocument]
+    attestations: list[AttestationDocument]
+    submissions: list[dict[str, int | str]]
+    outcomes: list[OutcomeDocument]
+    claims: dict[str, list[dict[str, Any]]]
+    document: dict[str, Any]
+
+
+class AttestedDocument(Document):
+    """What a steward attested, and the benchmarks in which it counts; null: all of them."""
+
+    sha256: str
+    registered_at: str
+    benchmarks: list[str] | None

@@ -1,0 +1,92 @@
+"""The JSON of submissions, for `app.web.submissions` and `app.web.submission_views`."""
+
+from typing import Any
+
+from app.web.documents.base import Document
+
+
+class CheckDocument(Document):
+    """One admission rule applied to one submission: passed, failed or warned, and why."""
+
+    rule: str
+    outcome: str
+    reason: str
+
+
+class EntryDocument(Document):
+    """One entrant of a submission and whether this is the evidence that counts.
+
+    `tasks` are those it counts for, where evidence supersedes task by task; null: whatever it has.
+    """
+
+    name: str
+    n_rows: int
+    state: str
+    tasks: list[str] | None
+    superseded_by: int | None
+
+
+class FileDocument(Document):
+    """One file as it was received."""
+
+    name: str
+    sha256: str
+    n_bytes: int
+    n_rows: int
+
+
+class EventDocument(Document):
+    """One state that a submission reached, when and why."""
+
+    status: str
+    at: str
+    reason: str
+
+
+class WarningDocument(Document):
+    """Something the submitter should know that is no problem."""
+
+    file: str | None
+    row: int | None
+    column: str | None
+    value: str | None
+    message: str
+
+
+class SubmissionDocument(Document):
+    """A submission: where it stands, its checks, entrants, files and history. `warnings` comes with the 202 alone.
+
+    `flags` are what was noticed of each entrant's evidence, `identity` is what each bundle states of what was run.
+    """
+
+    id: int
+    url: str
+    benchmark: str
+    status: str
+    reason: str
+    admitted: bool
+    waiting_for: str | None
+    run_purpose: str
+    prereg_sha256: str | None
+    received_at: str
+    n_rows: int
+    metadata: dict[str, Any]
+    claims: dict[str, Any] | None
+    checks: list[CheckDocument]
+    flags: dict[str, list[str]]
+    identity: list[dict[str, str | None]]
+    entrants: list[EntryDocument]
+    files: list[FileDocument]
+    history: list[EventDocument]
+    warnings: list[WarningDocument] | None = None
+
+
+class DryRunDocument(Document):
+    """What a submission would come to; nothing was stored."""
+
+    dry_run: bool
+    admitted: bool
+    checks: list[CheckDocument]
+    n_rows: int
+    entrants: list[str]
+    warnings: list[WarningDocument]
