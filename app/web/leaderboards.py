@@ -30,6 +30,7 @@ TITLES = {
     "tests": "Tests",
     "breakdown": "By task and condition",
     "score": "Term by term",
+    "quantiles": "Quantiles",
     "intervals": "Intervals",
     "classes": "Classes",
     "roc": "ROC",

@@ -198,10 +198,18 @@ def test_the_iqm_of_smooth_scores_is_inside_and_mirrored() -> None:
 
 @pytest.mark.parametrize(
     ("n_units", "q", "has_one"),
-    [(5, 0.5, False), (8, 0.5, True), (16, 0.9, False), (50, 0.9, True), (50, 1.0, False), (50, 0.0, False)],
+    [
+        (4, 0.5, False),
+        (5, 0.5, True),
+        (5, 0.9, False),
+        (16, 0.9, False),
+        (50, 0.9, True),
+        (50, 1.0, False),
+        (50, 0.0, False),
+    ],
 )
 def test_few_clusters_allow_no_interval_of_a_quantile(n_units: int, q: float, has_one: bool) -> None:
-    """A median needs more than five, a ninth decile more than sixteen, a maximum never has one."""
+    """A median needs five, a ninth decile more than sixteen, a maximum never has one."""
     found = calibrated_quantile(np.arange(float(n_units)), np.arange(n_units), q, level=LEVEL)
 
     assert (found.reason is None) == has_one

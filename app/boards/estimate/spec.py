@@ -10,6 +10,7 @@ from app.manifest.manifest import EvidenceKind, Leaderboard, Metric, Uncertainty
 
 Statistic = Literal["iqm", "mean"]
 Weight = Annotated[float, Field(gt=0.0, le=1000.0)]
+Quantiles = Annotated[list[Annotated[float, Field(ge=0.0, le=1.0)]], Field(min_length=1, max_length=20)]
 
 
 class EstimateUncertainty(Uncertainty):
@@ -43,17 +44,23 @@ class Composite(Part):
     """A weighted mean over tasks, of those that are there; such as CHAMBER's HRS over its axes.
 
     `conditions` names the condition of a task that counts, as HRS takes the heterogeneous side of an axis; of a task
-    that is not in it every condition counts. The breakdown shows the others too.
+    that is not in it every condition counts. The breakdown shows the others too. `against` names the condition that it
+    is held against, as the homogeneous side of an axis: the components then have the gap, that one minus the counted.
     """
 
     title: Title = "Composite"
     weights: dict[TaskName, Weight] = Field(min_length=1)
     conditions: dict[TaskName, Name] = Field(default_factory=dict)
+    against: dict[TaskName, Name] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _conditions_are_weighed(self) -> Self:
         if unknown := sorted(set(self.conditions) - set(self.weights)):
             raise ValueError(f"conditions: not among weights: {', '.join(unknown)}")
+        if alone := sorted(set(self.against) - set(self.conditions)):
+            raise ValueError(f"against: not among conditions: {', '.join(alone)}")
+        if same := sorted(task for task, name in self.against.items() if self.conditions[task] == name):
+            raise ValueError(f"against: the counted condition itself: {', '.join(same)}")
         return self
 
 
@@ -63,7 +70,7 @@ class EstimateBoard(Leaderboard):
     `statistic` is how episodes become a score: their interquartile mean or their mean; both are published. Where it is
     not said a metric from 0 to 1 is a mean, because the interquartile mean of yes and no is 1 from three quarters on;
     any other is an interquartile mean. A rate that does not rank is a mean all the same; `statistics` says otherwise
-    for a metric.
+    for a metric. `quantiles` are shown in a table of their own, of any declared metric; 1 is the maximum.
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("episodes", "predictions")
@@ -74,6 +81,7 @@ class EstimateBoard(Leaderboard):
     statistic: Statistic | None = None
     statistics: dict[MetricName, Statistic] = Field(default_factory=dict)
     labels: dict[Name, Title] = Field(default_factory=dict)
+    quantiles: dict[MetricName, Quantiles] = Field(default_factory=dict)
     optimality_gap: OptimalityGap | None = None
     profile: Profile | None = None
     composite: Composite | None = None
@@ -103,8 +111,8 @@ class EstimateBoard(Leaderboard):
         return self.statistic or ("mean" if declared.is_share else "iqm")
 
     def metric_names(self) -> tuple[str, ...]:
-        """Return the metrics of the board."""
-        return tuple(self.metrics)
+        """Return the metrics of the board, and those of which it shows quantiles."""
+        return tuple(dict.fromkeys([*self.metrics, *self.quantiles]))
 
     def required_metrics(self) -> tuple[str, ...]:
         """Return the metric that ranks."""

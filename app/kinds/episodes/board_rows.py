@@ -42,10 +42,14 @@ class BoardRows:
     def of_task(self, task: str) -> BoolArray:
         """Return the rows of a task that count: on a composite those of its declared condition."""
         counts = None if self.spec.composite is None else self.spec.composite.conditions.get(task)
+        return self._all_of_task(task) if counts is None else self.in_condition(task, counts)
+
+    def in_condition(self, task: str, name: str) -> BoolArray:
+        """Return the rows of a task in one condition; all of the task where there are no conditions."""
         condition = self.scores.condition
-        if counts is None or condition is None:
+        if condition is None:
             return self._all_of_task(task)
-        code = condition.words.index(counts) if counts in condition.words else len(condition.words)
+        code = condition.words.index(name) if name in condition.words else len(condition.words)
         mask: BoolArray = self._all_of_task(task) & (condition.codes == code)
         return mask
 

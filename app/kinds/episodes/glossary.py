@@ -55,6 +55,25 @@ ENTRIES = (
         "1.0, PF 0.9, CR 0.8, SA 0.7, OM 0.6 and AS 0.5; where an axis is missing the composite is marked as partial.",
         "Σ wᵢ sᵢ / Σ wᵢ",
     ),
+    Entry(
+        "gap",
+        "Gap of an axis",
+        "How much more an entrant scores in the condition that an axis is held against (homogeneous) than in the one "
+        "that counts (heterogeneous), in the metric's own unit: of a success rate 0.29 are 29 percentage points, "
+        "CHAMBER's gap_pp. Episodes of the two are paired by seed and item. It does not rank.",
+        "mean over pairs of homogeneous − heterogeneous",
+        "CHAMBER, HRS vector",
+    ),
+    Entry(
+        "quantile",
+        "Quantile",
+        "The value that a share of the episodes does not exceed: 0.5 is the median, 1 the maximum. Its interval are "
+        "two scores that occurred, between which the share of episodes at most as large cannot be told from the "
+        "quantile, seeds being the clusters. Few seeds allow no such ends near the edge, and a maximum has none at "
+        "all, because nothing that was seen says how much further it can go.",
+        "linear between scores; interval by inverting that of the share at most x",
+        "Woodruff 1952, Confidence intervals for medians and other position measures",
+    ),
     Entry("partial", "Partial", "Some of the tasks or axes that the board counts have no result of this entrant."),
     Entry(
         "labels",

@@ -23,8 +23,10 @@ from app.kinds.episodes.calibrated import (
     mean_over_tasks,
     plain_mean,
 )
+from app.kinds.episodes.gaps import gap_of
 from app.kinds.episodes.grid import hold_against_grid
 from app.kinds.episodes.named_scores import DrawnScore, average_intervals, averaged, draw_by_name
+from app.kinds.episodes.quantiles import quantile_rows
 from app.manifest.manifest import Manifest, Metric
 from app.stats.aggregate import (
     Aggregate,
@@ -70,6 +72,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
             "breakdown": tuple(episodes.breakdown()),
             "profiles": tuple(episodes.profiles()),
             "components": tuple(episodes.components()),
+            "quantiles": tuple(quantile_rows(rows)),
         },
         facts=episodes.facts(),
         coverage=held.coverage,
@@ -172,7 +175,10 @@ class _Episodes:
             found = self.one(self.spec.ranked, self.rows.of_task(task), (task, "")).get(self.spec.ranked)
             ends = (None, None, None) if found is None else (found.point, found.low, found.high)
             ours = calibrated_cells(self.calibrated(self.spec.ranked, self.spec.ranked, self.rows.of_task(task)))
-            yield (task, *ends, ours.low, ours.high, ours.how, weight, found is None)
+            gap = gap_of(self.rows, task)
+            of_gap = calibrated_cells(gap.interval)
+            shown = (gap.point, of_gap.low, of_gap.high, of_gap.how, gap.n_pairs)
+            yield (task, *ends, ours.low, ours.high, ours.how, weight, *shown, found is None)
 
     def profiles(self) -> Iterator[tuple[Cell, ...]]:
         """Yield the share of episodes above each threshold, with a pointwise band."""

@@ -45,7 +45,26 @@ COMPONENTS = (
     Column("task", "Component", "text"),
     *VALUE,
     Column("weight", "Weight", digits=2, glossary="composite"),
+    Column("gap", "Gap", direction="minimize", interval=("gap_calibrated_low", "gap_calibrated_high"), glossary="gap",
+           digits=3),
+    Column("gap_calibrated_low", "Gap, calibrated, low", detail=True, glossary="calibrated", digits=3),
+    Column("gap_calibrated_high", "Gap, calibrated, high", detail=True, glossary="calibrated", digits=3),
+    Column("gap_calibrated_how", "Gap, calibrated how", "text", detail=True, glossary="calibrated"),
+    Column("n_pairs", "Pairs", "integer", glossary="pairs"),
     Column("is_missing", "Missing", "flag", glossary="partial"),
+)  # fmt: skip
+QUANTILES = (
+    Column("entrant", "Entrant", "text"),
+    Column("task", "Task", "text"),
+    Column("metric", "Metric", "text"),
+    Column("quantile", "Quantile", digits=2, glossary="quantile"),
+    Column("value", "Value", interval=("value_calibrated_low", "value_calibrated_high"), glossary="quantile", digits=3),
+    Column("value_calibrated_low", "Value, calibrated, low", detail=True, glossary="calibrated", digits=3),
+    Column("value_calibrated_high", "Value, calibrated, high", detail=True, glossary="calibrated", digits=3),
+    Column("value_calibrated_how", "Value, calibrated how", "text", detail=True, glossary="calibrated"),
+    Column("n_seeds", "Seeds", "integer", glossary="counts"),
+    Column("n_episodes", "Episodes", "integer", glossary="counts"),
+    Column("note", "No interval", "text", glossary="quantile"),
 )
 PLOT = {
     "kind": "lines",
@@ -67,6 +86,7 @@ def further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequen
         _table("breakdown", f"{title}, by task and condition", BREAKDOWN, spec, measurements, {}),
         _table("profiles", f"{title}, performance profiles", PROFILE, spec, measurements, {"plot": PLOT}),
         _table("components", f"{composite}, its components", COMPONENTS, spec, measurements, {}),
+        _table("quantiles", f"{title}, quantiles", QUANTILES, spec, measurements, {}),
     )
     return tuple(table for table in made if table.rows)
 

@@ -153,7 +153,7 @@ def test_a_registration_and_its_outcome_stand_side_by_side(roomy_site: Site) -> 
     assert "Declared against delivered" in page
 
 
-@pytest.mark.parametrize("kind", ["", "/pairwise", "/breakdown", "/profiles"])
+@pytest.mark.parametrize("kind", ["", "/pairwise", "/breakdown", "/profiles", "/quantiles"])
 def test_every_table_is_a_page_and_a_csv(roomy_site: Site, kind: str) -> None:
     """The board, its pairs, its parts and its profiles."""
     send_example(roomy_site, "chamber-handover")

@@ -1,0 +1,37 @@
+"""Quantiles of a metric over one entrant's episodes, such as the median, p99 and maximum of a peak force.
+
+Called by `app.kinds.episodes.measure`; pure. The quantile of CHAMBER's admissions is numpy's, linear between scores.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from app.boards.measured import calibrated_cells
+from app.kinds.episodes.board_rows import BoardRows
+from app.kinds.episodes.calibrated import SeedScores
+from app.stats.calibrated_trims import calibrated_quantile
+from app.values.table import Cell
+
+
+def quantile_rows(rows: BoardRows) -> Iterator[tuple[Cell, ...]]:
+    """Yield the declared quantiles of each metric by task."""
+    for task in rows.tasks():
+        for metric, wanted in rows.spec.quantiles.items():
+            scored = rows.seeded(metric, rows.of_task(task))
+            found = () if scored is None else _cells(scored, wanted, rows.spec.uncertainty.level)
+            yield from ((task, metric, *cells) for cells in found)
+
+
+def _cells(scored: SeedScores, wanted: Sequence[float], level: float) -> Iterator[tuple[Cell, ...]]:
+    """Yield quantile, value, interval, how it was made, seeds, episodes, and why there is no interval.
+
+    Few seeds allow no interval with two ends for a quantile near the edge, and a maximum has none at all.
+    """
+    n_seeds = len(np.unique(scored.seeds))
+    for q in wanted:
+        found = calibrated_quantile(scored.values, scored.seeds, q, level=level)
+        ours = calibrated_cells(found)
+        value = float(np.quantile(scored.values, q))
+        note = None if found.reason is None else found.reason.replace("_", " ")
+        yield (q, value, ours.low, ours.high, found.how, n_seeds, len(scored.values), note)

@@ -1,0 +1,72 @@
+"""Quantiles of a peak force, from the published bundles as they are."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import EntrantEvidence
+from app.errors import ManifestRejected
+from app.kinds.episodes.measure import measure_episodes
+from app.kinds.episodes.tables import QUANTILES
+from app.kinds.parse import parse_manifest
+from app.stats.arrays import FloatArray
+from tests.cases.chamber import EXAMPLES
+from tests.cases.evidence_tables import read
+
+COCARRY = EXAMPLES / "chamber-cocarry"
+MANIFEST = (COCARRY / "manifest.yaml").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[FloatArray, dict[float, dict[str, Any]]]:
+    """Return the forces of the published B-STAT bundle, and its quantiles."""
+    declared = parse_manifest(MANIFEST)
+    files = {"B-STAT.zip": (COCARRY / "results" / "B-STAT.zip").read_bytes()}
+    scores = read(tmp_path_factory.mktemp("run"), files, declared, "B-STAT").scores
+    spec = declared.leaderboard("success")
+    assert isinstance(spec, EstimateBoard)
+    rows = measure_episodes(declared, spec, EntrantEvidence("B-STAT", scores)).rows["quantiles"]
+    names = [column.name for column in QUANTILES[1:]]
+    by_quantile: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
+    return scores.value("force_peak"), {row["quantile"]: row for row in by_quantile}
+
+
+def test_quantiles_are_those_of_the_episodes(found: tuple[FloatArray, dict[float, dict[str, Any]]]) -> None:
+    """p50, p90, p99 and the maximum of 1,750 forces."""
+    forces, rows = found
+
+    assert list(rows) == [0.5, 0.9, 0.99, 1.0]
+    assert [row["value"] for row in rows.values()] == [float(np.quantile(forces, q)) for q in rows]
+    assert {(row["task"], row["metric"], row["n_seeds"], row["n_episodes"]) for row in rows.values()} == {
+        ("cocarry", "force_peak", 5, 1750)
+    }
+
+
+def test_a_median_of_five_seeds_has_an_interval(found: tuple[FloatArray, dict[float, dict[str, Any]]]) -> None:
+    """Its ends are forces that occurred."""
+    forces, rows = found
+    low, high = rows[0.5]["value_calibrated_low"], rows[0.5]["value_calibrated_high"]
+
+    assert low < rows[0.5]["value"] < high
+    assert {low, high} <= set(forces.tolist())
+
+
+@pytest.mark.parametrize("q", [0.9, 0.99, 1.0])
+def test_a_quantile_without_two_sides_has_none_and_says_why(
+    found: tuple[FloatArray, dict[float, dict[str, Any]]], q: float
+) -> None:
+    """Five seeds do not bound a ninth decile from above; nothing bounds a maximum."""
+    row = found[1][q]
+
+    assert (row["value_calibrated_low"], row["value_calibrated_high"]) == (None, None)
+    assert row["note"] == "no two sided interval"
+
+
+def test_a_quantile_of_an_unknown_metric_is_refused() -> None:
+    """With its place."""
+    with pytest.raises(ManifestRejected) as refused:
+        parse_manifest(MANIFEST.replace(b"quantiles: {force_peak:", b"quantiles: {force_peek:"))
+
+    assert "force_peek" in str([problem.message for problem in refused.value.problems])
