@@ -78,6 +78,9 @@ class Settings(BaseModel):
     max_files: int = Field(1000, ge=1, description="most files in one submission, zip members included")
     max_rows: int = Field(2_000_000, ge=1, description="most rows in one submission")
     max_requests_per_minute: int = Field(600, ge=1, description="writes per minute and token")
+    audit_address_days: int = Field(
+        90, ge=0, le=3650, description="how long the record of writes keeps addresses, days; 0: not at all"
+    )
     max_yaml_kib: int = Field(64, ge=1, le=64, description="largest preregistration, KiB")
     max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
     max_connections: int = Field(2000, ge=16, description="most connections at a time")

@@ -15,6 +15,7 @@ from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
 from app.version import release
 from app.web import (
+    audit,
     benchmarks,
     exports,
     items,
@@ -105,6 +106,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         registrations.router,
         reservations.router,
         tokens.router,
+        audit.router,
         ops.router,
     ):
         app.include_router(router)

@@ -23,6 +23,8 @@ from app.config import PREFIX, Settings
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
 from app.errors import PlumblineError, SettingsError
+from app.store import audit
+from app.store.audit import Act, Change
 from app.store.tokens import ensure_admin_token, useless_as_admin
 
 WATCH_EVERY_S = 0.25
@@ -162,6 +164,8 @@ def _ensure_admin(database_url: str, given: str | None) -> None:
     with Session(engine) as session, session.begin():
         complaint = None if given is None else useless_as_admin(session, given)
         token = ensure_admin_token(session, given)
+        if token is not None:
+            audit.record(session, Act("plumbline serve"), None, Change(after={"role": "admin"}))
     engine.dispose()
     if complaint is not None:
         note(f"PLUMBLINE_ADMIN_TOKEN is {complaint}. Unset it, or set a new one.", style="red")

@@ -21,7 +21,8 @@ from app.config import Settings
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
 from app.db.models import Token
-from app.store import tokens
+from app.store import audit, tokens
+from app.store.audit import Act, Change
 from app.store.tokens import LONGEST_OVERLAP_H, Bounds
 
 ServerOption = Annotated[
@@ -80,7 +81,7 @@ def create(
         server,
         token,
         Request("POST", "/tokens", json=asked, repeatable=False),
-        lambda session: _with_text(tokens.create_token(session, name, role, bounds)),
+        lambda session: _with_text(_make(session, name, role, bounds)),
     )
     note(f"Token {made['id']} for {name}, role {role}. It is shown only now:")
     say(made["token"])
@@ -109,7 +110,7 @@ def rotate(
 ) -> None:
     """Give a token another text and print it; the former one works for some hours more."""
     request = Request("POST", f"/tokens/{token_id}/rotate", json={"overlap_h": overlap_h}, repeatable=False)
-    made = _ask(server, token, request, lambda session: _with_text(tokens.rotate_token(session, token_id, overlap_h)))
+    made = _ask(server, token, request, lambda session: _with_text(_renew(session, token_id, overlap_h)))
     note(f"Token {token_id} of {made['name']} has a new text, shown only now; the former one ends in {overlap_h} h:")
     say(made["token"])
 
@@ -117,7 +118,7 @@ def rotate(
 def revoke(token_id: Number, *, server: ServerOption = None, token: TokenOption = None) -> None:
     """Make a token useless from now on."""
     request = Request("DELETE", f"/tokens/{token_id}")
-    done = _ask(server, token, request, lambda session: _about(tokens.revoke_token(session, token_id)))
+    done = _ask(server, token, request, lambda session: _about(_revoke(session, token_id)))
     note(f"Token {done['id']} of {done['name']} is revoked.")
 
 
@@ -145,6 +146,26 @@ def _ask(server: str | None, token: str | None, request: Request, locally: Calla
             return remote.send_for_json(request)
     with open_session() as session:
         return locally(session)
+
+
+def _make(session: Session, name: str, role: str, bounds: Bounds) -> tuple[Token, str]:
+    made = tokens.create_token(session, name, role, bounds)
+    audit.record(session, Act("plumbline token create"), None, Change(after=tokens.in_short(made[0])))
+    return made
+
+
+def _renew(session: Session, token_id: int, overlap_h: int) -> tuple[Token, str]:
+    made = tokens.rotate_token(session, token_id, overlap_h)
+    after = {"token": token_id, "overlap_h": overlap_h}
+    audit.record(session, Act("plumbline token rotate"), None, Change(after=after))
+    return made
+
+
+def _revoke(session: Session, token_id: int) -> Token:
+    revoked = tokens.revoke_token(session, token_id)
+    after = {"token": token_id, "revoked": True}
+    audit.record(session, Act("plumbline token revoke"), None, Change(after=after))
+    return revoked
 
 
 def _with_text(made: tuple[Token, str]) -> Mapping[str, Any]:

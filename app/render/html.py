@@ -9,6 +9,7 @@ from app.bundled import bundled
 from app.render import plot_axes
 from app.render.addresses import path_of_name
 from app.render.assets import asset_url
+from app.render.audit_page import AuditPage
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import MAX_DRAWN
 from app.render.matrix import entrant_numbers
@@ -35,7 +36,8 @@ def render(template: str, **shown: Any) -> bytes:
 
 @cache
 def _page_types() -> dict[str, type[Page]]:
-    return {kind.template: kind for kind in (*PAGES, *PREDICTION_PAGES)}
+    kinds: tuple[type[Page], ...] = (*PAGES, *PREDICTION_PAGES, AuditPage)
+    return {kind.template: kind for kind in kinds}
 
 
 @cache

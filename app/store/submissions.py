@@ -22,6 +22,9 @@ from app.store import entrants
 from app.store.retries import retry_time
 from app.values.table import Table
 
+# A longer one does not fit into the column.
+LONGEST_NUMBER = 18
+
 
 def add_checks(session: Session, submission_id: int, checks: Sequence[Check]) -> None:
     """Append checks to those that a submission has."""
@@ -122,6 +125,14 @@ def manifest_versions(session: Session, numbers: Iterable[int]) -> dict[int, int
 def slug_of(session: Session, submission: Submission) -> str:
     """Return the slug of the benchmark that a submission was made to."""
     return session.scalars(select(Benchmark.slug).where(Benchmark.id == submission.benchmark_id)).one()
+
+
+def slug_of_number(session: Session, number: str | int) -> str | None:
+    """Return the slug of the benchmark of a submission's number, None where there is no such submission."""
+    if not str(number).isascii() or not str(number).isdigit() or len(str(number)) > LONGEST_NUMBER:
+        return None
+    query = select(Benchmark.slug).join(Submission, Submission.benchmark_id == Benchmark.id)
+    return session.scalar(query.where(Submission.id == int(number)))
 
 
 def note_evaluation_failure(session: Session, submission_id: int) -> int:

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert
@@ -68,6 +69,12 @@ def why_ended(token: Token) -> str | None:
     if token.expires_at is not None and token.expires_at <= datetime.now(UTC):
         return f"expired on {token.expires_at:%Y-%m-%d %H:%M} UTC"
     return None
+
+
+def in_short(token: Token) -> dict[str, Any]:
+    """Return what the record of writes says of a token that was made: its number, and no name."""
+    ends = None if token.expires_at is None else token.expires_at.isoformat()
+    return {"token": token.id, "role": token.role, "expires_at": ends, "benchmarks": token.benchmarks}
 
 
 def note_use(session: Session, token: Token) -> None:

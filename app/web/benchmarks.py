@@ -13,7 +13,9 @@ from app.kinds.known import kind_of
 from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example
-from app.store import benchmarks, snapshots, stewards, submissions
+from app.store import audit, benchmarks, snapshots, stewards, submissions
+from app.store.audit import Change
+from app.store.benchmarks import Declared
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents.benchmarks import (
@@ -84,6 +86,7 @@ async def create_benchmark(request: Request, state: StateDep, caller: Steward) -
         refuse_elsewhere(caller, manifest.slug)
         declared = benchmarks.create_benchmark(session, manifest, yaml, caller.id)
         state.jobs.defer_publish(session, declared.benchmark.id)
+        audit.record(session, caller.act, 201, Change(after=_version(declared), benchmark=manifest.slug))
         address = f"/benchmarks/{manifest.slug}"
         made = {"slug": manifest.slug, "version": declared.version.version, "url": address}
         return json_answer(made, 201, {"Location": address})
@@ -102,12 +105,18 @@ async def update_benchmark(slug: str, request: Request, state: StateDep, caller:
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
 
     def update(session: Session) -> Response:
+        before = _version(benchmarks.find_declared(session, slug))
         declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
+        audit.record(session, caller.act, 200, Change(before, _version(declared)))
         state.jobs.defer_publish(session, declared.benchmark.id)
         made = {"slug": slug, "version": declared.version.version, "url": f"/benchmarks/{slug}"}
         return json_answer(made)
 
     return await state.run(update)
+
+
+def _version(declared: Declared) -> dict[str, Any]:
+    return {"version": declared.version.version, "sha256": declared.version.sha256}
 
 
 @router.get("/schemas/manifest.json", summary="JSON Schema of a manifest", responses=described(answer=dict[str, Any]))

@@ -16,11 +16,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.store.benchmarks import find_benchmark
+from app.web.acts import note_refusal
 from app.web.queries import OF_TABLES, known_parameters, refuse_unknown
 from app.web.state import get_caller, get_state
 
 OF_BENCHMARK = "/benchmarks/{slug}"
-OF_RESOURCES = ("/benchmarks", "/preregs", "/submissions", "/tokens")
+OF_RESOURCES = ("/benchmarks", "/preregs", "/submissions", "/tokens", "/audit")
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -30,8 +31,14 @@ class CheckedFirst(APIRoute):
     def get_route_handler(self) -> Handler:
         """Return the route's handler behind the checks; a route that reads no body has them where they were."""
         handle = self._refusing_unknown(super().get_route_handler())
+        if not self.methods or self.methods <= {"GET", "HEAD"}:
+            return handle
+        return _noting_refusals(self._checking(handle))
+
+    def _checking(self, handle: Handler) -> Handler:
+        """Return the handler behind the checks of who writes, and to which benchmark."""
         callers = [each for each in self.dependant.dependencies if _identifies(each)]
-        if not callers or not self.methods or self.methods <= {"GET", "HEAD"}:
+        if not callers:
             return handle
         checks = Dependant(path=self.path_format, dependencies=callers)
         of_benchmark = self.path_format.startswith(OF_BENCHMARK)
@@ -56,6 +63,19 @@ class CheckedFirst(APIRoute):
             return await handle(request)
 
         return refusing
+
+
+def _noting_refusals(handle: Handler) -> Handler:
+    """Return the handler of a write that notes why it was refused, before the refusal is answered."""
+
+    async def noting(request: Request) -> Response:
+        try:
+            return await handle(request)
+        except Exception as error:
+            await note_refusal(request, error)
+            raise
+
+    return noting
 
 
 def _identifies(dependant: Dependant) -> bool:

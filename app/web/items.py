@@ -12,7 +12,8 @@ from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.items import ItemsReading
 from app.reading.jobs import ItemsJob
-from app.store import benchmarks, grids
+from app.store import audit, benchmarks, grids
+from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import json_answer
 from app.web.documents.put_tables import ItemsDocument
@@ -59,6 +60,8 @@ def _store(state: State, declared: Declared, caller: Caller, reading: ItemsReadi
         is_new = grids.put_items(session, declared, reading.items, reading.sha256, caller.id)
         if is_new:
             state.jobs.defer_publish(session, declared.benchmark.id)
+        after = {"sha256": reading.sha256, "version": declared.version.version, "is_new": is_new}
+        audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
         document = {**_describe(session, declared), "warnings": [w.as_dict() for w in reading.warnings]}
         return json_answer(document, 201 if is_new else 200, PRIVATE)
 

@@ -14,7 +14,8 @@ from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.predictions.labels import LabelReading
 from app.reading.jobs import LabelsJob
-from app.store import benchmarks, labels
+from app.store import audit, benchmarks, labels
+from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.labels import LabelsPut
 from app.web.answers import json_answer
@@ -62,6 +63,8 @@ def _store(state: State, declared: Declared, caller: Caller, reading: LabelReadi
     with state.sessions.begin() as session:
         is_new = labels.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
         known = labels.describe_labels(session, declared.benchmark.id)
+        after = {"sha256": reading.sha256, "n_tasks": len(known), "is_new": is_new}
+        audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
     warnings = [warning.as_dict() for warning in reading.warnings]
     document = {**_describe(declared.manifest.slug, known), "warnings": warnings}
     return json_answer(document, 201 if is_new else 200, PRIVATE)

@@ -19,7 +19,8 @@ from app.prereg.prereg import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
-from app.store import benchmarks, preregs, reservations, snapshots, stewards, submissions
+from app.store import audit, benchmarks, preregs, reservations, snapshots, stewards, submissions
+from app.store.audit import Change
 from app.store.preregs import Word
 from app.store.tokens import get_token
 from app.values.table import Table
@@ -73,8 +74,10 @@ def _register(session: Session, yaml: bytes, caller: Caller, benchmark: str | No
     address = f"/preregs/{stored.sha256}"
     not_reserved = reserve_names(session, stored, parsed, slug, token_id)
     warnings = _warnings(session, parsed, slug)
+    status = 201 if is_new else 200
+    audit.record(session, caller.act, status, Change(after={"sha256": stored.sha256}, benchmark=slug))
     about = {**_about(session, stored), "not_reserved": not_reserved, "warnings": warnings, "url": address}
-    return json_answer(about, 201 if is_new else 200, {"Location": address})
+    return json_answer(about, status, {"Location": address})
 
 
 def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[str]:
@@ -205,6 +208,8 @@ def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: S
     slugs = None if caller.role == "admin" else _stewarded(session, sha256, caller)
     for slug in [None] if slugs is None else slugs:
         preregs.attest(session, sha256, Word(at, attestation.evidence, caller.id, slug))
+        attested = {"sha256": sha256, "registered_at": at.isoformat()}
+        audit.record(session, caller.act, 201, Change(None, attested, attestation.evidence, slug))
     return json_answer({"sha256": sha256, "registered_at": at.isoformat(), "benchmarks": slugs}, 201)
 
 

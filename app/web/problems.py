@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
 from app import errors
-from app.db.transactions import is_broken_off
+from app.db.transactions import is_broken_off, is_transient
 from app.errors import Busy, PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
 from app.render.exports import to_json
@@ -129,8 +129,21 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _fault)
 
 
+def status_of(error: Exception) -> int:
+    """Return the status that an error is answered with."""
+    if isinstance(error, PlumblineError):
+        return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    if isinstance(error, HTTPException):
+        return error.status_code
+    if isinstance(error, RequestValidationError):
+        return HTTPStatus.UNPROCESSABLE_ENTITY
+    if is_disk_full(error):
+        return HTTPStatus.INSUFFICIENT_STORAGE
+    return HTTPStatus.SERVICE_UNAVAILABLE if is_transient(error) else HTTPStatus.INTERNAL_SERVER_ERROR
+
+
 def _domain_error(request: Request, error: Exception) -> Response:
-    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    status = status_of(error)
     headers = {}
     if isinstance(error, (TooManyRequests, Busy)):
         headers["Retry-After"] = str(error.retry_after_s)

@@ -13,7 +13,8 @@ from app.db.models import Prereg
 from app.errors import Forbidden, NotFound
 from app.prereg.prereg import Prereg as ParsedPrereg
 from app.render.addresses import name_in_path
-from app.store import benchmarks, reservations
+from app.store import audit, benchmarks, reservations
+from app.store.audit import Change
 from app.store.reservations import Reserved
 from app.web.answers import json_answer
 from app.web.documents.preregs import ReleasedDocument
@@ -73,6 +74,7 @@ def release(slug: str, entrant: str, order: Release, session: SessionDep, caller
     if found.holder.id != caller.id and not _is_steward(session, slug, caller):
         raise Forbidden(f"Only {found.holder.name}, or a steward of {slug}, may release {found.reservation.name}.")
     reservations.release(session, found, caller.id, order.reason)
+    audit.record(session, caller.act, 200, Change({"reserved_for": found.holder.id}, reason=order.reason))
     return json_answer({"benchmark": slug, "entrant": found.reservation.name, "reserved_for": found.holder.name})
 
 

@@ -11,7 +11,8 @@ from starlette.responses import Response
 from app.db.models import Snapshot, Token
 from app.kinds.known import kind_of
 from app.render.addresses import name_in_path, path_of_name
-from app.store import benchmarks, entrants, reservations, snapshots, tables, tokens
+from app.store import audit, benchmarks, entrants, reservations, snapshots, tables, tokens
+from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
 from app.values.table import Table
@@ -142,6 +143,8 @@ def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, ca
         entrants.lock_entrants(session, benchmark.id, [entrant])
     found = entrants.lock_entrant(session, benchmark.id, entrant)
     to, by = tokens.get_token(session, order.token_id), tokens.get_token(session, caller.id)
+    change = Change({"owner": found.owner_id}, {"owner": to.id}, order.reason)
     entrants.transfer(session, found, to, by, order.reason)
+    audit.record(session, caller.act, 200, change)
     benchmarks.mark_pages_changed(session, benchmark.id)
     return json_answer({"entrant": entrant, "owner": to.id, "owner_name": to.name})

@@ -17,6 +17,8 @@ from app.errors import Forbidden, TooManyRequests, Unauthenticated
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
 from app.store import benchmarks, stewards, tokens
+from app.store.audit import Act
+from app.web.acts import act_of
 from app.web.limits import RateLimit
 
 T = TypeVar("T")
@@ -62,11 +64,12 @@ SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 
 @dataclass(frozen=True)
 class Caller:
-    """Who writes: the number, name and role of a token, and the benchmarks that it is limited to."""
+    """Who writes what: the number, name and role of a token, the benchmarks that it is limited to, and its act."""
 
     id: int
     name: str
     role: str
+    act: Act
     benchmarks: frozenset[str] | None = None
 
     def may_write_to(self, slug: str) -> bool:
@@ -85,7 +88,7 @@ def get_caller(request: Request, presented: Presented, state: StateDep) -> Calle
     """
     known: Caller | None = getattr(request.state, "caller", None)
     if known is None:
-        request.state.caller = known = _identify(presented, state)
+        request.state.caller = known = _identify(request, presented, state)
         if "slug" in request.path_params:
             refuse_elsewhere(known, request.path_params["slug"])
     return known
@@ -97,26 +100,28 @@ def refuse_elsewhere(caller: Caller, slug: str | None) -> None:
         raise Forbidden(f"This token is only for {', '.join(sorted(caller.benchmarks))}.")
 
 
-def _identify(presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
+def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
     text = "" if presented is None else presented.credentials.strip()
     if not text:
         raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>.")
-    caller = state.transact(lambda session: _caller(session, text))
+    caller = state.transact(lambda session: _caller(session, text, request))
     wait_s = state.limit.take(caller.id)
     if wait_s > 0:
         raise TooManyRequests(f"More than {state.limit.per_minute} writes in a minute.", wait_s)
     return caller
 
 
-def _caller(session: Session, text: str) -> Caller:
+def _caller(session: Session, text: str, request: Request) -> Caller:
     token = tokens.find_token(session, text)
+    # For the record of what is refused: whose token it was.
+    request.state.token_id = None if token is None else token.id
     if token is None or token.revoked_at is not None:
         raise Unauthenticated("This token is not known here, or it was revoked.")
     if (ended := tokens.why_ended(token)) is not None:
         raise Unauthenticated(f"This token {ended}.")
     tokens.note_use(session, token)
     limited_to = None if token.benchmarks is None else frozenset(token.benchmarks)
-    return Caller(token.id, token.name, token.role, limited_to)
+    return Caller(token.id, token.name, token.role, act_of(request, token.id), limited_to)
 
 
 Submitter = Annotated[Caller, Depends(get_caller)]

@@ -7,7 +7,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import Benchmark
-from app.store import benchmarks, stewards, tokens
+from app.store import audit, benchmarks, stewards, tokens
+from app.store.audit import Change
 from app.web.answers import json_answer
 from app.web.documents.people import StewardsDocument
 from app.web.early import CheckedFirst
@@ -44,7 +45,9 @@ class NewSteward(Body):
 def grant(slug: str, wanted: NewSteward, session: SessionDep, caller: Admin) -> Response:
     """Make a token steward of a benchmark (an admin only); one that is it already stays so."""
     benchmark = _lock(session, slug)
-    stewards.grant(session, benchmark, tokens.find_named(session, str(wanted.token)), caller.id)
+    holder = tokens.find_named(session, str(wanted.token))
+    is_new = stewards.grant(session, benchmark, holder, caller.id)
+    audit.record(session, caller.act, 200, Change({"is_new": is_new}, {"steward": holder.id}))
     benchmarks.mark_pages_changed(session, benchmark.id)
     return _answer(session, benchmark)
 
@@ -53,7 +56,9 @@ def grant(slug: str, wanted: NewSteward, session: SessionDep, caller: Admin) -> 
 def revoke(slug: str, token: TokenAsked, session: SessionDep, caller: Admin) -> Response:
     """End a token's stewardship of a benchmark (an admin only); what it did there stays."""
     benchmark = _lock(session, slug)
-    stewards.revoke(session, benchmark, tokens.find_named(session, token), caller.id)
+    holder = tokens.find_named(session, token)
+    stewards.revoke(session, benchmark, holder, caller.id)
+    audit.record(session, caller.act, 200, Change({"steward": holder.id}))
     benchmarks.mark_pages_changed(session, benchmark.id)
     return _answer(session, benchmark)
 

@@ -13,7 +13,8 @@ from app.render.exports import table_to_json
 from app.render.narrow import narrow_table
 from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
-from app.store import benchmarks, fingerprints, standing, submissions, tables
+from app.store import audit, benchmarks, fingerprints, standing, submissions, tables
+from app.store.audit import Change
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.documents.submissions import SubmissionDocument
 from app.web.documents.tables import SubmissionTableDocument
@@ -148,7 +149,10 @@ def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submit
         stored = submissions.lock_submission(session, submission)
         if stored.token_id != caller.id and not is_steward_of(session, caller, stored.benchmark_id):
             raise Forbidden("Only its submitter or a steward of its benchmark may withdraw a submission.")
+        before = {"status": stored.status}
         standing.withdraw(session, stored, order.reason)
+        change = Change(before, {"status": stored.status}, order.reason, submissions.slug_of(session, stored))
+        audit.record(session, caller.act, 200, change)
         described_now = describe(session, stored)
         if standing.has_stood(session, stored.id):
             benchmarks.mark_data_changed(session, stored.benchmark_id)

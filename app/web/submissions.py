@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +23,8 @@ from app.kinds.reader import reader_of
 from app.manifest.manifest import problems_from
 from app.reading.jobs import SubmissionJob
 from app.receiving.receive import Run, Sent, check_claims, receive, rehearse
-from app.store import benchmarks, labels
+from app.store import audit, benchmarks, labels
+from app.store.audit import Act, Change
 from app.store.benchmarks import Declared
 from app.web import reports, submission_views
 from app.web.answers import json_answer
@@ -113,7 +115,7 @@ async def submit(
         evidence = await state.readers.read(job, folder, caller.id, gone(request))
         run = Run(declared.manifest, evidence, fields, datetime.now(UTC))
         sent = Sent(declared, TokenHolder(caller.id, caller.name), run)
-        return await run_in_threadpool(_rehearse if dry_run else _store, state, sent)
+        return await run_in_threadpool(_rehearse if dry_run else partial(_store, caller.act), state, sent)
 
 
 def _unpack(
@@ -156,11 +158,14 @@ def _parse(kind: Any, text: str, field: str) -> Any:
         raise FieldRejected(f"The field {field} is not what it must be.", problems) from None
 
 
-def _store(state: State, sent: Sent) -> Response:
+def _store(act: Act, state: State, sent: Sent) -> Response:
     def store(session: Session) -> Response:
         stored = receive(session, sent, state.jobs.defer_evaluate)
+        is_new, kept = stored.is_new, stored.submission
+        after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
+        audit.record(session, act, 202, Change(after=after))
         shown = describe(session, stored.submission)
-        warnings = {"warnings": _warnings(sent)} if stored.is_new else {}
+        warnings = {"warnings": _warnings(sent)} if is_new else {}
         return json_answer({**shown, **warnings}, 202, {"Location": shown["url"]})
 
     return state.transact(store)

@@ -9,7 +9,9 @@ from starlette.responses import Response
 
 from app.db.models import Token
 from app.errors import Forbidden
-from app.store import stewards, tokens
+from app.store import audit, stewards, tokens
+from app.store.audit import Change
+from app.store.tokens import in_short
 from app.web.answers import json_answer
 from app.web.documents.people import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.early import CheckedFirst
@@ -47,6 +49,7 @@ def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
     """Make a token; its text is in this answer and nowhere else. Each name is given once, also after a revocation."""
     bounds = tokens.Bounds(wanted.expires_at, wanted.benchmarks)
     token, text = tokens.create_token(session, wanted.name, wanted.role, bounds)
+    audit.record(session, caller.act, 201, Change(after=in_short(token)))
     return json_answer({**_about(token), "token": text}, 201, UNCACHED)
 
 
@@ -78,6 +81,7 @@ def rotate(token_id: TokenNumber, order: Rotation, session: SessionDep, caller: 
     if caller.id != token_id and caller.role != "admin":
         raise Forbidden("Only its holder, or an admin, may renew a token.")
     token, text = tokens.rotate_token(session, token_id, order.overlap_h)
+    audit.record(session, caller.act, 200, Change(after={"token": token.id, "overlap_h": order.overlap_h}))
     answer = {**_about(token), "token": text, "former_until": _shown(token.former_until)}
     return json_answer(answer, headers=UNCACHED)
 
@@ -87,7 +91,9 @@ def rotate(token_id: TokenNumber, order: Rotation, session: SessionDep, caller: 
 )
 def revoke(token_id: TokenNumber, session: SessionDep, caller: Admin) -> Response:
     """Make a token useless from now on."""
+    before = {"token": token_id, "revoked": tokens.get_token(session, token_id).revoked_at is not None}
     token = tokens.revoke_token(session, token_id)
+    audit.record(session, caller.act, 200, Change(before, {"token": token_id, "revoked": True}))
     return json_answer({"id": token.id, "name": token.name, "role": token.role, "revoked": True})
 
 

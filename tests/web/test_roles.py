@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.orm import Session
 
-from app.store import tokens
+from app.store import audit, tokens
 from tests.cases.registrations import YAML
 from tests.cases.reservations import prereg
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, send
@@ -82,6 +84,9 @@ TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
 # What is read with a token. Everything else is for everyone, and says the same to everyone.
 KEPT: Mapping[str, tuple[int, ...]] = {
     "/tokens": (401, 403, 200, 200, 200),
+    "/audit": (401, 403, 200, 200, 200),
+    "/audit.csv": (401, 403, 200, 200, 200),
+    "/audit.json": (401, 403, 200, 200, 200),
     "/whoami": (401, 200, 200, 200, 200),
     "/benchmarks/tiny/stewards": (401, 403, 200, 200, 200),
     "/benchmarks/tiny/labels": (401, 403, 403, 409, 409),
@@ -118,15 +123,71 @@ def tiny(site: Site) -> Site:
 def test_a_role_may_write_what_the_table_says(
     tiny: Site, route: str, path: str, sent: Mapping[str, Any], expected: tuple[int, ...]
 ) -> None:
-    """Nobody 401, too small a role or another's benchmark 403; in turn, so what is done once may conflict."""
+    """Nobody 401, too small a role or another's benchmark 403; in turn, so what is done once may conflict.
+
+    Each try is in the audit, with its route, its status and whose it was.
+    """
     sha256 = tiny.http.get("/submissions/1.json").json()["prereg_sha256"]
-    found = []
+    found, before = [], newest_event(tiny)
     for role in ROLES:
         headers = {**sent.get("headers", {}), **({} if role == "nobody" else tiny.auth(role))}
         request = {**sent, "headers": headers}
         found.append(tiny.http.request(route.partition(" ")[0], path.format(sha256=sha256), **request).status_code)
 
     assert found == list(expected)
+    assert events_after(tiny, before) == [
+        (status, route, role) for status, role in zip(found, ("", "bob", "there", "steward", "admin"), strict=True)
+    ]
+
+
+def newest_event(site: Site) -> int:
+    """Return the number of the newest event of the audit."""
+    with site.sessions() as session:
+        return audit.list_events(session, audit.Wanted(limit=1))[0].event.id
+
+
+def events_after(site: Site, number: int) -> list[tuple[int | None, str, str]]:
+    """Return status, route and name of each event since then, the oldest first."""
+    with site.sessions() as session:
+        listed = [each for each in audit.list_events(session, audit.Wanted()) if each.event.id > number]
+    return [(each.event.status, each.event.action, each.holder or "") for each in reversed(listed)]
+
+
+WITHOUT_AUDIT = """
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no audit'; END $$;
+    CREATE TRIGGER fail BEFORE INSERT ON audit_event FOR EACH ROW EXECUTE FUNCTION fail()
+"""
+
+
+def test_nothing_is_written_that_is_not_in_the_audit(tiny: Site) -> None:
+    """The event stands in the transaction of the write: without the one there is not the other."""
+    sha256 = tiny.http.get("/submissions/1.json").json()["prereg_sha256"]
+    for role in ROLES[1:]:
+        tiny.http.get("/whoami", headers=tiny.auth(role))
+    with tiny.sessions.begin() as session:
+        session.execute(text(WITHOUT_AUDIT))
+        before = everything(session)
+    answers = [
+        tiny.http.request(
+            route.partition(" ")[0],
+            path.format(sha256=sha256),
+            **{**sent, "headers": {**sent.get("headers", {}), **tiny.auth(role)}},
+        ).status_code
+        for route, path, sent, _ in TABLE
+        for role in ROLES[1:]
+    ]
+
+    assert {status for status in answers if status < 400} == set()
+    assert answers.count(500) >= len(TABLE) - 2
+    with tiny.sessions() as session:
+        assert everything(session) == before
+
+
+def everything(session: Session) -> dict[str, str]:
+    """Return a digest of the rows of each table."""
+    query = text("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
+    digest = "SELECT md5(coalesce(string_agg(t::text, ' ' ORDER BY t::text), '')) FROM"
+    return {name: session.scalar(text(f'{digest} "{name}" t')) for name in session.scalars(query)}
 
 
 def test_every_write_route_has_a_row(site: Site) -> None:

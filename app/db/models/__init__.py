@@ -5,6 +5,7 @@ Rows that record what happened are never updated or deleted. What changes is onl
 status, an entrant's owner, a benchmark's counters.
 """
 
+from app.db.models.audit import AuditEvent
 from app.db.models.base import Base
 from app.db.models.benchmarks import Benchmark, ManifestVersion, StewardGrant, Task
 from app.db.models.entrants import Entrant, EntrantRelease, EntrantReservation, EntrantTransfer
@@ -28,6 +29,7 @@ __all__ = [
     "ENTRY_STATES",
     "ROLES",
     "STATUSES",
+    "AuditEvent",
     "Base",
     "Benchmark",
     "Entrant",

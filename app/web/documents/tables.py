@@ -31,6 +31,12 @@ class PlainTableDocument(Document):
     rows: list[dict[str, str | int | float | bool | None]]
 
 
+class AuditDocument(PlainTableDocument):
+    """One page of the record of who did what; `older` leads to the next one, null on the last."""
+
+    older: str | None
+
+
 class SubmissionTableDocument(PlainTableDocument):
     """One of a submission's own tables."""
 

@@ -1,0 +1,110 @@
+"""/audit: who did what and who was refused; an admin reads all of it, a steward what is of their own benchmarks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import AwareDatetime
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.render.audit_page import audit_table
+from app.render.exports import table_to_json
+from app.store import audit, stewards, tokens
+from app.store.audit import Wanted
+from app.values.table import Table
+from app.web.answers import csv_answer, page, split_format
+from app.web.documents.tables import AuditDocument
+from app.web.early import CheckedFirst
+from app.web.problems import table_routes
+from app.web.state import Caller, SessionDep, Steward
+
+router = APIRouter(route_class=CheckedFirst, tags=["audit"])
+# What is said of people is for who asks, and kept by no cache.
+PRIVATE = {"Cache-Control": "no-store"}
+ADDRESS = "/audit"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The query: which events, and how many of them."""
+
+    benchmark: str | None
+    token: str | None
+    action: str | None
+    outcome: str | None
+    since: AwareDatetime | None
+    until: AwareDatetime | None
+    before: int | None
+    limit: int
+
+
+def read_asked(
+    benchmark: Annotated[str | None, Query(max_length=63)] = None,
+    token: Annotated[str | None, Query(description="number or name of a token", max_length=100)] = None,
+    action: Annotated[str | None, Query(description="part of a route or command", max_length=100)] = None,
+    outcome: Literal["", "done", "refused"] = "",
+    since: AwareDatetime | Literal[""] = "",
+    until: AwareDatetime | Literal[""] = "",
+    before: Annotated[int | None, Query(description="only events before this number", ge=1, le=2**63 - 1)] = None,
+    limit: Annotated[int, Query(ge=1, le=audit.MOST_LISTED)] = 100,
+) -> Asked:
+    """Return which events were asked for; an empty field of the form asks for nothing."""
+    return Asked(
+        benchmark or None, token or None, action or None, outcome or None, since or None, until or None, before, limit
+    )
+
+
+@table_routes(router, ADDRESS, "Who did what, and who was refused", 403, 404, answer=AuditDocument)
+def show(
+    request: Request, session: SessionDep, caller: Steward, asked: Annotated[Asked, Depends(read_asked)]
+) -> Response:
+    """List every write and every refused write, the newest first; `older` leads on (.csv, .json).
+
+    A steward sees what was done in their benchmarks. Nothing of it can be changed or removed.
+    """
+    listed = audit.list_events(session, _wanted(session, caller, asked))
+    table = audit_table(listed, with_addresses=caller.role == "admin")
+    query = {name: text for name, text in request.query_params.items() if text}
+    last = listed[-1].event.id if len(listed) == asked.limit else None
+    return _answer(table, split_format(request.url.path)[1], query, last)
+
+
+def _wanted(session: Session, caller: Caller, asked: Asked) -> Wanted:
+    holder = None if asked.token is None else tokens.find_named(session, asked.token).id
+    within = None if caller.role == "admin" else stewards.benchmarks_of(session, caller.id)
+    if within is not None and caller.benchmarks is not None:
+        within = [slug for slug in within if slug in caller.benchmarks]
+    refused = None if asked.outcome is None else asked.outcome == "refused"
+    return Wanted(
+        within=within,
+        benchmark=asked.benchmark,
+        token_id=holder,
+        action=asked.action,
+        refused=refused,
+        since=asked.since,
+        until=asked.until,
+        before=asked.before,
+        limit=asked.limit,
+    )
+
+
+def _answer(table: Table, fmt: str, query: Mapping[str, str], last: int | None) -> Response:
+    if fmt == "json":
+        older = None if last is None else _address(".json", {**query, "before": str(last)})
+        content = table_to_json(table, {"older": older})
+        return Response(content, media_type="application/json", headers=PRIVATE)
+    if fmt == "csv":
+        answer = csv_answer(table)
+    else:
+        older = None if last is None else _address("", {**query, "before": str(last)})
+        ways = {"csv": _address(".csv", query), "json": _address(".json", query), "older": older}
+        answer = page("audit.html", title="Audit", table=table, asked=query, **ways)
+    answer.headers.update(PRIVATE)
+    return answer
+
+
+def _address(ending: str, query: Mapping[str, str]) -> str:
+    return f"{ADDRESS}{ending}" + (f"?{urlencode(query)}" if query else "")

@@ -1,0 +1,138 @@
+"""The audit: who did what, from where, and who reads it; the database keeps it as it is."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from app.jobs.queue import QueuedJobs
+from app.jobs.sweep import sweep
+from tests.cases.registrations import YAML
+from tests.cases.walkthrough import GOOD, MANIFEST, declare, send
+from tests.conftest import Site
+
+ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")
+
+
+@pytest.fixture
+def told(site: Site) -> Site:
+    """A benchmark of the steward with a submission that was withdrawn, one of the admin, and two refusals."""
+    declare(site)
+    assert send(site, GOOD)["http"] == 202
+    site.http.post("/submissions/1/withdraw", json={"reason": "wrong file"}, headers=site.auth("bob"))
+    site.http.post("/submissions/1/withdraw", json={"reason": "wrong file"}, headers=site.auth())
+    assert site.http.post("/benchmarks", content=ELSEWHERE, headers=site.auth("admin") | YAML).status_code == 201
+    site.http.delete("/tokens/plb_secret-of-somebody", headers={"Authorization": "Bearer none"})
+    return site
+
+
+def events(site: Site, who: str = "admin", **query: Any) -> list[dict[str, Any]]:
+    """Return what somebody reads of the audit, the newest first."""
+    answer = site.http.get("/audit.json", params=query, headers=site.auth(who))
+    assert answer.status_code == 200, answer.text
+    rows: list[dict[str, Any]] = answer.json()["rows"]
+    return rows
+
+
+def test_a_write_says_who_did_what_from_where_and_why(told: Site) -> None:
+    """What changed stands there before and after, the reason where one was asked."""
+    done = events(told, action="withdraw", outcome="done")[0]
+
+    assert (done["action"], done["subject"]) == ("POST /submissions/{submission}/withdraw", "submission 1")
+    assert (done["benchmark"], done["name"], done["address"], done["status"]) == ("tiny", "alice", "testclient", 200)
+    assert (done["before"], done["after"]) == ('{"status": "received"}', '{"status": "withdrawn"}')
+    assert done["reason"] == "wrong file"
+
+
+def test_a_refused_write_says_who_was_refused_and_why(told: Site) -> None:
+    """Nothing that looks like a token stays of an address, or of a refusal."""
+    unknown, other = events(told, outcome="refused")
+
+    assert (unknown["name"], unknown["status"], unknown["subject"]) == (None, 401, "token_id plb_…")
+    assert (other["name"], other["status"]) == ("bob", 403)
+    assert other["refusal"] == "Only its submitter or a steward of its benchmark may withdraw a submission."
+
+
+def test_a_steward_reads_what_was_done_in_their_benchmarks(told: Site) -> None:
+    """And no addresses; what is of no benchmark is the admins' alone."""
+    seen = events(told, "steward")
+
+    assert {each["benchmark"] for each in seen} == {"tiny"}
+    assert {each["address"] for each in seen} == {None}
+    assert {each["benchmark"] for each in events(told)} == {"tiny", "elsewhere", None}
+    assert events(told, "steward", benchmark="elsewhere") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "n_found"),
+    [
+        ({"benchmark": "tiny"}, 5),
+        ({"token": "BOB"}, 1),
+        ({"token": "2"}, 1),
+        ({"action": "/submissions"}, 3),
+        ({"outcome": "refused"}, 2),
+        ({"since": "2100-01-01T00:00:00Z"}, 0),
+        ({"until": "2100-01-01T00:00:00Z", "outcome": ""}, 7),
+        ({"action": "100%"}, 0),
+    ],
+    ids=["benchmark", "name", "number", "action", "refused", "since", "until", "percent"],
+)
+def test_the_audit_is_narrowed(told: Site, query: dict[str, str], n_found: int) -> None:
+    """By benchmark, token, action, outcome and time."""
+    assert len(events(told, **query)) == n_found
+
+
+def test_the_audit_is_read_page_by_page(told: Site) -> None:
+    """Each page leads to the older ones, and the last one to none; what is added meanwhile moves nothing."""
+    found, address = [], "/audit.json?limit=4"
+    while address:
+        page = told.http.get(address, headers=told.auth("admin")).json()
+        found += [row["id"] for row in page["rows"]]
+        address = page["older"]
+
+    assert found == sorted(found, reverse=True) == [row["id"] for row in events(told)]
+
+
+def test_the_audit_is_a_page_and_a_csv(told: Site) -> None:
+    """The same rows; neither is kept by a cache."""
+    page, exported = (told.http.get(f"/audit{ending}", headers=told.auth("admin")) for ending in ("", ".csv"))
+
+    assert page.text.count("<tr") == 1 + len(events(told))
+    assert [row["id"] for row in csv.DictReader(io.StringIO(exported.text))] == [str(e["id"]) for e in events(told)]
+    assert {answer.headers["cache-control"] for answer in (page, exported)} == {"no-store"}
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "DELETE FROM audit_event",
+        "TRUNCATE audit_event",
+        "UPDATE audit_event SET reason = 'another'",
+        "UPDATE audit_event SET address = NULL",
+        "UPDATE audit_event SET address = 'another'",
+        "UPDATE audit_event SET token_id = NULL, address = NULL, address_until = now() - interval '1 day'",
+    ],
+)
+def test_the_database_refuses_to_change_the_audit(told: Site, tampering: str) -> None:
+    """Not a row, not a field, and no address before its time."""
+    with pytest.raises(DBAPIError, match="is a record"), told.sessions.begin() as session:
+        session.execute(text(tampering))
+
+
+def test_an_address_is_erased_when_its_time_is_over(told: Site) -> None:
+    """By the sweep, and nothing else of the event."""
+    with told.sessions.begin() as session:
+        session.execute(
+            text(
+                "INSERT INTO audit_event (action, subject, address, address_until)"
+                " VALUES ('old', '', '192.0.2.1', now() - interval '1 second')"
+            )
+        )
+    before = events(told)
+    sweep(told.sessions, QueuedJobs())
+
+    assert before[0]["address"] == "192.0.2.1"
+    assert events(told) == [{**before[0], "address": None}, *before[1:]]
