@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli import stewards
+from app.cli import drafts, stewards
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.kinds.parse import parse_manifest
@@ -23,6 +23,7 @@ ManifestFile = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     group = typer.Typer(no_args_is_help=True, help="Create benchmarks and add versions of their manifests.")
+    drafts.register(group)
     group.command("create")(create)
     group.command("update")(update)
     group.command("labels")(put_labels)

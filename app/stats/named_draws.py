@@ -141,3 +141,23 @@ def nested_sums(
         weights *= named_weights(clusters, n_rows, first=start)[:, cluster[of_value]]
         sums[start : start + n_rows] = np.add.reduceat(weights, begins, axis=1)
     return sums
+
+
+def unit_sums(units: Keys, place: IntArray, n_resamples: int) -> FloatArray:
+    """Return the weight of each distinct value, [n_resamples, n_distinct], of units that hold one value each.
+
+    `units` are the keys [n_units], `place` the position of each unit's value, [n_units]. A cluster of one item has no
+    level below it: a second weight would count its variance three times.
+    Raises InvalidArgument for arrays of other lengths.
+    Source: Rubin 1981.
+
+    >>> unit_sums(unit_keys(1, [("a",), ("b",)]), np.array([0, 1]), 3).shape
+    (3, 2)
+    """
+    require_shape("units", units, "[n_units]")
+    require_shape("place", place, len(units))
+    require_integers("place", place, low=0)
+    of_value = np.argsort(place, kind="stable")
+    begins = np.searchsorted(place[of_value], np.arange(int(place.max()) + 1))
+    batches = NamedResamples(units[of_value], n_resamples).batches()
+    return np.concatenate([np.add.reduceat(weights, begins, axis=1) for weights in batches])

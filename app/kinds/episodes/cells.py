@@ -56,13 +56,13 @@ class EpisodeCells:
         """Say whether the episode has a cell at the dotted path."""
         return self._at(path) is not None
 
-    def entrant(self) -> str | None:
-        """Return the entrant: the form field's or the bundle's, else the column entrant."""
-        name = self._source.entrant or self._at("entrant")
+    def entrant(self, column: str) -> str | None:
+        """Return the entrant: the form field's or the bundle's, else that of its column."""
+        name = self._source.entrant or self._at(column)
         if name is None:
-            self.refuse("no entrant; send the form field entrant, or a column entrant", "entrant")
+            self.refuse(f"no entrant; send the form field entrant, or a column {column}", column)
             return None
-        return self._named(name, "entrant")
+        return self._named(name, column)
 
     def task(self, path: str | None, known: Sequence[str] | None) -> str | None:
         """Return the task: the declared column's, else the bundle's, else the only one there is."""
@@ -98,12 +98,14 @@ class EpisodeCells:
             return None
         return named
 
-    def seed(self) -> int | None:
-        """Return the seed, a whole number that the file's name agrees with."""
-        seed = self._integer("seed")
+    def seed(self, column: str | None) -> int | None:
+        """Return the seed, a whole number that the file's name agrees with; 0 where there are no seeds."""
+        if column is None:
+            return 0
+        seed = self._integer(column)
         promised = self._source.seed
         if seed is not None and promised is not None and seed != promised:
-            self.refuse(f"the file is of seed {promised}", "seed", seed)
+            self.refuse(f"the file is of seed {promised}", column, seed)
             return None
         return seed
 

@@ -21,7 +21,8 @@ def example(manifest: Manifest) -> UploadExample:
 
 def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
     where = part_of(manifest, EpisodesPart).where
-    yield ColumnUse("seed", "the seed, a whole number", "0")
+    if where.seed is not None:
+        yield ColumnUse(where.seed, "the seed, a whole number", "0")
     if where.task is not None:
         yield ColumnUse(where.task, "the task", first_task(manifest))
     if where.condition_paths:

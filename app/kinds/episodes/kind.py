@@ -17,15 +17,15 @@ from app.kinds.episodes.rules import check_prereg_episodes
 from app.kinds.episodes.score_rules import check_scores_present
 from app.kinds.episodes.summary import summarise
 from app.kinds.episodes.tables import further_tables
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Manifest, part_of
 
 
 def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
-    del manifest
+    has_seeds = part_of(manifest, EpisodesPart).where.seed is not None
     return EvidenceWords(
-        resampled="seeds, and over episodes within them",
-        too_few="clusters",
-        units="seeds",
+        resampled="seeds, and over episodes within them" if has_seeds else "items",
+        too_few="clusters" if has_seeds else "items",
+        units="seeds" if has_seeds else "items",
         failed=f"Episodes without a score of {spec.ranked}",
         cells="episodes in each task, condition and seed",
         has_statistics=True,

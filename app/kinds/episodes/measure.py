@@ -26,8 +26,10 @@ from app.kinds.episodes.calibrated import (
 from app.kinds.episodes.gaps import gap_of
 from app.kinds.episodes.grid import hold_against_grid
 from app.kinds.episodes.named_scores import DrawnScore, average_intervals, averaged, draw_by_name
+from app.kinds.episodes.part import EpisodesPart
 from app.kinds.episodes.quantiles import quantile_rows
-from app.manifest.manifest import Manifest, Metric
+from app.kinds.episodes.units import items_as_units
+from app.manifest.manifest import Manifest, Metric, part_of
 from app.stats.aggregate import (
     Aggregate,
     Interval,
@@ -54,7 +56,10 @@ AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
     """Return every metric of one entrant, averaged over tasks, with what it is made of."""
     held = hold_against_grid(manifest, spec, evidence)
-    rows = BoardRows(manifest, spec, with_worst(manifest, held.counted))
+    counted = with_worst(manifest, held.counted)
+    if part_of(manifest, EpisodesPart).where.seed is None:
+        counted = items_as_units(counted)
+    rows = BoardRows(manifest, spec, counted)
     episodes = _Episodes(manifest, spec, evidence.entrant, rows, held.delivered)
     estimates: dict[str, Estimate] = {}
     for metric in spec.metrics:

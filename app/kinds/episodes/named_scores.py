@@ -16,7 +16,7 @@ from app.manifest.manifest import Uncertainty
 from app.stats.aggregate import Interval, weighted_trimmed_mean
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
-from app.stats.named_draws import nested_sums, unit_keys
+from app.stats.named_draws import nested_sums, unit_keys, unit_sums
 from app.values.scores import ScoreTable
 
 TRIMMED = 0.25
@@ -35,7 +35,7 @@ def draw_by_name(
 ) -> DrawnScore | None:
     """Return the replicates of a metric over some rows, those without a value left out; None with fewer than two seeds.
 
-    The seed of a task and condition is weighed, then its episodes.
+    The seed of a task and condition is weighed, then its episodes; seeds of one episode each are weighed once.
     """
     values = scores.value(metric)
     rows = rows[~np.isnan(values[rows])]
@@ -51,13 +51,13 @@ def draw_by_name(
     # In the order of their keys, so that the order of an upload does not even change the rounding of sums.
     keys = unit_keys(drawn.rng_seed, items)
     order = np.argsort(keys, kind="stable")
-    weights = nested_sums(
-        unit_keys(drawn.rng_seed, names),
-        keys[order],
-        np.array([place[name] for name in clusters])[order],
-        of_value.reshape(-1)[order],
-        drawn.n_resamples,
-    )
+    of_value = of_value.reshape(-1)[order]
+    cluster = np.array([place[name] for name in clusters])[order]
+    if len(names) == len(rows):
+        weights = unit_sums(unit_keys(drawn.rng_seed, names)[cluster], of_value, drawn.n_resamples)
+    else:
+        seeds = unit_keys(drawn.rng_seed, names)
+        weights = nested_sums(seeds, keys[order], cluster, of_value, drawn.n_resamples)
     cut = int(len(rows) * TRIMMED) / len(rows) if statistic == "iqm" else 0.0
     n_seeds = len(set(scores.seed[rows].tolist()))
     return DrawnScore(weighted_trimmed_mean(distinct, weights, cut), Precision.of_units(n_seeds))

@@ -13,9 +13,13 @@ class Episodes(Part):
     """Where an episode says its condition and which columns tell its repetitions apart.
 
     A dotted name reads a nested object: `metadata.member`. Of several names for the condition an episode has one.
-    Without `condition` every episode has the same one. `boolean` are metrics whose cells are true or false and no
-    number between, as `success` is in every file of CHAMBER.
+    Without `condition` every episode has the same one. `entrant` and `seed` are the columns of these names where
+    nothing else is said; with `seed: null` there are no seeds, and intervals rest on items. `boolean` are metrics whose
+    cells are true or false and no number between, as `success` is in every file of CHAMBER.
     """
+
+    entrant: ColumnName = "entrant"
+    seed: ColumnName | None = "seed"
 
     condition: ColumnName | Annotated[list[ColumnName], Field(min_length=1, max_length=10)] | None = (
         "metadata.condition"

@@ -72,7 +72,7 @@ class EpisodeRows:
             self.columns.update(islice(cells, MAX_SHOWN_COLUMNS))
         cell = EpisodeCells(source, row, cells, self._findings)
         names = self._names(cell)
-        seed = cell.seed()
+        seed = cell.seed(self._where.seed)
         item = cell.item(self._where.item)
         values = [self._value(cell, name, metric) for name, metric in self._metrics.items()]
         if names is None or seed is None or item is None:
@@ -108,7 +108,7 @@ class EpisodeRows:
         )
 
     def _names(self, cell: "EpisodeCells") -> tuple[str, str, str | None] | None:
-        entrant = cell.entrant()
+        entrant = cell.entrant(self._where.entrant)
         task = cell.task(self._where.task, self._tasks)
         condition = cell.condition(self._where.condition_paths, self._where.conditions)
         return None if entrant is None or task is None or condition is None else (entrant, task, condition or None)

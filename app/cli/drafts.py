@@ -1,0 +1,133 @@
+"""`plumbline benchmark init` and `preview`: a manifest out of results, and its boards in the browser; no server."""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.folders import zipped_folders
+from app.cli.output import note, say, show_error
+from app.cli.preview import serve_preview
+from app.config import Settings
+from app.drafting.draft import Draft, Wishes, draft_manifest
+from app.drafting.roles import Roles
+from app.drafting.sheet import Sheet, read_sheet
+from app.errors import FieldRejected, Problem, Rejected
+from app.files.uploads import Limits, Upload
+from app.jobs.offline import OfflineBenchmark, OfflineSubmission
+from app.kinds.parse import parse_manifest
+from app.kinds.reader import read_evidence
+from app.values.table import Table
+
+Results = Annotated[
+    list[Path], typer.Argument(exists=True, readable=True, help="Results: csv, json, jsonl, zip; or folders of them.")
+]
+Manifest = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The manifest.")]
+Columns = Annotated[list[str] | None, typer.Option(help="A column of this role; may be repeated.")]
+Column = Annotated[str | None, typer.Option(help="The column of this role, where its name does not say it.")]
+Entrant = Annotated[str | None, typer.Option("--name", help="The entrant, where the rows do not name it.")]
+REFUSED = 2
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands to `plumbline benchmark`."""
+    group.command("init")(init)
+    group.command("preview")(preview)
+
+
+def init(
+    results: Results,
+    *,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("manifest.yaml"),
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    slug: Annotated[str | None, typer.Option(help="The benchmark's slug; default: from the file's name.")] = None,
+    title: Annotated[str | None, typer.Option(help="The benchmark's title.")] = None,
+    entrant: Column = None,
+    task: Column = None,
+    condition: Column = None,
+    seed: Column = None,
+    item: Columns = None,
+    metric: Columns = None,
+    maximize: Annotated[list[str] | None, typer.Option(help="A metric that is better when higher.")] = None,
+    minimize: Annotated[list[str] | None, typer.Option(help="A metric that is better when lower.")] = None,
+    name: Entrant = None,
+    show_preview: Annotated[bool, typer.Option("--preview", help="Show the boards in the browser.")] = False,
+) -> None:
+    """Draft a manifest from results: a table, or what a harness wrote. No server is needed, and nothing is sent.
+
+    What the results do not say is asked in a terminal; elsewhere it stays as TODO, which `benchmark check` names.
+    """
+    if output.exists() and not force:
+        problem = Problem("there is such a file; --force writes over it, -o writes another", file=str(output))
+        raise FieldRejected("Nothing was written.", [problem])
+    roles = Roles(entrant, task, condition, seed, tuple(item or ()), tuple(metric or ()))
+    directions = {**dict.fromkeys(maximize or (), "maximize"), **dict.fromkeys(minimize or (), "minimize")}
+    draft = draft_manifest(look_at(results), results[0].stem, Wishes(slug, title, roles, directions), _ask)
+    output.write_text(draft.text, "utf-8")
+    say(f"Wrote {output}.")
+    if _tell(draft, output, results) and show_preview:
+        preview(output, results, name=name)
+
+
+def look_at(results: Sequence[Path]) -> Sheet:
+    """Return results as a sheet. Raises EvidenceRejected where they are no table."""
+    limits = Limits.from_settings(Settings())
+    with zipped_folders(results) as files, tempfile.TemporaryDirectory(prefix="plumbline-draft-") as folder:
+        return read_sheet(files, Path(folder), limits)
+
+
+def _ask(question: str, answers: Sequence[str]) -> str | None:
+    """Ask in a terminal; where there is none nobody can answer."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    note(question, style="bold")
+    for at, answer in enumerate(answers, start=1):
+        note(f"  {at}  {answer}")
+    chosen = 0
+    while not 1 <= chosen <= len(answers):
+        chosen = typer.prompt(f"A number from 1 to {len(answers)}", type=int, err=True)
+    return answers[chosen - 1]
+
+
+def _tell(draft: Draft, output: Path, results: Sequence[Path]) -> bool:
+    """Say what comes next, and whether the manifest is one already."""
+    if draft.n_missing:
+        note(f"{draft.n_missing} answers are missing: `plumbline benchmark check {output}` names them.")
+        return False
+    try:
+        slug = parse_manifest(draft.text.encode()).slug
+    except Rejected as error:
+        show_error(error)
+        return False
+    files = " ".join(map(str, results))
+    note(f"Then: plumbline benchmark check {output}, plumbline benchmark create {output},")
+    note(f"      plumbline submit {slug} {files}")
+    return True
+
+
+def preview(
+    manifest: Manifest,
+    results: Results,
+    *,
+    name: Entrant = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
+) -> None:
+    """Show the boards that results would give, in the browser. They are computed here; nothing is stored or sent."""
+    declared = parse_manifest(manifest.read_bytes())
+    tables = compute_boards(manifest, results, name)
+    serve_preview(declared, tables, open_browser=browser)
+
+
+def compute_boards(manifest: Path, results: Sequence[Path], name: str | None) -> list[Table]:
+    """Return the tables of one submission of results. Raises EvidenceRejected as a server would."""
+    declared = parse_manifest(manifest.read_bytes())
+    with zipped_folders(results) as files:
+        uploads = [Upload(path.name, path) for path in files]
+        read = read_evidence(declared, uploads, name, Limits.from_settings(Settings()))
+    for warning in read.warnings:
+        note(f"Note: {warning.file or ''} {warning.column or ''}: {warning.message}")
+    submission = OfflineSubmission(1, read.scores, read.predictions)
+    return OfflineBenchmark(declared, [submission], described=read.facts.described).tables()

@@ -1,0 +1,246 @@
+"""A commented manifest of a benchmark that a table of results could be evidence of.
+
+Called by `plumbline benchmark init`. What the table does not say is asked, or stays as TODO, which no check passes.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from app.drafting import boards, grid
+from app.drafting.metrics import MetricGuess, guess_metric
+from app.drafting.roles import Roles, guess_roles, task_groups
+from app.drafting.sheet import Sheet
+from app.drafting.words import LONG_NAME, LONG_VALUE, plain
+from app.drafting.written import TODO, commented, flow_list, number, scalar, such_as
+from app.errors import EvidenceRejected, Problem
+from app.names import SLUG_PATTERN
+
+Ask = Callable[[str, Sequence[str]], str | None]
+"""Asks a question with its possible answers; None where nobody can answer."""
+
+NO_COLUMN = "(none)"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What whoever drafts has said already: columns by role, and the direction of metrics by their columns."""
+
+    slug: str | None = None
+    title: str | None = None
+    roles: Roles = field(default_factory=Roles)
+    directions: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A manifest as text, what it takes columns to be, and how many answers are missing."""
+
+    text: str
+    roles: Roles
+    n_missing: int
+
+
+def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
+    """Return the manifest of a sheet. Raises EvidenceRejected for a table that no kind of evidence is."""
+    _refuse_long_form(sheet)
+    roles = _asked(sheet, guess_roles(sheet, _given(sheet, wishes)), ask)
+    if not roles.metrics:
+        found = ", ".join(list(sheet.columns)[:20])
+        problem = Problem(f"no column holds numbers that could be a metric; the file has {found}", column="metrics")
+        raise EvidenceRejected("There is nothing to rank by.", [problem])
+    metrics = _metrics(sheet, roles, wishes, ask)
+    text = "\n".join(_Writer(sheet, roles, metrics, _slug(wishes, stem), wishes.title or _title(stem)).lines()) + "\n"
+    n_missing = sum(TODO in line.partition("#")[0] for line in text.splitlines())
+    return Draft(text, roles, n_missing)
+
+
+def _given(sheet: Sheet, wishes: Wishes) -> Roles:
+    fixed = {name: value for name, value in sheet.roles.items() if name in Roles.__dataclass_fields__}
+    wished = {name: value for name, value in vars(wishes.roles).items() if value}
+    unknown = [name for role in wished.values() for name in (role if isinstance(role, tuple) else (role,))
+               if name not in sheet.columns]  # fmt: skip
+    if unknown:
+        found = ", ".join(list(sheet.columns)[:20])
+        problems = [Problem(f"no column of this name; the file has {found}", column=name) for name in unknown]
+        raise EvidenceRejected("The file lacks a column that was named.", problems)
+    return Roles(**{**fixed, **wished})
+
+
+def _refuse_long_form(sheet: Sheet) -> None:
+    names = {plain(name): name for name in sheet.columns}
+    name = next((names[each] for each in names if each in LONG_NAME), None)
+    value = next((names[each] for each in names if each in LONG_VALUE), None)
+    if name is not None and value is not None and sheet.columns[name].numbers is None:
+        message = (
+            f"a row holds one metric ({such_as(sheet.columns[name].words)}), and its value is in {value}; plumbline "
+            "reads a column for each metric: pivot the table, in pandas "
+            f"df.pivot_table(index=…, columns='{name}', values='{value}')"
+        )
+        raise EvidenceRejected("The table is in the long form.", [Problem(message, sheet.files[0], column=name)])
+
+
+def _asked(sheet: Sheet, roles: Roles, ask: Ask) -> Roles:
+    """Return the roles with answers in place of what could not be guessed."""
+    names = [name for name in sheet.columns if name not in roles.metrics]
+    if roles.entrant is None and "entrant" not in sheet.roles:
+        answer = ask("Which column names who is compared (the model, the system)?", [*names, NO_COLUMN])
+        roles = _again(sheet, roles, entrant=answer)
+    if roles.task is None and "task" not in sheet.roles:
+        answer = ask("Which column names the task (the data set, the workload)?", [*names, NO_COLUMN])
+        roles = _again(sheet, roles, task=answer)
+    if roles.n_repeated:
+        question = f"{roles.n_repeated:,} rows repeat {', '.join(roles.names)}. Which column tells them apart?"
+        answer = ask(question, [name for name in sheet.columns if name not in roles.names])
+        roles = _again(sheet, roles, item=None if answer is None else (*roles.item, answer))
+    return roles
+
+
+def _again(sheet: Sheet, roles: Roles, **answer: object) -> Roles:
+    said = {name: value for name, value in answer.items() if value is not None and value != NO_COLUMN}
+    kept = replace(roles, metrics=(), groups=(), recorded=(), **said)  # type: ignore[arg-type]
+    return guess_roles(sheet, kept) if said else roles
+
+
+def _metrics(sheet: Sheet, roles: Roles, wishes: Wishes, ask: Ask) -> list[MetricGuess]:
+    found: list[MetricGuess] = []
+    for name in roles.metrics:
+        said = {**sheet.roles.get("directions", {}), **(wishes.directions or {})}.get(name)
+        guess = guess_metric(sheet.columns[name], {each.name for each in found}, said)
+        if guess.direction is None:
+            low, high = guess.observed
+            question = f"Which way is {name} better (it goes from {low:g} to {high:g})?"
+            guess = replace(guess, direction=ask(question, ["maximize", "minimize"]))
+        found.append(guess)
+    return found
+
+
+def _slug(wishes: Wishes, stem: str) -> str:
+    made = re.sub(r"[^a-z0-9]+", "-", (wishes.slug or stem).lower()).strip("-")[:63].strip("-")
+    return made if re.fullmatch(SLUG_PATTERN, made) else "my-benchmark"
+
+
+def _title(stem: str) -> str:
+    return re.sub(r"[_-]+", " ", stem).strip()[:200] or "My benchmark"
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """One manifest on its way to text."""
+
+    sheet: Sheet
+    roles: Roles
+    metrics: Sequence[MetricGuess]
+    slug: str
+    title: str
+
+    def lines(self) -> list[str]:
+        """Return every line of it."""
+        kind = "episodes" if self.roles.has_items or self.roles.n_repeated else "evaluation_summary"
+        what = "a row per item" if kind == "episodes" else "a row per entrant and task"
+        return [
+            *self._head(),
+            "schema_version: 1",
+            commented(f"slug: {self.slug}", "the address of the benchmark, for ever"),
+            f"title: {scalar(self.title)}",
+            commented(f"description: {scalar(self.sheet.about or '')}", "Markdown: what is measured, by whom, how"),
+            commented(f"evidence: {kind}", what),
+            "",
+            *(self._episodes() if kind == "episodes" else self._columns()),
+            "",
+            "metrics:",
+            *[line for metric in self.metrics for line in self._metric(metric)],
+            "",
+            *self._tasks(),
+            *(grid.grid_lines(self.sheet, self.roles) if kind == "episodes" else []),
+            "",
+            "admission:",
+            commented("  prereg: optional", "required: every run is registered before it is made, and is held to it"),
+            "",
+            "leaderboards:",
+            *boards.board_lines(self.sheet, self.roles, self.metrics, kind),
+        ]
+
+    def _head(self) -> list[str]:
+        counts = f"{self.sheet.n_rows:,} rows of {', '.join(self.sheet.files[:3])}"
+        return [
+            f"# Drafted by `plumbline benchmark init` from {counts}.",
+            "# Read it, change what is wrong, then `plumbline benchmark check` it: that names every TODO.",
+        ]
+
+    def _column(self, key: str, column: str | None, what: str, why: str) -> str:
+        if column is None:
+            return commented(f"  {key}: {TODO}", why)
+        return commented(f"  {key}: {scalar(column)}", f"{what}: {such_as(self.sheet.columns[column].words)}")
+
+    def _columns(self) -> list[str]:
+        roles = self.roles
+        lines = [
+            "columns:",
+            self._column("entrant", roles.entrant, "who is compared", "which column names who is compared?"),
+            self._column("task", roles.task, "what they are compared on", "which column names the task?"),
+        ]
+        if roles.recorded:
+            listed = flow_list(roles.recorded, "    ")
+            lines.append(commented(f"  recorded: {listed}", "kept and shown, never computed with"))
+        return lines
+
+    def _episodes(self) -> list[str]:
+        roles = self.roles
+        lines = ["episodes:"]
+        lines += [self._column("entrant", roles.entrant, "who is compared", "which column names who is compared?")]
+        lines += [self._column("task", roles.task, "the task", "")] if roles.task is not None else []
+        lines += [self._seed_line(), self._item_line()]
+        if roles.condition is None:
+            lines.append(commented("  condition: null", "every item is run once, under one condition"))
+        else:
+            lines.append(self._column("condition", roles.condition, "the condition", ""))
+        return lines
+
+    def _seed_line(self) -> str:
+        if self.roles.seed is None:
+            return commented("  seed: null", "no seeds: intervals rest on items")
+        why = "intervals rest on seeds, then on items within them"
+        return commented(f"  seed: {scalar(self.roles.seed)}", why)
+
+    def _item_line(self) -> str:
+        if self.roles.n_repeated:
+            return commented(
+                f"  item: [{TODO}]", f"{self.roles.n_repeated:,} rows repeat: which column tells them apart?"
+            )
+        item = self.roles.item or (self.roles.seed or "",)
+        return commented(f"  item: {flow_list(item, '    ')}", "what tells the rows of one seed and task apart")
+
+    def _metric(self, metric: MetricGuess) -> list[str]:
+        low, high = metric.observed
+        lines = [f"  {metric.name}:"]
+        if metric.column != metric.name:
+            lines.append(f"    from: {scalar(metric.column)}")
+        if metric.direction is None:
+            lines.append(commented(f"    direction: {TODO}", "maximize or minimize?"))
+        else:
+            lines.append(f"    direction: {metric.direction}")
+        ends = [(key, end) for key, end in (("min", metric.low), ("max", metric.high)) if end is not None]
+        for at, (key, end) in enumerate(ends):
+            line = f"    {key}: {number(end)}"
+            told = f"found {low:g} to {high:g} ({metric.why}); what is outside is refused"
+            lines.append(line if at else commented(line, told))
+        return [*lines, *([f"    unit: {scalar(metric.unit)}"] if metric.unit else [])]
+
+    def _tasks(self) -> list[str]:
+        if self.roles.task is None:
+            return [commented("tasks: [{id: all}]", "one task: no column names another")]
+        names = sorted(self.sheet.columns[self.roles.task].words)
+        groups = dict(task_groups(self.sheet, self.roles))
+        where = {task: {name: of[task] for name, of in groups.items()} for task in names}
+        return [
+            "# A closed list is the grid: what an entrant lacks counts against it. `{open: true}` takes any task.",
+            "tasks:",
+            *[f"  - {{id: {scalar(task)}{_where(where[task])}}}" for task in names],
+        ]
+
+
+def _where(columns: Mapping[str, str]) -> str:
+    if not columns:
+        return ""
+    return ", where: {" + ", ".join(f"{scalar(name)}: {scalar(value)}" for name, value in columns.items()) + "}"

@@ -1,0 +1,157 @@
+"""A table of results as it is looked at before there is a manifest: every column as text, from one file or several.
+
+Called by `app.drafting.draft`. Files are unpacked within the limits of an upload, by the code that reads uploads.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.errors import EvidenceRejected, Problem
+from app.files.findings import Findings
+from app.files.number_cells import read_numbers
+from app.files.tables import open_table
+from app.files.uploads import TABLE_SUFFIXES, Limits, ReceivedFile, Unpacking, Upload
+from app.stats.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class SheetColumn:
+    """One column: its name and its cells, a pyarrow array of text with null where a cell is empty."""
+
+    name: str
+    cells: Any
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The distinct texts, in the order of their first rows."""
+        return [word for word in self._coded.dictionary.to_pylist() if word is not None]
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """Which word each row has; -1 where its cell is empty."""
+        codes: IntArray = np.asarray(self._coded.indices.fill_null(-1)).astype(np.int64)
+        return codes
+
+    @cached_property
+    def _coded(self) -> Any:
+        return pc.dictionary_encode(self.cells)
+
+    @property
+    def n_empty(self) -> int:
+        """How many cells are empty."""
+        return int(self.cells.null_count)
+
+    @cached_property
+    def numbers(self) -> FloatArray | None:
+        """The cells as numbers, NaN where empty; None where any is text, or nothing is there."""
+        found = read_numbers(self.cells)
+        is_number = not found.is_text.any() and not found.empty.all()
+        return found.values if is_number else None
+
+    @property
+    def finite(self) -> FloatArray:
+        """The numbers that are there; none where the column is text."""
+        if self.numbers is None:
+            return np.zeros(0)
+        return self.numbers[np.isfinite(self.numbers)]
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether every number is a whole one."""
+        return bool(len(self.finite)) and bool((self.finite == np.round(self.finite)).all())
+
+    @property
+    def is_flag(self) -> bool:
+        """Say whether every cell is true or false."""
+        return bool(self.words) and {word.lower() for word in self.words} <= {"true", "false"}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The columns of a table; of a harness's output `about` says what it is, and `roles` what its columns are."""
+
+    columns: Mapping[str, SheetColumn]
+    n_rows: int
+    files: tuple[str, ...]
+    roles: Mapping[str, Any] = field(default_factory=dict)
+    about: str = ""
+
+    def keys(self, names: Sequence[str]) -> IntArray:
+        """Return a number for each row that two rows share where they have the same words in some columns."""
+        key = np.zeros(self.n_rows, dtype=np.int64)
+        for name in names:
+            column = self.columns[name]
+            _, key = np.unique(key * (len(column.words) + 1) + column.codes + 1, return_inverse=True)
+        return key.reshape(-1)
+
+    def n_distinct(self, names: Sequence[str]) -> int:
+        """Return how many different rows there are in some columns."""
+        return len(np.unique(self.keys(names)))
+
+
+def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> Sheet:
+    """Read tables with one header. Raises EvidenceRejected with every problem, TooLarge beyond a limit."""
+    findings = Findings()
+    unpacking = Unpacking(limits, folder, findings, TABLE_SUFFIXES)
+    unpacking.take_all([Upload(path.name, path) for path in paths])
+    sheets = [sheet for file in unpacking.files if (sheet := _read(file, findings, limits)) is not None]
+    findings.raise_if_any([record.name for record in unpacking.records])
+    return _joined(sheets)
+
+
+def sheet_of_records(
+    records: Sequence[Mapping[str, Any]], files: Sequence[str], roles: Mapping[str, Any], about: str
+) -> Sheet:
+    """Return the rows that a harness's files hold as a sheet of text."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = {name: SheetColumn(name, pa.array([_text(r.get(name)) for r in records], pa.string())) for name in names}
+    return Sheet(columns, len(records), tuple(files), roles, about)
+
+
+def _text(cell: Any) -> str | None:
+    if cell is None:
+        return None
+    return repr(cell) if isinstance(cell, float) else str(cell)
+
+
+def _read(file: ReceivedFile, findings: Findings, limits: Limits) -> Sheet | None:
+    table = open_table(file, findings, [], limits.max_rows)
+    if table is None:
+        return None
+    parts: dict[str, list[Any]] = {name: [] for name in table.header}
+    n_rows = 0
+    for block in table.blocks(table.header):
+        n_rows += len(block)
+        for name in table.header:
+            parts[name].append(block.columns[name])
+    if not n_rows:
+        findings.add(Problem("the file contains no rows", file=file.name))
+        return None
+    columns = {name: SheetColumn(name, _concat(chunks)) for name, chunks in parts.items()}
+    return Sheet(columns, n_rows, (file.name,))
+
+
+def _concat(chunks: Sequence[Any]) -> Any:
+    plain = [chunk.combine_chunks() if isinstance(chunk, pa.ChunkedArray) else chunk for chunk in chunks]
+    return pa.concat_arrays([pc.cast(chunk, pa.string()) for chunk in plain])
+
+
+def _joined(sheets: Sequence[Sheet]) -> Sheet:
+    if not sheets:
+        raise EvidenceRejected("There is no table to look at.", [Problem("no table was given", column="files")])
+    names = list(dict.fromkeys(name for sheet in sheets for name in sheet.columns))
+    columns = {name: SheetColumn(name, pa.concat_arrays([_column(sheet, name) for sheet in sheets])) for name in names}
+    n_rows = sum(sheet.n_rows for sheet in sheets)
+    return Sheet(columns, n_rows, tuple(file for sheet in sheets for file in sheet.files))
+
+
+def _column(sheet: Sheet, name: str) -> Any:
+    column = sheet.columns.get(name)
+    return pa.nulls(sheet.n_rows, pa.string()) if column is None else column.cells

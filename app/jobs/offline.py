@@ -1,0 +1,133 @@
+"""The boards of a benchmark computed on one's own machine: evidence in memory in place of a database.
+
+Called by the command line, to preview a benchmark that no server has and to recompute an exported snapshot. Rows take
+the same way as on a server, through the blocks that it stores, so the numbers are the same to the digit.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from app.boards.measured import EntrantEvidence, Measurement
+from app.jobs.boards import BoardInputs, LeftOut, compute_tables
+from app.kinds.contract import Described
+from app.kinds.known import kind_of, measured_evidence
+from app.manifest.manifest import Leaderboard, Manifest
+from app.store.assembly import STRATUM, by_entrant, by_upload
+from app.store.evidence import Stood, blocks_of
+from app.store.inputs import Standing
+from app.values.predictions import Labels, PredictionBlock
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Table
+
+
+@dataclass(frozen=True)
+class OfflineSubmission:
+    """The evidence of one submission, its rows in the order of their upload."""
+
+    number: int
+    scores: ScoreTable
+    predictions: Sequence[PredictionBlock] = ()
+
+
+@dataclass(frozen=True)
+class OfflineBenchmark:
+    """A manifest and the submissions that stand; `tasks` says of an entrant in one which of its tasks count."""
+
+    manifest: Manifest
+    submissions: Sequence[OfflineSubmission]
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    described: Described = field(default_factory=dict)
+    standing: Mapping[tuple[int, str], Sequence[str] | None] | None = None
+
+    def tables(self) -> list[Table]:
+        """Compute every table; what cannot be computed says so in its place, as on a server."""
+        return compute_tables(self.manifest, _Rows(self).inputs())
+
+
+class _Rows:
+    """The blocks of every entrant, under numbers that stand for the names as those of a database do."""
+
+    def __init__(self, benchmark: OfflineBenchmark) -> None:
+        self._benchmark = benchmark
+        self._manifest = benchmark.manifest
+        tables = [submission.scores for submission in benchmark.submissions]
+        self._entrants = _numbered(table.entrant for table in tables)
+        self._tasks = _numbered(table.task for table in tables)
+        self._stood = [stood for submission in benchmark.submissions for stood in self._blocks(submission)]
+        self._strata = {self._tasks[task]: about for table in tables for task, about in _strata(table).items()}
+
+    def inputs(self) -> BoardInputs:
+        """Return what boards are computed from."""
+        standings = [
+            Standing(s.entrant_id, s.entrant, s.submission, "", None)
+            for s in sorted(self._stood, key=lambda s: (s.entrant, s.submission))
+        ]
+        return BoardInputs(standings, self._scores, self._measure, lambda: self._benchmark.described)
+
+    def _blocks(self, submission: OfflineSubmission) -> list[Stood]:
+        scores = submission.scores
+        recorded = {name: coded for name, coded in scores.recorded.items() if name != STRATUM}
+        plain = ScoreTable(**{**vars(scores), "recorded": recorded, "traits": None})
+        names = {number: name for name, number in self._entrants.items()}
+        found = blocks_of(plain, _codes(scores.entrant, self._entrants), _codes(scores.task, self._tasks))
+        return [
+            Stood(submission.number, number, names[number], block.of_tasks(self._counted(submission, names[number])))
+            for number, block in found
+            if self._stands(submission, names[number])
+        ]
+
+    def _stands(self, submission: OfflineSubmission, entrant: str) -> bool:
+        standing = self._benchmark.standing
+        return standing is None or (submission.number, entrant) in standing
+
+    def _counted(self, submission: OfflineSubmission, entrant: str) -> list[int] | None:
+        tasks = (self._benchmark.standing or {}).get((submission.number, entrant))
+        return None if tasks is None else [self._tasks[task] for task in tasks if task in self._tasks]
+
+    def _scores(self, left_out: LeftOut) -> ScoreTable:
+        kept = [stood for stood in self._stood if (stood.submission, stood.entrant_id) not in left_out]
+        rows = kind_of(self._manifest).rows
+        names = {number: name for name, number in self._tasks.items()}
+        if rows.form == "records":
+            return by_upload(kept, names, self._strata)
+        brought = {name for stood in kept for name in stood.block.columns}
+        beside = [name for name in rows.beside if name in brought]
+        return by_entrant(kept, names, [*self._manifest.metrics, *beside])
+
+    def _measure(self, spec: Leaderboard, left_out: LeftOut) -> list[Measurement]:
+        kept = [stood for stood in self._stood if (stood.submission, stood.entrant_id) not in left_out]
+        measure = measured_evidence(self._manifest).measure
+        entrants = sorted({stood.entrant for stood in kept})
+        return [measure(self._manifest, spec, self._evidence(name, kept)) for name in entrants]
+
+    def _evidence(self, entrant: str, kept: Sequence[Stood]) -> EntrantEvidence:
+        names = {number: name for name, number in self._tasks.items()}
+        scores = by_entrant([s for s in kept if s.entrant == entrant], names, list(self._manifest.metrics))
+        if kind_of(self._manifest).rows.form != "packed":
+            return EntrantEvidence(entrant, scores)
+        submissions = {stood.submission for stood in kept if stood.entrant == entrant}
+        packed = [block for submission in self._benchmark.submissions if submission.number in submissions
+                  for block in submission.predictions if block.entrant == entrant]  # fmt: skip
+        return EntrantEvidence(entrant, scores, packed, self._benchmark.labels)
+
+
+def _numbered(columns: Any) -> dict[str, int]:
+    words = dict.fromkeys(word for coded in columns for word in coded.words)
+    return {word: number for number, word in enumerate(words, start=1)}
+
+
+def _codes(coded: Coded, numbers: Mapping[str, int]) -> Any:
+    return np.array([numbers[word] for word in coded.words], dtype=np.int64)[coded.codes]
+
+
+def _strata(scores: ScoreTable) -> dict[str, Any]:
+    """Return the stratum that rows of series state of each task."""
+    stratum = scores.recorded.get(STRATUM)
+    if stratum is None:
+        return {}
+    found = zip(scores.task.to_list(), stratum.to_list(), strict=True)
+    return {task: json.loads(text) for task, text in dict(found).items() if task is not None and text is not None}

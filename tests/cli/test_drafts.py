@@ -1,0 +1,59 @@
+"""`plumbline benchmark init` and `preview` as they are run: a real process, and the pages that it serves."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from urllib.request import urlopen
+
+from app.cli.drafts import compute_boards
+from app.cli.preview import PreviewSite, make_server
+from app.kinds.parse import parse_manifest
+from tests.cases.drafts import latency_table
+
+
+def run(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run the command line in a folder."""
+    command = [sys.executable, "-m", "app.cli", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_init_writes_a_manifest_and_says_what_comes_next(tmp_path: Path) -> None:
+    """Without a server, and without a database."""
+    (tmp_path / "latency.csv").write_text(latency_table())
+    done = run("benchmark", "init", "latency.csv", folder=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "Wrote manifest.yaml.\n")
+    assert "plumbline submit latency latency.csv" in done.stderr
+    assert parse_manifest((tmp_path / "manifest.yaml").read_bytes()).slug == "latency"
+
+
+def test_init_writes_over_no_file_unless_it_is_told_to(tmp_path: Path) -> None:
+    """A manifest that somebody wrote is not lost."""
+    (tmp_path / "latency.csv").write_text(latency_table())
+    (tmp_path / "manifest.yaml").write_text("mine")
+    done = run("benchmark", "init", "latency.csv", folder=tmp_path)
+
+    assert done.returncode == 2
+    assert (tmp_path / "manifest.yaml").read_text() == "mine"
+
+
+def test_a_preview_serves_the_boards_that_a_server_would_publish(tmp_path: Path) -> None:
+    """Page, CSV and JSON of each table, and the style sheet that the page names."""
+    (tmp_path / "latency.csv").write_text(latency_table())
+    run("benchmark", "init", "latency.csv", folder=tmp_path)
+    tables = compute_boards(tmp_path / "manifest.yaml", [tmp_path / "latency.csv"], None)
+    site = PreviewSite(parse_manifest((tmp_path / "manifest.yaml").read_bytes()), tables)
+    with make_server(site) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        page, rows = (urlopen(f"{address}{site.home}{end}").read().decode() for end in ("", ".csv"))  # noqa: S310
+        server.shutdown()
+
+    assert "duckdb" in page
+    assert "Preview of latency" in page
+    assert [line.split(",")[:2] for line in rows.splitlines()[1:]] == [
+        ["1", "duckdb"],
+        ["2", "postgres"],
+        ["3", "sqlite"],
+    ]

@@ -1,0 +1,128 @@
+"""A manifest out of results: what is guessed, what is asked, and what is left to be answered."""
+
+from pathlib import Path
+
+import pytest
+
+from app.drafting.draft import Wishes, draft_manifest
+from app.drafting.metrics import metric_name
+from app.drafting.roles import Roles
+from app.drafting.sheet import read_sheet
+from app.drafting.words import tokens
+from app.errors import EvidenceRejected
+from app.kinds.parse import parse_manifest
+from tests.cases.drafts import LIMITS, MTEB, draft_of, latency_table, nobody
+
+
+def test_the_mteb_table_becomes_a_summary_with_its_41_tasks(tmp_path: Path) -> None:
+    """Models, tasks, task types, revisions and the score are told apart without a question."""
+    draft = draft_manifest(read_sheet([MTEB], tmp_path, LIMITS), "eng_v2", Wishes(), nobody)
+    manifest = parse_manifest(draft.text.encode())
+
+    assert draft.n_missing == 0
+    assert (draft.roles.entrant, draft.roles.task, draft.roles.metrics) == ("model", "task", ("main_score",))
+    assert len(manifest.task_ids() or ()) == 41
+    assert [board.method for board in manifest.leaderboards] == ["mean", "group_mean", "borda"]
+    assert (manifest.metrics["main_score"].direction, manifest.metrics["main_score"].min) == ("maximize", -1)
+
+
+def test_a_latency_table_is_minimized_from_zero_in_milliseconds(tmp_path: Path) -> None:
+    """The name says the direction and the unit; runs are the seeds and queries the items."""
+    draft = draft_of(latency_table(), tmp_path)
+    manifest = parse_manifest(draft.text.encode())
+    metric = manifest.metrics["latency_ms"]
+
+    assert (metric.direction, metric.min, metric.max, metric.unit) == ("minimize", 0, None, "ms")
+    assert (draft.roles.entrant, draft.roles.seed, draft.roles.item) == ("system", "run", ("query",))
+    assert manifest.grid is not None
+    assert (manifest.grid.seeds, len(manifest.grid.items or [])) == ([0, 1, 2, 3, 4], 8)  # type: ignore[arg-type]
+
+
+def test_a_direction_that_no_name_says_is_left_to_be_answered(tmp_path: Path) -> None:
+    """Numbers cannot say which way is better: a guess would turn a board upside down."""
+    draft = draft_of("model,task,zeta\na,t,1.5\nb,t,2.5\n", tmp_path)
+
+    assert draft.n_missing == 1
+    assert "    direction: TODO  # maximize or minimize?" in draft.text.splitlines()
+
+
+def test_a_question_that_is_answered_leaves_nothing_missing(tmp_path: Path) -> None:
+    """In a terminal whoever drafts is asked, and the answer stands in the manifest."""
+    draft = draft_of("model,task,zeta\na,t,1.5\nb,t,2.5\n", tmp_path, ask=lambda question, answers: "minimize")
+
+    assert draft.n_missing == 0
+    assert parse_manifest(draft.text.encode()).metrics["zeta"].direction == "minimize"
+
+
+def test_columns_and_directions_can_be_given(tmp_path: Path) -> None:
+    """What an option says is not guessed."""
+    wishes = Wishes(roles=Roles(entrant="who", task="what"), directions={"zeta": "maximize"})
+    draft = draft_of("who,what,zeta\na,t,1.5\nb,t,2.5\n", tmp_path, wishes)
+    manifest = parse_manifest(draft.text.encode())
+
+    assert draft.n_missing == 0
+    assert manifest.metrics["zeta"].direction == "maximize"
+
+
+def test_a_column_that_the_file_lacks_is_named_beside_those_that_it_has(tmp_path: Path) -> None:
+    """An option that names no column is an error, not a guess."""
+    with pytest.raises(EvidenceRejected) as refusal:
+        draft_of("model,task,acc\na,t,1\n", tmp_path, Wishes(roles=Roles(entrant="modell")))
+
+    assert [(p.column, p.message) for p in refusal.value.problems] == [
+        ("modell", "no column of this name; the file has model, task, acc")
+    ]
+
+
+def test_rows_that_nothing_tells_apart_are_asked_about(tmp_path: Path) -> None:
+    """Two rows of one entrant and task are no evidence until a column says what differs."""
+    draft = draft_of("model,task,acc\na,t,0.5\na,t,0.7\n", tmp_path)
+
+    assert "  item: [TODO]  # 1 rows repeat: which column tells them apart?" in draft.text.splitlines()
+
+
+def test_a_table_in_the_long_form_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    """A row for each metric would be read as one metric of mixed meaning."""
+    with pytest.raises(EvidenceRejected, match="long form") as refusal:
+        draft_of("model,task,metric,value\na,t,acc,0.5\na,t,f1,0.7\n", tmp_path)
+
+    assert "pivot" in refusal.value.problems[0].message
+
+
+def test_items_without_seeds_rest_their_intervals_on_items(tmp_path: Path) -> None:
+    """Questions of one model are units of their own."""
+    rows = [f"{m},{t},{i},{i % 2}" for m in "ab" for t in ("x", "y") for i in range(4)]
+    draft = draft_of("\n".join(["model,task,doc_id,acc", *rows]) + "\n", tmp_path)
+
+    assert "  seed: null  # no seeds: intervals rest on items" in draft.text.splitlines()
+    assert parse_manifest(draft.text.encode()).metrics["acc"].max == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["a: b", "yes", "0", "x, y", "[z]", "#1", "通义千问", 'q"uote', "EleutherAI/pythia-160m"]
+)
+def test_a_task_of_any_name_survives_the_writing(tmp_path: Path, name: str) -> None:
+    """Names are quoted where YAML would read them as something else."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    draft = draft_of(f"model,task,acc\na,{quoted},0.5\nb,{quoted},0.7\n", tmp_path)
+
+    assert parse_manifest(draft.text.encode()).task_ids() == (name,)
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        ("exact_match,strict-match", "exact_match.strict-match"),
+        ("acc,none", "acc"),
+        ("95th (ms)", "m95th_ms"),
+        ("准确率", "metric"),
+    ],
+)
+def test_a_column_of_any_name_becomes_a_metric_that_may_be_named(column: str, name: str) -> None:
+    """Metrics have narrower names than columns; `from` keeps the column's own."""
+    assert metric_name(column) == name
+
+
+def test_words_are_found_in_camel_case() -> None:
+    """Names of columns come in every style."""
+    assert tokens("p95LatencyMs") == ["p95", "latency", "ms"]

@@ -1,0 +1,33 @@
+"""Boards computed without a database are those of a server, to the digit."""
+
+from pathlib import Path
+
+from app.config import Settings
+from app.files.uploads import Limits, Upload
+from app.jobs.offline import OfflineBenchmark, OfflineSubmission
+from app.kinds.parse import parse_manifest
+from app.kinds.reader import read_evidence
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, board, declare, send
+from tests.conftest import Site
+
+
+def test_an_offline_board_equals_the_published_one(roomy_site: Site, tmp_path: Path) -> None:
+    """Every table of two submissions, row by row."""
+    declare(roomy_site)
+    manifest = parse_manifest(MANIFEST.encode())
+    submissions = []
+    for number, content in enumerate((BASE, GOOD), start=1):
+        send(roomy_site, content)
+        roomy_site.work()
+        path = tmp_path / f"{number}.csv"
+        path.write_bytes(content)
+        read = read_evidence(manifest, [Upload(path.name, path)], None, Limits.from_settings(Settings()))
+        submissions.append(OfflineSubmission(number, read.scores))
+    computed = {table.name: table for table in OfflineBenchmark(manifest, submissions).tables()}
+
+    for name in ("skill", "average"):
+        published = board(roomy_site, name)["rows"]
+        told = [
+            {key: row[key] for key in row if key in published[0]} for row in computed[f"leaderboard/{name}"].records()
+        ]
+        assert [{key: row[key] for key in told[0]} for row in published] == told
