@@ -42,9 +42,14 @@ from app.web.state import State
 SMALL_BODY = 1 * MIB
 
 
-def create_app(settings: Settings, database_url: str, *, render_apart: bool = False) -> Front:
-    """Return the ASGI app of a web process on a migrated database; its pages may be rendered in a process apart."""
-    freshness = Freshness()
+def create_app(
+    settings: Settings, database_url: str, *, render_apart: bool = False, freshness: Freshness | None = None
+) -> Front:
+    """Return the ASGI app of a web process on a migrated database; its pages may be rendered in a process apart.
+
+    Who hands in what is known of changes can ask it what has been heard.
+    """
+    freshness = freshness or Freshness()
     readers = Readers(settings)
     renderer = RenderProcess(_render_app, settings, database_url) if render_apart else None
 

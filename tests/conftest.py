@@ -26,6 +26,7 @@ from app.main import create_app
 from app.store import benchmarks, submissions, tokens
 from tests.cases import embedded_user, running_server
 from tests.cases.described import Description
+from tests.cases.hearing import Heard
 
 # Whoever has one of these at hand starts a database. Held by identity, so that it does not matter where they live.
 STARTERS = (
@@ -159,9 +160,10 @@ def open_site(database_url: str, settings: Settings) -> Iterator[Site]:
     roles = {"alice": "submitter", "bob": "submitter", "steward": "steward", "admin": "admin"}
     with sessions.begin() as session:
         texts = {name: tokens.create_token(session, name, role)[1] for name, role in roles.items()}
-    app = create_app(settings, database_url)
+    heard = Heard(sessions)
+    app = create_app(settings, database_url, freshness=heard)
     with TestClient(app, raise_server_exceptions=False) as http:
-        http.event_hooks = {"response": [_description(http).check]}
+        http.event_hooks = {"request": [heard.catch_up], "response": [_description(http).check]}
         yield Site(http, sessions, texts)
     engine.dispose()
 

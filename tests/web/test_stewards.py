@@ -76,7 +76,7 @@ def test_an_admin_gives_a_benchmark_and_takes_it_back(two: Site) -> None:
         ("other", "revoked", "admin"),
     ]
     assert (now, update(two, "other")) == (200, 403)
-    assert two.http.get("/benchmarks/tiny.json?utm_after=1").json()["manifest"]["title"] == "By other"
+    assert two.http.get("/benchmarks/tiny.json").json()["manifest"]["title"] == "By other"
 
 
 def test_only_an_admin_gives_benchmarks(two: Site) -> None:
@@ -105,7 +105,7 @@ def test_a_benchmarks_page_names_its_stewards(two: Site) -> None:
     before = two.http.get("/benchmarks/tiny.json").json()
     ask(two, "POST", PATH, "admin", {"token": OTHER})
     ask(two, "DELETE", f"/tokens/{STEWARD}", "admin")
-    page = two.http.get("/benchmarks/tiny?utm_after=1", headers={"Accept": "text/html"}).text
+    page = two.http.get("/benchmarks/tiny", headers={"Accept": "text/html"}).text
 
     assert before["stewards"] == ["steward"]
     assert "Steward: other." in page
