@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.manifest.manifest import Uncertainty
+from app.manifest.uncertainty import Uncertainty
 from app.stats.arrays import FloatArray
 from app.stats.named_draws import NamedResamples, unit_keys
 

@@ -21,7 +21,7 @@ from app.cli.waiting import UNDER_WAY, get_submission
 from app.db.engine import make_engine
 from app.db.models import Token
 from app.prereg.prereg import sha256_hex
-from app.store.benchmarks import count_benchmarks
+from app.store.benchmark_list import count_benchmarks
 from app.store.tokens import create_token, free_name, list_tokens, renew_token, revoke_token
 
 LOADER = "Example loader"

@@ -3,6 +3,7 @@
 Called by `app.kinds.parse`, which hands in the ranking methods and the kinds of evidence.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,7 +12,8 @@ from pydantic import ValidationError
 from app.errors import ManifestRejected, Problem
 from app.manifest.base import Part
 from app.manifest.grid import Grid
-from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, problems_from, shown, with_part
+from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, with_part
+from app.manifest.problems import problems_from, shown
 from app.names import name_key
 
 Boards = Mapping[str, type[Leaderboard]]
@@ -183,3 +185,8 @@ def _about_parts(common: Common, part: KindPart | None, document: Mapping[str, A
 
 def _repeats(names: Sequence[str]) -> list[str]:
     return sorted({name for name in names if names.count(name) > 1})
+
+
+def manifest_digest(yaml_bytes: bytes) -> str:
+    """Return the SHA-256 of the manifest's bytes, in hexadecimal."""
+    return hashlib.sha256(yaml_bytes).hexdigest()

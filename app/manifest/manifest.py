@@ -4,28 +4,22 @@ Read by every room above. What only one kind of evidence has is its own part of 
 method needs to know is described by the method's own file in `app.boards`: `app.manifest.build` is handed both.
 """
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, Field, PrivateAttr, SerializeAsAny, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
-from app.errors import Problem
+from app.manifest.admission import Admission, OpenTasks
 from app.manifest.asked import NO_FACTS, Asked, GridFacts
 from app.manifest.base import ColumnName, Direction, MetricName, Name, Part, Slug, TaskName, Title
 from app.manifest.grid import Absent, Grid
-from app.names import clip_for_message
-from app.prereg.values import FailurePolicy
+from app.manifest.uncertainty import FEWEST_RESAMPLES, Uncertainty
 
 Scalar = str | int | float | bool | None
-Stream = Literal["independent", "fev", "chamber", "lrdbench"]
-PreregForm = Literal["axis", "document", "evaluation"]
 # Which kinds there are is known to `app.kinds.known` alone.
 EvidenceKind = str
 # Marks a key on which no measurement depends: what was measured is kept when only such keys are changed.
 NOT_MEASURED = "no measurement depends on it"
-FEWEST_RESAMPLES = 100
-
 Value = TypeVar("Value")
 AnyPart = TypeVar("AnyPart", bound="KindPart")
 
@@ -97,60 +91,6 @@ class Claim(Part):
     metric: MetricName
     threshold: float
     direction: Literal["greater", "less"] = "greater"
-
-
-class OpenTasks(Part):
-    """Tasks are whatever the evidence names."""
-
-    open: Literal[True]
-
-
-class LeastSeeds(Part):
-    """How many seeds a run must have: a spike is registered in the axis form, an entry in another one or not at all."""
-
-    spike: int = Field(ge=2)
-    entry: int = Field(ge=2)
-
-
-class Admission(Part):
-    """The rules that a submission must meet before it can stand on a board.
-
-    `report_within_days` is how long after its registration a run may take before it counts as overdue. `failure_policy`
-    judges episodes without a score where no preregistration says how.
-    """
-
-    prereg: Literal["required", "optional"] = "optional"
-    prereg_forms: list[PreregForm] = Field(default=["evaluation"])
-    min_seeds: Annotated[int, Field(ge=2)] | LeastSeeds | None = None
-    claims: Literal["optional", "required"] = "optional"
-    dirty: Literal["refuse", "allow"] = "refuse"
-    failure_policy: FailurePolicy = "strict"
-    report_within_days: int | None = Field(None, ge=1, le=3650)
-
-    def least_seeds(self, form: PreregForm | None) -> int | None:
-        """Return how many seeds a run must have that was registered in this form, or not at all."""
-        if not isinstance(self.min_seeds, LeastSeeds):
-            return self.min_seeds
-        return self.min_seeds.spike if form == "axis" else self.min_seeds.entry
-
-
-class Uncertainty(Part):
-    """How a board's intervals are drawn; `n_resamples: 0` asks for none, where the method can do without.
-
-    `rng_seed` is ours; a seed without the prefix is an entrant's.
-    """
-
-    n_resamples: int = Field(1000, ge=0, le=100_000)
-    level: float = Field(0.95, gt=0.5, lt=1.0)
-    rng_seed: int = Field(0, ge=0, lt=2**63)
-    stream: Stream = "independent"
-
-    @field_validator("n_resamples")
-    @classmethod
-    def _enough_or_none(cls, n_resamples: int) -> int:
-        if 0 < n_resamples < FEWEST_RESAMPLES:
-            raise ValueError(f"Input should be greater than or equal to {FEWEST_RESAMPLES}, or 0 for no intervals")
-        return n_resamples
 
 
 class Leaderboard(Part):
@@ -303,29 +243,3 @@ def with_part(common: Mapping[str, Value], part: Mapping[str, Value]) -> dict[st
             ordered |= part
         ordered[key] = value
     return ordered
-
-
-# A path has several keys, and the message that follows must stay in sight.
-MAX_KEY = 200
-
-
-def problems_from(error: ValidationError, prefix: str = "") -> list[Problem]:
-    """Turn pydantic's findings into problems whose column is the dotted path of the key."""
-    return [
-        Problem(
-            e["msg"].removeprefix("Value error, "),
-            column=prefix + ".".join(clip_for_message(str(step), MAX_KEY) for step in e["loc"]) or None,
-            value=None if e["type"] == "missing" else shown(e.get("input")),
-        )
-        for e in error.errors()
-    ]
-
-
-def shown(value: Any) -> str | None:
-    """Return a value as a message shows it, None for one that has parts."""
-    return None if value is None or isinstance(value, (dict, list, BaseModel)) else clip_for_message(str(value))
-
-
-def manifest_digest(yaml_bytes: bytes) -> str:
-    """Return the SHA-256 of the manifest's bytes, in hexadecimal."""
-    return hashlib.sha256(yaml_bytes).hexdigest()

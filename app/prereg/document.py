@@ -4,31 +4,21 @@ Called by `app.prereg.prereg`. Its inner keys are open, so what the checks need 
 documents of CHAMBER have it; seeds and bootstrap methods follow the rules wherever they are declared.
 """
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from app.names import NAME_RULE, is_name
 from app.prereg.decisions import decisions_of
+from app.prereg.document_draws import InnerPart, declared_bootstrap, declared_seeds
 from app.prereg.fields import Fields, is_integer, nearest
-from app.prereg.shared import BOOTSTRAP_METHODS, RUN_PURPOSES, SHARED_KEYS, refuse_iid
-from app.prereg.values import BootstrapMethod, Prereg, RunPurpose
-from app.yaml.builder import Path, dotted
+from app.prereg.shared import RUN_PURPOSES, SHARED_KEYS
+from app.prereg.values import Prereg, RunPurpose
+from app.yaml.builder import Path
 
 DOCUMENT_KEYS = (*SHARED_KEYS, "schema_version", "task_id", "revision", "parameters", "decision_rules")
 SCHEMA_VERSION = 1
 SCHEMA_PATTERN = r"[A-Za-z0-9_.-]{1,100}/v[0-9]{1,4}"
-
-# The registered run's own: not those of its training, its pilot or its extension.
-SEEDS_AT: tuple[Path, ...] = (
-    ("seeds",),
-    ("parameters", "seeds"),
-    ("parameters", "evaluation", "eval_seeds"),
-    ("parameters", "evaluation", "seeds"),
-    ("parameters", "admission", "seeds"),
-    ("decision_rule", "seeds"),
-)
 EPISODES_AT: tuple[tuple[str, ...], ...] = (
     ("parameters", "evaluation", "episodes_per_seed_per_partner"),
     ("parameters", "evaluation", "episodes_per_seed"),
@@ -37,24 +27,11 @@ EPISODES_AT: tuple[tuple[str, ...], ...] = (
     ("decision_rule", "episodes_per_seed"),
 )
 ENTRANTS_AT: tuple[tuple[str, ...], ...] = (("parameters", "rows"), ("parameters", "campaign", "rows"))
-OWN_PARTNER = "own trained partner only"
-PARTNERS_AT = ("parameters", "partner_grid")
-
-# Keys whose sentence may name the bootstrap method, as the estimators of CHAMBER's campaigns do.
-PROSE_KEYS = ("estimator", "estimators", "bootstrap")
-
 # An outer key this near to a shared one is a slip of the pen: taken for a key of the author's own, it would
 # leave the shared one at its default unseen.
-_SLIP = 0.85
-_IID_IN_PROSE = re.compile(r"(?<!no )(?<!not )(?<!never )\b(?:iid|i\.i\.d\.)[ -]+bootstrap", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One inner mapping and the run purpose that applies to it: its own, or that of the mapping around it."""
-
-    fields: Fields
-    run_purpose: RunPurpose
+SLIP = 0.85
+OWN_PARTNER = "own trained partner only"
+PARTNERS_AT = ("parameters", "partner_grid")
 
 
 def read_document_form(fields: Fields, shared: Prereg) -> Prereg:
@@ -70,8 +47,8 @@ def read_document_form(fields: Fields, shared: Prereg) -> Prereg:
     decision_rule = fields.section("decision_rule")
     return replace(
         shared,
-        seeds=_seeds(fields, shared, parts),
-        bootstrap_method=_bootstrap_method(fields, shared, parts),
+        seeds=declared_seeds(fields, shared, parts),
+        bootstrap_method=declared_bootstrap(fields, shared, parts),
         tasks=_task(fields),
         entrants=_entrants(fields),
         conditions=_conditions(fields),
@@ -101,7 +78,7 @@ def _check_self_described(fields: Fields) -> None:
     fields.refuse_missing("git_tag", rule)
     _refuse_empty(fields, rule, str | dict | list)
     for key in fields.mapping:
-        near = None if key in SHARED_KEYS else nearest(key, SHARED_KEYS, _SLIP)
+        near = None if key in SHARED_KEYS else nearest(key, SHARED_KEYS, SLIP)
         if near is not None:
             fields.refuse(f"unknown key; did you mean {near}?", key, value=key)
 
@@ -117,7 +94,7 @@ def _refuse_empty(fields: Fields, key: str, kinds: Any) -> None:
         fields.refuse(f"{key} must not be empty", key, value=value)
 
 
-def _inner_parts(fields: Fields, run_purpose: RunPurpose) -> Iterator[_Part]:
+def _inner_parts(fields: Fields, run_purpose: RunPurpose) -> Iterator[InnerPart]:
     """Yield the mappings below the outermost in the order of the text."""
     waiting: list[tuple[Path, Any, RunPurpose]]
     waiting = [((key,), value, run_purpose) for key, value in _steps(fields.mapping)]
@@ -126,7 +103,7 @@ def _inner_parts(fields: Fields, run_purpose: RunPurpose) -> Iterator[_Part]:
         if isinstance(value, dict):
             part = replace(fields, path=path, mapping=value)
             purpose = part.choice("run_purpose", RUN_PURPOSES, purpose)
-            yield _Part(part, purpose)
+            yield InnerPart(part, purpose)
         waiting += [((*path, step), inner, purpose) for step, inner in _steps(value)]
 
 
@@ -135,61 +112,6 @@ def _steps(value: Any) -> list[tuple[str | int, Any]]:
     if isinstance(value, list):
         return [(position, value[position]) for position in reversed(range(len(value)))]
     return list(reversed(value.items())) if isinstance(value, dict) else []
-
-
-def _seeds(fields: Fields, shared: Prereg, parts: Sequence[_Part]) -> tuple[int, ...] | None:
-    """Hold every list of seeds to the rules and return the one of the registered run."""
-    found: dict[Path, tuple[int, ...]] = {} if shared.seeds is None else {("seeds",): shared.seeds}
-    for part in parts:
-        for key in part.fields.mapping:
-            path = (*part.fields.path, key)
-            if path in SEEDS_AT or (_names_seeds(key) and isinstance(part.fields.mapping[key], list)):
-                found[path] = part.fields.seeds(key) or ()
-    declared = [path for path in SEEDS_AT if found.get(path)]
-    for path in declared[1:]:
-        if set(found[path]) != set(found[declared[0]]):
-            fields.refuse(f"the seeds differ from those at {dotted(declared[0])}", *path)
-    return found[declared[0]] if declared else None
-
-
-def _names_seeds(key: str) -> bool:
-    return key == "seeds" or key.endswith("_seeds")
-
-
-def _bootstrap_method(fields: Fields, shared: Prereg, parts: Sequence[_Part]) -> BootstrapMethod:
-    """Hold every declared bootstrap method to the rule and return the one of the registered run."""
-    methods = []
-    for part in parts:
-        for key in part.fields.mapping:
-            method = _declared_method(part.fields, key)
-            if method is not None:
-                refuse_iid(part.fields, key, part.run_purpose, method)
-                methods += [method] if part.run_purpose == shared.run_purpose else []
-    explicit = "bootstrap_method" in fields.mapping
-    return shared.bootstrap_method if explicit or not methods else methods[0]
-
-
-def _declared_method(part: Fields, key: str) -> BootstrapMethod | None:
-    """Return the bootstrap method that `key` declares, None when it is about something else."""
-    value = part.mapping[key]
-    if key in PROSE_KEYS:
-        return _method_in_prose(value)
-    if key != "bootstrap_method" and not (key == "method" and "bootstrap" in part.path[-2:]):
-        return None
-    method = _method_named(value)
-    if method is None:
-        part.refuse(f"a bootstrap method must be one of {', '.join(BOOTSTRAP_METHODS)}", key, value=value)
-    return method
-
-
-def _method_in_prose(value: Any) -> BootstrapMethod | None:
-    says_iid = isinstance(value, str) and _IID_IN_PROSE.search(value) is not None
-    return "iid" if says_iid else _method_named(value)
-
-
-def _method_named(value: Any) -> BootstrapMethod | None:
-    word = value.lower().removeprefix("paired_").removesuffix("_bootstrap") if isinstance(value, str) else None
-    return next((method for method in BOOTSTRAP_METHODS if word == method), None)
 
 
 def _task(fields: Fields) -> tuple[str, ...] | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.manifest.manifest import Manifest
-from app.store.benchmarks import BenchmarkSummary
+from app.store.benchmark_list import BenchmarkSummary
 from app.values.glossary_entry import Entry
 from app.values.table import Column, Table
 

@@ -16,7 +16,7 @@ from app.render.columns import ShownColumn, shown_columns
 from app.render.page import Links, Page
 from app.render.submit_example import SubmitExample
 from app.render.table_page import TablePage
-from app.store.benchmarks import BenchmarkSummary
+from app.store.benchmark_list import BenchmarkSummary
 from app.values.glossary_entry import Entry
 from app.values.table import Table
 

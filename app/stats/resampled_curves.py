@@ -14,21 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.stats.arrays import BoolArray, FloatArray, Weights, share
+from app.stats.arrays import BoolArray, FloatArray, Weights
 from app.stats.checks import (
     require_finite,
     require_integers,
-    require_number,
     require_shape,
-    require_word,
 )
 from app.stats.compiled import compiled
 
 Int32Array = NDArray[np.int32]
+
+
 ROUNDING = 1e-12
 """A share that misses a constraint by less meets it: sums of weights, rescaled, differ in the last digits."""
+
+
 NOTHING_CALLED = 1.0
 """The precision of calling nothing positive."""
+
+
 SMALLEST_WEIGHT = float(np.finfo(np.float64).smallest_normal)
 """A class that weighs less in all, or whose pairs do, has no area: below it numbers lose their digits, and are zero."""
 
@@ -86,66 +90,6 @@ def sort_scores(scores: FloatArray, is_positive: BoolArray, example: Int32Array 
 
 
 @dataclass(frozen=True)
-class Calls:
-    """What is called positive from each distinct score of a positive on, [n_weightings, n_levels], scores ascending.
-
-    `gained` is the weight of the positives with the score itself, `found_above` of those beyond it; `false` and
-    `false_above` are the false positives from the score on and beyond it. Totals are [n_weightings, 1].
-    """
-
-    gained: FloatArray
-    found_above: FloatArray
-    false: FloatArray
-    false_above: FloatArray
-    positives: FloatArray
-    negatives: FloatArray
-
-    @cached_property
-    def found(self) -> FloatArray:
-        """Return the true positives from each score on."""
-        return self.found_above + self.gained
-
-    @cached_property
-    def precision(self) -> FloatArray:
-        """Return the precision from each score on; NaN where nothing is called."""
-        return share(self.found, self.found + self.false)
-
-    def defined(self, values: FloatArray) -> FloatArray:
-        """Return values [n_weightings] with NaN where there is one class only."""
-        has_both = (self.positives[:, 0] > 0) & (self.negatives[:, 0] > 0)
-        return np.where(has_both, values, np.nan)
-
-
-def count_calls(scores: SortedScores, weights: Weights) -> Calls:
-    """Return the calls of every weighting [n_weightings, n_examples].
-
-    Raises InvalidArgument for weightings of fewer examples than the scores are of.
-    Source: by definition.
-
-    >>> scores = sort_scores(np.array([0.9, 0.1, 0.5]), np.array([True, False, True]))
-    >>> calls = count_calls(scores, np.ones((1, 3)))
-    >>> (calls.found.tolist(), calls.false.tolist(), calls.precision.tolist())
-    ([[2.0, 1.0]], [[0.0, 0.0]], [[1.0, 1.0]])
-    """
-    _require_weightings(scores, weights)
-    sums = np.int32 if weights.dtype == np.uint8 else np.float64
-    gained = np.take(weights, scores.positive, axis=1)
-    if scores.starts is not None and len(scores.starts):
-        gained = np.add.reduceat(gained, scores.starts, axis=1, dtype=sums)
-    # Summed from the top, so that exactly nothing is called beyond the highest score.
-    found = _from_each_on(gained, sums)
-    false = _from_each_on(np.take(weights, scores.negative, axis=1), sums)
-    return Calls(
-        gained=gained.astype(np.float64),
-        found_above=found[:, 1:].astype(np.float64),
-        false=np.take(false, scores.below, axis=1).astype(np.float64),
-        false_above=np.take(false, scores.upto, axis=1).astype(np.float64),
-        positives=found[:, :1].astype(np.float64),
-        negatives=false[:, :1].astype(np.float64),
-    )
-
-
-@dataclass(frozen=True)
 class Areas:
     """The areas of every weighting, [n_weightings]. Each is as in `app.stats.curves`.
 
@@ -172,7 +116,7 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
     >>> (areas.roc.tolist(), areas.average_precision.tolist())
     ([0.5], [0.75])
     """
-    _require_weightings(scores, weights)
+    require_weightings(scores, weights)
     areas = np.full((4, len(weights)), np.nan)
     false = np.zeros(len(scores.negative) + 1, dtype=np.int32 if weights.dtype == np.uint8 else np.float64)
     starts = np.arange(len(scores.positive), dtype=np.int32) if scores.starts is None else scores.starts
@@ -220,111 +164,16 @@ def _add_areas(
             areas[3, row] = after / found
 
 
-def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
-    """Return the precision or the fpr at the highest threshold whose recall is at least `at`; calling nothing has 0.
+def require_weightings(scores: SortedScores, weights: Weights) -> None:
+    """Raise InvalidArgument unless weights are [n_weightings, n_examples] with the examples of the sorted scores.
 
-    `metric` is "precision", larger being better, or "fpr", smaller being better; the result is [n_weightings].
-    Raises InvalidArgument for another metric and for `at` outside [0, 1].
-    Source: YDF 0.16, metrics at a constraint, conservative and without interpolation.
+    Source: our own rule.
 
-    >>> scores = sort_scores(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
-    >>> at_recall(count_calls(scores, np.ones((1, 3))), "fpr", 1.0).tolist()
-    [1.0]
+    >>> scores = sort_scores(np.array([0.1, 0.9]), np.array([False, True]))
+    >>> require_weightings(scores, np.ones((1, 1)))
+    Traceback (most recent call last):
+    app.stats.checks.InvalidArgument: weights has the shape (1, 1); expected [n_weightings, 2]
     """
-    require_word("metric", metric, ("precision", "fpr"))
-    require_number("at", at, 0.0, 1.0)
-    reached = calls.defined(np.ones(len(calls.positives)))
-    if at <= 0.0:
-        return reached * (NOTHING_CALLED if metric == "precision" else 0.0)
-    if not calls.found.shape[1]:
-        return reached * np.nan
-    last = np.maximum((share(calls.found, calls.positives) >= at - ROUNDING).sum(axis=1) - 1, 0)
-    values = calls.precision if metric == "precision" else share(calls.false, calls.negatives)
-    there: FloatArray = reached * values[np.arange(len(values)), last]
-    return there
-
-
-def recall_at(calls: Calls, given: str, at: float) -> FloatArray:
-    """Return the highest recall with a precision of at least `at`, or an fpr of at most `at`; calling nothing has 0.
-
-    `given` is "precision" or "fpr"; the result is [n_weightings] and larger is better.
-    Raises InvalidArgument for something else that is given and for `at` outside [0, 1].
-    Source: YDF 0.16, metrics at a constraint, conservative and without interpolation.
-
-    >>> scores = sort_scores(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
-    >>> recall_at(count_calls(scores, np.ones((1, 3))), "precision", 0.9).tolist()
-    [0.5]
-    """
-    require_word("given", given, ("precision", "fpr"))
-    require_number("at", at, 0.0, 1.0)
-    with np.errstate(invalid="ignore"):
-        meets = (
-            calls.precision >= at - ROUNDING
-            if given == "precision"
-            else share(calls.false, calls.negatives) <= at + ROUNDING
-        )
-    found = np.max(np.where(meets, calls.found, 0.0), axis=1, initial=0.0)
-    return calls.defined(share(found, calls.positives[:, 0]))
-
-
-@dataclass(frozen=True)
-class SortedVolume:
-    """All examples by ascending score: their numbers, where each distinct score begins, and which are positive."""
-
-    example: Int32Array
-    starts: Int32Array
-    is_positive: BoolArray
-
-
-def sort_volume(scores: FloatArray, is_positive: BoolArray) -> SortedVolume:
-    """Sort all scores [n_examples] once for every weighting.
-
-    Raises InvalidArgument for a score that is not finite, no example, and labels of another number.
-    Source: by definition.
-
-    >>> sort_volume(np.array([0.5, 0.1, 0.5]), np.array([True, False, False])).starts.tolist()
-    [0, 1]
-    """
-    require_shape("scores", scores, "[n_examples]")
-    require_finite("scores", scores)
-    require_shape("is_positive", is_positive, len(scores))
-    order = np.argsort(scores, kind="stable")
-    starts = np.unique(scores[order], return_index=True)[1]
-    return SortedVolume(order.astype(np.int32), starts.astype(np.int32), is_positive[order])
-
-
-def precision_at_volume(scores: SortedVolume, weights: Weights, at: float) -> FloatArray:
-    """Return the precision at the highest threshold that still calls at least the share `at` positive.
-
-    The result is [n_weightings], larger being better; NaN with one class only.
-    Raises InvalidArgument for weightings of another number of examples, and for `at` outside [0, 1].
-    Source: YDF 0.16, precision at volume, conservative and without interpolation.
-
-    >>> scores = sort_volume(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
-    >>> precision_at_volume(scores, np.ones((1, 3)), 0.6).tolist()
-    [0.5]
-    """
-    require_shape("weights", weights, "n_weightings", len(scores.example))
-    require_number("at", at, 0.0, 1.0)
-    each = np.take(weights, scores.example, axis=1).astype(np.float64)
-    called = _from_each_on(np.add.reduceat(each, scores.starts, axis=1), np.float64)
-    found = _from_each_on(np.add.reduceat(each * scores.is_positive, scores.starts, axis=1), np.float64)
-    last = np.maximum((share(called, called[:, :1]) >= at - ROUNDING).sum(axis=1) - 1, 0)
-    rows = np.arange(len(called))
-    has_both = (found[:, 0] > 0) & (found[:, 0] < called[:, 0])
-    if at <= 0.0:
-        return np.where(has_both, NOTHING_CALLED, np.nan)
-    return np.where(has_both, share(found[rows, last], called[rows, last]), np.nan)
-
-
-def _require_weightings(scores: SortedScores, weights: Weights) -> None:
     require_shape("weights", weights, "n_weightings", "n_examples")
     if weights.shape[1] < scores.least_examples:
         require_shape("weights", weights, "n_weightings", scores.least_examples)
-
-
-def _from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -> NDArray[Any]:
-    """Return the sum from each column on, and a last column of zeros, [n_weightings, n_columns + 1]."""
-    found = np.zeros((values.shape[0], values.shape[1] + 1), dtype=sums)
-    np.cumsum(values[:, ::-1], axis=1, dtype=sums, out=found[:, -2::-1])
-    return found

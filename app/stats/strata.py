@@ -5,7 +5,7 @@ evidence. Values are in the metric's own unit and direction; NaN is null, and an
 Source: lrdbench 2.0, its interpretation semantics.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,6 +24,7 @@ from app.stats.interval import percentile_interval
 
 Rule = Literal["mean", "root_mean_square", "ratio"]
 Generator = Callable[[str, str, str], np.random.Generator]
+
 
 RATIO_EPSILON = 1e-12
 """A ratio whose denominator is not above this is null, as in lrdbench."""
@@ -194,50 +195,6 @@ def resample_means(
     rows = np.arange(len(samples))[:, None, None]
     means: FloatArray = samples[rows, drawn].mean(axis=2)
     return means
-
-
-@dataclass(frozen=True)
-class PairedGroup:
-    """Differences a − b of two estimators on the records that both have, [n_pairs]."""
-
-    first: str
-    second: str
-    metric: str
-    stratum: str
-    differences: FloatArray
-
-
-def pair_groups(groups: Sequence[Group]) -> Iterator[PairedGroup]:
-    """Yield the paired differences of each metric and stratum, the estimators in the order of their names.
-
-    Those of the first estimator minus those of the second, in the metric's unit, on the records where both have a
-    number; a pair without one is left out.
-    Source: lrdbench 2.0, `a__minus__b`.
-
-    >>> of = {name: Group(name, "mae", "s", np.array(v), np.arange(2)) for name, v in
-    ...       (("B", [0.5, 0.25]), ("A", [1.0, np.nan]))}
-    >>> [(pair.first, pair.second, pair.differences.tolist()) for pair in pair_groups([of["B"], of["A"]])]
-    [('A', 'B', [0.5])]
-    """
-    cells: dict[tuple[str, str], list[Group]] = {}
-    for group in groups:
-        cells.setdefault((group.metric, group.stratum), []).append(group)
-    for (metric, stratum), members in cells.items():
-        ordered = sorted(members, key=lambda member: member.estimator)
-        for at, first in enumerate(ordered):
-            for second in ordered[at + 1 :]:
-                differences = _differences(first, second)
-                if len(differences):
-                    yield PairedGroup(first.estimator, second.estimator, metric, stratum, differences)
-
-
-def _differences(first: Group, second: Group) -> FloatArray:
-    a, b = first.included, second.included
-    if np.array_equal(first.records[a], second.records[b]):
-        return first.values[a] - second.values[b]
-    _, at_first, at_second = np.intersect1d(first.records[a], second.records[b], return_indices=True)
-    order = np.argsort(at_first)
-    return first.values[a][at_first[order]] - second.values[b][at_second[order]]
 
 
 def interval_of(replicates: FloatArray, level: float) -> tuple[float, float]:

@@ -2,16 +2,16 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from sqlalchemy import distinct, func, or_, select, text, update
+from sqlalchemy import func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Benchmark, Entry, LabelSet, ManifestVersion, Snapshot, StewardGrant, Submission, Task
+from app.db.models import Benchmark, LabelSet, ManifestVersion, StewardGrant, Task
 from app.errors import Conflict, NotFound
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest, manifest_digest
+from app.manifest.build import manifest_digest
+from app.manifest.manifest import Manifest
 from app.names import name_key
 from app.store.retries import retry_time
 from app.store.spelling import refuse_respelled
@@ -21,6 +21,8 @@ CHANGED_CHANNEL = "plumbline_changed"
 # What the page cache reads on a connection of its own: of each benchmark, two numbers of which one grows whenever any
 # page may differ and the other whenever a board may; and the names of a benchmark's boards.
 CHANGE_COUNTERS = "SELECT slug, change_version, boards_version FROM public.benchmark"
+
+
 BOARD_NAMES = (
     "SELECT substr(name, 13) FROM public.snapshot_table JOIN public.benchmark USING (snapshot_id) "
     "WHERE slug = %s AND name LIKE 'leaderboard/%%' ORDER BY name"
@@ -34,18 +36,6 @@ class Declared:
     benchmark: Benchmark
     version: ManifestVersion
     manifest: Manifest
-
-
-@dataclass(frozen=True)
-class BenchmarkSummary:
-    """What the front page says of a benchmark."""
-
-    slug: str
-    manifest: Manifest
-    n_entrants: int
-    n_submissions: int
-    snapshot_number: int | None
-    published_at: datetime | None
 
 
 def create_benchmark(session: Session, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:
@@ -140,35 +130,6 @@ def load_declared(session: Session, benchmark: Benchmark, version_id: int | None
 def find_declared(session: Session, slug: str) -> Declared:
     """Return a benchmark with its newest manifest. Raises NotFound."""
     return load_declared(session, find_benchmark(session, slug))
-
-
-def list_benchmarks(session: Session) -> list[BenchmarkSummary]:
-    """Return what the front page shows, in the order of the slugs."""
-    entrants = select(func.count(distinct(Entry.entrant_id))).where(
-        Entry.state == "current", Entry.submission_id == Submission.id, Submission.benchmark_id == Benchmark.id
-    )
-    submissions = select(func.count()).where(Submission.benchmark_id == Benchmark.id)
-    query = (
-        select(Benchmark, entrants.scalar_subquery(), submissions.scalar_subquery(), Snapshot)
-        .outerjoin(Snapshot, Snapshot.id == Benchmark.snapshot_id)
-        .order_by(Benchmark.slug)
-    )
-    return [
-        BenchmarkSummary(
-            slug=benchmark.slug,
-            manifest=load_declared(session, benchmark).manifest,
-            n_entrants=n_entrants,
-            n_submissions=n_submissions,
-            snapshot_number=snapshot.number if snapshot else None,
-            published_at=snapshot.published_at if snapshot else None,
-        )
-        for benchmark, n_entrants, n_submissions, snapshot in session.execute(query)
-    ]
-
-
-def count_benchmarks(session: Session) -> int:
-    """Return how many benchmarks there are."""
-    return session.scalars(select(func.count()).select_from(Benchmark)).one()
 
 
 def mark_data_changed(session: Session, benchmark_id: int) -> None:

@@ -13,7 +13,7 @@ from app.kinds.known import kind_of
 from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example
-from app.store import audit, benchmarks, snapshots, stewards, submissions
+from app.store import audit, benchmark_list, benchmarks, snapshots, stewards, submissions
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
@@ -36,7 +36,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 @router.get("/", summary="The benchmarks", include_in_schema=False)
 def list_benchmarks(session: SessionDep) -> Response:
     """List every benchmark."""
-    return page("benchmarks.html", title="Benchmarks", benchmarks=benchmarks.list_benchmarks(session))
+    return page("benchmarks.html", title="Benchmarks", benchmarks=benchmark_list.list_benchmarks(session))
 
 
 @router.get("/benchmarks", summary="Leads to the benchmarks", status_code=307, response_class=RedirectResponse)
@@ -48,7 +48,7 @@ def lead_to_benchmarks() -> Response:
 @router.get("/benchmarks.csv", summary="The benchmarks as CSV", responses=described(also=("csv",)))
 def list_benchmarks_csv(session: SessionDep) -> Response:
     """List every benchmark as CSV."""
-    return csv_answer(benchmarks_table(benchmarks.list_benchmarks(session)))
+    return csv_answer(benchmarks_table(benchmark_list.list_benchmarks(session)))
 
 
 @router.get("/benchmarks.json", summary="The benchmarks as JSON", responses=described(answer=list[ListedBenchmark]))
@@ -65,7 +65,7 @@ def list_benchmarks_json(session: SessionDep) -> Response:
                 "published_at": b.published_at.isoformat() if b.published_at else None,
                 "leaderboards": [board.name for board in b.manifest.leaderboards],
             }
-            for b in benchmarks.list_benchmarks(session)
+            for b in benchmark_list.list_benchmarks(session)
         ]
     )
 

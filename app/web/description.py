@@ -10,8 +10,9 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from app.web.documents.problems import ProblemDocument
 from app.web.early import OF_RESOURCES
-from app.web.problems import PROBLEM_JSON, REFERENCE, ProblemDocument
+from app.web.problems import PROBLEM_JSON, REFERENCE
 
 Json = dict[str, Any]
 # FastAPI describes its own form of a 422, which no address of ours answers.

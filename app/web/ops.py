@@ -11,7 +11,7 @@ from app.render.assets import assets
 from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.page_tables import glossary_table
-from app.store import benchmarks
+from app.store import benchmark_list, benchmarks
 from app.version import code_version, release
 from app.web.answers import csv_answer, json_answer, page
 from app.web.documents.health import HealthDocument, ReadyDocument
@@ -32,7 +32,7 @@ def healthz() -> Response:
 @router.get("/readyz", summary="Ready", responses=described(answer=ReadyDocument))
 def readyz(session: SessionDep) -> Response:
     """Say that the database answers and is migrated."""
-    benchmarks.count_benchmarks(session)
+    benchmark_list.count_benchmarks(session)
     return json_answer({"status": "ready", "code_version": code_version()})
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
@@ -23,13 +23,12 @@ from app.render.exports import to_json
 from app.render.html import render
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Response])
-
 logger = logging.getLogger(__name__)
-
 PROBLEM_JSON = "application/problem+json"
 RETRY_AFTER_S = 5
 RETRY_AFTER_DISK_S = 60
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 STATUS: Mapping[type[PlumblineError], int] = {
     errors.Unauthenticated: 401,
@@ -43,33 +42,6 @@ STATUS: Mapping[type[PlumblineError], int] = {
     errors.Busy: 503,
     errors.BoardUnavailable: 409,
 }
-
-
-class RowProblem(BaseModel):
-    """One thing that is wrong, and where; for the description of the API."""
-
-    file: str | None
-    row: int | None
-    column: str | None
-    value: str | None
-    message: str
-
-
-class ProblemCause(RowProblem):
-    """How many problems have one cause, and the first of them; for the description of the API."""
-
-    n: int
-
-
-class ProblemDocument(BaseModel):
-    """An error as every address answers it; for the description of the API."""
-
-    title: str
-    status: int
-    detail: str
-    problems: list[RowProblem] = []
-    n_problems: int = 0
-    causes: list[ProblemCause] = []
 
 
 TEXTS = {

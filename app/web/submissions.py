@@ -20,7 +20,7 @@ from app.config import Settings
 from app.errors import FieldRejected
 from app.files.uploads import Limits, Upload
 from app.kinds.reader import reader_of
-from app.manifest.manifest import problems_from
+from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
 from app.receiving.receive import Run, Sent, check_claims, receive, rehearse
 from app.store import audit, benchmarks, labels

@@ -9,7 +9,7 @@ from app.admission.case import Case
 from app.admission.check import Check
 from app.admission.rules import is_admitted, reason_not_admitted
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Admission
+from app.manifest.admission import Admission
 from app.prereg.shared import IID_REFUSED
 from app.values.facts import RunFacts
 from tests.cases.admission import (

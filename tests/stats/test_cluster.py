@@ -4,16 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean
 
-from app.stats.aggregate import (
-    Interval,
-    estimate,
-    interquartile_mean,
-    mean,
-    optimality_gap,
-    profile_area,
-    profile_band,
-    share_above,
-)
+from app.stats.aggregate import Interval, estimate, interquartile_mean, mean, optimality_gap
 from app.stats.cluster import (
     Sample,
     chamber_generator,
@@ -23,6 +14,7 @@ from app.stats.cluster import (
     group_sample,
 )
 from app.stats.paired import decide, match_pairs, minimum_detectable_difference
+from app.stats.profiles import profile_area, profile_band, share_above
 from tests.cases.cluster_oracle import double_loop
 
 AGGREGATES = {"mean": mean, "iqm": interquartile_mean}

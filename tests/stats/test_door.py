@@ -19,11 +19,14 @@ from app.stats import (
     paired,
     paired_tests,
     pairs,
+    profiles,
     ranking,
     regression,
     relative,
     resample,
+    resampled_calls,
     resampled_curves,
+    resampled_volume,
     strata,
     weighted_ranks,
 )
@@ -36,8 +39,8 @@ SOME = np.array([[1.0, 2.0], [2.0, 1.0]])
 GAP = np.array([[1.0, NAN], [2.0, 1.0]])
 SAMPLE = cluster.group_sample(np.array([0.0, 1.0]), np.array([7, 8]))
 SORTED = resampled_curves.sort_scores(np.array([0.1, 0.9]), np.array([False, True]))
-CALLS = resampled_curves.count_calls(SORTED, np.ones((1, 2)))
-VOLUME = resampled_curves.sort_volume(np.array([0.1, 0.9]), np.array([False, True]))
+CALLS = resampled_calls.count_calls(SORTED, np.ones((1, 2)))
+VOLUME = resampled_volume.sort_volume(np.array([0.1, 0.9]), np.array([False, True]))
 BOTH = np.array([False, True])
 KEYS = np.array([0, 1])
 FIRST_GROUP = np.zeros(2, dtype=np.int64)
@@ -88,13 +91,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: aggregate.interquartile_mean(np.array([2.0, 1.0]), np.ones((1, 2))), "does not ascend: 1.0 at 1"
     ),
     "a gap below NaN": (lambda: aggregate.optimality_gap(NAN), "threshold is nan"),
-    "no threshold": (lambda: aggregate.share_above(np.zeros(0)), "n_thresholds >= 1"),
-    "an area of one threshold": (lambda: aggregate.profile_area(np.ones(1), np.ones((1, 1))), "at least 2"),
+    "no threshold": (lambda: profiles.share_above(np.zeros(0)), "n_thresholds >= 1"),
+    "an area of one threshold": (lambda: profiles.profile_area(np.ones(1), np.ones((1, 1))), "at least 2"),
     "no batch": (lambda: aggregate.estimate(SAMPLE, {"mean": aggregate.mean}, [], level=0.9), "no resample"),
     "an estimate of no level": (
         lambda: aggregate.estimate(SAMPLE, {"mean": aggregate.mean}, [np.ones((1, 2))], level=1.0), "level is 1.0"
     ),
-    "a band of no batch": (lambda: aggregate.profile_band(SAMPLE, CURVE, [], level=0.9), "no resample"),
+    "a band of no batch": (lambda: profiles.profile_band(SAMPLE, CURVE, [], level=0.9), "no resample"),
     "an episode of NaN": (lambda: cluster.group_sample(np.array([NAN, 1.0]), KEYS), "values holds NaN"),
     "an infinite episode": (lambda: cluster.group_sample(np.array([INF, 1.0]), KEYS), "values holds inf"),
     "no episode": (lambda: cluster.group_sample(np.zeros(0), np.zeros(0, dtype=np.int64)), "n_items >= 1"),
@@ -151,10 +154,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "values of others": (lambda: example_sums.weighted_sums(np.ones((1, 2)), np.ones((1, 3))), "shape (1, 3)"),
     "scores of NaN": (lambda: resampled_curves.sort_scores(GAP[0], BOTH), "scores holds NaN"),
     "weights too short": (lambda: resampled_curves.curve_areas(SORTED, np.ones((1, 1))), "expected [n_weightings, 2]"),
-    "calls too short": (lambda: resampled_curves.count_calls(SORTED, np.ones((1, 1))), "expected [n_weightings, 2]"),
-    "a constraint of two": (lambda: resampled_curves.at_recall(CALLS, "fpr", 2.0), "at is 2.0"),
-    "a constrained what": (lambda: resampled_curves.recall_at(CALLS, "volume", 0.5), "given is 'volume'"),
-    "a volume too short": (lambda: resampled_curves.precision_at_volume(VOLUME, np.ones((1, 1)), 0.5), "shape (1, 1)"),
+    "calls too short": (lambda: resampled_calls.count_calls(SORTED, np.ones((1, 1))), "expected [n_weightings, 2]"),
+    "a constraint of two": (lambda: resampled_calls.at_recall(CALLS, "fpr", 2.0), "at is 2.0"),
+    "a constrained what": (lambda: resampled_calls.recall_at(CALLS, "volume", 0.5), "given is 'volume'"),
+    "a volume too short": (lambda: resampled_volume.precision_at_volume(VOLUME, np.ones((1, 1)), 0.5), "shape (1, 1)"),
     "records of others": (lambda: group(records=KEYS[:1]), "records has the shape (1,)"),
     "a ratio of one": (lambda: group(rule="ratio"), "expected denominators"),
     "a fourth rule": (lambda: group(rule="median"), "rule is 'median'"),

@@ -16,15 +16,9 @@ from app.stats.curves import (
 )
 from app.stats.example_draws import map_resamples
 from app.stats.example_sums import NEAR, flag_sums, weighted_sums
-from app.stats.resampled_curves import (
-    at_recall,
-    count_calls,
-    curve_areas,
-    precision_at_volume,
-    recall_at,
-    sort_scores,
-    sort_volume,
-)
+from app.stats.resampled_calls import at_recall, count_calls, recall_at
+from app.stats.resampled_curves import curve_areas, sort_scores
+from app.stats.resampled_volume import precision_at_volume, sort_volume
 from tests.cases.curve_oracle import metric_at
 
 

@@ -12,7 +12,8 @@ from app.kinds.parse import parse_manifest
 from app.kinds.series.part import SeriesPart, SeriesUncertainty
 from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest
-from app.stats.strata import Group, aggregate_group, balance, pair_groups, resample_means
+from app.stats.strata import Group, aggregate_group, balance, resample_means
+from app.stats.strata_pairs import pair_groups
 from app.stats.weighted_ranks import average_ranks, decided_by_name, exact_scores, ordinal_ranks
 from app.values.scores import Coded, ScoreTable
 

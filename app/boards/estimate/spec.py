@@ -6,7 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from app.manifest.base import MetricName, Name, Part, TaskName, Title
-from app.manifest.manifest import EvidenceKind, Leaderboard, Metric, Uncertainty
+from app.manifest.manifest import EvidenceKind, Leaderboard, Metric
+from app.manifest.uncertainty import Uncertainty
 
 Statistic = Literal["iqm", "mean"]
 Weight = Annotated[float, Field(gt=0.0, le=1000.0)]

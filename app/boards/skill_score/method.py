@@ -6,13 +6,13 @@ Found by `app.boards.registry`. STATISTICS: fev 0.10's `leaderboard` and `pairwi
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from app.boards.calibrated import NOTHING, CellsAt, few_units_note, task_intervals
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.contrasts import Contrasts
+from app.boards.skill_score.notes import meta_of, notes_of
 from app.boards.skill_score.ranked import Among, find_ranked
 from app.boards.skill_score.relative import Relative, clipped_errors, require_baseline, treat_missing, without_leaks
 from app.boards.skill_score.spec import SkillScore
@@ -35,9 +35,7 @@ from app.boards.tables import (
     NO_ENDS,
     BoardTables,
     TaskPairs,
-    elsewhere_notes,
     pairwise_notes,
-    sentences,
 )
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
@@ -70,10 +68,10 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     found = _measured(spec, scored, resamples)
     times = median_times(manifest, spec, scores, everyone)
     fields = (*_effects(spec, found, scored, cells), *times.fields(), *_counts(everyone))
-    notes = (*_notes(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
+    notes = (*notes_of(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
     own = _rank(spec, among)
     placed = _placed(among, own, found, scored)
-    board = board_table(spec, fields, placed, notes, _meta(spec, everyone) | times.meta())
+    board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta())
     if not with_pairs or len(scored.cells.entrants) < 2:
         return BoardTables(board, None)
     return BoardTables(board, _pairwise(manifest, spec, scored, resamples, own))
@@ -195,41 +193,6 @@ def _counts(relative: Relative) -> tuple[Field[int], ...]:
         Field(Column("n_imputed", "Imputed", "integer", glossary="n_imputed"), cell_at(relative.n_imputed)),
         Field(Column("n_leaked", "Leaked", "integer", glossary="n_leaked"), cell_at(cells.leaked[kept].sum(axis=0))),
     )
-
-
-def _meta(spec: SkillScore, relative: Relative) -> dict[str, Any]:
-    return {
-        "method": spec.method,
-        "metric": spec.metric,
-        "baseline": spec.baseline,
-        "leakage_model": spec.leakage_model,
-        "missing": spec.missing,
-        "clip": spec.clip,
-        "rank_by": spec.rank_by,
-        "n_entrants": len(relative.cells.entrants),
-        **uncertainty_meta(spec, int(relative.kept.sum())),
-    }
-
-
-def _notes(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
-    cells = relative.cells
-    failing = [e for e, n in zip(cells.entrants, relative.n_failures.tolist(), strict=True) if n]
-    leaking = [e for e, n in zip(cells.entrants, cells.leaked.sum(axis=0).tolist(), strict=True) if n]
-    notes = [
-        f"{len(cells.entrants)} entrants on {len(cells.tasks)} tasks; "
-        f"{int(relative.n_failures.sum())} failures of {len(failing)} entrants"
-        + (f" ({sentences(failing)})." if failing else ".")
-    ]
-    treatment = {
-        "impute": f"A failure counts as the error of {spec.baseline}.",
-        "drop": f"Tasks with a failure are dropped: {int(relative.kept.sum())} of {len(cells.tasks)} remain.",
-        "error": "",
-    }[spec.missing]
-    notes += [treatment] if failing and treatment else []
-    if leaking:
-        replaced = f"; their errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
-        notes.append(f"{len(leaking)} entrants have seen data of some tasks ({sentences(leaking)}){replaced}.")
-    return (*notes, *elsewhere_notes(cells.elsewhere))
 
 
 def _pairwise(

@@ -15,7 +15,8 @@ from app.boards.skill_score.relative import Relative
 from app.boards.skill_score.spec import SkillScore
 from app.boards.standing import cell_at
 from app.boards.tables import sentences
-from app.manifest.manifest import Manifest, OpenTasks
+from app.manifest.admission import OpenTasks
+from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.values.frame import Field
 from app.values.scores import ScoreTable

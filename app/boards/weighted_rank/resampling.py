@@ -13,7 +13,7 @@ import numpy as np
 from app.boards.spread import Precision
 from app.boards.weighted_rank.groups import COVERAGE, COVERAGE_ERROR
 from app.boards.weighted_rank.identity import identity_of, levels_of, split_identity
-from app.manifest.manifest import Uncertainty
+from app.manifest.uncertainty import Uncertainty
 from app.stats.arrays import FloatArray, IntArray, share
 from app.stats.named_draws import named_weights, unit_keys
 from app.stats.strata import RATIO_EPSILON, Group

@@ -30,20 +30,11 @@ from app.kinds.episodes.part import EpisodesPart
 from app.kinds.episodes.quantiles import quantile_rows
 from app.kinds.episodes.units import items_as_units
 from app.manifest.manifest import Manifest, Metric, part_of
-from app.stats.aggregate import (
-    Aggregate,
-    Interval,
-    area_above,
-    estimate,
-    interquartile_mean,
-    mean,
-    optimality_gap,
-    profile_band,
-    share_above,
-)
+from app.stats.aggregate import Aggregate, Interval, estimate, interquartile_mean, mean, optimality_gap
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import Calibrated
 from app.stats.cluster import Sample, chamber_generator, draw_chamber, draw_clusters
+from app.stats.profiles import area_above, profile_band, share_above
 from app.stats.resample import board_generator
 from app.values.scores import ScoreTable
 from app.values.table import Cell

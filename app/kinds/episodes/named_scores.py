@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.boards.estimate.spec import Statistic
 from app.boards.spread import MIN_UNITS, Precision, pooled
-from app.manifest.manifest import Uncertainty
+from app.manifest.uncertainty import Uncertainty
 from app.stats.aggregate import Interval, weighted_trimmed_mean
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval

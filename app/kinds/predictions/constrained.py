@@ -11,7 +11,7 @@ from app.kinds.predictions.glossary import METRIC_AT
 from app.kinds.predictions.metric import PredictionMetric
 from app.kinds.predictions.one_class import OfClass, over_classes
 from app.manifest.base import Direction
-from app.stats.resampled_curves import at_recall, recall_at
+from app.stats.resampled_calls import at_recall, recall_at
 from app.stats.spreads import SHARE
 
 MACRO = "_macro"

@@ -16,7 +16,8 @@ from app.errors import Problem, TooLarge
 from app.files.blocks import Texts
 from app.files.findings import Findings
 from app.files.vocabulary import local_codes
-from app.kinds.predictions.labels import LabelCells, first_with_the_same
+from app.kinds.predictions.label_cells import LabelCells
+from app.kinds.predictions.labels import first_with_the_same
 from app.kinds.predictions.names import ITEM, TASK
 from app.names import clip_for_message
 from app.stats.arrays import FloatArray, IntArray

@@ -15,17 +15,9 @@ from app.kinds.predictions.task import TaskPredictions
 from app.stats.arrays import BoolArray, FloatArray, IntArray, Weights, share
 from app.stats.classification import predicted_classes
 from app.stats.example_sums import flag_sums, weighted_sums
-from app.stats.resampled_curves import (
-    Areas,
-    Calls,
-    SortedScores,
-    SortedVolume,
-    count_calls,
-    curve_areas,
-    precision_at_volume,
-    sort_scores,
-    sort_volume,
-)
+from app.stats.resampled_calls import Calls, count_calls
+from app.stats.resampled_curves import Areas, SortedScores, curve_areas, sort_scores
+from app.stats.resampled_volume import SortedVolume, precision_at_volume, sort_volume
 
 POOLED = -1
 """Stands for a class where the decisions for all classes are pooled."""

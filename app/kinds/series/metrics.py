@@ -13,7 +13,7 @@ from app.boards.weighted_rank.identity import identity_of, joined, split_identit
 from app.errors import ManifestRejected, Problem
 from app.kinds.series.catalog import CATALOG
 from app.manifest.base import MetricName, Part
-from app.manifest.manifest import problems_from
+from app.manifest.problems import problems_from
 from app.names import clip_for_message
 
 MALFORMED = "The metrics are not as the catalog has them."

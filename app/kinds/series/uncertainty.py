@@ -15,15 +15,8 @@ from app.kinds.series.part import SeriesUncertainty
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator
-from app.stats.strata import (
-    Aggregate,
-    Group,
-    aggregate_group,
-    interval_of,
-    pair_groups,
-    resample_means,
-    resample_ratio,
-)
+from app.stats.strata import Aggregate, Group, aggregate_group, interval_of, resample_means, resample_ratio
+from app.stats.strata_pairs import pair_groups
 
 MIN_UNITS = 2
 BATCH_CELLS = 4_000_000

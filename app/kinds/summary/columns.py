@@ -15,7 +15,8 @@ from app.files.blocks import Block, Texts
 from app.files.findings import Findings
 from app.kinds.summary import old_fev
 from app.kinds.summary.part import SummaryPart
-from app.manifest.manifest import Manifest, OpenTasks, part_of
+from app.manifest.admission import OpenTasks
+from app.manifest.manifest import Manifest, part_of
 from app.names import clip_for_message
 
 FEV_RENAMES = {

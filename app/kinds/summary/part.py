@@ -5,8 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from app.manifest.admission import OpenTasks
 from app.manifest.base import ColumnName, Part
-from app.manifest.manifest import Common, KindPart, OpenTasks
+from app.manifest.manifest import Common, KindPart
 
 
 class Columns(Part):

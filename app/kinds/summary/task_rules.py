@@ -16,7 +16,8 @@ from app.files.vocabulary import local_codes
 from app.kinds.summary import old_fev
 from app.kinds.summary.part import SummaryPart
 from app.kinds.summary.task_values import says, show
-from app.manifest.manifest import Manifest, OpenTasks, part_of
+from app.manifest.admission import OpenTasks
+from app.manifest.manifest import Manifest, part_of
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, IntArray
 from app.values.scores import NONE

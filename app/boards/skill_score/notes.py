@@ -1,0 +1,50 @@
+"""What stands below a board of method `skill_score`, and in its JSON. For `app.boards.skill_score.method`."""
+
+from typing import Any
+
+from app.boards.skill_score.relative import Relative
+from app.boards.skill_score.spec import SkillScore
+from app.boards.standing import (
+    uncertainty_meta,
+)
+from app.boards.tables import (
+    elsewhere_notes,
+    sentences,
+)
+
+
+def meta_of(spec: SkillScore, relative: Relative) -> dict[str, Any]:
+    """Return what the JSON of the board says of how it was computed."""
+    return {
+        "method": spec.method,
+        "metric": spec.metric,
+        "baseline": spec.baseline,
+        "leakage_model": spec.leakage_model,
+        "missing": spec.missing,
+        "clip": spec.clip,
+        "rank_by": spec.rank_by,
+        "n_entrants": len(relative.cells.entrants),
+        **uncertainty_meta(spec, int(relative.kept.sum())),
+    }
+
+
+def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
+    """Return the notes below the board, as sentences."""
+    cells = relative.cells
+    failing = [e for e, n in zip(cells.entrants, relative.n_failures.tolist(), strict=True) if n]
+    leaking = [e for e, n in zip(cells.entrants, cells.leaked.sum(axis=0).tolist(), strict=True) if n]
+    notes = [
+        f"{len(cells.entrants)} entrants on {len(cells.tasks)} tasks; "
+        f"{int(relative.n_failures.sum())} failures of {len(failing)} entrants"
+        + (f" ({sentences(failing)})." if failing else ".")
+    ]
+    treatment = {
+        "impute": f"A failure counts as the error of {spec.baseline}.",
+        "drop": f"Tasks with a failure are dropped: {int(relative.kept.sum())} of {len(cells.tasks)} remain.",
+        "error": "",
+    }[spec.missing]
+    notes += [treatment] if failing and treatment else []
+    if leaking:
+        replaced = f"; their errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
+        notes.append(f"{len(leaking)} entrants have seen data of some tasks ({sentences(leaking)}){replaced}.")
+    return (*notes, *elsewhere_notes(cells.elsewhere))

@@ -1,0 +1,45 @@
+"""What a manifest asks of submissions before they count: the keys of `admission`. Part of `app.manifest.manifest`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.manifest.base import Part
+from app.prereg.values import FailurePolicy
+
+PreregForm = Literal["axis", "document", "evaluation"]
+
+
+class OpenTasks(Part):
+    """Tasks are whatever the evidence names."""
+
+    open: Literal[True]
+
+
+class LeastSeeds(Part):
+    """How many seeds a run must have: a spike is registered in the axis form, an entry in another one or not at all."""
+
+    spike: int = Field(ge=2)
+    entry: int = Field(ge=2)
+
+
+class Admission(Part):
+    """The rules that a submission must meet before it can stand on a board.
+
+    `report_within_days` is how long after its registration a run may take before it counts as overdue. `failure_policy`
+    judges episodes without a score where no preregistration says how.
+    """
+
+    prereg: Literal["required", "optional"] = "optional"
+    prereg_forms: list[PreregForm] = Field(default=["evaluation"])
+    min_seeds: Annotated[int, Field(ge=2)] | LeastSeeds | None = None
+    claims: Literal["optional", "required"] = "optional"
+    dirty: Literal["refuse", "allow"] = "refuse"
+    failure_policy: FailurePolicy = "strict"
+    report_within_days: int | None = Field(None, ge=1, le=3650)
+
+    def least_seeds(self, form: PreregForm | None) -> int | None:
+        """Return how many seeds a run must have that was registered in this form, or not at all."""
+        if not isinstance(self.min_seeds, LeastSeeds):
+            return self.min_seeds
+        return self.min_seeds.spike if form == "axis" else self.min_seeds.entry
