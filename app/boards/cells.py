@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.boards.fev_order import fev_order
+from app.boards.open_grid import are_common
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import BoolArray, FloatArray, IntArray
@@ -23,7 +24,8 @@ T = TypeVar("T", bound=np.generic)
 class CellMatrix:
     """Rows of one board pivoted; NaN is a cell without a value. Arrays are [n_tasks, n_entrants].
 
-    `elsewhere` are the entrants that have rows, and none on the board's tasks.
+    `elsewhere` are the entrants that have rows, and none on the board's tasks. `uncommon` are tasks of an open list
+    that the board is not about, because fewer than half of the owners have them.
     """
 
     tasks: tuple[str, ...]
@@ -32,6 +34,7 @@ class CellMatrix:
     leaked: BoolArray
     present: BoolArray
     elsewhere: tuple[str, ...] = ()
+    uncommon: tuple[str, ...] = ()
 
     def without_common_task(self) -> list[str]:
         """Return the entrants with the most gaps, those that must go for the others to have a task in common.
@@ -68,6 +71,8 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     if not tasks:
         raise BoardUnavailable(Unavailable.NO_ROWS, "None of the board's tasks has a row yet.")
+    uncommon = _uncommon(manifest, spec, scores, tasks, metric)
+    tasks = tuple(task for task in tasks if task not in uncommon)
     entrants = _with_rows(scores, tasks)
     shape = (len(tasks), len(entrants))
     at = _positions(scores, tasks, entrants)
@@ -79,7 +84,25 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
         leaked=_pivot(scores.leaked, at, np.zeros(shape, dtype=bool)),
         present=present,
         elsewhere=tuple(sorted(set(scores.entrant.words) - set(entrants))),
+        uncommon=tuple(sorted(uncommon)),
     )
+
+
+def _uncommon(
+    manifest: Manifest, spec: Leaderboard, scores: ScoreTable, tasks: Sequence[str], metric: str
+) -> frozenset[str]:
+    """Return the tasks that do not count: where the list is open, those that fewer than half of the owners have."""
+    if manifest.task_ids() is not None or spec.tasks is not None:
+        return frozenset()
+    entrants = scores.entrant.words
+    at = _positions(scores, tasks, entrants)
+    has = _pivot(~np.isnan(scores.value(metric)), at, np.zeros((len(tasks), len(entrants)), dtype=np.bool_))
+    known = np.flatnonzero(has.any(axis=0))
+    owners = manifest.asked.facts.owners_of([entrants[place] for place in known.tolist()])
+    if not owners:
+        return frozenset()
+    common = are_common(has[:, known].T, owners)
+    return frozenset(tasks[at] for at in np.flatnonzero(~common).tolist())
 
 
 def quantity(cells: CellMatrix, scores: ScoreTable, column: str) -> FloatArray:

@@ -26,7 +26,8 @@ class Coverage:
     """Cells of one entrant: asked for, there with a value, without any row, and there without a value.
 
     `n_not_asked` are cells of today's grid that were not asked of it when it was admitted, and `n_over` those that it
-    has beyond a number that the grid asks for. `is_filled`: what is missing was counted as the worst there is.
+    has beyond a number that the grid asks for, or that at least half of the owners have where nobody declared one.
+    `is_filled`: what is missing was counted as the worst there is.
     """
 
     n_attempted: int
@@ -76,13 +77,15 @@ class Standing:
     """What a row says of its coverage: the counts, and where the entrant would rank if it lacked nothing.
 
     `why` says what keeps it off the ranks. `if_worst` and `if_best` are its ranks among the ranked if all that is
-    missing were the worst or the best there is.
+    missing were the worst or the best there is. `is_provisional`: nobody has declared what is asked, so nobody is said
+    to be first.
     """
 
     coverage: Coverage | None = None
     why: str | None = None
     if_worst: int | None = None
     if_best: int | None = None
+    is_provisional: bool = False
 
 
 NOTHING_SAID = Standing()
@@ -135,7 +138,8 @@ class Roster:
         """Return what the row of an entrant says, with its ranks if what is missing were worst and best."""
         coverage = self.coverages.get(entrant)
         why = coverage.why_unranked if coverage is not None and entrant in self.apart else None
-        return Standing(coverage, why, *(bounds or (None, None)))
+        if_worst, if_best = bounds or (None, None)
+        return Standing(coverage, why, if_worst, if_best, self.is_provisional)
 
     def behind_ranks(self, points: Mapping[str, float]) -> dict[str, int]:
         """Return the ranks of those behind, larger points being better; who has no point has no rank."""
@@ -152,11 +156,15 @@ class Roster:
         """Yield what a board says of who lacks what; `cells` names what is counted."""
         if self.is_provisional:
             yield (
-                f"Provisional: nobody has declared which {cells} there are, so ranks are about all that the admitted "
-                "have, and who lacks some of them ranks behind who lacks fewer. A steward fixes it with a grid."
+                f"Provisional: nobody has declared which {cells} there are, so ranks are about those that at least "
+                "half of the submitters have, and who lacks some of them ranks behind who lacks fewer. Nobody is said "
+                "to be possibly first, and P(best) is withheld, until a steward declares a grid."
             )
-        if behind := [self._gap(name) for group in self.behind for name in group]:
-            yield f"Ranked behind the others, because something is absent: {sentences(behind)}."
+        behind = [name for group in self.behind for name in group]
+        if lacking := [self._gap(name) for name in behind if self.coverages[name].n_lacking]:
+            yield f"Ranked behind the others, because something is absent: {sentences(lacking)}."
+        if over := [f"{name} ({self.coverages[name].n_over:,})" for name in behind if self.coverages[name].n_over]:
+            yield f"Ranked behind the others, because of {cells} that most submitters do not have: {sentences(over)}."
         for why, text in _WHY.items():
             named = [self._gap(name) for name in self.apart if self.coverages[name].why_unranked == why]
             if named:
@@ -177,7 +185,9 @@ _WHY = {
 
 
 def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Roster:
-    """Return who is ranked. Without a declared grid those who lack the fewest cells are, and nobody stands apart.
+    """Return who is ranked. Without a declared grid nobody stands apart: first are those whose cells differ least.
+
+    What an entrant lacks and what it has beyond the others count alike there, for its score is about other cells.
 
     >>> full, few = Coverage(3, 3), Coverage(3, 1, n_absent=2)
     >>> call_roster({"A": full, "B": few}, is_declared=True).apart
@@ -191,8 +201,8 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
         return Roster(ranked, (), apart, coverages, False)
     groups: dict[int, list[str]] = {}
     for name, coverage in coverages.items():
-        groups.setdefault(coverage.n_lacking, []).append(name)
-    ordered = [tuple(groups[n_lacking]) for n_lacking in sorted(groups)]
+        groups.setdefault(coverage.n_lacking + coverage.n_over, []).append(name)
+    ordered = [tuple(groups[n_differing]) for n_differing in sorted(groups)]
     return Roster(ordered[0] if ordered else (), tuple(ordered[1:]), (), coverages, True)
 
 

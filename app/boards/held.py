@@ -3,35 +3,43 @@
 Called by `app.boards.estimate.board`; pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from app.boards.coverage import Coverage, Roster, call_roster
 from app.boards.measured import Measurement
+from app.boards.open_grid import commonly_held
 
 
-def measured_roster(measurements: Sequence[Measurement]) -> Roster:
-    """Return who is ranked of measured contenders.
+def measured_roster(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> Roster:
+    """Return who is ranked of measured contenders; `owners` are theirs, in their order.
 
-    Where the grid leaves an axis open, an entrant lacks what another one has more of in a task and condition.
+    Where the grid leaves an axis open, an entrant lacks what at least half of the owners have more of in a task and
+    condition, and has over what they have less of.
     """
     if all(m.held is None for m in measurements):
         return call_roster({m.entrant: m.coverage for m in measurements}, is_declared=True)
-    most = _most(measurements)
-    return call_roster({m.entrant: _held_against(m, most) for m in measurements}, is_declared=False)
+    common = _common(measurements, owners)
+    return call_roster({m.entrant: _held_against(m, common) for m in measurements}, is_declared=False)
 
 
-def _most(measurements: Sequence[Measurement]) -> Mapping[tuple[str, str], int]:
-    most: dict[tuple[str, str], int] = {}
-    for measurement in measurements:
-        for task, condition, n in measurement.held or ():
-            most[task, condition] = max(n, most.get((task, condition), 0))
-    return most
+def _common(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> Mapping[tuple[str, str], int]:
+    held = [_own(measurement) for measurement in measurements]
+    cells = list(dict.fromkeys(cell for own in held for cell in own))
+    counts = np.array([[own.get(cell, 0) for cell in cells] for own in held], dtype=np.int64)
+    return dict(zip(cells, commonly_held(counts, owners).tolist(), strict=True))
 
 
-def _held_against(measurement: Measurement, most: Mapping[tuple[str, str], int]) -> Coverage:
-    own = {(task, condition): n for task, condition, n in measurement.held or ()}
-    n_lacking = sum(n - min(n, own.get(cell, 0)) for cell, n in most.items())
+def _own(measurement: Measurement) -> dict[tuple[str, str], int]:
+    return {(task, condition): n for task, condition, n in measurement.held or ()}
+
+
+def _held_against(measurement: Measurement, common: Mapping[tuple[str, str], int]) -> Coverage:
+    own = _own(measurement)
+    n_lacking = sum(max(0, n - own.get(cell, 0)) for cell, n in common.items())
+    n_over = sum(max(0, n - common[cell]) for cell, n in own.items())
     coverage = measurement.coverage
     n_absent = max(0, n_lacking - coverage.n_failed)
-    return replace(coverage, n_attempted=coverage.n_attempted + n_absent, n_absent=n_absent)
+    return replace(coverage, n_attempted=coverage.n_attempted + n_absent, n_absent=n_absent, n_over=n_over)

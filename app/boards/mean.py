@@ -24,7 +24,7 @@ from app.boards.standing import (
     uncertainty_meta,
     unranked_places,
 )
-from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes
+from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes, uncommon_notes
 from app.boards.task_coverage import filled, task_roster
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
@@ -176,6 +176,7 @@ def _notes(found: _Found) -> Iterator[str]:
         yield f"The ranked are compared on the {n_kept} of {n_tasks} tasks that all of them have."
     yield from found.roster.notes("tasks")
     yield from elsewhere_notes(found.cells.elsewhere)
+    yield from uncommon_notes(found.cells.uncommon)
 
 
 def _pairwise(

@@ -67,16 +67,18 @@ COLUMNS = _known(
     ),
     Field(
         Column("p_best", "P(best)", direction="maximize", glossary="p_best", digits=2),
-        lambda place: place.p_best,
+        lambda place: None if place.standing.is_provisional else place.p_best,
     ),
     Field(
         Column("may_be_first", "May be first", "flag", detail=True, glossary="may_be_first"),
-        lambda place: place.may_be_first,
+        lambda place: None if place.standing.is_provisional else place.may_be_first,
     ),
     Field(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
     *(field.of(lambda place: place.standing) for field in coverage.FIELDS),
 )
 """The columns with which every board ends, whatever its method: one more here is a column on every board."""
+PROVISIONAL = "provisional"
+"""In a board's `meta.p_best_reason`: nobody has declared its grid, so nobody is said to be first."""
 
 
 def board_table(
@@ -86,7 +88,10 @@ def board_table(
     notes: Iterable[str],
     meta: Mapping[str, Any],
 ) -> Table:
-    """Return the table of a board: what every board has of a place, with the method's own fields in between."""
+    """Return the table of a board: what every board has of a place, with the method's own fields in between.
+
+    Where nobody has declared the grid, who may be first and P(best) are withheld, and `meta` says why.
+    """
     frame = Frame(
         [
             *(field.of(_place) for field in FIRST),
@@ -94,7 +99,10 @@ def board_table(
             *(field.of(_place) for field in COLUMNS.values()),
         ]
     )
-    return frame.table(f"leaderboard/{spec.name}", spec.title or spec.name, rows, notes, meta)
+    placed = list(rows)
+    withheld = {"p_best_reason": PROVISIONAL} if any(place.standing.is_provisional for place, _ in placed) else {}
+    title = spec.title or spec.name
+    return frame.table(f"leaderboard/{spec.name}", title, placed, notes, {**meta, **withheld})
 
 
 def _place(row: tuple[Place, Any]) -> Place:

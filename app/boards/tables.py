@@ -39,6 +39,11 @@ def elsewhere_notes(names: Sequence[str]) -> tuple[str, ...]:
     return (f"Not on this board, without a row on its tasks: {sentences(names)}.",) if names else ()
 
 
+def uncommon_notes(tasks: Sequence[str]) -> tuple[str, ...]:
+    """Say which tasks of an open list a board is not about, because most submitters do not have them."""
+    return (f"Left out, because fewer than half of the submitters have them: {sentences(tasks)}.",) if tasks else ()
+
+
 MAX_COMPARED = 200
 """Above it the square of all pairs is larger than anyone reads; the best-ranked ones are compared."""
 

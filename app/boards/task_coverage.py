@@ -17,11 +17,11 @@ from app.stats.arrays import BoolArray, FloatArray
 def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missing: BoolArray) -> Roster:
     """Return who is ranked; `missing` [n_tasks, n_entrants] says which cells have no value.
 
-    The grid is the closed list of tasks; where tasks are open, all that anybody has. Tasks of the grid that nobody has
-    are absent of everybody.
+    The grid is the closed list of tasks, of the board or the manifest; where tasks are open, those of the cells. Tasks
+    of the grid that nobody has are absent of everybody.
     """
-    declared = manifest.task_ids()
-    wanted = cells.tasks if declared is None else (spec.tasks or declared)
+    declared = spec.tasks or manifest.task_ids()
+    wanted = cells.tasks if declared is None else declared
     counted = _count(cells, wanted, missing)
     coverages = {name: _cover(manifest, wanted, counted, at, name) for at, name in enumerate(cells.entrants)}
     return call_roster(coverages, is_declared=declared is not None)

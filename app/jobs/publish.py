@@ -131,8 +131,10 @@ def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
 def _inputs(session: Session, benchmark_id: int, without: frozenset[int]) -> Inputs:
     inputs = read_inputs(session, benchmark_id).without(without)
     stood = {name: [s.submission_id for s in own] for name, own in inputs.by_entrant().items()}
-    declared = replace(inputs.declared, manifest=grids.with_grids(session, inputs.declared, stood))
-    return replace(inputs, declared=declared, known=read_provenance(session, inputs))
+    known = read_provenance(session, inputs)
+    owners = {name: of.owner for name, of in known.items() if of.owner is not None}
+    declared = replace(inputs.declared, manifest=grids.with_grids(session, inputs.declared, stood, owners))
+    return replace(inputs, declared=declared, known=known)
 
 
 def _read_rows(session: Session, inputs: Inputs, left_out: LeftOut) -> ScoreTable:

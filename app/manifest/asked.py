@@ -4,7 +4,7 @@ Handed on by `app.manifest.manifest.Manifest`; filled by `app.store.grids`, read
 admission rules. Pure values: nothing here knows who else submitted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,13 +23,19 @@ class GridFacts:
 
     `items` are those that the steward put, by task (`EVERY_TASK`: the same for each), and `digest` is of their bytes;
     None before they were put. `chosen` are the registered axes of entrants. `earlier` are the grids under which
-    entrants were admitted, where these are others than today's: what they did not ask is not absent.
+    entrants were admitted, where these are others than today's: what they did not ask is not absent. `owners` are who
+    entrants belong to, which matters where an axis is open.
     """
 
     items: Mapping[str, Sequence[str]] | None = None
     digest: str | None = None
     chosen: Mapping[str, Chosen] = field(default_factory=dict)
     earlier: Mapping[str, Sequence["Asked"]] = field(default_factory=dict)
+    owners: Mapping[str, str] = field(default_factory=dict)
+
+    def owners_of(self, entrants: Sequence[str]) -> list[Hashable]:
+        """Return the owner of each entrant; one of whom none is known is its own."""
+        return [self.owners.get(name, (name,)) for name in entrants]
 
 
 NO_FACTS = GridFacts()

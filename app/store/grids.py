@@ -101,10 +101,12 @@ def chosen_by(manifest: Manifest, prereg: Prereg | None) -> Chosen:
     return {axis: tuple(values) for axis, values in named.items() if values}
 
 
-def with_grids(session: Session, declared: Declared, stood: Mapping[str, Sequence[int]]) -> Manifest:
+def with_grids(
+    session: Session, declared: Declared, stood: Mapping[str, Sequence[int]], owners: Mapping[str, str] | None = None
+) -> Manifest:
     """Return the manifest with its items, and of each entrant what it registered and what was asked of it.
 
-    `stood` are the submissions on which entrants stand.
+    `stood` are the submissions on which entrants stand, `owners` whom they belong to, for boards.
     """
     known = _submissions(session, declared.benchmark.id)
     of = {name: [known[number] for number in numbers] for name, numbers in stood.items()}
@@ -114,6 +116,7 @@ def with_grids(session: Session, declared: Declared, stood: Mapping[str, Sequenc
         facts,
         chosen={name: axes for name, found in of.items() if (axes := _chosen(session, declared.manifest, found))},
         earlier={name: grids for name, found in of.items() if (grids := earlier.of(found))},
+        owners=owners or {},
     )
     return declared.manifest.with_grid_facts(filled)
 

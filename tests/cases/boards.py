@@ -24,6 +24,8 @@ Direction = Literal["minimize", "maximize"]
 ENTRANTS = ("Poor", "Near", "Best", "Fair")
 CENTRES = np.array([[1.6], [0.52], [0.2], [0.5]])
 N_UNITS, N_SEEDS = 24, 4
+UNITS = tuple(f"t{at:02}" for at in range(N_UNITS))
+TASKS = "[" + ", ".join(f"{{id: {unit}}}" for unit in UNITS) + "]"
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ leaderboards: [{{name: board, {board}, uncertainty: {{n_resamples: 300, rng_seed
 
 
 def _tasks(unit: Any) -> Coded:
-    return Coded(tuple(f"t{at:02}" for at in range(N_UNITS)), unit)
+    return Coded(UNITS, unit)
 
 
 def _one_task(unit: Any) -> Coded:
@@ -105,7 +107,8 @@ def _one_task(unit: Any) -> Coded:
 
 def summary_board(method: str, direction: Direction) -> Callable[[Given], BoardTables]:
     """Return the maker of a board of an evaluation summary, a task a unit."""
-    declared = declare("evaluation_summary", f"{{x: {{direction: {direction}}}}}", f"metric: x, {method}")
+    metrics = f"{{x: {{direction: {direction}}}}}"
+    declared = declare("evaluation_summary", metrics, f"metric: x, {method}", tasks=TASKS)
 
     def build(made: Given) -> BoardTables:
         return compute_rows(declared, declared.leaderboards[0], table_of(made, direction, "x", task=_tasks))
@@ -116,7 +119,8 @@ def summary_board(method: str, direction: Direction) -> Callable[[Given], BoardT
 def series_board(metric: str, direction: Direction) -> Callable[[Given], BoardTables]:
     """Return the maker of a board of weighted ranks, a record a unit, in two strata."""
     method = f"method: weighted_rank, weights: {{{metric}: 1.0}}"
-    declared = declare("series_metrics", f"{{catalog: lrdbench, use: [{metric}]}}", method, "mode: ground_truth")
+    more = f"mode: ground_truth\ngrid: {{items: [{', '.join(UNITS)}]}}"
+    declared = declare("series_metrics", f"{{catalog: lrdbench, use: [{metric}]}}", method, more)
 
     def build(made: Given) -> BoardTables:
         scores = table_of(
@@ -130,7 +134,8 @@ def series_board(metric: str, direction: Direction) -> Callable[[Given], BoardTa
 def episode_board(statistic: str, direction: Direction) -> Callable[[Given], BoardTables]:
     """Return the maker of a board of episodes: four seeds of six."""
     method = f"method: estimate, metrics: [x], statistic: {statistic}"
-    declared = declare("episodes", f"{{x: {{direction: {direction}}}}}", method)
+    grid = f"grid: {{seeds: {N_SEEDS}, items: {N_UNITS // N_SEEDS}}}"
+    declared = declare("episodes", f"{{x: {{direction: {direction}}}}}", method, grid, "[{id: lift}]")
 
     def build(made: Given) -> BoardTables:
         scores = table_of(

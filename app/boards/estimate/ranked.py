@@ -69,7 +69,7 @@ def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measure
     """Order the contenders by the ranking metric, best first, names deciding between equals."""
     sign = sign_of(manifest, spec.ranked)
     scored = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
-    roster = measured_roster(scored)
+    roster = measured_roster(scored, manifest.asked.facts.owners_of([m.entrant for m in scored]))
     contenders = [m for m in scored if m.entrant in roster.ranked]
     others = [m for m in measurements if m not in contenders]
     if not contenders:

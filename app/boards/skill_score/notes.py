@@ -10,6 +10,7 @@ from app.boards.standing import (
 from app.boards.tables import (
     elsewhere_notes,
     sentences,
+    uncommon_notes,
 )
 
 
@@ -47,4 +48,4 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     if leaking:
         replaced = f"; their errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
         notes.append(f"{len(leaking)} entrants have seen data of some tasks ({sentences(leaking)}){replaced}.")
-    return (*notes, *elsewhere_notes(cells.elsewhere))
+    return (*notes, *elsewhere_notes(cells.elsewhere), *uncommon_notes(cells.uncommon))

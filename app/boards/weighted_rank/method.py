@@ -41,7 +41,8 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     names = enrolled_estimators(scores, enrolled)
     if not names:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
-    held = held_records(scores, names, manifest.asked.named_items())
+    asked = manifest.asked
+    held = held_records(scores, names, asked.named_items(), asked.facts.owners_of(names))
     groups = [group for group in series_groups(scores) if group.estimator in set(names)]
     groups = list(on_records(groups, held.of_benchmark))
     covered = covered_metrics(manifest, spec, held, groups)

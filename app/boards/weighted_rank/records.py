@@ -3,11 +3,12 @@
 Called by `app.boards.weighted_rank.method` and `app.kinds.series.contract_tables`; pure.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.boards.open_grid import are_common
 from app.boards.tables import sentences
 from app.stats.arrays import BoolArray
 from app.stats.strata import Group
@@ -23,7 +24,7 @@ class HeldRecords:
 
     `records` and `strata` are [n_records]; the numbers of a group's records are positions in them. A row counts
     whatever it says: a record that failed is held. `asked` [n_records] are those of the benchmark's grid, None where
-    none is declared.
+    none is declared; `owners` are then the contenders', in their order.
     """
 
     contenders: tuple[str, ...]
@@ -31,6 +32,7 @@ class HeldRecords:
     strata: tuple[str, ...]
     held: BoolArray
     asked: BoolArray | None = None
+    owners: tuple[Hashable, ...] = ()
 
     @property
     def known(self) -> BoolArray:
@@ -44,11 +46,13 @@ class HeldRecords:
 
     @property
     def of_benchmark(self) -> BoolArray:
-        """Say which records ranks are about, [n_records]: those of the grid, or all that anyone has.
+        """Say which records ranks are about, [n_records]: those of the grid, or that at least half of the owners have.
 
-        So nobody who submits decides what the others lack, where a steward has said which records there are.
+        So no single submitter decides what the others lack, though two who differ are both asked for what either has.
         """
-        return self.known if self.asked is None else self.asked
+        if self.asked is not None:
+            return self.asked
+        return are_common(self.held, self.owners or self.contenders) if len(self.contenders) else self.known
 
     def lacking(self) -> Mapping[str, int]:
         """Return how many of the benchmark's records each contender has no row for; nothing for those that have all."""
@@ -60,10 +64,15 @@ class HeldRecords:
         return [self.contenders[at] for at in np.flatnonzero((self.held & ~self.of_benchmark).any(axis=1)).tolist()]
 
 
-def held_records(scores: ScoreTable, contenders: Sequence[str], asked: frozenset[str] | None = None) -> HeldRecords:
+def held_records(
+    scores: ScoreTable,
+    contenders: Sequence[str],
+    asked: frozenset[str] | None = None,
+    owners: Sequence[Hashable] = (),
+) -> HeldRecords:
     """Return who of the contenders has a row for which record; `asked` are the records of the grid, if it names any.
 
-    A record that is asked for and that nobody has stands among them.
+    A record that is asked for and that nobody has stands among them. `owners` are the contenders', in their order.
     """
     words = () if scores.item is None else scores.item.words
     records = (*words, *sorted((asked or frozenset()) - set(words)))
@@ -77,7 +86,7 @@ def held_records(scores: ScoreTable, contenders: Sequence[str], asked: frozenset
         for record, task in zip(scores.item.codes[kept].tolist(), scores.task.codes[kept].tolist(), strict=True):
             strata[record] = strata[record] or scores.task.words[task]
     of_grid = None if asked is None else np.array([record in asked for record in records], dtype=np.bool_)
-    return HeldRecords(tuple(contenders), records, tuple(strata), held, of_grid)
+    return HeldRecords(tuple(contenders), records, tuple(strata), held, of_grid, tuple(owners))
 
 
 def on_records(groups: Sequence[Group], wanted: BoolArray) -> Iterator[Group]:
@@ -121,7 +130,7 @@ def records_table(held: HeldRecords) -> Table:
     )
     notes = (
         _common_note(held),
-        "A record counts for ranks where the benchmark's grid has it, or where no grid is declared.",
+        "A record counts for ranks where the benchmark's grid has it; without one, where half of the submitters do.",
     )
     return Table(TABLE, "Records", columns, rows, notes)
 

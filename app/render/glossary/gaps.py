@@ -12,8 +12,8 @@ GAPS = (
         "counts as the worst there is, or keeps the entrant off the ranks: it is then partial, and shown below the "
         "ranked ones. Cells that were added to the grid after an entrant was admitted were not asked of it: it has no "
         "rank on the new board until it runs them, and keeps the one that it had on the old board. Where nobody has "
-        "declared the grid a board is provisional: N is then the most that any entrant has, and who lacks some of it "
-        "ranks behind who lacks less.",
+        "declared the grid a board is provisional: N is then what at least half of the submitters have, who lacks some "
+        "of it or has more ranks behind who differs less, and nobody is said to be possibly first.",
     ),
     Entry(
         "rank_if",

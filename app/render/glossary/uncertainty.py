@@ -57,7 +57,8 @@ UNCERTAINTY = (
         "P(best)",
         "The share of the resamples in which the entrant has the best score; those who tie share it. It says how the "
         "best place would go round in other data like these, and is no test: of two equals one may have 0.9 by chance. "
-        "Who may be first says that.",
+        "Who may be first says that. On a provisional board, whose grid nobody has declared, it is withheld: what is "
+        "compared there depends on who submits.",
     ),
     Entry(
         "p_a_beats_b",

@@ -1,0 +1,47 @@
+"""What a board is about whose grid nobody has declared: the cells that at least half of the owners have.
+
+Called by the ranking methods; pure. Of one owner's own items no others are asked, and a score is not about them, so
+nobody leads by bringing more. Two owners who differ cannot be told apart: then all counts that either has, because
+leaving out must not pay.
+"""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from app.stats.arrays import BoolArray, IntArray
+
+
+def commonly_held(counts: IntArray, owners: Sequence[Hashable]) -> IntArray:
+    """Return of each cell how many at least half of the owners have, [n_cells], by counts [n_entrants, n_cells].
+
+    An owner has as many as that of its entrants which has the most. Where no cell is held by so many, all that anybody
+    has count.
+
+    >>> commonly_held(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 9]]), ["a", "b", "c"]).tolist()
+    [1, 1, 0]
+    >>> commonly_held(np.array([[1, 0], [1, 9]]), ["a", "b"]).tolist()
+    [1, 9]
+    """
+    names = list(dict.fromkeys(owners))
+    if not names:
+        return np.zeros(counts.shape[1], dtype=np.int64)
+    of = np.array([names.index(owner) for owner in owners])
+    most = np.stack([counts[of == at].max(axis=0) for at in range(len(names))])
+    n_needed = (len(names) + 1) // 2
+    common: IntArray = np.sort(most, axis=0)[len(names) - n_needed]
+    return common if common.any() else np.asarray(most.max(axis=0))
+
+
+def are_common(has: BoolArray, owners: Sequence[Hashable]) -> BoolArray:
+    """Return which cells count, [n_cells], by who has them: [n_entrants, n_cells].
+
+    >>> are_common(np.array([[True, False], [True, False], [True, True]]), ["a", "b", "c"]).tolist()
+    [True, False]
+    """
+    names = list(dict.fromkeys(owners))
+    of = np.array([names.index(owner) for owner in owners], dtype=np.int64)
+    n_owners = np.zeros((len(names), has.shape[1]), dtype=np.bool_)
+    np.logical_or.at(n_owners, of, has)
+    common: BoolArray = 2 * n_owners.sum(axis=0) >= max(1, len(names))
+    return common if common.any() else np.asarray(has.any(axis=0))

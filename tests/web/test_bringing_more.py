@@ -1,0 +1,89 @@
+"""Whoever brings items of his own to a benchmark without a grid leads nobody, over HTTP and for every kind."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from tests.cases import grids, publications
+from tests.cases.publications import CLASSES, table
+from tests.conftest import Site
+
+HONEST = (("alice", "A"), ("steward", "B"))
+OWN = tuple(f"own{at:02}" for at in range(30))
+Files = dict[str, str | bytes]
+
+
+def episodes() -> tuple[str, Files, str]:
+    """Two who answer alike on twenty items, and one who also answers thirty of its own, all right."""
+    places = [(task, seed, item) for task, seed, item in itertools.product(grids.TASKS, (0, 1), grids.ITEMS)]
+    files: Files = {}
+    for name in ("A", "B", "sly"):
+        own = [(name, "code", seed, item, 1) for seed in (0, 1) for item in OWN] if name == "sly" else []
+        rows = [(name, *place, grids.right("good", place[-1])) for place in places]
+        files[name] = table(grids.COLUMNS, [*rows, *own])
+    return grids.EPISODES.replace("GRID", ""), files, "board"
+
+
+def summaries() -> tuple[str, Files, str]:
+    """Two on three tasks of an open list, and one who also has thirty of its own, of the best scores."""
+    files: Files = {}
+    for at, name in enumerate(("A", "B", "sly")):
+        tasks = (*publications.TASKS, *(OWN if name == "sly" else ()))
+        rows = [[name, task, "False", 1, 99 if task in OWN else 3 - at, 1, 1, 1, 1] for task in tasks]
+        files[name] = table(publications.SUMMARY_COLUMNS, rows)
+    return publications.SUMMARY.replace("TASKS", publications.OPEN), files, "mean"
+
+
+def series() -> tuple[str, Files, str]:
+    """Two on five records, and one who also has thirty of its own, without any error."""
+    files: Files = {}
+    for at, name in enumerate(("A", "B", "sly")):
+        mine = {(record, metric): str(1 + at) for record in publications.RECORDS for metric in ("mae", "rmse")}
+        own = {(f"r{100 + n}", metric): "0" for n in range(30) for metric in ("mae", "rmse")} if name == "sly" else {}
+        files[name] = table(publications.COLUMNS, publications.run_rows(name, mine | own))
+    return publications.SERIES, files, "shared"
+
+
+def predictions() -> tuple[str, Files, str]:
+    """Two on forty examples with labels of their own, and one who also has thirty easy ones."""
+    part, metrics = CLASSES
+    files: Files = {}
+    for name in ("A", "B", "sly"):
+        rows: list[Sequence[object]] = [[name, f"i{at}", at % 2, 0.7 if at % 4 < 3 else 0.3] for at in range(40)]
+        own = [[name, item, at % 2, float(at % 2)] for at, item in enumerate(OWN)] if name == "sly" else []
+        words = [[*row[:2], "yes" if row[2] else "no", row[3]] for row in (*rows, *own)]
+        files[name] = table(("entrant", "item", "label", "prediction"), words)
+    return publications.predictions(f"{part}, labels: submitted", metrics), files, "b0"
+
+
+@pytest.mark.parametrize("made", [episodes, summaries, series, predictions], ids=lambda made: made.__name__)
+def test_items_of_ones_own_lead_nobody(roomy_site: Site, made: Callable[[], tuple[str, Files, str]]) -> None:
+    """The ranks of the others stay, the one with more is behind them, and nobody is said to be possibly first."""
+    manifest, files, board = made()
+    slug = grids.declare(roomy_site, manifest, None)
+    for who, name in HONEST:
+        publications.send(roomy_site, slug, "metrics.csv", files[name], who)
+    before = grids.by_entrant(grids.board(roomy_site, slug, board))
+    publications.send(roomy_site, slug, "metrics.csv", files["sly"], "bob")
+    shown = grids.board(roomy_site, slug, board)
+    after: dict[str, Any] = grids.by_entrant(shown)
+
+    assert [after[name]["rank"] for _, name in HONEST] == [before[name]["rank"] for _, name in HONEST]
+    assert after["sly"]["rank"] == 3
+    assert {(row["p_best"], row["may_be_first"]) for row in after.values()} == {(None, None)}
+    assert shown["meta"]["p_best_reason"] == "provisional"
+    assert any("P(best) is withheld, until a steward declares a grid" in note for note in shown["notes"])
+
+
+def test_two_who_differ_are_both_asked_for_all(roomy_site: Site) -> None:
+    """Of two owners nobody can say who left out and who added: leaving out must not pay, so all counts."""
+    manifest, files, board = series()
+    slug = grids.declare(roomy_site, manifest, None)
+    publications.send(roomy_site, slug, "metrics.csv", files["A"], "alice")
+    publications.send(roomy_site, slug, "metrics.csv", files["sly"], "bob")
+    shown = grids.by_entrant(grids.board(roomy_site, slug, board))
+
+    assert (shown["A"]["rank"], shown["A"]["n_absent"], shown["sly"]["rank"]) == (2, 60, 1)
+    assert {row["may_be_first"] for row in shown.values()} == {None}
