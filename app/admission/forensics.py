@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.admission.check import Check, listed, some
+from app.admission.twins import twin_of, twins_within
 from app.stats.arrays import BoolArray, IntArray
 from app.values.fingerprints import (
     Fingerprint,
@@ -49,8 +50,11 @@ class Earlier:
 
 def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> Forensics:
     """Return the fingerprints of a submission and what its rows show by themselves."""
+    fingerprints = fingerprints_of(scores, blocks)
     findings = [*_of_rows(scores), *_of_blocks(blocks)]
-    return Forensics(fingerprints_of(scores, blocks), tuple(findings))
+    copied = {finding.entrant for finding in findings if finding.flag == "same_rows"}
+    findings += [twin for twin in twins_within(fingerprints) if twin.entrant not in copied]
+    return Forensics(fingerprints, tuple(findings))
 
 
 def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[Finding]:
@@ -85,10 +89,11 @@ def _other_results(mine: Fingerprint, one: Earlier) -> Iterator[Finding]:
 
 def _another_s_rows(mine: Fingerprint, one: Earlier) -> Iterator[Finding]:
     old = one.fingerprint
-    if min(len(mine.contents), len(old.contents)) < MIN_CONTENTS:
-        return
-    share = shared_contents(mine.contents, old.contents)
-    if share >= ALIKE_SHARE:
+    enough = min(len(mine.contents), len(old.contents)) >= MIN_CONTENTS
+    share = shared_contents(mine.contents, old.contents) if enough else 0.0
+    if share < ALIKE_SHARE:
+        yield from twin_of(mine, old, f"submission {one.submission}")
+    else:
         told = f"{mine.entrant} has about {share:.0%} of its rows in common with {old.entrant}"
         yield Finding("same_rows", mine.entrant, f"{told} (submission {one.submission})")
 

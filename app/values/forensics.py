@@ -12,6 +12,7 @@ FLAGS: Mapping[str, str] = {
     "repeated_seed": "Rows with the same digits under several seeds",
     "repeated_condition": "Rows with the same digits under several conditions",
     "same_rows": "Rows with the same digits under two entrants",
+    "same_results": "The same results row by row under two entrants, which chance cannot explain",
     "same_bytes": "The same file under two entrants",
     "equal_run": "Rows one after another with the same digits",
     "other_results": "The same seeds, items and states with other results than before",

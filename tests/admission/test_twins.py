@@ -1,0 +1,63 @@
+"""The same zeros and ones under two entrants are told where chance cannot explain them, and left in peace elsewhere."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.admission.forensics import Earlier, compare, look_within
+from app.admission.twins import ln_arrangements
+from app.stats.arrays import FloatArray
+from app.values.fingerprints import fingerprints_of
+from app.values.scores import ScoreTable
+from tests.cases.admission import grid, table
+
+
+def answered(entrant: str, right: FloatArray) -> ScoreTable:
+    """Return forty episodes of an entrant with these successes."""
+    return replace(table(grid(entrant=entrant)), values=right.reshape(-1, 1))
+
+
+def seen(first: FloatArray, second: FloatArray) -> list[str]:
+    """Return what is said of a second entrant after a first one was admitted."""
+    (old,), (new,) = (fingerprints_of(answered(name, right)) for name, right in (("old", first), ("new", second)))
+    return [finding.sentence for finding in compare([new], [Earlier(7, is_same=False, fingerprint=old)])]
+
+
+HALF = np.random.default_rng(5).permutation(np.repeat([0.0, 1.0], 20))
+
+
+def test_copied_zeros_and_ones_are_flagged() -> None:
+    """Twenty of forty right, the very same ones: one of 1.4e11 arrangements."""
+    assert seen(HALF, HALF) == ["new has on all of 40 compared rows the results of old (submission 7)"]
+
+
+def test_one_other_answer_is_another_run() -> None:
+    """A copy with a changed row is not told from an honest one that comes close."""
+    other = HALF.copy()
+    other[[0, 1]] = 1.0 - other[[0, 1]]
+
+    assert seen(HALF, other) == []
+
+
+@pytest.mark.parametrize("n_wrong", [0, 1, 4])
+def test_nearly_all_right_may_be_anybodys(n_wrong: int) -> None:
+    """Four of forty wrong can be arranged in 91,390 ways, which is no proof."""
+    right = np.ones(40)
+    right[:n_wrong] = 0.0
+
+    assert seen(right, right) == []
+
+
+def test_a_copy_within_one_submission_is_flagged_once() -> None:
+    """The second of two by name is said to have the results of the first."""
+    both = [*grid(entrant="a"), *grid(entrant="b")]
+    scores = replace(table(both), values=np.tile(HALF, 2).reshape(-1, 1))
+    (finding,) = look_within(scores).findings
+
+    assert (finding.flag, finding.entrant) == ("same_results", "b")
+
+
+def test_arrangements_are_counted_as_a_multinomial() -> None:
+    """Six rows of three results, two of each: 90."""
+    assert np.exp(ln_arrangements(np.array([1, 1, 2, 2, 3, 3], dtype=np.uint64))) == pytest.approx(90)
