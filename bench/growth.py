@@ -21,7 +21,6 @@ from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
-from app.jobs.queue import QueuedJobs
 from app.prereg.prereg import sha256_hex
 from app.store import benchmarks
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episode, zipped
@@ -74,7 +73,7 @@ class Growing:
         if answer.status_code != 202:
             raise RuntimeError(f"{self.slug} did not take {name}: {answer.text[:300]}")
         number = int(answer.json()["id"])
-        evaluate(self.site.sessions, QueuedJobs(), number)
+        evaluate(self.site.sessions, [number])
         self._expect(number, "evaluated")
         return number
 
@@ -82,7 +81,7 @@ class Growing:
         """Publish the boards."""
         with self.site.sessions() as session:
             benchmark_id = benchmarks.find_benchmark(session, self.slug).id
-        publish(self.site.sessions, QueuedJobs(), benchmark_id)
+        publish(self.site.sessions, benchmark_id)
 
     def one_more(self, size: str, sent: str, send: Callable[[], int], n_entrants: int) -> Grown:
         """Time a submission from its POST to the stored boards, on each of which all entrants must stand."""

@@ -19,11 +19,10 @@ from app.db.embedded.running import running_server as embedded_server
 from app.db.engine import SessionFactory, make_engine, make_session_factory
 from app.db.migrate import upgrade
 from app.db.models import Benchmark, Submission
-from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
-from app.jobs.queue import QueuedJobs
+from app.jobs.refresh import evaluate_waiting
 from app.main import create_app
-from app.store import benchmarks, submissions, tokens
+from app.store import benchmarks, tokens, waiting
 from tests.cases import embedded_user, running_server
 from tests.cases.described import Description
 from tests.cases.hearing import Heard
@@ -124,15 +123,14 @@ class Site:
 
     def work(self) -> None:
         """Do every job that the rows call for, as a worker would."""
-        jobs = QueuedJobs()
         with self.sessions() as session:
-            waiting = list(submissions.unevaluated(session, -1))
-        for number in waiting:
-            evaluate(self.sessions, jobs, number)
+            waited_for = waiting.benchmarks_waiting(session, -1)
+        for benchmark_id in waited_for:
+            evaluate_waiting(self.sessions, benchmark_id)
         with self.sessions() as session:
             stale = [benchmark.id for benchmark in benchmarks.stale_benchmarks(session)]
         for benchmark_id in stale:
-            publish(self.sessions, jobs, benchmark_id)
+            publish(self.sessions, benchmark_id)
 
     def try_again(self) -> None:
         """Do what failed before once more, as a worker would when its wait is over."""

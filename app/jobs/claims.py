@@ -1,6 +1,6 @@
 """Decide the registered claims: within a submission when it is evaluated, between entrants when they are published.
 
-Called by `app.jobs.evaluate` and `app.jobs.publish`. A verdict stays listed whatever happens to its submission
+Called by `app.jobs.own_tables` and `app.jobs.publish`. A verdict stays listed whatever happens to its submission
 later: otherwise a refuted claim would go away by submitting again.
 """
 
@@ -32,18 +32,15 @@ PAIR = (*CONTRAST, "submission", "second_submission")
 WITHIN = (*CONTRAST, "submission")
 
 
-def write_claims(session: Session, manifest: Manifest, submission: Submission, scores: ScoreTable) -> None:
-    """Decide what a submission alone can decide, and keep it."""
-    sha256 = submission.prereg_sha256
-    prereg = None if sha256 is None else preregs.load_registration(session, sha256).prereg
+def own_claims(manifest: Manifest, submission: Submission, prereg: Prereg | None, scores: ScoreTable) -> Table | None:
+    """Return what a submission alone can decide of the claims; None where it decides none."""
     rows = [
         row
-        for contrast in contrasts_of(manifest, prereg, sha256)
+        for contrast in contrasts_of(manifest, prereg, submission.prereg_sha256)
         for row in decide_claims([contrast], scores, Asked(submission.id))
         if _named(row)["entrant"] is not None or not _waits_for_others(contrast, prereg)
     ]
-    if rows:
-        submissions.write_table(session, submission.id, claims_table(manifest, rows))
+    return claims_table(manifest, rows) if rows else None
 
 
 def _waits_for_others(contrast: Contrast, prereg: Prereg | None) -> bool:

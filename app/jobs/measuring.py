@@ -1,6 +1,6 @@
 """Measure entrants apart from each other, and keep what was measured for the next publication.
 
-Called by `app.jobs.evaluate` for the entrants of one submission and by `app.jobs.publish` for those of a board.
+Called by `app.jobs.own_tables` for the entrants of one submission and by `app.jobs.publish` for those of a board.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Publish a benchmark: read everything at one instant, compute every board, store one immutable snapshot.
 
-Called by the queue's `publish` job. Killed at any moment it leaves the old snapshot served.
+Called by `app.jobs.refresh`. Killed at any moment it leaves the old snapshot served.
 """
 
 import logging
@@ -17,7 +17,6 @@ from app.jobs.boards import BoardInputs, LeftOut, compute_tables
 from app.jobs.changes import PublishedState, list_changes, load_state, ranks_by_board
 from app.jobs.claims import decide_benchmark
 from app.jobs.culprits import Outcome, find_culprits
-from app.jobs.evaluate import Queue
 from app.jobs.faults import describe_fault
 from app.jobs.measuring import Measuring
 from app.store import benchmarks, grids, snapshots, standing, submissions
@@ -34,49 +33,31 @@ logger = logging.getLogger(__name__)
 TRIES = 3
 
 
-def publish(sessions: SessionFactory, queue: Queue, benchmark_id: int) -> None:
-    """Bring a benchmark's boards up to its evidence, and ask again when more arrived meanwhile.
+def publish(sessions: SessionFactory, benchmark_id: int) -> None:
+    """Bring a benchmark's boards up to its evidence.
 
     A fault is noted for the page of the benchmark, whose boards stay as they are, and the sweep tries again, later each
     time. After some tries the submission without which it would succeed is set aside.
     """
-    _wait_for_writers(sessions, benchmark_id)
     try:
         publication = _compute(sessions, benchmark_id)
-        run_in_transaction(sessions, lambda session: _store(session, queue, publication))
+        run_in_transaction(sessions, lambda session: store_publication(session, publication))
     except Exception as error:
         if is_transient(error):
             # The database is away or busy: nothing is wrong with what it holds, and nothing could be noted now.
             raise
         logger.exception("benchmark %s could not be published", benchmark_id)
-        _note_failure(sessions, queue, benchmark_id, error)
+        _note_failure(sessions, benchmark_id, error)
 
 
-def _store(session: Session, queue: Queue, publication: Publication) -> None:
-    store_publication(session, publication)
-    benchmark = benchmarks.lock_benchmark(session, publication.inputs.declared.benchmark.id)
-    if benchmark.data_version > benchmark.published_version:
-        queue.defer_publish(session, benchmark.id)
-
-
-def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
-    """Wait until no transaction that changed the benchmark is open.
-
-    A submission that found this job still waiting in the queue did not ask for another one. It held the
-    benchmark's row then, so what it committed is visible once the row can be locked.
-    """
-    with sessions.begin() as session:
-        benchmarks.lock_benchmark(session, benchmark_id)
-
-
-def _note_failure(sessions: SessionFactory, queue: Queue, benchmark_id: int, error: Exception) -> None:
+def _note_failure(sessions: SessionFactory, benchmark_id: int, error: Exception) -> None:
     cause = describe_fault(error)
     n_tries = run_in_transaction(sessions, lambda s: benchmarks.note_publish_failure(s, benchmark_id, cause))
     if n_tries < TRIES:
         return
     culprits = find_culprits(_standing(sessions, benchmark_id), partial(_attempt, sessions, benchmark_id))
     if culprits:
-        run_in_transaction(sessions, lambda session: _set_aside(session, queue, benchmark_id, culprits, cause))
+        run_in_transaction(sessions, lambda session: _set_aside(session, benchmark_id, culprits, cause))
 
 
 def _standing(sessions: SessionFactory, benchmark_id: int) -> list[int]:
@@ -100,7 +81,7 @@ def _attempt(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
     return Outcome.MADE if publication.inputs.standings else Outcome.NOTHING
 
 
-def _set_aside(session: Session, queue: Queue, benchmark_id: int, culprits: frozenset[int], cause: str) -> None:
+def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], cause: str) -> None:
     reason = (
         f"Set aside: with it the boards could not be published in {TRIES} tries ({cause}), without it they can. "
         "It may be submitted again, also unchanged."
@@ -109,7 +90,6 @@ def _set_aside(session: Session, queue: Queue, benchmark_id: int, culprits: froz
         standing.set_aside(session, submissions.lock_submission(session, number), reason)
     benchmarks.forget_failures(benchmarks.lock_benchmark(session, benchmark_id))
     benchmarks.mark_data_changed(session, benchmark_id)
-    queue.defer_publish(session, benchmark_id)
 
 
 def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int] = frozenset()) -> Publication:

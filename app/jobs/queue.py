@@ -17,8 +17,7 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy.orm import Session
 
 from app.db.engine import CONNECT_OPTIONS, make_engine, make_session_factory
-from app.jobs import evaluate as evaluating
-from app.jobs import publish as publishing
+from app.jobs import refresh as refreshing
 from app.jobs import sweep as sweeping
 
 logger = logging.getLogger(__name__)
@@ -35,13 +34,9 @@ def make_app(database_url: str) -> App:
     sessions = make_session_factory(make_engine(database_url, pool_size=4))
     jobs = QueuedJobs()
 
-    @app.task(name="evaluate")
-    def evaluate(submission_id: int) -> None:
-        evaluating.evaluate(sessions, jobs, submission_id)
-
-    @app.task(name="publish")
-    def publish(benchmark_id: int) -> None:
-        publishing.publish(sessions, jobs, benchmark_id)
+    @app.task(name="refresh")
+    def refresh(benchmark_id: int) -> None:
+        refreshing.refresh(sessions, jobs, benchmark_id)
 
     @app.periodic(cron="* * * * * */5")
     @app.task(name="sweep", queueing_lock="sweep")
@@ -59,30 +54,23 @@ class QueuedJobs:
         # Never opened: every job is deferred on the connection of a session.
         self._app = App(connector=SyncPsycopgConnector())
 
-    def defer_evaluate(self, session: Session, submission_id: int) -> None:
-        """Ask for the evaluation of a submission; asking twice is asking once."""
-        self._defer(session, "evaluate", f"evaluate:{submission_id}", submission_id=submission_id)
+    def defer_refresh(self, session: Session, benchmark_id: int) -> None:
+        """Ask for a benchmark to be brought up to what was sent; asking again before that has begun is asking once.
 
-    def defer_publish(self, session: Session, benchmark_id: int) -> None:
-        """Ask for a publication; asking again before it has begun is asking once.
-
-        The caller must have changed the benchmark's row in this transaction: publication begins by locking
-        that row, so a job that is already waiting sees what is committed here.
+        The caller must have changed the benchmark's row in this transaction: the job begins by locking that row, so
+        one that is already waiting sees what is committed here.
         """
-        self._defer(session, "publish", f"publish:{benchmark_id}", benchmark_id=benchmark_id)
-
-    def _defer(self, session: Session, task: str, lock: str, **arguments: int) -> None:
         # A duplicate lock aborts the statement, so it gets a savepoint of its own: the driver's, because the
         # session's is only made with the session's next statement.
         connection = session.connection().connection.driver_connection
         if connection is None:
             raise RuntimeError("the session has lost its connection")
-        # All in the order in which they were asked for: if evaluations came first, a steady stream of submissions would
-        # keep every board from being published. A burst is published at most once while it is published.
-        deferrer = self._app.configure_task(task, lock=lock, queueing_lock=lock, connection=connection)
+        # All in the order in which they were asked for. One benchmark is worked on once at a time, and waits once.
+        lock = f"refresh:{benchmark_id}"
+        deferrer = self._app.configure_task("refresh", lock=lock, queueing_lock=lock, connection=connection)
         try:
             with connection.transaction():
-                deferrer.defer(**arguments)
+                deferrer.defer(benchmark_id=benchmark_id)
         except AlreadyEnqueued:
             logger.debug("%s is queued already", lock)
 

@@ -69,6 +69,8 @@ class Stored:
 def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int], None]) -> Stored:
     """Store a run whole with its checks, admitted or not, and have it evaluated; sent again it is stored once.
 
+    `evaluate_later` is told the benchmark whose row this transaction has changed.
+
     Raises FieldRejected when it cites what nobody registered, and Conflict when an entrant is somebody else's.
     """
     sent = with_grid(session, sent)
@@ -80,7 +82,7 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
     submission = arrivals.write_submission(session, arrival)
     benchmarks.mark_pages_changed(session, submission.benchmark_id)
     if arrival.admitted or arrival.run_purpose != "leaderboard":
-        evaluate_later(session, submission.id)
+        evaluate_later(session, submission.benchmark_id)
     return Stored(submission, is_new=True)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, or_, select, text, update
+from sqlalchemy import ColumnElement, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -181,9 +181,22 @@ def forget_failures(benchmark: Benchmark) -> None:
 
 def stale_benchmarks(session: Session) -> Sequence[Benchmark]:
     """Return the benchmarks whose boards are behind their evidence, but for those that failed and wait a while."""
-    due = or_(Benchmark.publish_retry_at.is_(None), Benchmark.publish_retry_at <= func.clock_timestamp())
-    query = select(Benchmark).where(Benchmark.data_version > Benchmark.published_version, due)
+    query = select(Benchmark).where(_behind(), _due())
     return session.scalars(query.order_by(Benchmark.id)).all()
+
+
+def is_behind(session: Session, benchmark_id: int, *, is_due: bool = False) -> bool:
+    """Say whether the boards of a benchmark are behind its evidence, and, if asked, may be tried again already."""
+    query = select(Benchmark.id).where(Benchmark.id == benchmark_id, _behind(), *([_due()] if is_due else []))
+    return session.scalar(query) is not None
+
+
+def _behind() -> ColumnElement[bool]:
+    return Benchmark.data_version > Benchmark.published_version
+
+
+def _due() -> ColumnElement[bool]:
+    return or_(Benchmark.publish_retry_at.is_(None), Benchmark.publish_retry_at <= func.clock_timestamp())
 
 
 def ensure_tasks(session: Session, benchmark_id: int, names: Sequence[str]) -> dict[str, int]:

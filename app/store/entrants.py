@@ -12,6 +12,7 @@ from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, Token
 from app.errors import Conflict, NotFound
 from app.names import name_key
 from app.store import reservations
+from app.store.numbers import one_of
 from app.store.spelling import refuse_respelled
 
 
@@ -54,7 +55,7 @@ def lock_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
 
 def lock_numbered(session: Session, entrant_ids: Iterable[int]) -> Sequence[Entrant]:
     """Return entrants as they are now, locked until the transaction ends, in the order in which everyone locks."""
-    query = select(Entrant).where(Entrant.id.in_(entrant_ids)).order_by(Entrant.id).with_for_update(key_share=True)
+    query = select(Entrant).where(one_of(Entrant.id, entrant_ids)).order_by(Entrant.id).with_for_update(key_share=True)
     return session.scalars(query.execution_options(populate_existing=True)).all()
 
 

@@ -4,7 +4,7 @@ Called by `app.web.items`, when an upload is checked and when boards are compute
 manifest under which they were put, and hold for later versions until others are put.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -19,6 +19,7 @@ from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg, parse_prereg
 from app.store import benchmarks, preregs
 from app.store.benchmarks import Declared
+from app.store.numbers import one_of
 from app.store.predictions import pack_items, unpack_items
 
 
@@ -108,7 +109,7 @@ def with_grids(
 
     `stood` are the submissions on which entrants stand, `owners` whom they belong to, for boards.
     """
-    known = _submissions(session, declared.benchmark.id)
+    known = _submissions(session, {number for numbers in stood.values() for number in numbers})
     of = {name: [known[number] for number in numbers] for name, numbers in stood.items()}
     facts = _facts(session, declared)
     earlier = _Earlier(session, declared, declared.manifest.with_grid_facts(facts).asked)
@@ -129,9 +130,9 @@ class _Admitted:
     prereg_sha256: str | None
 
 
-def _submissions(session: Session, benchmark_id: int) -> dict[int, _Admitted]:
+def _submissions(session: Session, numbers: Collection[int]) -> dict[int, _Admitted]:
     query = select(Submission.id, Submission.manifest_version_id, Submission.prereg_sha256)
-    rows = session.execute(query.where(Submission.benchmark_id == benchmark_id))
+    rows = session.execute(query.where(one_of(Submission.id, numbers)))
     return {number: _Admitted(version, sha256) for number, version, sha256 in rows}
 
 

@@ -1,7 +1,12 @@
 """Turns that transactions take by a name, where there is no row yet that they could lock."""
 
-from sqlalchemy import func, select
+from sqlalchemy import ARRAY, Text, bindparam, text
 from sqlalchemy.orm import Session
+
+# Rows of an array come as they stand in it, so that everyone takes the turns in the same order.
+TAKE = text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('plumbline ' || name, 0)) FROM unnest(:names) AS name"
+).bindparams(bindparam("names", type_=ARRAY(Text)))
 
 
 def take_turns(session: Session, *names: str) -> None:
@@ -9,5 +14,4 @@ def take_turns(session: Session, *names: str) -> None:
 
     To be called first in a transaction: names come before rows.
     """
-    for name in sorted(names):
-        session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"plumbline {name}", 0))))
+    session.execute(TAKE, {"names": sorted(names)})

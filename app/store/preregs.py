@@ -122,7 +122,10 @@ def load_registration(session: Session, sha256: str, slug: str | None = None) ->
 
 def load_parsed(session: Session, sha256s: Iterable[str]) -> dict[str, ParsedPrereg]:
     """Return preregistrations by the SHA-256 of their bytes, in one statement however many they are."""
-    query = select(Prereg.sha256, Prereg.yaml).where(Prereg.sha256.in_(set(sha256s)))
+    wanted = set(sha256s)
+    if not wanted:
+        return {}
+    query = select(Prereg.sha256, Prereg.yaml).where(Prereg.sha256.in_(wanted))
     return {sha256: parse_stored(yaml) for sha256, yaml in session.execute(query)}
 
 

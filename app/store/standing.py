@@ -4,26 +4,30 @@ Called by `app.jobs.evaluate` and `app.web.submission_views`. Evidence supersede
 of it, or, where a board is composed of tasks that are each a run of their own, the tasks that it has.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Entrant, EntrantTransfer, Entry, Score, Submission, SubmissionEvent, Task
 from app.errors import Conflict
-from app.store.submissions import entrant_ids, list_events, lock_row, set_status
+from app.store.numbers import one_of
+from app.store.submissions import entrant_ids, list_events, lock_rows, set_status
 
 
-def stand_on_boards(session: Session, submission: Submission) -> None:
-    """Make a locked submission the evidence of its entrants, superseding what stood before.
+def stand_on_boards(session: Session, numbers: Collection[int]) -> None:
+    """Make locked submissions the evidence of their entrants, superseding what stood before.
 
-    An entrant that has newer evidence already keeps it: the later upload wins, whichever was evaluated first.
+    No entrant is in two of them. An entrant that has newer evidence already keeps it: the later upload wins, whichever
+    was evaluated first.
     """
-    beside = _stood_beside(session, submission.id)
-    for entry in _entries(session, submission.id):
+    beside = _stood_beside(session, numbers)
+    entries = _entries(session, numbers)
+    for entry in entries:
         _stand(session, entry, beside.get(entry.entrant_id, ()))
     session.flush()
-    _close_superseded(session, {submission.id} | {e.submission_id for e in _superseded_by(session, submission.id)})
+    changed = [*entries, *(other for others in beside.values() for other in others if other.superseded_by in numbers)]
+    _close_superseded(session, {entry.submission_id for entry in changed if entry.state == "superseded"})
 
 
 def close_entries(session: Session, submission: Submission) -> None:
@@ -31,7 +35,7 @@ def close_entries(session: Session, submission: Submission) -> None:
 
     Names that nothing else of its submitter holds are anybody's again.
     """
-    for entry in _entries(session, submission.id):
+    for entry in _entries(session, [submission.id]):
         entry.state = "not_admitted"
     session.flush()
     _release_names(session, submission)
@@ -44,7 +48,7 @@ def withdraw(session: Session, submission: Submission, reason: str) -> None:
     stood on a board leaves nothing behind there, not even its names.
     Raises Conflict when it was withdrawn already.
     """
-    entries = _entries(session, submission.id)
+    entries = _entries(session, [submission.id])
     if submission.status == "withdrawn":
         raise Conflict(f"Submission {submission.id} was withdrawn already.")
     for entry in entries:
@@ -61,13 +65,13 @@ def set_aside(session: Session, submission: Submission, reason: str) -> None:
     again. Tasks that were taken over one by one do not come back.
     """
     returning: set[int] = set()
-    for entry in _entries(session, submission.id):
+    for entry in _entries(session, [submission.id]):
         if entry.state == "current":
             entry.state = "set_aside"
             returning |= _bring_back(session, entry)
     set_status(session, submission, "set_aside", reason)
     for number in sorted(returning):
-        older = lock_row(session, number)
+        (older,) = lock_rows(session, [number])
         if older.status == "superseded":
             set_status(session, older, "evaluated", f"Stands again: submission {submission.id} was set aside.")
 
@@ -92,9 +96,9 @@ def tasks_of(session: Session, entry: Entry) -> list[str] | None:
     return list(session.scalars(select(Task.name).where(Task.id.in_(entry.task_ids)).order_by(Task.name)).all())
 
 
-def _entries(session: Session, submission_id: int) -> Sequence[Entry]:
-    query = select(Entry).where(Entry.submission_id == submission_id)
-    return session.scalars(query.order_by(Entry.entrant_id)).all()
+def _entries(session: Session, numbers: Collection[int]) -> Sequence[Entry]:
+    query = select(Entry).where(one_of(Entry.submission_id, numbers))
+    return session.scalars(query.order_by(Entry.submission_id, Entry.entrant_id)).all()
 
 
 def _release_names(session: Session, submission: Submission) -> None:
@@ -131,21 +135,18 @@ def _stood(entry: type[Entry]) -> ColumnElement[bool]:
     return or_(entry.state.in_(("current", "superseded")), and_(entry.state == "withdrawn", evaluated.exists()))
 
 
-def _stood_beside(session: Session, submission_id: int) -> dict[int, list[Entry]]:
-    """Return the other evidence that the entrants of a submission ever stood on, by entrant, the oldest first."""
+def _stood_beside(session: Session, numbers: Collection[int]) -> dict[int, list[Entry]]:
+    """Return the other evidence that the entrants of submissions ever stood on, by entrant, the oldest first."""
+    own = select(Entry.entrant_id).where(one_of(Entry.submission_id, numbers))
     query = (
         select(Entry)
-        .where(Entry.entrant_id.in_(_entrants_of(submission_id)), Entry.submission_id != submission_id, _stood(Entry))
+        .where(Entry.entrant_id.in_(own), ~one_of(Entry.submission_id, numbers), _stood(Entry))
         .order_by(Entry.submission_id)
     )
     found: dict[int, list[Entry]] = {}
     for entry in session.scalars(query):
         found.setdefault(entry.entrant_id, []).append(entry)
     return found
-
-
-def _entrants_of(submission_id: int) -> Select[int]:
-    return select(Entry.entrant_id).where(Entry.submission_id == submission_id)
 
 
 def _stand(session: Session, entry: Entry, beside: Sequence[Entry]) -> None:
@@ -182,13 +183,15 @@ def _superseded_by(session: Session, submission_id: int) -> Sequence[Entry]:
     return session.scalars(select(Entry).where(Entry.superseded_by == submission_id)).all()
 
 
-def _close_superseded(session: Session, submission_ids: set[int]) -> None:
+def _close_superseded(session: Session, numbers: Collection[int]) -> None:
     """Mark as superseded every one of the submissions that no entrant stands on any more."""
-    for submission_id in sorted(submission_ids):
-        entries = _entries(session, submission_id)
-        if {entry.state for entry in entries} != {"superseded"}:
-            continue
-        submission = lock_row(session, submission_id)
+    if not numbers:
+        return
+    held: dict[int, list[Entry]] = {}
+    for entry in _entries(session, numbers):
+        held.setdefault(entry.submission_id, []).append(entry)
+    closed = [number for number, entries in held.items() if {entry.state for entry in entries} == {"superseded"}]
+    for submission in lock_rows(session, closed):
         if submission.status != "superseded":
-            newer = ", ".join(str(number) for number in sorted({e.superseded_by or 0 for e in entries}))
+            newer = ", ".join(str(n) for n in sorted({entry.superseded_by or 0 for entry in held[submission.id]}))
             set_status(session, submission, "superseded", f"Newer evidence of every entrant: submission {newer}.")

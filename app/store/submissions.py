@@ -1,8 +1,8 @@
 """Submissions: read back, and moved from state to state with a reason each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -19,6 +19,7 @@ from app.db.models import (
 )
 from app.errors import NotFound
 from app.store import entrants
+from app.store.numbers import one_of
 from app.store.retries import retry_time
 from app.values.table import Table
 
@@ -28,6 +29,8 @@ LONGEST_NUMBER = 18
 
 def add_checks(session: Session, submission_id: int, checks: Sequence[Check]) -> None:
     """Append checks to those that a submission has."""
+    if not checks:
+        return
     query = select(func.count()).where(SubmissionCheck.submission_id == submission_id)
     first = session.scalars(query).one()
     session.add_all(
@@ -50,33 +53,56 @@ def find_submission(session: Session, submission_id: int) -> Submission:
     return submission
 
 
+def find_submissions(session: Session, numbers: Collection[int]) -> Sequence[Submission]:
+    """Return those of some submissions that there are, by number."""
+    query = select(Submission).where(one_of(Submission.id, numbers))
+    return session.scalars(query.order_by(Submission.id)).all()
+
+
 def lock_submission(session: Session, submission_id: int) -> Submission:
-    """Return a submission that stays locked, and its entrants with it, until the transaction ends. Raises NotFound.
+    """Return a submission that stays locked, and its entrants with it, until the transaction ends. Raises NotFound."""
+    return lock_submissions(session, [submission_id])[0]
+
+
+def lock_submissions(session: Session, numbers: Collection[int]) -> Sequence[Submission]:
+    """Return submissions by number; they stay locked, and their entrants with them, until the transaction ends.
 
     Everyone who moves a submission locks in this order: entrants, submissions, the benchmark; each kind by number.
-    The locks leave the keys alone, so that rows that refer to what is locked can be added meanwhile.
+    The locks leave the keys alone, so that rows that refer to what is locked can be added meanwhile. Raises NotFound.
     """
-    entrants.lock_numbered(session, entrant_ids(session, submission_id))
-    return lock_row(session, submission_id)
+    entrants.lock_numbered(session, session.scalars(_entrants_of(numbers)))
+    return lock_rows(session, numbers)
+
+
+def _entrants_of(numbers: Iterable[int]) -> Select[int]:
+    return select(Entry.entrant_id).where(one_of(Entry.submission_id, numbers))
 
 
 def entrant_ids(session: Session, submission_id: int) -> Sequence[int]:
     """Return the numbers of the entrants of a submission."""
-    return session.scalars(select(Entry.entrant_id).where(Entry.submission_id == submission_id)).all()
+    return session.scalars(_entrants_of([submission_id])).all()
 
 
-def lock_row(session: Session, submission_id: int) -> Submission:
-    """Return a submission that stays locked; its entrants must be locked already. Raises NotFound."""
-    submission = session.get(Submission, submission_id, with_for_update={"key_share": True}, populate_existing=True)
-    if submission is None:
-        raise NotFound(f"There is no submission {submission_id}.")
-    return submission
+def lock_rows(session: Session, numbers: Collection[int]) -> Sequence[Submission]:
+    """Return submissions by number, which stay locked; their entrants must be locked already. Raises NotFound."""
+    query = select(Submission).where(one_of(Submission.id, numbers)).order_by(Submission.id)
+    locked = session.scalars(query.with_for_update(key_share=True).execution_options(populate_existing=True)).all()
+    if len(locked) < len(set(numbers)):
+        missing = min(set(numbers) - {submission.id for submission in locked})
+        raise NotFound(f"There is no submission {missing}.")
+    return locked
 
 
 def set_status(session: Session, submission: Submission, status: str, reason: str) -> None:
     """Move a submission to a state and keep when and why."""
-    submission.status = status
-    session.add(SubmissionEvent(submission_id=submission.id, status=status, reason=reason))
+    set_statuses(session, [submission], status, reason)
+
+
+def set_statuses(session: Session, moved: Iterable[Submission], status: str, reason: str) -> None:
+    """Move submissions to a state and keep when and why."""
+    for submission in moved:
+        submission.status = status
+        session.add(SubmissionEvent(submission_id=submission.id, status=status, reason=reason))
     session.flush()
 
 
@@ -100,11 +126,16 @@ def list_files(session: Session, submission_id: int) -> Sequence[SubmissionFile]
 
 def list_entries(session: Session, submission_id: int) -> list[tuple[Entrant, Entry]]:
     """Return the entrants of a submission and how each of them stands, by name."""
+    return list_entries_of(session, [submission_id])
+
+
+def list_entries_of(session: Session, numbers: Collection[int]) -> list[tuple[Entrant, Entry]]:
+    """Return the entrants of some submissions and how each of them stands, by submission and name."""
     query = (
         select(Entrant, Entry)
         .join(Entry, Entry.entrant_id == Entrant.id)
-        .where(Entry.submission_id == submission_id)
-        .order_by(Entrant.name)
+        .where(one_of(Entry.submission_id, numbers))
+        .order_by(Entry.submission_id, Entrant.name)
     )
     return list(session.execute(query).all())
 
@@ -144,25 +175,16 @@ def note_evaluation_failure(session: Session, submission_id: int) -> int:
     return submission.evaluation_tries
 
 
-def unevaluated(session: Session, older_than_s: float) -> Sequence[int]:
-    """Return the submissions that have waited too long to be evaluated, power and debug runs among them."""
-    age = func.extract("epoch", func.clock_timestamp() - Submission.received_at)
-    has_summary = select(SubmissionTable.name).where(
-        SubmissionTable.submission_id == Submission.id, SubmissionTable.name == "summary"
-    )
-    shown_only = and_(
-        Submission.status == "not_admitted", Submission.run_purpose != "leaderboard", ~has_summary.exists()
-    )
-    waiting = or_(Submission.status == "received", shown_only)
-    due = or_(Submission.evaluation_retry_at.is_(None), Submission.evaluation_retry_at <= func.clock_timestamp())
-    query = select(Submission.id).where(waiting, age > older_than_s, due)
-    return session.scalars(query.order_by(Submission.id)).all()
-
-
 def write_table(session: Session, submission_id: int, table: Table) -> None:
     """Keep a table that was computed from this submission alone; the first one of its name is a record and stays."""
-    row = {"submission_id": submission_id, "name": table.name, "content": table.to_json()}
-    session.execute(insert(SubmissionTable).values(row).on_conflict_do_nothing())
+    write_tables(session, [(submission_id, table)])
+
+
+def write_tables(session: Session, tables: Iterable[tuple[int, Table]]) -> None:
+    """Keep tables, each with the submission from which alone it was computed; those that are there stay."""
+    rows = [{"submission_id": number, "name": table.name, "content": table.to_json()} for number, table in tables]
+    if rows:
+        session.execute(insert(SubmissionTable).on_conflict_do_nothing(), rows)
 
 
 def read_table(session: Session, submission_id: int, name: str) -> Table | None:

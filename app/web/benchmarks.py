@@ -85,7 +85,7 @@ async def create_benchmark(request: Request, state: StateDep, caller: Steward) -
         manifest = parse_manifest(yaml)
         refuse_elsewhere(caller, manifest.slug)
         declared = benchmarks.create_benchmark(session, manifest, yaml, caller.id)
-        state.jobs.defer_publish(session, declared.benchmark.id)
+        state.jobs.defer_refresh(session, declared.benchmark.id)
         audit.record(session, caller.act, 201, Change(after=_version(declared), benchmark=manifest.slug))
         address = f"/benchmarks/{manifest.slug}"
         made = {"slug": manifest.slug, "version": declared.version.version, "url": address}
@@ -108,7 +108,7 @@ async def update_benchmark(slug: str, request: Request, state: StateDep, caller:
         before = _version(benchmarks.find_declared(session, slug))
         declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
         audit.record(session, caller.act, 200, Change(before, _version(declared)))
-        state.jobs.defer_publish(session, declared.benchmark.id)
+        state.jobs.defer_refresh(session, declared.benchmark.id)
         made = {"slug": slug, "version": declared.version.version, "url": f"/benchmarks/{slug}"}
         return json_answer(made)
 

@@ -59,7 +59,7 @@ def _store(state: State, declared: Declared, caller: Caller, reading: ItemsReadi
     def store(session: Session) -> Response:
         is_new = grids.put_items(session, declared, reading.items, reading.sha256, caller.id)
         if is_new:
-            state.jobs.defer_publish(session, declared.benchmark.id)
+            state.jobs.defer_refresh(session, declared.benchmark.id)
         after = {"sha256": reading.sha256, "version": declared.version.version, "is_new": is_new}
         audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
         document = {**_describe(session, declared), "warnings": [w.as_dict() for w in reading.warnings]}

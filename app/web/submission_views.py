@@ -156,7 +156,7 @@ def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submit
         described_now = describe(session, stored)
         if standing.has_stood(session, stored.id):
             benchmarks.mark_data_changed(session, stored.benchmark_id)
-            state.jobs.defer_publish(session, stored.benchmark_id)
+            state.jobs.defer_refresh(session, stored.benchmark_id)
         else:
             benchmarks.mark_pages_changed(session, stored.benchmark_id)
         return described_now

@@ -160,7 +160,7 @@ def _parse(kind: Any, text: str, field: str) -> Any:
 
 def _store(act: Act, state: State, sent: Sent) -> Response:
     def store(session: Session) -> Response:
-        stored = receive(session, sent, state.jobs.defer_evaluate)
+        stored = receive(session, sent, state.jobs.defer_refresh)
         is_new, kept = stored.is_new, stored.submission
         after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
         audit.record(session, act, 202, Change(after=after))

@@ -21,6 +21,6 @@ def test_a_job_that_is_queued_already_undoes_nothing(site: Site) -> None:
         with site.sessions.begin() as session:
             benchmark = benchmarks.find_benchmark(session, "tiny")
             benchmarks.mark_data_changed(session, benchmark.id)
-            QueuedJobs().defer_publish(session, benchmark.id)
+            QueuedJobs().defer_refresh(session, benchmark.id)
 
     assert data_version(site) == before + 2

@@ -1,4 +1,4 @@
-"""How many statements a publication takes: as many for six submissions as for two."""
+"""How many statements jobs take: a publication as many for six submissions as for two, and so an evaluation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from app.jobs.publish import publish
-from app.jobs.queue import QueuedJobs
+from app.jobs.refresh import evaluate_waiting
 from app.store import benchmarks
 from tests.cases import publications
 from tests.conftest import Site
@@ -74,8 +74,26 @@ def test_a_publication_takes_as_many_statements_whoever_is_on_the_board(
         with site.sessions.begin() as session:
             benchmarks.mark_data_changed(session, number)
         with counted(site, monkeypatch) as seen:
-            publish(site.sessions, QueuedJobs(), number)
+            publish(site.sessions, number)
         counts.append(seen)
 
     assert len(counts[0]) == len(counts[1]) > 5, sorted(set(counts[0]) ^ set(counts[1]))
     assert not [statement for seen in counts for statement in seen if "FROM score" in statement]
+
+
+def test_an_evaluation_takes_as_many_statements_for_five_submissions_as_for_one(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Submissions that wait together are read, computed and given their places by the same statements."""
+    slug = publications.begin(site, MANIFESTS["summary"])
+    with site.sessions() as session:
+        number = benchmarks.find_benchmark(session, slug).id
+    counts = []
+    for entrants in ([0], [1], range(2, 7)):
+        for entrant in entrants:
+            submit(site, slug, "summary", entrant)
+        with counted(site, monkeypatch) as seen:
+            assert evaluate_waiting(site.sessions, number)
+        counts.append(seen)
+
+    assert len(counts[1]) == len(counts[2]) > 5, sorted(set(counts[1]) ^ set(counts[2]))

@@ -1,6 +1,6 @@
 """What result bundles claim of themselves, computed again from their own episodes and compared.
 
-Called by `app.jobs.evaluate` and `app.receiving.receive` through the kind; pure.
+Called by `app.jobs.own_tables` and `app.receiving.receive` through the kind; pure.
 """
 
 import json

@@ -1,7 +1,7 @@
 """One submission's own episodes: each metric with its intervals.
 
-Called by `app.jobs.evaluate` through the kind; pure. A power or debug run is summarised as it registered, which may be
-with the pooled bootstrap; nothing of this decides a rank.
+Called by `app.jobs.own_tables` through the kind; pure. A power or debug run is summarised as it registered, which may
+be with the pooled bootstrap; nothing of this decides a rank.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """A submission of predictions, measured: its reports, and its claims compared with what was measured.
 
-Called by `app.jobs.evaluate` and `app.receiving.receive` through the kind; pure.
+Called by `app.jobs.own_tables` and `app.receiving.receive` through the kind; pure.
 """
 
 from app.admission.check import Check

@@ -1,6 +1,6 @@
 """One submission's own series: its aggregates over strata, and what its runs claim compared with ours.
 
-Called by `app.jobs.evaluate` and `app.receiving.receive` through the kind; pure. A claim that differs is shown with
+Called by `app.jobs.own_tables` and `app.receiving.receive` through the kind; pure. A claim that differs is shown with
 both numbers; it does not keep a run off the boards, because nothing of it is used.
 """
 

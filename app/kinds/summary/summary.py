@@ -1,6 +1,6 @@
 """A submission's own numbers: the average of each metric over its tasks with its interval.
 
-Called by `app.jobs.evaluate` through the kind; pure.
+Called by `app.jobs.own_tables` through the kind; pure.
 """
 
 import numpy as np

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from app.jobs.evaluate import evaluate
-from app.jobs.queue import QueuedJobs
 from app.prereg.prereg import parse_prereg, sha256_hex
 from tests.cases.chamber_http import register, send
 from tests.conftest import Site
@@ -117,7 +116,7 @@ def test_the_order_of_evaluation_decides_nothing(roomy_site: Site) -> None:
             headers=roomy_site.auth(),
         )
     for number in (3, 2, 1):
-        evaluate(roomy_site.sessions, QueuedJobs(), number)
+        evaluate(roomy_site.sessions, [number])
     roomy_site.work()
 
     assert stands(roomy_site, 1) == ("superseded", "superseded", None)

@@ -1,0 +1,70 @@
+"""Bring a benchmark up to what was sent: evaluate what waits, then publish. The queue's one job for a benchmark.
+
+What waits is evaluated together and published once: while a publication is computed the next submissions gather. One
+benchmark has one worker at a time, so that a busy one leaves the others to the rest.
+"""
+
+import math
+import time
+from collections.abc import Collection
+from typing import Protocol
+
+from sqlalchemy.orm import Session
+
+from app.db.engine import SessionFactory
+from app.jobs.evaluate import evaluate
+from app.jobs.publish import publish
+from app.store import benchmarks, waiting
+
+EVALUATING_S = 2.0
+"""After it what is evaluated is published before more is evaluated, so that a steady stream keeps no board waiting."""
+
+
+class Queue(Protocol):
+    """How work is asked for inside a session's own transaction."""
+
+    def defer_refresh(self, session: Session, benchmark_id: int) -> None:
+        """Ask for a benchmark to be brought up to what was sent."""
+
+
+def refresh(sessions: SessionFactory, queue: Queue, benchmark_id: int, within_s: float = EVALUATING_S) -> None:
+    """Evaluate what waits in a benchmark and publish its boards if they are behind; ask again where more waits."""
+    _wait_for_writers(sessions, benchmark_id)
+    all_of_them = evaluate_waiting(sessions, benchmark_id, within_s)
+    if _is_behind(sessions, benchmark_id):
+        publish(sessions, benchmark_id)
+    # What failed to be published is tried again by the sweep, later each time.
+    if not all_of_them or _is_behind(sessions, benchmark_id, is_due=True):
+        with sessions.begin() as session:
+            queue.defer_refresh(session, benchmark_id)
+
+
+def evaluate_waiting(sessions: SessionFactory, benchmark_id: int, within_s: float = math.inf) -> bool:
+    """Evaluate the submissions of a benchmark that wait, and say whether there was time for all of them."""
+    began, tried = time.monotonic(), set[int]()
+    while together := _next_together(sessions, benchmark_id, tried):
+        evaluate(sessions, together)
+        tried.update(together)
+        if time.monotonic() - began >= within_s:
+            return False
+    return True
+
+
+def _next_together(sessions: SessionFactory, benchmark_id: int, tried: Collection[int]) -> list[int]:
+    with sessions() as session:
+        return waiting.next_together(session, benchmark_id, tried)
+
+
+def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
+    """Wait until no transaction that changed the benchmark is open.
+
+    A submission that found this job still waiting in the queue did not ask for another one. It held the
+    benchmark's row then, so what it committed is visible once the row can be locked.
+    """
+    with sessions.begin() as session:
+        benchmarks.lock_benchmark(session, benchmark_id)
+
+
+def _is_behind(sessions: SessionFactory, benchmark_id: int, *, is_due: bool = False) -> bool:
+    with sessions() as session:
+        return benchmarks.is_behind(session, benchmark_id, is_due=is_due)
