@@ -22,7 +22,7 @@ from app.stats.checks import (
 )
 from app.stats.interval import percentile_interval
 
-Rule = Literal["mean", "root_mean_square", "ratio"]
+Rule = Literal["mean", "root_mean_square", "ratio", "scores"]
 Generator = Callable[[str, str, str], np.random.Generator]
 
 
@@ -36,7 +36,8 @@ class Group:
 
     `denominators` is [n_attempted] for a ratio: the paired errors on the clean series; None for every other rule.
     `records` are the numbers of the series, [n_attempted]. `begins` is the place of the first row with a value among
-    the rows of all groups, by which lrdbench orders its draws.
+    the rows of all groups, by which lrdbench orders its draws. Of rule `scores` a group has no number of its own: its
+    values are scores of which a metric over all strata is made.
     Raises InvalidArgument for arrays of other lengths, another rule, and denominators of anything but a ratio.
     Source: lrdbench 2.0, aggregates of per-series rows.
 
@@ -57,7 +58,7 @@ class Group:
         require_shape("values", self.values, "n_attempted")
         require_shape("records", self.records, len(self.values))
         require_integers("records", self.records)
-        require_word("rule", self.rule, ("mean", "root_mean_square", "ratio"))
+        require_word("rule", self.rule, ("mean", "root_mean_square", "ratio", "scores"))
         if (self.denominators is None) == (self.rule == "ratio"):
             raise InvalidArgument(f"a group of rule {self.rule!r}; expected denominators for a ratio, and for it alone")
         if self.denominators is not None:
@@ -74,7 +75,8 @@ class Group:
 class Aggregate:
     """One number of a group, or over strata (`stratum` None). NaN when nothing is included.
 
-    `numerator` and `denominator` are the two means of a ratio, NaN otherwise.
+    `numerator` and `denominator` are the two means of a ratio, NaN otherwise; `n_positive` are the included records of
+    the positive class, of a metric that tells classes apart.
     """
 
     estimator: str
@@ -87,6 +89,7 @@ class Aggregate:
     n_strata_included: int = 0
     numerator: float = float("nan")
     denominator: float = float("nan")
+    n_positive: int = 0
 
 
 def aggregate_group(group: Group) -> Aggregate:

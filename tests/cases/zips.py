@@ -2,15 +2,15 @@
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 
-def replaced(archive: Path, changes: Mapping[str, tuple[str, str] | None]) -> bytes:
+def replaced(archive: Path, changes: Mapping[str, tuple[str, str] | None], *, without: Collection[str] = ()) -> bytes:
     """Return an archive in which (old, new) is replaced throughout the named members; None leaves one as it is."""
     out = io.BytesIO()
     with zipfile.ZipFile(archive) as given, zipfile.ZipFile(out, "w") as made:
-        for name in given.namelist():
+        for name in (name for name in given.namelist() if name not in without):
             text, change = given.read(name), changes.get(name)
             if change is not None:
                 assert change[0].encode() in text

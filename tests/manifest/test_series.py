@@ -78,10 +78,6 @@ leaderboards: [{name: board, method: weighted_rank, weights: {smoothness: 1.0}}]
         ("[mae, coverage@1.5]", "coverage@1.5 needs its nominal level, as in coverage@0.95"),
         ("[mae, coverage@0.950]", "coverage@0.950 must be written coverage@0.95"),
         ("[mae, runtime@0.95]", "runtime@0.95 must be written runtime"),
-        (
-            "[mae, roc_auc]",
-            "metrics.roc_auc: is made from estimates of many records, and a run has no per-series rows of it",
-        ),
     ],
 )
 def test_a_metric_that_the_catalog_cannot_read_is_refused(use: str, expected: str) -> None:
@@ -105,7 +101,7 @@ def test_an_unknown_catalog_is_refused() -> None:
 @pytest.mark.parametrize(
     ("mode", "metric"),
     [(mode, name) for name, known in CATALOG.items() for mode in ("ground_truth", "stress_test", "observational")
-     if mode not in known.modes and not known.is_classification and not known.has_level],
+     if mode not in known.modes and not known.has_level],
 )  # fmt: skip
 def test_a_metric_of_another_mode_is_refused(mode: str, metric: str) -> None:
     """An observed series has no truth, and only a stress test has a clean and a contaminated record."""

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.boards.coverage import Coverage, Roster, call_roster
+from app.boards.weighted_rank.discrimination import CLASS_METRICS, FURTHEST, THRESHOLD
+from app.boards.weighted_rank.groups import RULES
 from app.boards.weighted_rank.records import HeldRecords
 from app.boards.weighted_rank.resampling import source_metric
 from app.boards.weighted_rank.spec import RankedPart, WeightedRank
 from app.manifest.manifest import Manifest, part_of
-from app.stats.arrays import BoolArray
-from app.stats.strata import Group
+from app.stats.arrays import BoolArray, FloatArray
+from app.stats.strata import Group, Rule
 
 
 @dataclass(frozen=True)
@@ -39,24 +41,37 @@ class CoveredMetric:
 
 
 def covered_metrics(
-    manifest: Manifest, spec: WeightedRank, held: HeldRecords, groups: Sequence[Group]
+    manifest: Manifest, spec: WeightedRank, held: HeldRecords, groups: Sequence[Group], labels: FloatArray
 ) -> tuple[CoveredMetric, ...]:
-    """Return who covers what, for each metric that the score is made of; `groups` hold records of the benchmark."""
+    """Return who covers what, for each metric that the score is made of; `groups` hold records of the benchmark.
+
+    `labels` are the classes of the records: one of which somebody has rows and nobody a class is none to tell apart.
+    """
     part = part_of(manifest, RankedPart)
+    classed = ~(np.isnan(labels) & held.known)
+    everything = np.ones(len(held.records), dtype=np.bool_)
     return tuple(
-        _covered(metric, held, [g for g in groups if g.metric == metric], of_all=part.is_of_every_record(metric))
+        _covered(
+            metric,
+            held,
+            [g for g in groups if g.metric == metric],
+            classed if metric in CLASS_METRICS else everything,
+            of_all=part.is_of_every_record(metric),
+        )
         for metric in dict.fromkeys(source_metric(metric) for metric in spec.metric_names())
     )
 
 
-def _covered(metric: str, held: HeldRecords, groups: Sequence[Group], *, of_all: bool) -> CoveredMetric:
+def _covered(
+    metric: str, held: HeldRecords, groups: Sequence[Group], of_metric: BoolArray, *, of_all: bool
+) -> CoveredMetric:
     place = {name: at for at, name in enumerate(held.contenders)}
     has_row, has_value = np.zeros(held.held.shape, dtype=np.bool_), np.zeros(held.held.shape, dtype=np.bool_)
     for group in groups:
         if group.estimator in place:
             has_row[place[group.estimator], group.records] = True
             has_value[place[group.estimator], group.records[group.included]] = True
-    asked = held.of_benchmark.copy()
+    asked = held.of_benchmark & of_metric
     if not of_all:
         # The manifest cannot say which records have one: asked is what at least half of the estimators have a row of.
         asked &= (2 * has_row.sum(axis=0) >= len(held.contenders)) & has_row.any(axis=0)
@@ -95,44 +110,68 @@ def _asked_earlier(manifest: Manifest, held: HeldRecords, name: str) -> BoolArra
 
 
 def with_worst(
-    manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric], groups: Sequence[Group]
+    manifest: Manifest,
+    held: HeldRecords,
+    covered: Sequence[CoveredMetric],
+    groups: Sequence[Group],
+    labels: FloatArray,
 ) -> list[Group]:
     """Return the groups with the worst value of its metric for each record that an estimator lacks.
 
-    A record that nobody has is in no stratum, and left out for everybody.
+    A record that nobody has is in no stratum, and left out for everybody. A score of classes is worst on the wrong
+    side of all others.
     """
     known = np.array([stratum != "" for stratum in held.strata], dtype=np.bool_)
     by_metric = {metric.metric: metric for metric in covered}
-    filled = [_with_values(manifest, by_metric.get(group.metric), group) for group in groups]
+    filled = [_with_values(manifest, held, by_metric.get(group.metric), group, labels) for group in groups]
     places = {(g.estimator, g.metric, g.stratum): at for at, g in enumerate(filled)}
     for metric in covered:
         for at, name in enumerate(held.contenders):
             for record in np.flatnonzero(metric.lacking(at) & ~metric.has_row[at] & known).tolist():
-                _append(manifest, filled, places, (name, metric.metric, held.strata[record]), record)
+                _append(manifest, filled, places, (name, metric.metric, held.strata[record]), record, labels)
     return filled
 
 
-def _worst(manifest: Manifest, metric: str, rule: str) -> float:
+def _worst(manifest: Manifest, metric: str, rule: str, labels: FloatArray) -> FloatArray:
+    """Return the worst value of a metric for records of these classes, [n_records]."""
+    if rule == "scores":
+        return np.where(np.isnan(labels), np.nan, np.where(labels >= THRESHOLD, -FURTHEST, FURTHEST))
     worst = manifest.metrics[metric].worst
     value = np.nan if worst is None else float(worst)
-    return value**2 if rule == "root_mean_square" else value
+    return np.full(len(labels), value**2 if rule == "root_mean_square" else value)
 
 
-def _with_values(manifest: Manifest, covered: CoveredMetric | None, group: Group) -> Group:
-    if covered is None or group.rule == "ratio" or not group.included.any():
+def _with_values(
+    manifest: Manifest, held: HeldRecords, covered: CoveredMetric | None, group: Group, labels: FloatArray
+) -> Group:
+    if covered is None or group.rule == "ratio":
         return group
-    return replace(group, values=np.where(group.included, group.values, _worst(manifest, group.metric, group.rule)))
+    # Also where a whole stratum failed: left out of the mean over strata it would be the best way to fail.
+    lacking = covered.lacking(held.contenders.index(group.estimator))[group.records] & ~group.included
+    worst = _worst(manifest, group.metric, group.rule, labels[group.records])
+    return replace(group, values=np.where(lacking, worst, group.values))
 
 
 def _append(
-    manifest: Manifest, groups: list[Group], places: dict[tuple[str, str, str], int], key: tuple[str, str, str], n: int
+    manifest: Manifest,
+    groups: list[Group],
+    places: dict[tuple[str, str, str], int],
+    key: tuple[str, str, str],
+    n: int,
+    labels: FloatArray,
 ) -> None:
     if key not in places:
         places[key] = len(groups)
-        groups.append(Group(*key, np.zeros(0), np.zeros(0, dtype=np.int64)))
+        groups.append(Group(*key, np.zeros(0), np.zeros(0, dtype=np.int64), _rule(key[1])))
     group = groups[places[key]]
-    value = _worst(manifest, group.metric, group.rule)
+    value = _worst(manifest, group.metric, group.rule, labels[[n]])
     groups[places[key]] = replace(group, values=np.append(group.values, value), records=np.append(group.records, n))
+
+
+def _rule(metric: str) -> Rule:
+    # Of a ratio both parts would be needed.
+    rule = RULES.get(metric, "mean")
+    return "mean" if rule == "ratio" else rule
 
 
 Ends = tuple[float, float]

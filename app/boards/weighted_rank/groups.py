@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from app.boards.weighted_rank.discrimination import CLASS_METRICS
 from app.boards.weighted_rank.identity import identity_of, split_identity
 from app.stats.arrays import IntArray
 from app.stats.strata import Aggregate, Group, Rule, aggregate_group, balance
@@ -18,7 +19,11 @@ DIAGNOSTIC = "diagnostic"
 PAIRED_RATIO = "paired_mae_ratio"
 PAIRED_ERRORS = ("stressed_absolute_error", "clean_absolute_error")
 # How the rows of a metric become a stratum's number where that is not their mean: those of rmse hold squared errors.
-RULES: Mapping[str, Rule] = {"rmse": "root_mean_square", PAIRED_RATIO: "ratio"}
+RULES: Mapping[str, Rule] = {
+    "rmse": "root_mean_square",
+    PAIRED_RATIO: "ratio",
+    **dict.fromkeys(CLASS_METRICS, "scores"),
+}
 BY_SIZE = frozenset({"bias"})
 """What ranks by its absolute value."""
 
@@ -67,9 +72,10 @@ def stratum_aggregates(groups: Sequence[Group], metrics: Collection[str] | None 
     """Return the aggregate of each group, then the coverage errors that are made of the aggregates of coverage.
 
     Of these only those among `metrics`, where they are given: lrdbench has none that its manifest does not name.
-    The order is lrdbench's own: it decides what its shared generator draws. A ratio stands last.
+    The order is lrdbench's own: it decides what its shared generator draws. A ratio stands last. Scores of classes have
+    no aggregate in a stratum.
     """
-    found = [aggregate_group(group) for group in groups]
+    found = [aggregate_group(group) for group in groups if group.rule != "scores"]
     plain = [a for a in found if a.metric != PAIRED_RATIO]
     errors = [error for error in _coverage_errors(plain) if metrics is None or error.metric in metrics]
     return [*plain, *errors, *(a for a in found if a.metric == PAIRED_RATIO)]

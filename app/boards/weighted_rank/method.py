@@ -14,11 +14,12 @@ from app.boards.spread import Spread
 from app.boards.standing import stand
 from app.boards.tables import BoardTables
 from app.boards.weighted_rank.coverage import Ends, component_bounds, covered_metrics, record_roster, with_worst
+from app.boards.weighted_rank.discrimination import class_aggregates, class_groups, record_labels
 from app.boards.weighted_rank.groups import BY_SIZE, balanced, enrolled_estimators, series_groups, stratum_aggregates
 from app.boards.weighted_rank.identity import levels_of, split_identity
 from app.boards.weighted_rank.pairs import score_pairs, terms_table
 from app.boards.weighted_rank.records import held_records, on_records
-from app.boards.weighted_rank.resampling import over_levels, resample_components, source_metric, unit_names
+from app.boards.weighted_rank.resampling import Records, over_levels, resample_components, source_metric, unit_names
 from app.boards.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
 from app.boards.weighted_rank.tables import Components, Found, leaderboard
 from app.errors import BoardUnavailable, Unavailable
@@ -43,20 +44,22 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     asked = manifest.asked
     held = held_records(scores, names, asked.named_items(), asked.facts.owners_of(names))
-    groups = [group for group in series_groups(scores) if group.estimator in set(names)]
-    groups = list(on_records(groups, held.of_benchmark))
-    covered = covered_metrics(manifest, spec, held, groups)
+    made = [*series_groups(scores), *class_groups(scores, spec.metric_names())]
+    labels = record_labels(scores, len(held.records))
+    groups = list(on_records([group for group in made if group.estimator in set(names)], held.of_benchmark))
+    covered = covered_metrics(manifest, spec, held, groups, labels)
     roster = record_roster(manifest, held, covered)
     if manifest.absent == "worst" and held.asked is not None:
-        groups = with_worst(manifest, held, covered, groups)
+        groups = with_worst(manifest, held, covered, groups, labels)
     ranked = [name for name in names if name in roster.ranked]
-    over_strata = balanced(stratum_aggregates(groups))
+    over_strata = [*balanced(stratum_aggregates(groups)), *class_aggregates(groups, labels)]
     n_enrolled = len(ranked if enrolled is None else enrolled)
     points = rank_points(manifest, spec, ranked, over_strata, n_enrolled)
     components = points.components
     others = _components(manifest, spec, [name for name in names if name not in ranked], over_strata)
     of_ranked = [group for group in groups if group.estimator in roster.ranked]
-    spread = _spread(manifest, spec, components, of_ranked, unit_names(scores), n_enrolled)
+    drawn = Records(unit_names(scores), labels)
+    spread = _spread(manifest, spec, components, of_ranked, drawn, n_enrolled)
     found = Found(
         components=components,
         ranks=points.ranks,
@@ -179,11 +182,11 @@ def _without_noise(values: FloatArray) -> FloatArray:
 
 
 def _spread(
-    manifest: Manifest, spec: WeightedRank, found: Components, groups: Sequence[Group], units: Sequence[str], n: int
+    manifest: Manifest, spec: WeightedRank, found: Components, groups: Sequence[Group], records: Records, n: int
 ) -> Spread | None:
     """Return replicates of minus the scores, `n` being enrolled; None when nothing can be resampled."""
     names, each = found.names, spec.metric_names()
-    drawn = resample_components(groups, names, each, spec.uncertainty, units) if names else None
+    drawn = resample_components(groups, names, each, spec.uncertainty, records) if names else None
     if drawn is None:
         return None
     values = over_levels(drawn.values, tuple(spec.weights))

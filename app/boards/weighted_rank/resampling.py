@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.boards.spread import Precision
+from app.boards.weighted_rank.discrimination import by_estimator, class_values, scored_records
 from app.boards.weighted_rank.groups import COVERAGE, COVERAGE_ERROR
 from app.boards.weighted_rank.identity import identity_of, levels_of, split_identity
 from app.manifest.uncertainty import Uncertainty
@@ -18,6 +19,14 @@ from app.stats.arrays import FloatArray, IntArray, share
 from app.stats.named_draws import named_weights, unit_keys
 from app.stats.strata import RATIO_EPSILON, Group
 from app.values.scores import ScoreTable
+
+
+@dataclass(frozen=True)
+class Records:
+    """Of each record the unit that is drawn, by its name, and its class, NaN where no row says it; [n_records] each."""
+
+    units: Sequence[str]
+    labels: FloatArray
 
 
 @dataclass(frozen=True)
@@ -29,12 +38,13 @@ class DrawnComponents:
 
 
 def resample_components(
-    groups: Sequence[Group], names: Sequence[str], metrics: Sequence[str], drawn: Uncertainty, units: Sequence[str]
+    groups: Sequence[Group], names: Sequence[str], metrics: Sequence[str], drawn: Uncertainty, of: Records
 ) -> DrawnComponents | None:
     """Return replicates of means over strata; None when no stratum has two units, or nothing is to be drawn.
 
-    `units` name the unit of each record. A stratum with a single one stays as it is in every resample.
+    A stratum with a single unit stays as it is in every resample.
     """
+    units = of.units
     by_stratum: dict[str, list[Group]] = {stratum: [] for stratum in sorted({group.stratum for group in groups})}
     for group in groups:
         by_stratum[group.stratum].append(group)
@@ -51,7 +61,23 @@ def resample_components(
         known = ~np.isnan(values)
         sums += np.where(known, values, 0.0)
         counts += known
-    return DrawnComponents(share(sums, counts), precision)
+    values = share(sums, counts)
+    for (name, metric), members in by_estimator(groups).items():
+        if name in names and metric in metrics:
+            place = (list(names).index(name), list(metrics).index(metric))
+            values[:, *place] = _class_replicates(members, metric, drawn, of)
+    return DrawnComponents(values, precision)
+
+
+def _class_replicates(groups: Sequence[Group], metric: str, drawn: Uncertainty, of: Records) -> FloatArray:
+    """Return replicates of a metric that tells classes apart, over all strata: a record weighs as it does in each.
+
+    A resample never lacks a class that is there, because no weight is zero.
+    """
+    kept = [np.isfinite(group.values) & ~np.isnan(of.labels[group.records]) for group in groups]
+    records = np.concatenate([group.records[rows] for group, rows in zip(groups, kept, strict=True)])
+    keys = unit_keys(drawn.rng_seed, [(of.units[at],) for at in records.tolist()])
+    return class_values(metric, *scored_records(groups, of.labels), named_weights(keys, drawn.n_resamples))
 
 
 def unit_names(scores: ScoreTable) -> list[str]:
@@ -104,7 +130,7 @@ def _stratum_values(
     sources = [source_metric(metric) for metric in metrics]
     for group in groups:
         for at, metric in enumerate(metrics):
-            if sources[at] == group.metric and group.estimator in place:
+            if sources[at] == group.metric and group.estimator in place and group.rule != "scores":
                 values[:, place[group.estimator], at] = _aggregate(group, records, weights, metric)
     return values
 

@@ -14,6 +14,7 @@ from app.boards.coverage import Roster
 from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, Place, board_table, unranked_places
 from app.boards.tables import NO_ENDS, sentences
+from app.boards.weighted_rank.discrimination import CLASS_METRICS
 from app.boards.weighted_rank.identity import levels_of
 from app.boards.weighted_rank.records import HeldRecords, record_notes
 from app.boards.weighted_rank.spec import RankedPart, WeightedRank
@@ -135,8 +136,9 @@ def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[Field[_Line]]:
         each = levels_of(name)
         metric = manifest.metrics[each[0]]
         title = metric.title or name if len(each) == 1 else f"{name.partition('@')[0]}, mean of {len(each)} levels"
-        column = Column(f"metric__{name}", title, unit=metric.unit, direction=metric.direction,
-                        glossary="balanced_global", digits=3)  # fmt: skip
+        made_of = "discrimination" if each[0] in CLASS_METRICS else "balanced_global"
+        column = Column(f"metric__{name}", title, unit=metric.unit, direction=metric.direction, glossary=made_of,
+                        digits=3)  # fmt: skip
         yield Field(column, partial(_value, at))
     for at, name in enumerate(spec.weights):
         column = Column(f"rank__{name}", f"Rank in {name}", digits=1, detail=True, glossary="weighted_rank")

@@ -70,6 +70,8 @@ class SeriesChecks:
         known, mode = CATALOG.get(metric), part_of(self.manifest, SeriesPart).mode
         if metric == "coverage_error":
             return "coverage_error is computed from the coverage of a stratum; a single series has none"
+        if known is not None and known.is_classification:
+            return f"{metric} is computed from the estimates and truths of many records; a single series has none"
         if known is not None and known.needs_truth and mode == "observational":
             return f"{metric} needs a known truth, which an observational benchmark does not have"
         if known is None and identity not in self.manifest.metrics:

@@ -77,10 +77,8 @@ class Claims:
         """Keep the claims that are backed and about metrics of the benchmark."""
         for claim, place in claims:
             known = CATALOG.get(split_identity(claim.metric)[0])
-            if known is not None and known.is_classification:
-                # Made from estimates of many records: no per-series row can back it, and none of our boards uses it.
-                continue
-            if not self._backing.has(claim):
+            # What tells classes apart is made from estimates of many records: no per-series row can back it.
+            if not (known is not None and known.is_classification) and not self._backing.has(claim):
                 message = f"no per-series row backs this value of {clip_for_message(claim.entrant)}"
                 value = clip_for_message(claim.metric)
                 self._findings.add(Problem(message, place.file, place.row, "metric_name", value))

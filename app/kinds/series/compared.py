@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.boards.weighted_rank.discrimination import discriminations
 from app.boards.weighted_rank.groups import balanced, series_groups, stratum_aggregates
 from app.boards.weighted_rank.method import Points, rank_points
 from app.boards.weighted_rank.spec import WeightedRank
@@ -57,7 +58,7 @@ class _Own:
     def of(cls, manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> "_Own":
         groups, part = series_groups(scores), part_of(manifest, SeriesPart)
         aggregates = stratum_aggregates(groups, manifest.metrics)
-        over_strata = balanced(aggregates)
+        over_strata = [*balanced(aggregates), *discriminations(scores, manifest.metrics)]
         # Intervals can only be compared where the benchmark draws them as lrdbench does.
         is_drawn = part.drawn.stream == "lrdbench" and any(claim.table == UNCERTAIN for claim in claimed)
         ends = {

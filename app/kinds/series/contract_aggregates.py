@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from app.boards.weighted_rank.discrimination import CLASS_METRICS, THRESHOLD
 from app.boards.weighted_rank.identity import split_identity
 from app.kinds.series.contract_rows import Series, SeriesRow, is_ratio, null, text_column, write
 from app.kinds.series.part import SeriesUncertainty
@@ -103,6 +104,8 @@ def _aggregates(series: Series) -> Iterator[_Line]:
 
 
 def _metadata(series: Series, a: Aggregate, name: str, level: float | None) -> dict[str, Any]:
+    if name in CLASS_METRICS:
+        return {"n_scored": a.n_included, "n_positive": a.n_positive, "threshold": THRESHOLD}
     if a.stratum is None:
         how = "ratio_of_equal_weight_available_stratum_maes" if is_ratio(a.metric) else "mean_over_strata"
         about: dict[str, Any] = {"n_strata_attempted": a.n_strata_attempted, "n_strata_included": a.n_strata_included}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from app.boards.weighted_rank.discrimination import discriminations
 from app.boards.weighted_rank.groups import DIAGNOSTIC, PAIRED_RATIO, balanced, series_groups, stratum_aggregates
 from app.boards.weighted_rank.identity import split_identity
 from app.stats.strata import Aggregate, Group
@@ -43,6 +44,7 @@ class Series:
     groups: Sequence[Group]
     aggregates: Sequence[Aggregate]
     strata: Mapping[str, str]
+    classes: Sequence[Aggregate]
 
     @classmethod
     def of(cls, scores: ScoreTable, metrics: Collection[str]) -> "Series":
@@ -53,13 +55,13 @@ class Series:
         for at in range(len(scores)):
             name = scores.task.at(at) or ""
             strata.setdefault(name, cell_at(known, at) or json.dumps({"stratum": name}))
-        return cls(scores, groups, stratum_aggregates(groups, metrics), strata)
+        return cls(scores, groups, stratum_aggregates(groups, metrics), strata, discriminations(scores, metrics))
 
     def over_strata(self) -> list[Aggregate]:
-        """Return the means over strata in lrdbench's order: ratios first, by the names of the estimators."""
+        """Return what is over strata in lrdbench's order: ratios, by the names of the estimators, means, classes."""
         found = balanced(self.aggregates)
         ratios = sorted((a for a in found if is_ratio(a.metric)), key=lambda a: a.estimator)
-        return [*ratios, *(a for a in found if not is_ratio(a.metric))]
+        return [*ratios, *(a for a in found if not is_ratio(a.metric)), *self.classes]
 
     def json_of(self, stratum: str | None) -> str:
         """Return the JSON of a stratum; None is over all of them."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from app.boards.weighted_rank.discrimination import CLASS_METRICS, THRESHOLD
 from app.boards.weighted_rank.identity import identity_of, joined
 from app.boards.weighted_rank.spec import NO_TIE_BREAK
 from app.errors import ManifestRejected, Problem
@@ -83,9 +84,9 @@ def _problems_of_metrics(document: Mapping[str, Any]) -> Iterator[Problem]:
         column = f"metrics.{position}"
         if name not in CATALOG:
             yield Problem("not a metric of lrdbench", column=column, value=clip_for_message(name))
-        elif CATALOG[name].is_classification:
-            message = "is made from estimates of many records, and a run has no per-series rows of it; leave it out"
-            yield Problem(message, column=column, value=name)
+        elif name in CLASS_METRICS and isinstance(entry, dict) and entry.get("threshold", THRESHOLD) != THRESHOLD:
+            message = f"only a threshold of {THRESHOLD} is known"
+            yield Problem(message, column=f"{column}.threshold", value=clip_for_message(str(entry["threshold"])))
         elif not all(isinstance(level, float) and 0.0 < level < 1.0 for level in levels):
             yield Problem("levels are numbers between 0 and 1", column=f"{column}.levels")
 

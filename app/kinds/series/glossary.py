@@ -12,6 +12,16 @@ ENTRIES = (
         "lrdbench 2.0, interpretation semantics",
     ),
     Entry(
+        "discrimination",
+        "Telling classes apart",
+        "ROC-AUC, balanced accuracy, true and false positive rate of estimators that say how sure they are that a "
+        "series has long-range dependence. They are made here from the scores and the true classes of all records at "
+        "once, over all strata, since a stratum mostly holds one class; a score from 0.5 on is a call. What a run "
+        "states of them is only compared. A record without a score is lacking.",
+        "lrdbench's definitions; ties of a score share it",
+        "lrdbench 2.0, classification metrics of lrd_class",
+    ),
+    Entry(
         "weighted_rank",
         "Weighted rank",
         "In each component the estimators are ranked, ties sharing the average rank and a missing value taking the "

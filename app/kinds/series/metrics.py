@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
+from app.boards.weighted_rank.discrimination import CLASS_METRICS
 from app.boards.weighted_rank.identity import identity_of, joined, split_identity
 from app.errors import ManifestRejected, Problem
 from app.kinds.series.catalog import CATALOG
@@ -27,8 +28,10 @@ class CatalogUse(Part):
 
 
 def row_metrics(metrics: Collection[str]) -> frozenset[str]:
-    """Return the metrics that stand in per-series rows: a coverage error is only ever computed."""
-    return frozenset(name for name in metrics if split_identity(name)[0] != "coverage_error")
+    """Return the metrics that stand in per-series rows: a coverage error and what tells classes apart are computed."""
+    return frozenset(
+        name for name in metrics if split_identity(name)[0] != "coverage_error" and name not in CLASS_METRICS
+    )
 
 
 def with_levels(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -105,8 +105,6 @@ class SeriesPart(RankedPart):
             reason = "needs a known truth, which" if known.needs_truth else "measures what"
             allowed = " or ".join(known.modes)
             yield f"metrics.{name}: {reason} mode {self.mode} does not have; it is a metric of mode {allowed}"
-        if known.is_classification:
-            yield f"metrics.{name}: is made from estimates of many records, and a run has no per-series rows of it"
         if known.has_level and level is None:
             yield f"metrics.{name}: needs its nominal level, as in {metric}@0.95"
         if metric == "coverage_error" and level is not None and identity_of("coverage", level) not in common.metrics:

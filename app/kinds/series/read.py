@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from app.boards.weighted_rank.discrimination import CLASS_ESTIMAND, CLASS_SCORE
+from app.boards.weighted_rank.discrimination import CLASS_METRICS as OF_CLASSES
 from app.errors import Problem, TooLarge
 from app.files.blocks import Block
 from app.files.repeats import problems_of_case
@@ -32,7 +34,7 @@ from app.kinds.series.metrics import row_metrics
 from app.kinds.series.names import slug_of
 from app.kinds.series.part import SeriesPart
 from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
-from app.kinds.series.recomputed import recompute
+from app.kinds.series.recomputed import recompute, with_classes
 from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, concatenate
 from app.kinds.series.run import RunFiles, split_runs
 from app.kinds.series.said import about_estimators, about_run
@@ -43,6 +45,7 @@ from app.values.facts import RunFacts
 from app.values.scores import ScoreTable
 
 MOST_SHOWN = 6
+CLASS_METRICS = frozenset(OF_CLASSES)
 BOARDS = (series_run.BOARD, series_run.RAW_BOARD)
 
 
@@ -154,6 +157,7 @@ class _Submission:
         facts = RunFacts(described=described, claimed=claims.result(self._warnings))
         whole = replace(scores, reason=estimates.reasons(), recorded={**scores.recorded, **estimates.recorded()})
         whole = self._recomputed(whole) if self._complete else whole
+        self._warnings += self._warnings_of_classes(whole)
         return Reading(whole, self._n_rows, tuple(self._warnings), facts)
 
     def _recomputed(self, scores: ScoreTable) -> ScoreTable:
@@ -174,7 +178,20 @@ class _Submission:
                 f"{len(differences):,} values do not follow from the run's estimates and truths, which count: {shown}"
             )
             self._warnings.append(Problem(f"{message}{more}", column="value"))
-        return made
+        if not CLASS_METRICS & self._request.manifest.metrics.keys():
+            return made
+        return with_classes(made, scores.recorded, self._truths, estimands, self._complete.__contains__)
+
+    def _warnings_of_classes(self, scores: ScoreTable) -> list[Problem]:
+        """Say which metrics cannot be made for want of the scores and classes that they are made of."""
+        wanted = [name for name in self._request.manifest.metrics if name in CLASS_METRICS]
+        if not wanted or (CLASS_SCORE in scores.columns and not np.isnan(scores.value(CLASS_SCORE)).all()):
+            return []
+        message = (
+            f"{', '.join(wanted)} cannot be made: they need raw/estimates.csv, and raw/truths.csv with the class of "
+            f"each record ({CLASS_ESTIMAND}), and an estimator of it"
+        )
+        return [Problem(message, column="metric_name")]
 
     def _warnings_of_order(self, pivot: Pivot) -> list[Problem]:
         uncertainty = part_of(self._request.manifest, SeriesPart).uncertainty

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from app.boards.weighted_rank.discrimination import CLASS_COLUMNS, CLASS_ESTIMAND
 from app.boards.weighted_rank.identity import split_identity
 from app.files.flag_cells import FLAGS
 from app.kinds.series.json_cells import value_of
@@ -126,6 +127,27 @@ def recompute(
     kept = {**scores.recorded, "metrics": code_texts([" ".join(names) for names in lists]),
             "missing_ci": code_texts([" ".join(names) or None for names in missing])}  # fmt: skip
     return replace(scores, columns=columns, values=values, recorded=kept), differences
+
+
+def with_classes(
+    scores: ScoreTable,
+    recorded: Mapping[str, Coded],
+    truths: Truths,
+    estimands: Mapping[str, str],
+    is_complete: Callable[[int], bool],
+) -> ScoreTable:
+    """Return the scores with what metrics of classes are made of: each record's score, and the class of its truth.
+
+    Only those of estimators that tell classes apart; an estimate that is invalid has no score.
+    """
+    found = np.full((len(scores), len(CLASS_COLUMNS)), np.nan)
+    for at, estimate in enumerate(_estimates(recorded, len(scores))):
+        told = truths.class_of(_at(scores.item, at))
+        is_asked = estimands.get(scores.entrant.at(at) or "") == CLASS_ESTIMAND and is_complete(int(scores.file[at]))
+        if is_asked and told is not None and not _is_diagnostic(scores, at):
+            point = None if estimate is None else estimate.usable()
+            found[at] = (np.nan if point is None else point, told)
+    return replace(scores, columns=(*scores.columns, *CLASS_COLUMNS), values=np.column_stack([scores.values, found]))
 
 
 def _is_diagnostic(scores: ScoreTable, at: int) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from app.admission.check import Check
 from app.admission.claims import SHOWN, Claimed, Means, check_claims, decided_later
+from app.boards.weighted_rank.discrimination import discriminations
 from app.boards.weighted_rank.groups import balanced, series_groups, stratum_aggregates
 from app.kinds.contract import Evaluation, Summary
 from app.kinds.series.compared import compare_claims
@@ -34,20 +35,20 @@ COLUMNS = (
 
 def summarise(evaluation: Evaluation) -> Summary:
     """Return the table of a submission and what its claims come to."""
-    return Summary([summarise_series(evaluation.rows)], own_claims(evaluation.claimed()))
+    return Summary([summarise_series(evaluation.manifest, evaluation.rows)], own_claims(evaluation.claimed()))
 
 
 def own_claims(claimed: Claimed) -> list[Check]:
     """Compare claimed means over strata, and the tables that the runs brought, with the rows."""
     manifest, scores, brought = claimed.manifest, claimed.scores, claimed.facts.claimed
-    checks = check_claims(claimed.claims, {} if claimed.claims is None else _own_means(scores))
+    checks = check_claims(claimed.claims, {} if claimed.claims is None else _own_means(manifest, scores))
     if claimed.is_request and brought and _scores_drawn(manifest, scores) > MOST_SCORES_DRAWN:
         return [*checks, decided_later("claimed_values")]
     return [*checks, *check_series_claims(manifest, scores, brought)]
 
 
-def _own_means(scores: ScoreTable) -> Means:
-    return {(row["entrant"], row["metric"]): row["mean"] for row in summarise_series(scores).records()}
+def _own_means(manifest: Manifest, scores: ScoreTable) -> Means:
+    return {(row["entrant"], row["metric"]): row["mean"] for row in summarise_series(manifest, scores).records()}
 
 
 def _scores_drawn(manifest: Manifest, scores: ScoreTable) -> int:
@@ -70,9 +71,10 @@ def check_series_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequenc
     return [Check("claimed_values", "passed", reason + beyond)]
 
 
-def summarise_series(scores: ScoreTable) -> Table:
-    """Return one row per estimator and metric: the mean of its strata."""
+def summarise_series(manifest: Manifest, scores: ScoreTable) -> Table:
+    """Return one row per estimator and metric: the mean of its strata, or what tells classes apart over all of them."""
     over_strata = balanced(stratum_aggregates(series_groups(scores)))
+    over_strata += discriminations(scores, manifest.metrics)
     rows: list[tuple[Cell, ...]] = [
         (a.estimator, a.metric, _null(a.value), a.n_strata_included, a.n_attempted, a.n_included) for a in over_strata
     ]

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.boards.weighted_rank.discrimination import CLASS_ESTIMAND, THRESHOLD
 from app.errors import Problem
 from app.files.blocks import Block
 from app.files.findings import Findings
@@ -19,6 +20,8 @@ from app.kinds.summary.blocks import Cells
 from app.names import clip_for_message
 from app.values.scores import ScoreTable
 
+DEPENDENT_ABOVE = {"hurst_scaling_proxy": 0.5, "long_memory_parameter": 0.0}
+"""Above which primary truth a series has long-range dependence, as lrdbench's generators say it."""
 REQUIRED = ("record_id", "target_estimand", "target_value")
 COLUMNS = (*REQUIRED, "is_primary")
 
@@ -60,6 +63,11 @@ class Truths:
             return next(iter(known.values())).value if len(known) == 1 else None
         return known[estimand].value if estimand in known else None
 
+    def class_of(self, record: str | None) -> float | None:
+        """Return whether the series has long-range dependence, as 1 or 0; None where the run does not say it."""
+        truth = self._known.get(record or "", {}).get(CLASS_ESTIMAND)
+        return None if truth is None else float(truth.value >= THRESHOLD)
+
     def estimands(self) -> frozenset[str]:
         """Return what the truths are of."""
         return frozenset(estimand for known in self._known.values() for estimand in known)
@@ -81,6 +89,18 @@ class Truths:
         truth = self._known.get(record, {}).get(estimand)
         if truth is not None and truth.is_primary and truth.value != value:
             message = f"not the truth of {clip_for_message(record)} in its stratum, {value!r}"
+            self._findings.add(Problem(message, truth.place.file, truth.place.row, "target_value", repr(truth.value)))
+        self._check_class(record, estimand, value)
+
+    def _check_class(self, record: str, estimand: str, value: float) -> None:
+        """Hold the class of a record to the primary truth, which its stratum states and every run shares."""
+        said, bound = self.class_of(record), DEPENDENT_ABOVE.get(estimand)
+        if said is not None and bound is not None and said != float(value > bound):
+            truth = self._known[record][CLASS_ESTIMAND]
+            message = (
+                f"not the class of {clip_for_message(record)}: {estimand} is {value!r} in its stratum, and a series "
+                f"has long-range dependence where that is above {bound:g}"
+            )
             self._findings.add(Problem(message, truth.place.file, truth.place.row, "target_value", repr(truth.value)))
 
 

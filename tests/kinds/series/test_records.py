@@ -22,7 +22,9 @@ BOARD = "leaderboards/canonical-accuracy"
 Values = Mapping[str, Mapping[str, float | None]]
 
 
-def manifest(more: str = "", estimators: str = "", grid: str = "") -> Manifest:
+def manifest(
+    more: str = "", estimators: str = "", grid: str = "", weights: str = "{mae: 0.5, runtime: 0.5}"
+) -> Manifest:
     """Return a benchmark of errors and run times; `grid` is that of its records, if it declares one."""
     return parse_manifest(
         f"""
@@ -36,7 +38,7 @@ metrics: {{catalog: lrdbench, use: [mae, runtime, coverage@0.95, coverage_error@
 tasks: {{open: true}}
 {grid}
 leaderboards:
-  - {{name: main, method: weighted_rank, weights: {{mae: 0.5, runtime: 0.5}}, uncertainty: {{n_resamples: 200}}{more}}}
+  - {{name: main, method: weighted_rank, weights: {weights}, uncertainty: {{n_resamples: 200}}{more}}}
 """.encode()
     )
 
@@ -109,6 +111,27 @@ def test_an_empty_error_is_lacking() -> None:
 
     assert (failing["rank"], failing["n_attempted"], failing["n_included"], failing["n_failed"]) == (None, 6, 5, 1)
     assert failing["unranked_because"] == "partial"
+
+
+def test_to_fail_a_whole_stratum_is_no_better_than_to_fail_a_part_of_it() -> None:
+    """B covers nothing of the second stratum: its coverage is that of the first one and of none, not of the first."""
+    covered = {"A": [1.0, 1.0, 1.0, 0.0], "B": [1.0, 1.0, np.nan, np.nan]}
+    records = ("r1", "r2", "r3", "r4")
+    scores = ScoreTable(
+        entrant=Coded(("A", "B"), np.repeat([0, 1], 4)),
+        task=Coded(("easy", "hard"), np.tile([0, 0, 1, 1], 2)),
+        columns=("coverage@0.95",),
+        values=np.array([value for of in covered.values() for value in of])[:, None],
+        leaked=np.zeros(8, dtype=np.bool_),
+        file=np.zeros(8, dtype=np.int64),
+        row=np.arange(8),
+        item=Coded(records, np.tile(np.arange(4), 2)),
+    )
+    found, _ = board(
+        scores, manifest(weights="{coverage@0.95: 1.0}", grid="grid: {absent: worst, items: [r1, r2, r3, r4]}")
+    )
+
+    assert [(row["entrant"], row["metric__coverage@0.95"]) for row in found] == [("A", 0.75), ("B", 0.5)]
 
 
 def test_a_metric_left_out_on_some_records_is_absent() -> None:

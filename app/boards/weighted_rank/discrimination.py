@@ -1,0 +1,112 @@
+"""Metrics of estimators that tell one class of series from another: made of the scores and classes of many records.
+
+Called by `app.boards.weighted_rank.method` and by the tables of series; pure. A record says a score and the class of
+its truth, in two columns beside the metrics; no single record has a value of such a metric, and neither has a stratum.
+Source: lrdbench 2.0, `_classification_metric_rows`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from app.stats.arrays import FloatArray, share
+from app.stats.resampled_curves import curve_areas, sort_scores
+from app.stats.strata import Aggregate, Group
+from app.values.scores import ScoreTable
+
+CLASS_SCORE, CLASS_LABEL = CLASS_COLUMNS = ("class_score", "class_label")
+CLASS_ESTIMAND = "lrd_class"
+ROC_AUC, BALANCED, TRUE_RATE, FALSE_RATE = CLASS_METRICS = (
+    "roc_auc",
+    "balanced_accuracy",
+    "true_positive_rate",
+    "false_positive_rate",
+)
+THRESHOLD = 0.5
+"""A score from here on calls a record positive, and a truth from here on makes it so."""
+FURTHEST = 1e300
+"""How far on the wrong side a record without a score stands where absence counts as the worst."""
+
+
+def discriminations(scores: ScoreTable, metrics: Collection[str]) -> list[Aggregate]:
+    """Return the metrics of each estimator that has scores of classes, among `metrics`; over all records at once."""
+    n_records = 0 if scores.item is None else len(scores.item.words)
+    return class_aggregates(class_groups(scores, metrics), record_labels(scores, n_records))
+
+
+def record_labels(scores: ScoreTable, n_records: int) -> FloatArray:
+    """Return the class of each record, [n_records]: 1 for a positive one, NaN where no row says it."""
+    labels = np.full(n_records, np.nan)
+    if CLASS_LABEL in scores.columns and scores.item is not None:
+        said = scores.value(CLASS_LABEL)
+        rows = np.flatnonzero(~np.isnan(said) & (scores.item.codes >= 0))[::-1]
+        labels[scores.item.codes[rows]] = said[rows]
+    return labels
+
+
+def class_groups(scores: ScoreTable, metrics: Collection[str]) -> list[Group]:
+    """Return the scores of each estimator's records as groups, one for each metric and stratum; NaN has no score."""
+    wanted = [metric for metric in metrics if metric in CLASS_METRICS]
+    if scores.item is None or not wanted or not set(CLASS_COLUMNS) <= set(scores.columns):
+        return []
+    rows: dict[tuple[int, int], list[int]] = {}
+    for at in np.flatnonzero(~np.isnan(scores.value(CLASS_LABEL))).tolist():
+        rows.setdefault((int(scores.entrant.codes[at]), int(scores.task.codes[at])), []).append(at)
+    values, records = scores.value(CLASS_SCORE), scores.item.codes
+    return [
+        Group(scores.entrant.words[entrant], metric, scores.task.words[task], values[at], records[at], "scores")
+        for metric in wanted
+        for (entrant, task), found in rows.items()
+        for at in [np.array(found)]
+    ]
+
+
+def class_aggregates(groups: Sequence[Group], labels: FloatArray) -> list[Aggregate]:
+    """Return the metric of each estimator from its groups of scores; `labels` are those of all records.
+
+    As in lrdbench an estimator's metrics follow each other, and records without a score are left out and counted.
+    """
+    return [_aggregate(key, members, labels) for key, members in by_estimator(groups).items()]
+
+
+def by_estimator(groups: Sequence[Group]) -> Mapping[tuple[str, str], list[Group]]:
+    """Return the groups of scores of each (estimator, metric), the metrics of one estimator together."""
+    found: dict[str, dict[str, list[Group]]] = {}
+    for group in groups:
+        if group.rule == "scores":
+            found.setdefault(group.estimator, {}).setdefault(group.metric, []).append(group)
+    return {(name, metric): members for name, of in found.items() for metric, members in of.items()}
+
+
+def _aggregate(key: tuple[str, str], groups: Sequence[Group], labels: FloatArray) -> Aggregate:
+    values, of = scored_records(groups, labels)
+    found = class_values(key[1], values, of, np.ones((1, len(values))))
+    n_attempted, n_positive = sum(len(group.values) for group in groups), int((of >= THRESHOLD).sum())
+    return Aggregate(*key, None, float(found[0]), n_attempted, len(values), n_positive=n_positive)
+
+
+def scored_records(groups: Sequence[Group], labels: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the scores and classes of the records that have both, [n_records] each."""
+    values = np.concatenate([group.values for group in groups])
+    of = labels[np.concatenate([group.records for group in groups])]
+    kept = np.isfinite(values) & ~np.isnan(of)
+    return values[kept], of[kept]
+
+
+def class_values(metric: str, values: FloatArray, labels: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return a metric under weightings [n_resamples, n_records] of scored records, [n_resamples].
+
+    NaN where a class is absent.
+    """
+    is_positive = labels >= THRESHOLD
+    if not is_positive.any() or is_positive.all():
+        return np.full(len(weights), np.nan)
+    if metric == ROC_AUC:
+        return curve_areas(sort_scores(values, is_positive), np.ascontiguousarray(weights)).roc
+    is_called = values >= THRESHOLD
+    true_rate, false_rate = (
+        share(weights @ (is_called & of_class), weights.sum(axis=1, where=of_class))
+        for of_class in (is_positive, ~is_positive)
+    )
+    made = {TRUE_RATE: true_rate, FALSE_RATE: false_rate, BALANCED: 0.5 * (true_rate + (1.0 - false_rate))}
+    return made[metric]
