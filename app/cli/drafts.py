@@ -2,7 +2,7 @@
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +11,7 @@ import typer
 from app.cli.folders import zipped_folders
 from app.cli.output import note, say, show_error
 from app.cli.preview import serve_preview
+from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.config import Settings
 from app.drafting.draft import Draft, Wishes, draft_manifest
 from app.drafting.roles import Roles
@@ -19,7 +20,8 @@ from app.errors import FieldRejected, Problem, Rejected
 from app.files.uploads import Limits, Upload
 from app.jobs.offline import OfflineBenchmark, OfflineSubmission
 from app.kinds.parse import parse_manifest
-from app.kinds.reader import read_evidence
+from app.kinds.reader import Evidence, read_evidence
+from app.manifest.manifest import Manifest as ManifestValue
 from app.values.table import Table
 
 Results = Annotated[
@@ -35,6 +37,7 @@ REFUSED = 2
 def register(group: typer.Typer) -> None:
     """Add the commands to `plumbline benchmark`."""
     group.command("init")(init)
+    group.command("check")(check)
     group.command("preview")(preview)
 
 
@@ -108,6 +111,58 @@ def _tell(draft: Draft, output: Path, results: Sequence[Path]) -> bool:
     return True
 
 
+def check(
+    manifest: Manifest,
+    *,
+    results: Annotated[list[Path] | None, typer.Option(exists=True, help="Results that it must read.")] = None,
+    name: Entrant = None,
+    ask_server: Annotated[bool, typer.Option("--dry-run", help="Ask the server too; nothing is stored.")] = False,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Say everything that is wrong with a manifest, each with its line; no server is asked without --dry-run.
+
+    Exit codes: 0 fine, 2 refused.
+    """
+    content = manifest.read_bytes()
+    declared = parse_manifest(content)
+    for line in describe(declared):
+        say(line)
+    if results:
+        read = read_results(declared, results, name)
+        say(f"The results are {len(read.scores):,} rows of {len(read.scores.entrant.words):,} entrants.")
+    if ask_server:
+        _ask_server(declared, content, server, token)
+
+
+def describe(manifest: ManifestValue) -> Iterator[str]:
+    """Yield what a manifest comes to, and what it leaves open."""
+    tasks = manifest.task_ids()
+    yield f"{manifest.slug} is a benchmark of {manifest.evidence} with {'open' if tasks is None else len(tasks)} tasks."
+    for name, metric in manifest.metrics.items():
+        ends = [f"{end:g}" if end is not None else "…" for end in (metric.min, metric.max)]
+        yield f"Metric {name}: {metric.direction}, from {ends[0]} to {ends[1]}."
+    for board in manifest.leaderboards:
+        yield f"Board {board.name}: {board.method} of {', '.join(board.metric_names())}."
+    if manifest.grid is None and tasks is None:
+        yield "Note: neither tasks nor a grid are declared, so ranks are provisional."
+    if manifest.admission.prereg == "optional":
+        yield "Note: runs need no preregistration."
+
+
+def _ask_server(manifest: ManifestValue, content: bytes, server: str, token: str | None) -> None:
+    """Send the manifest as a dry run: as a new benchmark, or as a version of the one that is there."""
+    with Server(server, token) as remote:
+        known = {each["slug"] for each in remote.get_json("/benchmarks.json")}
+        method, path = ("PUT", f"/benchmarks/{manifest.slug}") if manifest.slug in known else ("POST", "/benchmarks")
+        headers = {"Content-Type": "application/yaml"}
+        answer = remote.send_for_json(
+            Request(method, path, params={"dry_run": "true"}, headers=headers, content=content)
+        )
+    what = f"version {answer['version']}" if answer["is_new"] else f"version {answer['version']}, which it has already"
+    say(f"{remote.address} would take it as {what} of {manifest.slug}. Nothing was stored.")
+
+
 def preview(
     manifest: Manifest,
     results: Results,
@@ -124,10 +179,16 @@ def preview(
 def compute_boards(manifest: Path, results: Sequence[Path], name: str | None) -> list[Table]:
     """Return the tables of one submission of results. Raises EvidenceRejected as a server would."""
     declared = parse_manifest(manifest.read_bytes())
-    with zipped_folders(results) as files:
-        uploads = [Upload(path.name, path) for path in files]
-        read = read_evidence(declared, uploads, name, Limits.from_settings(Settings()))
-    for warning in read.warnings:
-        note(f"Note: {warning.file or ''} {warning.column or ''}: {warning.message}")
+    read = read_results(declared, results, name)
     submission = OfflineSubmission(1, read.scores, read.predictions)
     return OfflineBenchmark(declared, [submission], described=read.facts.described).tables()
+
+
+def read_results(manifest: ManifestValue, results: Sequence[Path], name: str | None) -> Evidence:
+    """Return results as the evidence of a manifest, and tell the warnings. Raises EvidenceRejected."""
+    with zipped_folders(results) as files:
+        uploads = [Upload(path.name, path) for path in files]
+        read = read_evidence(manifest, uploads, name, Limits.from_settings(Settings()))
+    for warning in read.warnings:
+        note("Note: " + ": ".join(part for part in (warning.file, warning.column, warning.message) if part))
+    return read

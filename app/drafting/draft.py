@@ -12,8 +12,9 @@ from app.drafting.metrics import MetricGuess, guess_metric
 from app.drafting.roles import Roles, guess_roles, task_groups
 from app.drafting.sheet import Sheet
 from app.drafting.words import LONG_NAME, LONG_VALUE, plain
-from app.drafting.written import TODO, commented, flow_list, number, scalar, such_as
+from app.drafting.written import commented, flow_list, number, scalar, such_as
 from app.errors import EvidenceRejected, Problem
+from app.manifest.written import TODO
 from app.names import SLUG_PATTERN
 
 Ask = Callable[[str, Sequence[str]], str | None]

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 
 from app.yaml.scalars import ScalarNotAllowed, resolve_plain
 
-TODO = "TODO"
 WIDTH = 110
 # What a plain scalar may hold inside a flow list without meaning something else.
 _PLAIN = re.compile(r"[A-Za-z0-9_./(][A-Za-z0-9_./()@+=%~^ -]*")

@@ -3,7 +3,7 @@
 Called by `app.store.benchmarks`, the web and the command line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal
@@ -17,7 +17,9 @@ from app.kinds.known import KINDS
 from app.manifest.base import Part
 from app.manifest.build import KindKeys, build_manifest
 from app.manifest.manifest import Common, Leaderboard, Manifest, with_part
-from app.yaml.strict import read_yaml
+from app.manifest.places import unanswered, with_lines
+from app.yaml.builder import dotted
+from app.yaml.strict import Document, read_document
 
 MAX_MANIFEST_BYTES = 1024 * 1024
 
@@ -38,8 +40,23 @@ def known_keys() -> dict[str, KindKeys]:
 def _parse(
     yaml_bytes: bytes, boards: tuple[tuple[str, type[Leaderboard]], ...], kinds: tuple[tuple[str, KindKeys], ...]
 ) -> Manifest:
-    document = read_yaml(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
-    manifest = build_manifest(document, dict(boards), dict(kinds))
+    document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
+    try:
+        return _build(document, dict(boards), dict(kinds))
+    except ManifestRejected as error:
+        raise ManifestRejected(error.detail, with_lines(error.problems, document)) from None
+
+
+def _build(document: Document, boards: Mapping[str, type[Leaderboard]], kinds: Mapping[str, KindKeys]) -> Manifest:
+    missing = [
+        Problem(
+            "an answer is missing here; the comment beside it says which", row=document.line(path), column=dotted(path)
+        )
+        for path in unanswered(document.value)
+    ]
+    if missing:
+        raise ManifestRejected("The manifest has questions that are not answered yet.", missing)
+    manifest = build_manifest(document.value, boards, kinds)
     problems = [
         Problem(complaint, column=f"leaderboards.{board.name}.metric")
         for board in manifest.leaderboards

@@ -13,7 +13,7 @@ from app.errors import ManifestRejected, Problem
 from app.manifest.base import Part
 from app.manifest.grid import Grid
 from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, with_part
-from app.manifest.problems import problems_from, shown
+from app.manifest.problems import nearest, one_of, problems_from, shown
 from app.names import name_key
 
 Boards = Mapping[str, type[Leaderboard]]
@@ -48,22 +48,27 @@ def build_manifest(document: Any, methods: Boards, kinds: Kinds) -> Manifest:
     hidden = _steps([*found, *of_boards])
     of_kinds = {key for each in kinds.values() for key in each.part.model_fields}
     common_keys = {key: value for key, value in document.items() if key not in of_kinds or key in Common.model_fields}
-    common = _validated(Common, {**common_keys, "leaderboards": boards}, found, hidden)
+    common = _validated(Common, {**common_keys, "leaderboards": boards}, found, hidden, own.model_fields)
     part = _validated(own, {key: document[key] for key in own.model_fields if key in document}, found)
 
     complaints = [] if common is None or kind is None else [*_about_names(common), *_about_methods(common, kind)]
     complaints += [] if common is None or kind is None else _about_parts(common, part, document, kinds)
-    found = [*_in_order(found, own), *([Problem("; ".join(complaints))] if complaints else []), *of_boards]
+    found = [*_in_order(found, own), *map(_complaint, complaints), *of_boards]
     if found or common is None or part is None:
         raise ManifestRejected("The manifest breaks the rules below.", found)
     return Manifest(**dict(common), part=part)
 
 
+def _complaint(text: str) -> Problem:
+    """Return a broken rule over several keys as a problem of the key that it names first."""
+    column, colon, message = text.partition(": ")
+    return Problem(message, column=column) if colon and " " not in column else Problem(text)
+
+
 def _unknown_kind(document: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem]:
     if "evidence" in document:
-        names = [f"'{name}'" for name in kinds]
-        expected = " or ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
-        yield Problem(f"Input should be {expected}", column="evidence", value=shown(document["evidence"]))
+        named = document["evidence"]
+        yield Problem(one_of(named, tuple(kinds)), column="evidence", value=shown(named))
 
 
 def _prepared(document: Mapping[str, Any], part: type[KindPart], found: list[Problem]) -> Mapping[str, Any]:
@@ -75,16 +80,21 @@ def _prepared(document: Mapping[str, Any], part: type[KindPart], found: list[Pro
 
 
 def _validated(
-    model: type[AnyOf], keys: Mapping[str, Any], found: list[Problem], hidden: Set[str] = frozenset()
+    model: type[AnyOf],
+    keys: Mapping[str, Any],
+    found: list[Problem],
+    hidden: Set[str] = frozenset(),
+    beside: Iterable[str] = (),
 ) -> AnyOf | None:
     """Return the keys as the model's value; None, and what is wrong in `found`, when they are not.
 
-    Of a key in `hidden` something better has been said.
+    Of a key in `hidden` something better has been said; `beside` are keys that other parts of the manifest have.
     """
     try:
         return model.model_validate(keys)
     except ValidationError as error:
-        found += [problem for problem in problems_from(error) if not _steps([problem]) & hidden]
+        problems = problems_from(error, model, keys=beside)
+        found += [problem for problem in problems if not _steps([problem]) & hidden]
         return None
 
 
@@ -117,12 +127,14 @@ def _build_board(board: Any, path: str, methods: Boards, problems: list[Problem]
     method = board.get("method") if isinstance(board, dict) else None
     if not isinstance(method, str) or method not in methods:
         known = ", ".join(sorted(methods))
-        problems.append(Problem(f"method must be one of {known}", column=f"{path}.method", value=shown(method)))
+        near = nearest(method, methods)
+        hint = f"; did you mean {near}?" if near else ""
+        problems.append(Problem(f"method must be one of {known}{hint}", column=f"{path}.method", value=shown(method)))
         return None
     try:
         return methods[method].model_validate(board)
     except ValidationError as error:
-        problems += problems_from(error, prefix=f"{path}.")
+        problems += problems_from(error, methods[method], prefix=f"{path}.")
         return None
 
 

@@ -25,5 +25,5 @@ class Uncertainty(Part):
     @classmethod
     def _enough_or_none(cls, n_resamples: int) -> int:
         if 0 < n_resamples < FEWEST_RESAMPLES:
-            raise ValueError(f"Input should be greater than or equal to {FEWEST_RESAMPLES}, or 0 for no intervals")
+            raise ValueError(f"must be at least {FEWEST_RESAMPLES}, or 0 for no intervals")
         return n_resamples

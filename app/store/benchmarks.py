@@ -59,9 +59,23 @@ def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: byte
     those whose labels are there.
     """
     benchmark = lock_benchmark(session, find_benchmark(session, slug).id)
+    if not check_update(session, slug, manifest, yaml):
+        return load_declared(session, benchmark)
+    return _add_version(session, benchmark, manifest, yaml, token_id)
+
+
+def refuse_taken(session: Session, slug: str) -> None:
+    """Raise Conflict when a benchmark has the slug."""
+    if known_slugs(session, [slug]):
+        raise Conflict(f"There is a benchmark {slug} already; PUT adds a version of its manifest.")
+
+
+def check_update(session: Session, slug: str, manifest: Manifest, yaml: bytes) -> bool:
+    """Say whether a manifest would be a new version of a benchmark's; raises as `update_benchmark` does."""
+    benchmark = find_benchmark(session, slug)
     newest = load_declared(session, benchmark)
     if newest.version.sha256 == manifest_digest(yaml):
-        return newest
+        return False
     if manifest.slug != slug:
         raise Conflict(f"The manifest's slug is {manifest.slug}, but the address is that of {slug}.")
     if manifest.evidence != newest.manifest.evidence:
@@ -69,7 +83,7 @@ def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: byte
     if not manifest.part.means_the_same(newest.manifest.part):
         raise Conflict(f"{slug} has {newest.manifest.part.bound}: make a new benchmark.")
     _refuse_other_tasks(session, benchmark, manifest)
-    return _add_version(session, benchmark, manifest, yaml, token_id)
+    return True
 
 
 def _refuse_other_tasks(session: Session, benchmark: Benchmark, manifest: Manifest) -> None:

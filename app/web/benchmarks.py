@@ -11,6 +11,7 @@ from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.changes import list_changes, load_state
 from app.kinds.known import kind_of
 from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
+from app.manifest.manifest import Manifest
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example
 from app.store import audit, benchmark_list, benchmarks, snapshots, stewards, submissions
@@ -31,6 +32,8 @@ from app.web.state import SessionDep, StateDep, Steward, StewardHere, refuse_els
 from app.web.views import SnapshotNumber
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
+
+DryRun = Annotated[bool, Query(description="only say what is wrong, or which version it would be; store nothing")]
 
 
 @router.get("/", summary="The benchmarks", include_in_schema=False)
@@ -77,13 +80,16 @@ def list_benchmarks_json(session: SessionDep) -> Response:
     responses=described(403, 409, 415, answer=MadeDocument, status=201),
     openapi_extra=YAML_REQUEST,
 )
-async def create_benchmark(request: Request, state: StateDep, caller: Steward) -> Response:
+async def create_benchmark(request: Request, state: StateDep, caller: Steward, *, dry_run: DryRun = False) -> Response:
     """Make a benchmark from its manifest (YAML). Who makes it is its first steward."""
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
 
     def create(session: Session) -> Response:
         manifest = parse_manifest(yaml)
         refuse_elsewhere(caller, manifest.slug)
+        if dry_run:
+            benchmarks.refuse_taken(session, manifest.slug)
+            return json_answer(_would_be(manifest, 1, is_new=True))
         declared = benchmarks.create_benchmark(session, manifest, yaml, caller.id)
         state.jobs.defer_refresh(session, declared.benchmark.id)
         audit.record(session, caller.act, 201, Change(after=_version(declared), benchmark=manifest.slug))
@@ -100,12 +106,19 @@ async def create_benchmark(request: Request, state: StateDep, caller: Steward) -
     responses=described(403, 404, 409, 415, answer=MadeDocument),
     openapi_extra=YAML_REQUEST,
 )
-async def update_benchmark(slug: str, request: Request, state: StateDep, caller: StewardHere) -> Response:
+async def update_benchmark(
+    slug: str, request: Request, state: StateDep, caller: StewardHere, *, dry_run: DryRun = False
+) -> Response:
     """Add a version of a benchmark's manifest (YAML); the boards are computed anew."""
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
 
     def update(session: Session) -> Response:
-        before = _version(benchmarks.find_declared(session, slug))
+        now = benchmarks.find_declared(session, slug)
+        if dry_run:
+            manifest = parse_manifest(yaml)
+            is_new = benchmarks.check_update(session, slug, manifest, yaml)
+            return json_answer(_would_be(manifest, now.version.version + is_new, is_new=is_new))
+        before = _version(now)
         declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
         audit.record(session, caller.act, 200, Change(before, _version(declared)))
         state.jobs.defer_refresh(session, declared.benchmark.id)
@@ -113,6 +126,12 @@ async def update_benchmark(slug: str, request: Request, state: StateDep, caller:
         return json_answer(made)
 
     return await state.run(update)
+
+
+def _would_be(manifest: Manifest, version: int, *, is_new: bool) -> dict[str, Any]:
+    """Return what a dry run says: the version that the same request would make, and nothing is stored."""
+    address = f"/benchmarks/{manifest.slug}"
+    return {"slug": manifest.slug, "version": version, "url": address, "dry_run": True, "is_new": is_new}
 
 
 def _version(declared: Declared) -> dict[str, Any]:

@@ -57,3 +57,25 @@ def test_a_preview_serves_the_boards_that_a_server_would_publish(tmp_path: Path)
         ["2", "postgres"],
         ["3", "sqlite"],
     ]
+
+
+def test_check_names_every_answer_that_is_missing(tmp_path: Path) -> None:
+    """What `init` left open, by line."""
+    (tmp_path / "odd.csv").write_text("model,task,zeta\na,t,1.5\nb,t,2.5\n")
+    run("benchmark", "init", "odd.csv", folder=tmp_path)
+    done = run("benchmark", "check", "manifest.yaml", folder=tmp_path)
+
+    assert done.returncode == 2
+    assert "metrics.zeta.direction" in done.stderr
+    assert "an answer is missing here" in done.stderr
+
+
+def test_check_says_what_a_good_manifest_comes_to(tmp_path: Path) -> None:
+    """And, with results, how many rows it reads."""
+    (tmp_path / "latency.csv").write_text(latency_table())
+    run("benchmark", "init", "latency.csv", folder=tmp_path)
+    done = run("benchmark", "check", "manifest.yaml", "--results", "latency.csv", folder=tmp_path)
+
+    assert done.returncode == 0
+    assert "Metric latency_ms: minimize, from 0 to …." in done.stdout
+    assert "120 rows of 3 entrants" in done.stdout

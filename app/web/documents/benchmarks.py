@@ -8,11 +8,13 @@ from app.web.documents.base import Document
 
 
 class MadeDocument(Document):
-    """A benchmark with the version of its manifest that was stored."""
+    """A benchmark with the version of its manifest that was stored; of a dry run the one that would be."""
 
     slug: str
     version: int
     url: str
+    dry_run: bool = False
+    is_new: bool = True
 
 
 class BenchmarkDocument(Document):
