@@ -30,7 +30,7 @@ def test_a_dry_run_names_problems_with_their_lines(roomy_site: Site) -> None:
     answer = roomy_site.http.post("/benchmarks", params=DRY, content=wrong, headers=roomy_site.auth("steward"))
 
     assert answer.status_code == 422
-    assert [(p["row"], p["column"]) for p in answer.json()["problems"]] == [(10, "leaderboards.1.method")]
+    assert [(p["row"], p["column"]) for p in answer.json()["problems"]] == [(11, "leaderboards.1.method")]
 
 
 def test_a_dry_run_of_a_slug_that_is_taken_is_refused(roomy_site: Site) -> None:
