@@ -51,21 +51,24 @@ def create_app(
     """
     freshness = freshness or Freshness()
     readers = Readers(settings)
-    renderer = RenderProcess(_render_app, settings, database_url) if render_apart else None
+    renderer, explorer = (
+        RenderProcess(_render_app, settings, database_url) if render_apart else None for _ in range(2)
+    )
+    apart = [process for process in (renderer, explorer) if process is not None]
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await readers.start()
         beside = [asyncio.create_task(watch(database_url, freshness, pages.publish))]
-        if renderer is not None:
-            renderer.warm_up()
+        for process in apart:
+            process.warm_up()
         yield
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
         await pages.stop()
-        if renderer is not None:
-            renderer.stop()
+        for process in apart:
+            process.stop()
         engine.dispose()
 
     engine = make_engine(database_url)
@@ -75,6 +78,7 @@ def create_app(
         freshness,
         max_stale_s=settings.max_stale_s,
         renderer=renderer,
+        explorer=explorer,
     )
     return Front(pages)
 

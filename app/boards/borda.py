@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from app.boards.sheet import Sheet, TaskBoard, read_sheet
 from app.boards.standing import cell_at, draw_tasks
 from app.boards.tables import BoardTables, sentences
-from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
+from app.boards.task_points import Points, assemble
 from app.manifest.manifest import Manifest
 from app.stats.ranked_tasks import borda_points
 from app.stats.spreads import Range

@@ -5,6 +5,7 @@ Called by the ranking methods of this package.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -56,9 +57,11 @@ class CellMatrix:
 
     def column(self, entrant: str) -> int:
         """Return the position of an entrant. Raises KeyError when it is not on the board."""
-        if entrant not in self.entrants:
-            raise KeyError(entrant)
-        return self.entrants.index(entrant)
+        return self._columns[entrant]
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.entrants)}
 
 
 def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metric: str) -> CellMatrix:

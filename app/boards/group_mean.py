@@ -4,7 +4,7 @@ Found by `app.boards.registry`. MTEB's mean over task types, so that ten tasks o
 another. Groups are fixed, tasks are resampled within theirs. Only entrants with every task are ranked.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Literal, Self
 
@@ -12,12 +12,13 @@ import numpy as np
 from pydantic import Field as Key
 from pydantic import model_validator
 
+from app.boards.sheet import Sheet, TaskBoard, read_sheet
 from app.boards.spread import MIN_UNITS
 from app.boards.standing import cell_at
 from app.boards.tables import BoardTables
-from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
+from app.boards.task_points import Points, assemble
 from app.manifest.base import Name, TaskName
-from app.manifest.manifest import Manifest, Metric
+from app.manifest.manifest import Manifest, Metric, Task
 from app.stats.arrays import FloatArray
 from app.stats.group_resamples import GroupResamples
 from app.stats.resample import board_generator
@@ -43,6 +44,19 @@ class GroupMean(TaskBoard):
             raise ValueError("tasks: the board's tasks are those of its groups; leave tasks out")
         return self
 
+    def over(self, tasks: Collection[str]) -> Self:
+        """Return the board over some of its tasks, each in its group."""
+        left = {name: [task for task in group if task in tasks] for name, group in self.groups.items()}
+        return self.model_copy(update={"groups": {name: group for name, group in left.items() if group}})
+
+    def groups_of_tasks(self, tasks: Sequence[Task]) -> Mapping[str, Collection[str]]:
+        """Return its own groups."""
+        return self.groups
+
+    def weighable(self, tasks: Sequence[Task]) -> Collection[str]:
+        """Return its groups."""
+        return list(self.groups)
+
     def ranked_tasks(self) -> Collection[str]:
         """Return the tasks of all groups."""
         return [task for group in self.groups.values() for task in group]
@@ -53,12 +67,13 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     grouped = spec.model_copy(update={"tasks": list(spec.ranked_tasks())})
     sheet = _by_group(spec, read_sheet(manifest, grouped, scores))
     sizes = _sizes(spec, sheet)
-    weights = np.concatenate([np.full(size, sheet.n_tasks / (len(sizes) * size)) for size in sizes.values()])
+    shares = _shares(spec, list(sizes))
+    weights = np.concatenate([np.full(n, sheet.n_tasks * shares[name] / n) for name, n in sizes.items()])
     metric = manifest.metrics[spec.metric]
     sign = 1.0 if metric.direction == "maximize" else -1.0
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
     made = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
-                  tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes)), list(sizes.values()),
+                  tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes, shares)), list(sizes.values()),
                   {"groups": dict(sizes)}, is_relative=False, weights=weights)  # fmt: skip
     return assemble(spec, sheet, made)
 
@@ -105,8 +120,19 @@ def _of_groups(metric: Metric, sheet: Sheet, sizes: Mapping[str, int]) -> Iterat
         start += size
 
 
-def _notes(sizes: Mapping[str, int]) -> Iterator[str]:
-    yield f"Groups, each counting the same: {', '.join(f'{name} ({size})' for name, size in sizes.items())}."
+def _shares(spec: GroupMean, groups: Sequence[str]) -> dict[str, float]:
+    """Return what each group counts, together 1: the same, unless a reader weighs them otherwise."""
+    chosen = spec.explored.weights if spec.explored else {}
+    weights = {name: chosen.get(name, 1.0) for name in groups}
+    return {name: weight / sum(weights.values()) for name, weight in weights.items()}
+
+
+def _notes(sizes: Mapping[str, int], shares: Mapping[str, float]) -> Iterator[str]:
+    listed = ", ".join(f"{name} ({size})" for name, size in sizes.items())
+    if len(set(shares.values())) == 1:
+        yield f"Groups, each counting the same: {listed}."
+    else:
+        yield f"Groups, with what each counts: {', '.join(f'{name} {100 * s:.3g} %' for name, s in shares.items())}."
     if single := [name for name, size in sizes.items() if size < MIN_UNITS]:
         yield f"Of one task only, so its chance is in no interval: {', '.join(single)}."
 

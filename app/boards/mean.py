@@ -3,7 +3,7 @@
 Found by `app.boards.registry`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,6 +12,7 @@ import numpy as np
 from app.boards.calibrated import NOTHING, CellsAt, few_units_note, range_of, task_intervals
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.coverage import Roster, rank_among
+from app.boards.sheet import EVERYWHERE, task_weights
 from app.boards.spread import Spread, draw_named_tasks
 from app.boards.standing import (
     BoardStanding,
@@ -20,6 +21,7 @@ from app.boards.standing import (
     cell_at,
     draw_tasks,
     ends_at,
+    rounds_of,
     stand,
     uncertainty_meta,
     unranked_places,
@@ -28,10 +30,12 @@ from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_no
 from app.boards.task_coverage import filled, task_roster
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_means
 from app.stats.resample import Resamples
+from app.stats.spreads import Range
+from app.stats.weighing import weigh
 from app.values.frame import Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
@@ -49,6 +53,10 @@ class Mean(Leaderboard):
     def metric_names(self) -> tuple[str, ...]:
         """Return the one metric of the board."""
         return (self.metric,)
+
+    def weighable(self, tasks: Sequence[Task]) -> Collection[str] | None:
+        """Return its tasks; where they are open none is known before there are rows."""
+        return self.tasks or [task.id for task in tasks] or None
 
 
 def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
@@ -72,13 +80,13 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     drawn = None if resamples is None or not len(ranked.entrants) else resamples.means(values)
     standing = _standing(spec, ranked, found.kept, sign * values)
     placed = _placed(found, standing)
-    ours = _calibrated(found, task_intervals(values, range_of(manifest.metrics[spec.metric]), level))
+    ours = _calibrated(found, task_intervals(values, found.within, level))
     fields = (*with_calibrated(column, _ends(found, drawn, level), ours), *_counts(found.cells, found.kept))
     notes = (*_notes(found), *few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
             "n_entrants": len(found.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
     board = board_table(spec, fields, placed, notes, meta)
-    if standing is None:
+    if standing is None or spec.explored is not None:
         return BoardTables(board, None)
     pairs = _pairwise(manifest.slug, spec, ranked.entrants, sign * values, standing, resamples)
     return BoardTables(board, pairs)
@@ -90,14 +98,15 @@ def _standing(spec: Mean, ranked: CellMatrix, kept: BoolArray, values: FloatArra
         return None
     named = draw_named_tasks(spec.uncertainty, [ranked.tasks[at] for at in np.flatnonzero(kept)])
     spread = None if named is None else Spread.of_units(named.means(values), len(values))
-    return stand(values.mean(axis=0), spread, spec.uncertainty.level)
+    return stand(values.mean(axis=0), spread, spec.uncertainty.level, rounds=rounds_of(spec))
 
 
 @dataclass(frozen=True)
 class _Found:
     """Every entrant's values, who of them is ranked, and which tasks [n_tasks] the ranked are compared on.
 
-    `means` are over the tasks that an entrant has, NaN where it has none; `sign` makes larger the better.
+    `means` are over the tasks that an entrant has, NaN where it has none; `sign` makes larger the better. `within` is
+    where the values lie. With `is_weighed` they are those of a reader's weights, and no longer the metric's.
     """
 
     cells: CellMatrix
@@ -106,10 +115,12 @@ class _Found:
     means: FloatArray
     sign: float
     ends: tuple[float | None, float | None]
+    within: Range
+    is_weighed: bool = False
 
     def bounds(self, entrant: str) -> tuple[int, int] | None:
         """Return the ranks of an entrant if what it lacks were worst and best; None for who lacks nothing."""
-        if not self.roster.coverages[entrant].n_lacking:
+        if not self.roster.coverages[entrant].n_lacking or self.is_weighed:
             return None
         among = [self.sign * self.means[self.cells.column(name)] for name in self.roster.ranked if name != entrant]
         own = self.cells.values[:, self.cells.column(entrant)]
@@ -123,13 +134,18 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Found:
     roster = task_roster(manifest, spec, cells, missing)
     if manifest.absent == "worst" and not roster.is_provisional:
         cells = replace(cells, values=filled(cells.values, metric.worst))
+    weights = task_weights(spec, cells.tasks)
+    if weights is not None:
+        cells = replace(cells, values=weigh(cells.values, weights))
     kept = ~np.asarray(np.isnan(cells.only(roster.ranked).values).any(axis=1))
     if not kept.any():
         reason = "No task has a result of every entrant that could be ranked."
         raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason)
     means = [float(v[~np.isnan(v)].mean()) if (~np.isnan(v)).any() else np.nan for v in cells.values.T]
     sign = 1.0 if metric.direction == "maximize" else -1.0
-    return _Found(cells, roster, kept, np.array(means), sign, (metric.worst, metric.best))
+    within = range_of(metric) if weights is None else EVERYWHERE
+    ends = (metric.worst, metric.best)
+    return _Found(cells, roster, kept, np.array(means), sign, ends, within, is_weighed=weights is not None)
 
 
 def _placed(found: _Found, standing: BoardStanding | None) -> list[tuple[Place, int]]:

@@ -5,9 +5,10 @@ Found by `app.boards.registry`. Only entrants with every task are ranked on any:
 
 from typing import Literal
 
+from app.boards.sheet import TaskBoard, read_sheet
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables
-from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
+from app.boards.task_points import Points, assemble
 from app.manifest.manifest import Manifest
 from app.stats.ranked_tasks import within
 from app.stats.relative import average_ranks

@@ -19,7 +19,7 @@ from app.manifest.manifest import Leaderboard
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.contests import Contests
 from app.stats.interval import competition_ranks, percentile_interval, probability_beats, probability_best
-from app.stats.rank_sets import RankSets, rank_sets
+from app.stats.rank_sets import MOST_ROUNDS, RankSets, rank_sets
 from app.stats.resample import Resamples, board_generator
 from app.values.frame import Ends, Field, Frame
 from app.values.registry import Registry
@@ -184,6 +184,11 @@ def among_others(standing: BoardStanding | None, shown: Sequence[int | None]) ->
     return of_some(contrasts, [at is not None for at in shown])
 
 
+def rounds_of(spec: Leaderboard) -> int:
+    """Return how many rounds of the step-down the ranks of a board are worth."""
+    return 0 if spec.explored is not None and spec.explored.is_quick else MOST_ROUNDS
+
+
 def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[Place]:
     """Yield the places below the ranked: those behind them, best first, then by name those without a rank.
 
@@ -209,15 +214,18 @@ def _generator(spec: Leaderboard) -> np.random.Generator:
     return board_generator(seed, spec.name, "tasks")
 
 
-def stand(points: FloatArray, spread: Spread | None, level: float) -> BoardStanding:
-    """Rank the points [n_entrants], larger being better, and say from their spread what is sure of the ranks."""
+def stand(points: FloatArray, spread: Spread | None, level: float, *, rounds: int = MOST_ROUNDS) -> BoardStanding:
+    """Rank the points [n_entrants], larger being better, and say from their spread what is sure of the ranks.
+
+    `rounds` are those of `rank_sets`.
+    """
     if not len(points):
         return BoardStanding(points, np.zeros(0, dtype=np.int64), level)
     ranks = competition_ranks(points)
     if spread is None or all(each is None for each in spread.precision):
         return BoardStanding(points, ranks, level)
     contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.in_steps)
-    sets, known = rank_sets(contests, level), np.flatnonzero(contests.has_spread)
+    sets, known = rank_sets(contests, level, rounds=rounds), np.flatnonzero(contests.has_spread)
     p_best, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
     p_best[known] = probability_best(spread.replicates[:, known])
     order = known[np.argsort(ranks[known], kind="stable")]

@@ -10,6 +10,7 @@ import numpy as np
 
 from app.boards.cells import CellMatrix
 from app.boards.coverage import Coverage, Roster, call_roster
+from app.manifest.asked import Asked
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import BoolArray, FloatArray
 
@@ -23,7 +24,10 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     declared = spec.tasks or manifest.task_ids()
     wanted = cells.tasks if declared is None else declared
     counted = _count(cells, wanted, missing)
-    coverages = {name: _cover(manifest, wanted, counted, at, name) for at, name in enumerate(cells.entrants)}
+    earlier = manifest.asked.facts.earlier
+    coverages = {
+        name: _cover(manifest, wanted, counted, at, earlier.get(name, ())) for at, name in enumerate(cells.entrants)
+    }
     return call_roster(coverages, is_declared=declared is not None)
 
 
@@ -42,10 +46,9 @@ def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Cou
     return _Counted(has_rows & ~missing[at], has_rows & missing[at] & cells.present[at])
 
 
-def _cover(manifest: Manifest, wanted: Sequence[str], counted: _Counted, at: int, entrant: str) -> Coverage:
+def _cover(manifest: Manifest, wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[Asked]) -> Coverage:
     included, failed = counted.included[:, at], counted.failed[:, at]
     absent = ~included & ~failed
-    earlier = manifest.asked.facts.earlier.get(entrant, ())
     not_asked = 0
     if earlier:
         tasks = [wanted[place] for place in np.flatnonzero(absent).tolist()]

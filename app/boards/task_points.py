@@ -5,71 +5,26 @@ Called by `app.boards.borda`, `.group_mean`, `.mean_win_rate` and `.mean_rank`, 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from app.boards.calibrated import few_units_note, task_intervals
-from app.boards.cells import CellMatrix, build_cells
 from app.boards.contrasts import Contrasts
-from app.boards.coverage import Roster, rank_among
+from app.boards.coverage import rank_among
+from app.boards.sheet import EVERYWHERE, Sheet, TaskBoard
 from app.boards.spread import MIN_UNITS, Precision, Spread, draw_named_tasks, stratified_means
-from app.boards.standing import BoardStanding, Place, board_table, cell_at, ends_at, stand, uncertainty_meta
+from app.boards.standing import BoardStanding, Place, board_table, cell_at, ends_at, rounds_of, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes, sentences
-from app.boards.task_coverage import filled, task_roster
-from app.manifest.base import MetricName
-from app.manifest.manifest import Leaderboard, Manifest
+from app.boards.task_coverage import filled
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_means
 from app.stats.pairs import PairStatistics
-from app.stats.ranked_tasks import borda_points
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
+from app.stats.weighing import weigh
 from app.values.frame import Field, with_calibrated
-from app.values.scores import ScoreTable
 from app.values.table import Column, Table
-
-EVERYWHERE = Range()
-
-
-class TaskBoard(Leaderboard):
-    """A board of one metric over a known list of tasks: with open tasks, a new one would leave everybody incomplete."""
-
-    can_lack_intervals = True
-    needs_known_tasks: ClassVar[bool] = True
-
-    metric: MetricName
-
-    def metric_names(self) -> tuple[str, ...]:
-        """Return the one metric of the board."""
-        return (self.metric,)
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """One metric as tasks × entrants, larger being better (NaN is no result), and who has what is asked of it.
-
-    `complete` [n_entrants] says who may be first. `ends` are the worst and the best that the metric declares.
-    """
-
-    cells: CellMatrix
-    better: FloatArray
-    roster: Roster
-    ends: tuple[float | None, float | None] = (None, None)
-
-    @property
-    def complete(self) -> BoolArray:
-        """Say who lacks nothing, or had it filled with the worst there is, [n_entrants]."""
-        return np.isin(self.cells.entrants, self.roster.ranked)
-
-    @property
-    def n_tasks(self) -> int:
-        """Return the number of tasks."""
-        return len(self.cells.tasks)
-
-    def means(self) -> FloatArray:
-        """Return the mean of the metric over all tasks, [n_entrants]; NaN for who lacks one."""
-        return np.asarray(self.cells.values.mean(axis=0))
 
 
 @dataclass(frozen=True)
@@ -97,19 +52,10 @@ class Points:
     weights: FloatArray | None = None
 
 
-def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:
-    """Pivot the board's metric. Raises BoardUnavailable without rows on its tasks."""
-    cells, metric = build_cells(manifest, spec, scores, spec.metric), manifest.metrics[spec.metric]
-    roster = task_roster(manifest, spec, cells, np.isnan(cells.values))
-    if manifest.absent == "worst":
-        cells = replace(cells, values=filled(cells.values, metric.worst))
-    sign = 1.0 if metric.direction == "maximize" else -1.0
-    worst, best = (None if end is None else sign * end for end in (metric.worst, metric.best))
-    return Sheet(cells, sign * cells.values, roster, (worst, best))
-
-
 def assemble(spec: TaskBoard, sheet: Sheet, made: Points) -> BoardTables:
     """Return the board of these points, and its pairwise table."""
+    if sheet.weights is not None:
+        made = replace(made, points=weigh(made.points, sheet.weights), within=EVERYWHERE)
     names = [name for name, has in zip(sheet.cells.entrants, made.ranked, strict=True) if has]
     points = made.points[:, made.ranked]
     found = _Found(sheet.cells.tasks, names, points, sheet.complete[made.ranked], made.resamples, made.strata)
@@ -147,7 +93,7 @@ class _Found:
         """Rank everybody; of who is not complete nothing more is known, so that those alone may be first who are."""
         if not self.names:
             return None
-        return stand(self.points.mean(axis=0), self._spread(spec), spec.uncertainty.level)
+        return stand(self.points.mean(axis=0), self._spread(spec), spec.uncertainty.level, rounds=rounds_of(spec))
 
     def _spread(self, spec: TaskBoard) -> Spread | None:
         """Return the mean points with tasks drawn by their names."""
@@ -160,7 +106,7 @@ class _Found:
 
     def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
         """Compare the best-ranked with each other, in their order."""
-        if standing is None or len(self.names) < 2:
+        if standing is None or len(self.names) < 2 or spec.explored is not None:
             return _Pairs([], None, None)
         order = standing.order(self.names)[:MAX_COMPARED]
         pairs = compare_means(self.points[:, order], self.resamples, level=spec.uncertainty.level)
@@ -205,19 +151,19 @@ def _placed(sheet: Sheet, made: Points, found: _Found, standing: BoardStanding |
 
 def _bounds(sheet: Sheet, made: Points, at: int) -> tuple[int, int] | None:
     """Return an entrant's ranks among the complete if what it lacks were worst and best; None for who lacks nothing."""
-    own, others = sheet.better[:, at], sheet.better[:, sheet.complete]
+    own = sheet.better[:, at]
     if sheet.complete[at] or not np.isnan(own).any():
         return None
-    # Where the order alone counts, anything behind or before every result will do.
-    known = sheet.better[~np.isnan(sheet.better)]
-    worst, best = (known.min() - 1.0, known.max() + 1.0) if made.weights is None else sheet.ends
+    if made.weights is None:
+        # The order alone counts: anything behind or before every result will do.
+        return sheet.rank_by_order(filled(own, -np.inf)), sheet.rank_by_order(filled(own, np.inf))
+    weights, others = made.weights, sheet.others
 
     def rank(end: float) -> int:
-        all_of_them = np.column_stack([filled(own, end), others])
-        points = borda_points(all_of_them) if made.weights is None else all_of_them * made.weights[:, None]
-        totals = points.sum(axis=0).tolist()
+        totals = (np.column_stack([filled(own, end), others]) * weights[:, None]).sum(axis=0).tolist()
         return rank_among(totals[0], totals[1:])
 
+    worst, best = sheet.ends
     return others.shape[1] + 1 if worst is None else rank(worst), 1 if best is None else rank(best)
 
 

@@ -4,7 +4,7 @@ Read by every room above. What only one kind of evidence has is its own part of 
 method needs to know is described by the method's own file in `app.boards`: `app.manifest.build` is handed both.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, SerializeAsAny, field_validator, model_
 from app.manifest.admission import Admission, OpenTasks
 from app.manifest.asked import NO_FACTS, Asked, GridFacts
 from app.manifest.base import ColumnName, Direction, MetricName, Name, Part, Slug, TaskName, Title
+from app.manifest.explored import Explored, common_values
 from app.manifest.grid import Absent, Grid
 from app.manifest.uncertainty import FEWEST_RESAMPLES, Uncertainty
 
@@ -110,6 +111,40 @@ class Leaderboard(Part):
     method: str
     tasks: list[TaskName] | None = Field(None, min_length=1)
     uncertainty: Uncertainty = Field(default_factory=Uncertainty)
+    _explored: Explored | None = PrivateAttr(default=None)
+
+    @property
+    def explored(self) -> Explored | None:
+        """Return what a reader asks of the board; None for the board that is published."""
+        return self._explored
+
+    def as_chosen(self, tasks: Collection[str] | None, explored: Explored) -> Self:
+        """Return the board over some of its tasks, None for all of them, as a reader asks for it."""
+        chosen = self if tasks is None else self.over(tasks)
+        chosen = chosen.model_copy()
+        chosen._explored = explored
+        return chosen
+
+    def over(self, tasks: Collection[str]) -> Self:
+        """Return the board over some of its tasks."""
+        return self.model_copy(update={"tasks": sorted(tasks)})
+
+    def required_entrants(self) -> tuple[str, ...]:
+        """Return whom every score of the board is relative to."""
+        return ()
+
+    def against(self, baseline: str) -> Self | None:
+        """Return the board with scores relative to another entrant, None where they are relative to none."""
+        del baseline
+        return None
+
+    def groups_of_tasks(self, tasks: Sequence[Task]) -> Mapping[str, Collection[str]]:
+        """Return the tasks of each group that a reader can choose or weigh, by its name: what tasks have in common."""
+        return common_values((task.id, task.where) for task in tasks)
+
+    def weighable(self, tasks: Sequence[Task]) -> Collection[str] | None:
+        """Return what a reader can give weights to, None where the method has no weights."""
+        return None
 
     @field_validator("uncertainty")
     @classmethod

@@ -12,6 +12,7 @@ from app.db.models import Snapshot
 from app.kinds.pages import NO_FACTS, PageFacts
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import Drawings, build_drawings
+from app.render.explore_form import ExploreForm
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.narrow import COLUMNS, Choice
 from app.render.page import Links, Page
@@ -20,7 +21,7 @@ from app.render.view import is_descending, sort_address, sort_table
 from app.values.glossary_entry import Entry
 from app.values.table import Cell, Table
 
-KEPT = ("snapshot", *COLUMNS)
+KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline")
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
 
 
@@ -35,7 +36,7 @@ class TableView:
     `version` is the manifest's. `trail` are the breadcrumbs and `links` the related addresses, both as (text, address).
     `row_links` makes the address of a cell from its text, by column name. `facts` is what each page of the benchmark
     says. `choices` are the fields of the form that narrows the rows. `drawn` is the table whose drawings are shown,
-    where it is another one.
+    where it is another one. `explore` is the form of a board that a reader explores.
     """
 
     slug: str
@@ -49,6 +50,7 @@ class TableView:
     facts: PageFacts = NO_FACTS
     choices: Sequence[Choice] = ()
     drawn: Table | None = None
+    explore: ExploreForm | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +114,12 @@ class TablePage(Page):
         if self.view.snapshot is not None:
             query = [("snapshot", str(self.view.snapshot.number)), *query]
         return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
+
+    @property
+    def explore_address(self) -> str | None:
+        """Return where the board can be explored; None for what is no board, or an empty one."""
+        is_board = self.view.table.name.startswith("leaderboard/") and self.view.table.rows
+        return f"{self.view.address}/explore" if is_board and self.view.snapshot is not None else None
 
     @property
     def hidden(self) -> Links:

@@ -53,12 +53,13 @@ class RankSets:
         return np.concatenate([[1], 1 + np.cumsum(begins)]).astype(np.int64)
 
 
-def rank_sets(contests: Contests, level: float) -> RankSets:
+def rank_sets(contests: Contests, level: float, *, rounds: int = MOST_ROUNDS) -> RankSets:
     """Return the marginal interval of each rank and which pairs are separated all at once.
 
     low = 1 + number significantly better, high = n − number significantly worse. Critical values are quantiles of the
     largest studentized difference over the resamples: over one entrant's opponents for its own interval, over all pairs
     for `separated`; both are stepped down. They never fall below the normal quantile of one difference.
+    With fewer `rounds` of the step-down intervals are wider and found sooner.
     Raises InvalidArgument for a level outside (0, 1).
     Source: Mogstad et al. 2024, sections 3.1 and 3.2; the t-like correction of small samples is ours, see `Contests`.
 
@@ -74,13 +75,15 @@ def rank_sets(contests: Contests, level: float) -> RankSets:
     everyone = np.arange(n_entrants)
     none = np.zeros(drawn.shape, dtype=np.int8)
     largest = largest_studentized(contests.deviations, inverse, none, everyone)
-    own = _step_down(contests, inverse, largest, level, together=False)
-    together = _step_down(contests, inverse, largest, level, together=True)
+    own = _step_down(contests, inverse, largest, level, rounds, together=False)
+    together = _step_down(contests, inverse, largest, level, rounds, together=True)
     worse, better = (own > 0).sum(axis=1), (own < 0).sum(axis=1)
     return RankSets(1 + better, n_entrants - worse, together > 0)
 
 
-def _step_down(contests: Contests, inverse: FloatArray, largest: FloatArray, level: float, *, together: bool) -> Signs:
+def _step_down(
+    contests: Contests, inverse: FloatArray, largest: FloatArray, level: float, rounds: int, *, together: bool
+) -> Signs:
     """Return 1 where row is above column, −1 where below, 0 where undecided: row by row, or all pairs `together`."""
     n_entrants = len(contests.points)
     safe = _bonferroni(level, n_entrants * (n_entrants - 1) // 2 if together else n_entrants - 1)
@@ -89,7 +92,7 @@ def _step_down(contests: Contests, inverse: FloatArray, largest: FloatArray, lev
     # One direction of each pair is left, so the last critical value is near that of twice the error or above it.
     least = np.broadcast_to(_quantiles(first, 2.0 * level - 1.0), n_entrants)
     rejected = contests.signs(critical, safe)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(rounds):
         wanted = _worth_another_test(rejected, contests.signs(least, safe), together=together)
         if not len(wanted):
             break

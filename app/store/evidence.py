@@ -72,10 +72,13 @@ READ = """
 """
 
 
-def read_evidence(session: Session, pairs: Iterable[Pair]) -> list[Stood]:
+def read_evidence(
+    session: Session, pairs: Iterable[Pair], tasks_of: Mapping[Pair, Sequence[int] | None] | None = None
+) -> list[Stood]:
     """Return the rows of (submission, entrant) pairs, in one statement however many they are.
 
-    Tasks that newer evidence of the entrant has taken over are left out.
+    Tasks that newer evidence of the entrant has taken over are left out; `tasks_of` says instead which ones counted for
+    each pair at another time.
     """
     wanted = sorted(set(pairs))
     if not wanted:
@@ -87,7 +90,7 @@ def read_evidence(session: Session, pairs: Iterable[Pair]) -> list[Stood]:
             found.append((submission, entrant, name, tasks, None if content is None else unpack_block(content)))
     made = _made_of_rows(session, {submission for submission, *_, block in found if block is None})
     return [
-        Stood(submission, entrant, name, rows.of_tasks(tasks))
+        Stood(submission, entrant, name, rows.of_tasks(tasks if tasks_of is None else tasks_of[submission, entrant]))
         for submission, entrant, name, tasks, block in found
         if (rows := block or made[submission].get(entrant)) is not None
     ]

@@ -19,12 +19,22 @@ from app.values.scores import ScoreTable
 K = TypeVar("K")
 
 
-def read_rows(session: Session, manifest: Manifest, pairs: Sequence[Pair]) -> ScoreTable:
-    """Return the rows of some (submission, entrant), with what boards need of them beside the metrics."""
+TasksOf = Mapping[Pair, Sequence[int] | None]
+"""The tasks for which each (submission, entrant) counts, None for all of them."""
+
+
+def read_rows(
+    session: Session, manifest: Manifest, pairs: Sequence[Pair], tasks_of: TasksOf | None = None
+) -> ScoreTable:
+    """Return the rows of some (submission, entrant), with what boards need of them beside the metrics.
+
+    `tasks_of` are the tasks of a snapshot; without it those that count now.
+    """
     rows = kind_of(manifest).rows
     if rows.form == "records":
-        return read_records(session, pairs)
-    return read_scores(session, pairs, list(manifest.metrics), beside=rows.beside)
+        return read_records(session, pairs, tasks_of)
+    asked = {None: (pairs, list(manifest.metrics))}
+    return read_each(session, asked, beside=rows.beside, tasks_of=tasks_of)[None]
 
 
 def read_scores(
@@ -40,12 +50,16 @@ def read_scores(
 
 
 def read_each(
-    session: Session, asked: Mapping[K, tuple[Sequence[Pair], Sequence[str]]], *, beside: Sequence[str] = ()
+    session: Session,
+    asked: Mapping[K, tuple[Sequence[Pair], Sequence[str]]],
+    *,
+    beside: Sequence[str] = (),
+    tasks_of: TasksOf | None = None,
 ) -> dict[K, ScoreTable]:
     """Return what `read_scores` returns of each of several pairs and columns, by one reading of them all."""
     pairs = sorted({pair for wanted, _ in asked.values() for pair in wanted})
     names = {number: name for number, (name, _) in _tasks(session, pairs).items()}
-    stood = {(s.submission, s.entrant_id): s for s in read_evidence(session, pairs)}
+    stood = {(s.submission, s.entrant_id): s for s in read_evidence(session, pairs, tasks_of)}
     brought = {name for s in stood.values() for name in s.block.columns}
     there = [name for name in beside if name in brought]
     return {
@@ -54,7 +68,7 @@ def read_each(
     }
 
 
-def read_records(session: Session, pairs: Sequence[Pair]) -> ScoreTable:
+def read_records(session: Session, pairs: Sequence[Pair], tasks_of: TasksOf | None = None) -> ScoreTable:
     """Return the rows of (submission, entrant) pairs with their strata, and what a run measured between its estimators.
 
     Rows come by submission and in the order of the upload: lrdbench's own stream depends on it. What one run
@@ -65,7 +79,8 @@ def read_records(session: Session, pairs: Sequence[Pair]) -> ScoreTable:
     tasks = _tasks(session, pairs)
     names = {number: name for number, (name, _) in tasks.items()}
     strata = {number: stratum for number, (_, stratum) in tasks.items()}
-    return by_upload(read_evidence(session, [*pairs, *between]), names, strata)
+    counted = None if tasks_of is None else {**dict.fromkeys(between), **tasks_of}
+    return by_upload(read_evidence(session, [*pairs, *between], counted), names, strata)
 
 
 def _tasks(session: Session, pairs: Sequence[Pair]) -> Mapping[int, tuple[str, Any]]:

@@ -3,7 +3,7 @@
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Entrant, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable
 from app.errors import NotFound
+from app.store.measured import Piece
 from app.values.table import Table
 
 # A square of 200 entrants is 8 MB of JSON: the quickest level takes a quarter of the time for a fifth more bytes.
@@ -75,6 +76,28 @@ def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
     """Return (submission, entrant) numbers of a snapshot, for reading its rows."""
     query = select(SnapshotEntry.submission_id, SnapshotEntry.entrant_id)
     return list(session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id)).all())
+
+
+@dataclass(frozen=True)
+class Stood:
+    """What an entrant stood on in a snapshot, and for which of its tasks; None: for all of them."""
+
+    entrant: str
+    piece: Piece
+
+
+def load_pieces(session: Session, snapshot_id: int) -> list[Stood]:
+    """Return everything that counted in a snapshot, by entrant, the oldest first."""
+    query = (
+        select(Entrant.name, SnapshotEntry.submission_id, SnapshotEntry.entrant_id, SnapshotEntry.task_ids)
+        .join(Entrant, Entrant.id == SnapshotEntry.entrant_id)
+        .where(SnapshotEntry.snapshot_id == snapshot_id)
+        .order_by(Entrant.name, SnapshotEntry.submission_id)
+    )
+    return [
+        Stood(name, Piece((submission, entrant), None if tasks is None else tuple(tasks)))
+        for name, submission, entrant, tasks in session.execute(query)
+    ]
 
 
 def refuse_unstorable(table: Table) -> None:

@@ -15,8 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.web.freshness import Freshness, Part, part_of
 from app.web.kept import Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
+from app.web.lanes import EXPLORED, MOST_WAITING, Lane
 from app.web.passed_on import secured, without_body, without_host
-from app.web.renderer import RenderProcess, Turns, render_here
+from app.web.renderer import TOO_MANY, RenderProcess
 
 PAUSE_S = 1.0
 POPULAR_S = 600.0
@@ -48,14 +49,15 @@ class PublishedPages:
         *,
         max_stale_s: float = 0.0,
         renderer: RenderProcess | None = None,
+        explorer: RenderProcess | None = None,
     ) -> None:
         self._app = app
         self._plain = Shelf(max_bytes // 2)
         self._queried = Shelf(max_bytes // 2)
         self._freshness = freshness
         self._max_stale_s = max_stale_s
-        self._render = render_here(app) if renderer is None else renderer.or_here(render_here(app))
-        self._turns = Turns()
+        self._pages = Lane.made(app, renderer)
+        self._explored = Lane.made(app, explorer, MOST_WAITING)
         self._flights: dict[bytes, Flight] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -126,9 +128,12 @@ class PublishedPages:
             if page is not None:
                 await asyncio.sleep(page.tried_at + min(PAUSE_S, self._max_stale_s / 2) - clock())
                 page.tried_at = clock()
-            async with self._turns.take(_priority(ask, page)):
+            lane = self._lane(ask)
+            if lane.is_full:
+                return TOO_MANY
+            async with lane.turns.take(_priority(ask, page)):
                 flight.began_at, count = clock(), self._freshness.count(part)
-                answer = await self._render(ask)
+                answer = await lane.render(ask)
             if not answer.is_kept:
                 return answer
             read_at = flight.began_at if page is None else page.read_at
@@ -139,8 +144,15 @@ class PublishedPages:
             del self._flights[ask.address]
 
     async def _in_turn(self, ask: Ask, priority: int) -> Answer:
-        async with self._turns.take(priority):
-            return await self._render(ask)
+        lane = self._lane(ask)
+        if lane.is_full:
+            return TOO_MANY
+        async with lane.turns.take(priority):
+            return await lane.render(ask)
+
+    def _lane(self, ask: Ask) -> Lane:
+        """Return where a page is made: a board that is computed for one reader must not delay everybody's pages."""
+        return self._explored if ask.query and EXPLORED.fullmatch(ask.path) else self._pages
 
     def publish(self, slug: str, boards: list[str]) -> None:
         """Make the pages that people read anew, and a new benchmark's first ones before anybody asks."""

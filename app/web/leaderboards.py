@@ -11,7 +11,7 @@ from app.boards.claim_rows import claims_table
 from app.errors import NotFound
 from app.render.table_page import TableView
 from app.store import benchmarks, entrants, snapshots
-from app.web import against
+from app.web import against, explore
 from app.web.answers import split_format, table_answer
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
@@ -22,6 +22,7 @@ from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowe
 router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
 # Before the address of any further table, which would take `against` for the name of one.
 router.include_router(against.router)
+router.include_router(explore.router)
 
 TITLES = {
     "leaderboard": "Board",

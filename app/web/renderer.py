@@ -27,11 +27,19 @@ from app.web.problems import PROBLEM_JSON, problem_bytes
 logger = logging.getLogger(__name__)
 NICENESS = 2
 LONGEST_S = 60.0
-TOO_SLOW = Answer(
-    HTTPStatus.SERVICE_UNAVAILABLE,
-    [(b"content-type", PROBLEM_JSON.encode()), (b"retry-after", b"10"), (b"cache-control", b"no-store")],
-    problem_bytes(HTTPStatus.SERVICE_UNAVAILABLE, "This page takes too long to make just now. Try again soon."),
-)
+
+
+def _unavailable(detail: str, retry_after_s: int) -> Answer:
+    headers = [(b"content-type", PROBLEM_JSON.encode()), (b"retry-after", b"%d" % retry_after_s)]
+    return Answer(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        [*headers, (b"cache-control", b"no-store")],
+        problem_bytes(HTTPStatus.SERVICE_UNAVAILABLE, detail),
+    )
+
+
+TOO_SLOW = _unavailable("This page takes too long to make just now. Try again soon.", 10)
+TOO_MANY = _unavailable("Too many boards are being computed for readers just now. Try again in some seconds.", 5)
 
 
 Render = Callable[[Ask], Awaitable[Answer]]
@@ -194,6 +202,11 @@ class Turns:
             if turn.done() and not turn.cancelled():
                 self._pass_on()
             raise
+
+    @property
+    def n_waiting(self) -> int:
+        """Return how many wait for a turn."""
+        return sum(not turn.done() for _, _, turn in self._waiting)
 
     def _pass_on(self) -> None:
         """Give the turn to the next one who still waits; it stays taken until somebody takes none."""

@@ -1,7 +1,7 @@
 """What a request can reach: settings, sessions, the queue; handed to endpoints as dependencies."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Security
@@ -14,6 +14,7 @@ from app.db.engine import SessionFactory
 from app.db.models import Benchmark
 from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, TooManyRequests, Unauthenticated
+from app.jobs.chosen import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
 from app.store import benchmarks, stewards, tokens
@@ -34,6 +35,7 @@ class State:
     jobs: QueuedJobs
     limit: RateLimit
     readers: Readers
+    rows: KeptRows = field(default_factory=KeptRows)
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""

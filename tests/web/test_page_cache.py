@@ -11,6 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from app.config import Settings
 from app.web.cache import PublishedPages
 from app.web.freshness import ANYTHING, BOARDS, EVERY_BENCHMARK, NEVER, Freshness, part_of, watch
+from app.web.lanes import MOST_WAITING
 from tests.cases.walkthrough import declare
 from tests.conftest import Site, open_site
 
@@ -446,3 +447,53 @@ def test_a_file_of_the_pages_has_one_address(site: Site) -> None:
 
     assert site.http.get(address).headers["content-type"].startswith("text/css")
     assert (wrong.status_code, wrong.headers["cache-control"]) == (404, "no-store")
+
+
+def test_a_board_computed_for_one_reader_delays_no_page() -> None:
+    """It is made in a lane of its own: while it is under way another page is rendered."""
+
+    async def ask() -> tuple[bytes, bool]:
+        app = Counting()
+        app.gate.clear()
+        pages = PublishedPages(app, 100_000, heard())
+        explored = asyncio.create_task(read(pages, f"{BOARD}/explore", "task=t1"))
+        while not app.asked:
+            await asyncio.sleep(0)
+        app.gate, held = asyncio.Event(), app.gate
+        app.gate.set()
+        page = await read(pages, BOARD)
+        is_waiting = not explored.done()
+        held.set()
+        await explored
+        return page[1], is_waiting
+
+    assert asyncio.run(ask()) == (b"2", True)
+
+
+def test_no_more_than_a_few_wait_for_a_board_of_their_own() -> None:
+    """One is computed, as many as may wait, and the next reader is told when to come back."""
+
+    async def ask() -> list[int]:
+        app = Counting()
+        app.gate.clear()
+        pages = PublishedPages(app, 100_000, heard())
+        readers = []
+        for at in range(MOST_WAITING + 2):
+            readers.append(asyncio.create_task(read(pages, f"{BOARD}/explore", f"task=t{at}")))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        await asyncio.wait([readers[-1]])
+        app.gate.set()
+        return [status for status, *_ in await asyncio.gather(*readers)]
+
+    assert asyncio.run(ask()) == [200] * (MOST_WAITING + 1) + [503]
+
+
+def test_a_kept_board_of_a_reader_is_not_computed_again() -> None:
+    """Whoever follows the link gets the bytes of whoever made it."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000, heard())
+    fetch(pages, f"{BOARD}/explore.csv", "task=t1")
+    fetch(pages, f"{BOARD}/explore.csv", "task=t1")
+
+    assert app.asked == [f"{BOARD}/explore.csv?task=t1"]

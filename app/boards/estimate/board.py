@@ -33,6 +33,8 @@ def assemble_board(
     notes, meta = notes_of(spec, words, ranked), _meta(manifest, spec, words, measurements)
     placed = ranked.with_coverage(ranked.placed())
     board = board_table(spec, list(fields), placed, notes, meta)
+    if spec.explored is not None:
+        return BoardTables(board, None)
     pairs = pairwise(manifest, spec, ranked.contenders, ranked.standing)
     return BoardTables(board, pairs, evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others]))
 

@@ -26,6 +26,7 @@ from app.boards.standing import (
     cell_at,
     draw_tasks,
     ends_at,
+    rounds_of,
     stand,
     uncertainty_meta,
     unranked_places,
@@ -72,7 +73,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     own = _rank(spec, among)
     placed = _placed(among, own, found, scored)
     board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta())
-    if not with_pairs or len(scored.cells.entrants) < 2:
+    if not with_pairs or spec.explored is not None or len(scored.cells.entrants) < 2:
         return BoardTables(board, None)
     return BoardTables(board, _pairwise(manifest, spec, scored, resamples, own))
 
@@ -127,7 +128,7 @@ def _rank(spec: SkillScore, among: Among) -> _Own:
         is_rate = own.rank_by == "win_rate"
         means = named.means(win_shares(relative.errors) if is_rate else np.log(relative.errors))
         spread = Spread.of_units(means if is_rate else skill(means), len(tasks))
-    standing = stand(own.points[own.rank_by], spread, spec.uncertainty.level)
+    standing = stand(own.points[own.rank_by], spread, spec.uncertainty.level, rounds=rounds_of(spec))
     return _Own(among.roster.ranked, own.rank_by, standing)
 
 

@@ -1,6 +1,6 @@
 """How a manifest declares a board of skill scores. Read by `app.boards.skill_score.method` and `.relative`."""
 
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, field_validator
 
@@ -30,6 +30,14 @@ class SkillScore(Leaderboard):
         if not 0 < clip[0] < clip[1]:
             raise ValueError("clip must be [low, high] with 0 < low < high")
         return clip
+
+    def required_entrants(self) -> tuple[str, ...]:
+        """Return the baseline, and whose errors stand in for leaked ones."""
+        return (self.baseline,) if self.leakage_model is None else (self.baseline, self.leakage_model)
+
+    def against(self, baseline: str) -> Self:
+        """Return the board with errors relative to another baseline."""
+        return self.model_copy(update={"baseline": baseline})
 
     def metric_names(self) -> tuple[str, ...]:
         """Return the one metric of the board."""

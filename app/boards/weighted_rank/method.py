@@ -78,7 +78,10 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
             for own in [others.values[others.names.index(name)]]
         },
     )
-    return BoardTables(leaderboard(manifest, spec, found), score_pairs(spec, found), (terms_table(spec, found),))
+    board = leaderboard(manifest, spec, found)
+    if spec.explored is not None:
+        return BoardTables(board, None)
+    return BoardTables(board, score_pairs(spec, found), (terms_table(spec, found),))
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,15 @@
 Read by `app.boards.weighted_rank.method` and the modules beside it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from app.boards.weighted_rank.identity import levels_of
 from app.manifest.base import MetricName
-from app.manifest.manifest import EvidenceKind, KindPart, Leaderboard
+from app.manifest.explored import Explored
+from app.manifest.manifest import EvidenceKind, KindPart, Leaderboard, Task
 
 WEIGHT_TOLERANCE = 1e-6
 NO_TIE_BREAK = "none"
@@ -58,6 +59,20 @@ class WeightedRank(Leaderboard):
         if self.tie_break not in (None, NO_TIE_BREAK, *self.weights):
             raise ValueError(f"tie_break must be one of the weighted metrics, or {NO_TIE_BREAK}")
         return self
+
+    def as_chosen(self, tasks: Collection[str] | None, explored: Explored) -> Self:
+        """Return the board with a reader's own weights; one of 0 takes its metric along."""
+        chosen = super().as_chosen(tasks, explored)
+        if not explored.weights:
+            return chosen
+        wanted = {name: weight for name, weight in {**self.weights, **explored.weights}.items() if weight}
+        weights = {name: weight / sum(wanted.values()) for name, weight in wanted.items()}
+        tie_break = self.tie_break if self.tie_break in (None, NO_TIE_BREAK, *weights) else None
+        return chosen.model_copy(update={"weights": weights, "tie_break": tie_break})
+
+    def weighable(self, tasks: Sequence[Task]) -> Collection[str]:
+        """Return its components."""
+        return list(self.weights)
 
     def metric_names(self) -> tuple[str, ...]:
         """Return the weighted metrics; one with a level of its own is named with it (`coverage_error@0.95`)."""

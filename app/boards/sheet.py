@@ -1,0 +1,109 @@
+"""One metric as tasks × entrants, larger being better: what boards that give points on every task compute from.
+
+Called by `app.boards.task_points` and the methods of that form.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from app.boards.cells import CellMatrix, build_cells
+from app.boards.coverage import Roster, rank_among
+from app.boards.task_coverage import filled, task_roster
+from app.manifest.base import MetricName
+from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.stats.arrays import BoolArray, FloatArray
+from app.stats.ranked_tasks import borda_points
+from app.stats.spreads import Range
+from app.stats.weighing import weigh
+from app.values.scores import ScoreTable
+
+EVERYWHERE = Range()
+
+
+class TaskBoard(Leaderboard):
+    """A board of one metric over a known list of tasks: with open tasks, a new one would leave everybody incomplete."""
+
+    can_lack_intervals = True
+    needs_known_tasks: ClassVar[bool] = True
+
+    metric: MetricName
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the one metric of the board."""
+        return (self.metric,)
+
+    def weighable(self, tasks: Sequence[Task]) -> Collection[str] | None:
+        """Return its tasks."""
+        return self.tasks or [task.id for task in tasks]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One metric as tasks × entrants, larger being better (NaN is no result), and who has what is asked of it.
+
+    `complete` [n_entrants] says who may be first. `ends` are the worst and the best that the metric declares, `weights`
+    [n_tasks] what a reader would have each task count.
+    """
+
+    cells: CellMatrix
+    better: FloatArray
+    roster: Roster
+    ends: tuple[float | None, float | None] = (None, None)
+    weights: FloatArray | None = None
+
+    @cached_property
+    def complete(self) -> BoolArray:
+        """Say who lacks nothing, or had it filled with the worst there is, [n_entrants]."""
+        return np.isin(self.cells.entrants, self.roster.ranked)
+
+    @cached_property
+    def others(self) -> FloatArray:
+        """Return the values of the complete, [n_tasks, n_complete]."""
+        return self.better[:, self.complete]
+
+    @cached_property
+    def _points_of_others(self) -> FloatArray:
+        return np.asarray((borda_points(self.others) * self._counts).sum(axis=0))
+
+    @property
+    def _counts(self) -> FloatArray:
+        return np.ones((self.n_tasks, 1)) if self.weights is None else self.weights[:, None]
+
+    def rank_by_order(self, own: FloatArray) -> int:
+        """Return the rank of values [n_tasks] by Borda points among the complete and itself."""
+        if not self.complete.any():
+            return 1
+        behind = (self.others < own[:, None]) + 0.5 * (self.others == own[:, None])
+        totals = self._points_of_others + ((1.0 - behind) * self._counts).sum(axis=0)
+        return rank_among(float((behind * self._counts).sum()), totals.tolist())
+
+    @property
+    def n_tasks(self) -> int:
+        """Return the number of tasks."""
+        return len(self.cells.tasks)
+
+    def means(self) -> FloatArray:
+        """Return the mean of the metric over all tasks, [n_entrants]; NaN for who lacks one."""
+        values = self.cells.values if self.weights is None else weigh(self.cells.values, self.weights)
+        return np.asarray(values.mean(axis=0))
+
+
+def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:
+    """Pivot the board's metric. Raises BoardUnavailable without rows on its tasks."""
+    cells, metric = build_cells(manifest, spec, scores, spec.metric), manifest.metrics[spec.metric]
+    roster = task_roster(manifest, spec, cells, np.isnan(cells.values))
+    if manifest.absent == "worst":
+        cells = replace(cells, values=filled(cells.values, metric.worst))
+    sign = 1.0 if metric.direction == "maximize" else -1.0
+    worst, best = (None if end is None else sign * end for end in (metric.worst, metric.best))
+    return Sheet(cells, sign * cells.values, roster, (worst, best), task_weights(spec, cells.tasks))
+
+
+def task_weights(spec: Leaderboard, tasks: Sequence[str]) -> FloatArray | None:
+    """Return what a reader would have each task count, [n_tasks]; None where all count the same."""
+    chosen = spec.explored.weights if spec.explored else {}
+    return np.array([chosen.get(task, 1.0) for task in tasks]) if chosen else None

@@ -1,0 +1,131 @@
+"""The evidence of a snapshot, from which a reader's choice is computed. Called by `app.web.explore`.
+
+The one computation that a request can ask for: bounded by the rows it reads, and kept for the next choice of the same
+snapshot, which is most of its time.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.boards.explore import Evidence
+from app.boards.measured import Measurement
+from app.boards.registry import measured_method
+from app.db.models import Benchmark, Entry, Snapshot, SnapshotEntry
+from app.errors import FieldRejected, Problem
+from app.jobs.measuring import Measuring
+from app.kinds.known import kind_of, measured_evidence
+from app.manifest.manifest import Leaderboard, Manifest
+from app.store import benchmarks, grids, snapshots
+from app.store.benchmarks import Declared
+from app.store.measured import Piece
+from app.store.rows import read_rows
+from app.values.scores import ScoreTable
+
+MOST_ROWS = 5_000_000
+MOST_MEASURED_ROWS = 200_000
+"""Above them a choice of tasks would measure every entrant anew for minutes; entrants can be chosen all the same."""
+MOST_KEPT_ROWS = 8_000_000
+
+
+class KeptRows:
+    """The rows of the snapshots that were last asked for, up to a number of rows; a process has one for its threads."""
+
+    def __init__(self, most_rows: int = MOST_KEPT_ROWS) -> None:
+        self._kept: OrderedDict[int, ScoreTable] = OrderedDict()
+        self._most_rows = most_rows
+        self._lock = threading.Lock()
+
+    def get(self, snapshot_id: int) -> ScoreTable | None:
+        """Return the rows of a snapshot where they are kept."""
+        with self._lock:
+            if snapshot_id in self._kept:
+                self._kept.move_to_end(snapshot_id)
+            return self._kept.get(snapshot_id)
+
+    def put(self, snapshot_id: int, rows: ScoreTable) -> None:
+        """Keep the rows of a snapshot, instead of those that were asked for longest ago."""
+        with self._lock:
+            self._kept[snapshot_id] = rows
+            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._most_rows:
+                self._kept.popitem(last=False)
+
+
+@dataclass(frozen=True)
+class SnapshotEvidence:
+    """What a snapshot was computed from: its manifest, with the grid as it was, and the evidence of its entrants."""
+
+    session: Session
+    declared: Declared
+    snapshot: Snapshot
+    kept: KeptRows
+
+    @property
+    def manifest(self) -> Manifest:
+        """Return the manifest of the snapshot."""
+        return self.declared.manifest
+
+    def of(self, spec: Leaderboard) -> Evidence:
+        """Return the evidence for a board. Raises FieldRejected where there is too much of it."""
+        pieces = self._pieces()
+        self._refuse_too_many(spec)
+        return Evidence(
+            entrants=sorted(pieces),
+            scores=lambda: self._rows(pieces),
+            measurements=lambda chosen, names: self._measure(spec, chosen, {name: pieces[name] for name in names}),
+            measured=lambda: measured_evidence(self.manifest),
+        )
+
+    def _pieces(self) -> dict[str, list[Piece]]:
+        pieces: dict[str, list[Piece]] = {}
+        for stood in snapshots.load_pieces(self.session, self.snapshot.id):
+            pieces.setdefault(stood.entrant, []).append(stood.piece)
+        return pieces
+
+    def _rows(self, pieces: Mapping[str, Sequence[Piece]]) -> ScoreTable:
+        rows = self.kept.get(self.snapshot.id)
+        if rows is None:
+            tasks_of = {piece.pair: piece.task_ids for own in pieces.values() for piece in own}
+            rows = read_rows(self.session, self.manifest, list(tasks_of), tasks_of)
+            self.kept.put(self.snapshot.id, rows)
+        return rows
+
+    def _measure(
+        self, spec: Leaderboard, chosen: Leaderboard, pieces: Mapping[str, Sequence[Piece]]
+    ) -> Sequence[Measurement]:
+        if chosen.tasks != spec.tasks:
+            self._refuse_other_tasks()
+        return Measuring(self.session, self.declared, pieces).measure(chosen)
+
+    def _refuse_too_many(self, spec: Leaderboard) -> None:
+        if measured_method(spec) is None and (n_rows := self._count()) > MOST_ROWS:
+            raise _too_many(n_rows, MOST_ROWS, "a choice")
+
+    def _refuse_other_tasks(self) -> None:
+        if kind_of(self.manifest).rows.form == "packed":
+            text = "the predictions of a benchmark are measured on all of its tasks; entrants can be chosen"
+            raise FieldRejected("This board is not computed over some of its tasks.", [Problem(text, column="task")])
+        if (n_rows := self._count()) > MOST_MEASURED_ROWS:
+            raise _too_many(n_rows, MOST_MEASURED_ROWS, "a choice of tasks")
+
+    def _count(self) -> int:
+        entries = (Entry.submission_id == SnapshotEntry.submission_id) & (Entry.entrant_id == SnapshotEntry.entrant_id)
+        query = select(func.sum(Entry.n_rows)).join(SnapshotEntry, entries)
+        return self.session.scalar(query.where(SnapshotEntry.snapshot_id == self.snapshot.id)) or 0
+
+
+def _too_many(n_rows: int, most: int, what: str) -> FieldRejected:
+    text = f"the evidence has {n_rows:,} rows, and {what} is computed of at most {most:,}"
+    return FieldRejected("This board is too large to be computed while you wait.", [Problem(text)])
+
+
+def snapshot_evidence(session: Session, benchmark: Benchmark, snapshot: Snapshot, kept: KeptRows) -> SnapshotEvidence:
+    """Return what a snapshot of a benchmark was computed from."""
+    declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
+    stood = snapshots.load_standings(session, snapshot.id)
+    filled = replace(declared, manifest=grids.with_grids(session, declared, stood))
+    return SnapshotEvidence(session, filled, snapshot, kept)

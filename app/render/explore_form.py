@@ -1,0 +1,122 @@
+"""The form by which a reader filters a board and has it computed anew, without scripts. Made by `app.web.explore`.
+
+What it cannot offer, because there is too much to choose among, stands in an address all the same.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from app.boards.explore import Choice, listed_tasks
+from app.manifest.manifest import Leaderboard, Manifest
+from app.values.table import Table
+
+MOST_TASKS = 150
+MOST_WEIGHED = 60
+MOST_BASELINES = 400
+OFFERED = (0.0, 0.5, 2.0, 3.0, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A value that can be chosen, the words that it is shown in, and whether it is chosen."""
+
+    value: str
+    words: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Weight:
+    """What can be weighed: its name, and the weights that are offered for it, with the one that holds."""
+
+    name: str
+    offered: Sequence[Tick]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreForm:
+    """The fields. `groups` are by the column that they are of, `named` the entrants that are chosen by name."""
+
+    text: str
+    among: bool
+    groups: Sequence[tuple[str, Sequence[Tick]]]
+    tasks: Sequence[Tick]
+    weights: Sequence[Weight]
+    baselines: Sequence[Tick]
+    named: Collection[str]
+    is_choice: bool
+    hints: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def has_more(self) -> bool:
+        """Say whether there is more to choose than entrants."""
+        return bool(self.groups or self.tasks or self.weights or self.baselines)
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether something of it is chosen."""
+        ticks = [*self.tasks, *self.baselines, *(tick for _, group in self.groups for tick in group)]
+        return any(tick.is_chosen for tick in ticks) or any(t.is_chosen for w in self.weights for t in w.offered)
+
+
+def explore_form(manifest: Manifest, spec: Leaderboard, table: Table, text: str, choice: Choice) -> ExploreForm:
+    """Return the form of a board, filled in with what was asked."""
+    tasks = listed_tasks(manifest, spec)
+    groups = spec.groups_of_tasks(tasks)
+    columns: dict[str, list[Tick]] = {}
+    for name in groups:
+        column, mark, value = name.partition(":")
+        words = value if mark else name
+        columns.setdefault(column if mark else "Group", []).append(
+            Tick(name, f"{words} ({len(groups[name])})", name in choice.groups)
+        )
+    names = [task.id for task in tasks]
+    weighed = _weighed(spec.weighable(tasks), names, list(groups))
+    hints = [f"task= of {len(names):,}"] if len(names) > MOST_TASKS else []
+    return ExploreForm(
+        text=text,
+        among=bool(choice.matching),
+        groups=[(column.replace("_", " "), ticks) for column, ticks in columns.items()],
+        tasks=[Tick(name, name, name in choice.tasks) for name in names] if 1 < len(names) <= MOST_TASKS else [],
+        weights=[_weight(name, choice) for name in weighed[:MOST_WEIGHED]],
+        baselines=_baselines(spec, table, choice),
+        named=choice.entrants,
+        is_choice=choice.is_made,
+        hints=hints,
+    )
+
+
+def _weighed(weighable: Collection[str] | None, tasks: Sequence[str], groups: Sequence[str]) -> list[str]:
+    """Return what the form offers to weigh: groups of tasks, tasks where there are few, or the board's own parts."""
+    if weighable is None or set(weighable) == set(groups):
+        return list(weighable or ())
+    own = [] if set(weighable) == set(tasks) and len(tasks) > MOST_WEIGHED - len(groups) else list(weighable)
+    return [*groups, *own]
+
+
+def _weight(name: str, choice: Choice) -> Weight:
+    own = choice.weights.get(name)
+    offered = sorted({*OFFERED, *([] if own is None else [own])})
+    return Weight(name, [Tick(f"{name}={value:g}", f"{value:g}", own == value) for value in offered])
+
+
+def _baselines(spec: Leaderboard, table: Table, choice: Choice) -> list[Tick]:
+    if spec.against("") is None or "entrant" not in table.column_names():
+        return []
+    at = table.index("entrant")
+    names = sorted({str(row[at]) for row in table.rows})[:MOST_BASELINES]
+    return [Tick(name, name, name == choice.baseline) for name in names]
+
+
+def rows_matching(table: Table, text: str) -> Table:
+    """Return the rows with a text in the name of the entrant, their ranks unchanged, and a note that says so."""
+    if not text or "entrant" not in table.column_names():
+        return table
+    at, wanted = table.index("entrant"), text.casefold()
+    kept = tuple(row for row in table.rows if wanted in str(row[at]).casefold())
+    if len(kept) == len(table.rows):
+        return table
+    note = (
+        f"Shown are {len(kept):,} of {len(table.rows):,} rows, with “{text}” in the name; ranks are among all of them."
+    )
+    return replace(table, rows=kept, notes=(note, *table.notes))

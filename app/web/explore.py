@@ -1,0 +1,135 @@
+"""/benchmarks/{slug}/leaderboards/{board}/explore: a board as a reader would have it, filtered or ranked anew.
+
+Everything chosen stands in the address. A filter keeps ranks; a choice has the board computed anew, in the lane that
+`app.web.cache` keeps for it.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.boards.explore import LABEL, Choice, chosen_board
+from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
+from app.jobs.chosen import SnapshotEvidence, snapshot_evidence
+from app.manifest.manifest import Leaderboard, Manifest
+from app.names import clip_for_message
+from app.render.explore_form import explore_form, rows_matching
+from app.store import benchmarks, snapshots, tables
+from app.values.table import Table
+from app.web.answers import split_format, table_answer
+from app.web.documents.tables import TableDocument
+from app.web.early import CheckedFirst
+from app.web.problems import table_routes
+from app.web.state import SessionDep, StateDep
+from app.web.views import SnapshotNumber, around, name_links, view_of
+
+router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
+MOST_NAMED = 500
+MOST_TEXT = 200
+NAMED = Annotated[list[str] | None, Query(max_length=MOST_NAMED)]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the address says: a text that rows are filtered by, and the choice that the board is computed for."""
+
+    text: str
+    choice: Choice
+
+
+def read_asked(
+    q: Annotated[str | None, Query(max_length=MOST_TEXT, description="a text in the names of entrants")] = None,
+    among: Annotated[
+        Literal["", "matching"] | None, Query(description="`matching`: rank anew among those that q matches")
+    ] = None,
+    entrant: NAMED = None,
+    task: NAMED = None,
+    group: NAMED = None,
+    weight: Annotated[list[str] | None, Query(max_length=MOST_NAMED, description="a name and a number: STS=2")] = None,
+    baseline: Annotated[str | None, Query(max_length=MOST_TEXT)] = None,
+) -> Asked:
+    """Return what was asked for; empty fields of a form ask for nothing. Raises FieldRejected for a bad weight."""
+    text = (q or "").strip()
+    choice = Choice(
+        entrants=_filled(entrant),
+        matching=text if among == "matching" else "",
+        tasks=_filled(task),
+        groups=_filled(group),
+        weights=_weights(_filled(weight)),
+        baseline=baseline or None,
+    )
+    return Asked(text, choice)
+
+
+def _filled(values: list[str] | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in values or () if value))
+
+
+def _weights(asked: tuple[str, ...]) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    problems = []
+    for text in asked:
+        name, _, number = text.rpartition("=")
+        try:
+            weights[name] = float(number)
+        except ValueError:
+            problems.append(Problem("expected a name, = and a number: STS=2", column="weight",
+                                    value=clip_for_message(text)))  # fmt: skip
+    if problems:
+        raise FieldRejected("A weight is a name and a number.", problems)
+    return weights
+
+
+AskedDep = Annotated[Asked, Depends(read_asked)]
+
+
+ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/explore"
+
+
+@table_routes(router, ADDRESS, "A board as a reader chooses it", 404, answer=TableDocument)
+def explore_board(
+    slug: str,
+    board: str,
+    request: Request,
+    session: SessionDep,
+    state: StateDep,
+    asked: AskedDep,
+    snapshot: SnapshotNumber = None,
+) -> Response:
+    """Show a board of the current snapshot, or of the one asked for, filtered or computed anew as the query says."""
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
+    if shown is None:
+        raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to explore.")
+    found = snapshot_evidence(session, declared.benchmark, shown, state.rows)
+    spec = _board(found.manifest, board)
+    table = _table(session, found, spec, asked.choice)
+    form = explore_form(found.manifest, spec, table, asked.text, asked.choice)
+    view = replace(view_of(session, slug, rows_matching(table, asked.text), shown), explore=form)
+    home = f"/benchmarks/{slug}/leaderboards/{board}"
+    view = around(view, f"{home}/explore", [("The benchmark's own board", home)], name_links(declared))
+    view = replace(view, trail=[*view.trail, (board, home)])
+    return table_answer(request, view, split_format(request.url.path)[1])
+
+
+def _board(manifest: Manifest, name: str) -> Leaderboard:
+    try:
+        return manifest.leaderboard(name)
+    except KeyError:
+        raise NotFound(f"{manifest.slug} has no leaderboard {name}.") from None
+
+
+def _table(session: Session, found: SnapshotEvidence, spec: Leaderboard, choice: Choice) -> Table:
+    """Return the published board, or the one that a choice makes; where it cannot be computed, one that says why."""
+    if not choice.is_made:
+        name = f"leaderboard/{spec.name}"
+        published = snapshots.load_table(session, found.snapshot.id, name)
+        return published or tables.explain_absence(found.manifest, found.snapshot, name)
+    try:
+        return chosen_board(found.manifest, spec, found.of(spec), choice)
+    except BoardUnavailable as error:
+        why = f"{LABEL}; it cannot be computed. {error}"
+        return Table(f"explore/{spec.name}", spec.title or spec.name, (), (), (why,), {"unavailable": str(error)})

@@ -1,0 +1,32 @@
+"""Lanes: where pages are made, one at a time, so that no kind of page delays another. Used by `app.web.cache`."""
+
+import re
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp
+
+from app.web.renderer import Render, RenderProcess, Turns, render_here
+
+EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/explore(\.\w+)?")
+MOST_WAITING = 8
+"""So many wait for a board of their own; whoever comes then is told to come back."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Where pages are made, one at a time; with `most_waiting` only so many wait for it."""
+
+    render: Render
+    turns: Turns
+    most_waiting: int | None = None
+
+    @classmethod
+    def made(cls, app: ASGIApp, process: RenderProcess | None, most_waiting: int | None = None) -> "Lane":
+        """Return a lane through a process of its own, or beside the readers where there is none."""
+        here = render_here(app)
+        return cls(here if process is None else process.or_here(here), Turns(), most_waiting)
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether nobody else may wait."""
+        return self.most_waiting is not None and self.turns.n_waiting >= self.most_waiting

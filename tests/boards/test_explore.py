@@ -1,0 +1,230 @@
+"""A board as a reader would have it: the same method on what was chosen, and labelled as a choice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.boards.explore import LABEL, QUICK_FROM, Choice, Evidence, chosen_board
+from app.boards.registry import compute_board
+from app.boards.some_rows import rows_of
+from app.errors import FieldRejected
+from app.manifest.manifest import Manifest
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Table
+from tests.cases.boards import declare
+
+TASKS = ("easy1", "easy2", "hard1", "hard2", "hard3", "odd")
+LISTED = "[" + ", ".join(f"{{id: {task}, where: {{level: {task.rstrip('123')}}}}}" for task in TASKS) + "]"
+NAMES = ("org/Alpha", "org/Beta", "lab/Gamma", "lab/Delta")
+GROUPS = "groups: {easy: [easy1, easy2], hard: [hard1, hard2, hard3]}"
+METHODS = {
+    "mean": "method: mean",
+    "borda": "method: borda",
+    "mean_rank": "method: mean_rank",
+    "mean_win_rate": "method: mean_win_rate",
+    "skill_score": "method: skill_score, baseline: org/Beta",
+    "group_mean": f"method: group_mean, {GROUPS}",
+}
+
+
+def benchmark(method: str, more: str = "") -> Manifest:
+    """Return a benchmark with one board of a method."""
+    return declare("evaluation_summary", "{x: {direction: minimize, min: 0}}", f"metric: x, {METHODS[method]}{more}",
+                   "", LISTED)  # fmt: skip
+
+
+def scores(names: Sequence[str] = NAMES, tasks: Sequence[str] = TASKS) -> ScoreTable:
+    """Return a row for each of the names and tasks; the numbers of a cell are the same in every table."""
+    rng = np.random.default_rng(4)
+    cells = dict(zip(NAMES, rng.uniform(0.5, 2.0, size=(len(NAMES), len(TASKS))), strict=True))
+    values = np.array([[cells[name][TASKS.index(task)] for task in tasks] for name in names])
+    at = np.arange(values.size)
+    return ScoreTable(
+        entrant=Coded(tuple(names), at // len(tasks)),
+        task=Coded(tuple(tasks), at % len(tasks)),
+        columns=("x",),
+        values=values.reshape(-1, 1),
+        leaked=np.zeros(len(at), dtype=np.bool_),
+        file=np.zeros(len(at), dtype=np.int64),
+        row=at,
+    )
+
+
+def explored(manifest: Manifest, choice: Choice, rows: ScoreTable | None = None) -> Table:
+    """Return the board of a choice."""
+    found = scores() if rows is None else rows
+    evidence = Evidence(
+        entrants=sorted(found.entrant.words),
+        scores=lambda: found,
+        measurements=lambda spec, names: [],
+        measured=lambda: pytest.fail("nobody is measured apart here"),
+    )
+    return chosen_board(manifest, manifest.leaderboards[0], evidence, choice)
+
+
+def by_entrant(table: Table) -> dict[Any, Mapping[str, Any]]:
+    """Return the rows of a board by entrant, without the label."""
+    return {row["entrant"]: {k: v for k, v in row.items() if k != "choice"} for row in table.records()}
+
+
+def published(manifest: Manifest, rows: ScoreTable) -> dict[Any, Mapping[str, Any]]:
+    """Return the rows of the board as it would be published."""
+    return by_entrant(compute_board(manifest, manifest.leaderboards[0], rows).leaderboard)
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "group_mean"])
+def test_a_choice_of_tasks_is_the_board_that_declares_them(method: str) -> None:
+    """Ranks, rank intervals, scores and their intervals, to the digit."""
+    chosen = explored(benchmark(method), Choice(tasks=("hard1", "hard3"), groups=("level:easy",)))
+
+    assert by_entrant(chosen) == published(benchmark(method, ", tasks: [easy1, easy2, hard1, hard3]"), scores())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_choice_of_entrants_is_the_board_without_the_others(method: str) -> None:
+    """As if nobody else had ever submitted."""
+    chosen = explored(benchmark(method), Choice(entrants=("lab/Gamma",), matching="ORG/"))
+
+    assert by_entrant(chosen) == published(benchmark(method), scores(["org/Alpha", "org/Beta", "lab/Gamma"]))
+
+
+def test_groups_of_a_board_of_groups_are_its_own() -> None:
+    """Over one group the mean over groups is the mean of that one."""
+    row = by_entrant(explored(benchmark("group_mean"), Choice(groups=("easy",))))["lab/Delta"]
+    own = scores(["lab/Delta"], ["easy1", "easy2"]).values
+
+    assert row["group_mean_x"] == pytest.approx(own.mean())
+
+
+def test_weights_of_tasks_weigh_the_mean() -> None:
+    """By hand: the weighted mean of the cells, those of weight 0 left out."""
+    choice = Choice(weights={"easy1": 3.0, "odd": 0.0, "level:hard": 0.5})
+    board = explored(benchmark("mean"), choice)
+    weights = [3.0, 1.0, 0.5, 0.5, 0.5, 0.0]
+
+    for name in NAMES:
+        wanted = np.average(scores([name]).values[:, 0], weights=weights)
+        assert by_entrant(board)[name]["mean_x"] == pytest.approx(wanted)
+
+
+def test_weights_of_groups_weigh_the_mean_over_groups() -> None:
+    """By hand: three quarters of the easy, one of the hard."""
+    row = by_entrant(explored(benchmark("group_mean"), Choice(weights={"easy": 3.0})))["org/Alpha"]
+    easy, hard = (scores(["org/Alpha"], part).values.mean() for part in (TASKS[:2], TASKS[2:5]))
+
+    assert row["group_mean_x"] == pytest.approx(0.75 * easy + 0.25 * hard)
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("group_mean", "skill_score")])
+def test_weights_that_are_all_the_same_change_no_rank(method: str) -> None:
+    """A scale of the weights is none of the board's."""
+    plain = published(benchmark(method), scores())
+    chosen = by_entrant(explored(benchmark(method), Choice(weights=dict.fromkeys(TASKS, 2.0))))
+    columns = ("rank", "rank_low", "rank_high", "may_be_first", "group")
+
+    assert {n: [r[c] for c in columns] for n, r in chosen.items()} == {
+        n: [r[c] for c in columns] for n, r in plain.items()
+    }
+
+
+def test_another_baseline_is_what_scores_are_relative_to() -> None:
+    """Its own skill is 0, and it is on the board also where it was not chosen."""
+    board = explored(benchmark("skill_score"), Choice(entrants=("org/Alpha",), baseline="lab/Delta"))
+
+    assert by_entrant(board)["lab/Delta"]["skill_score"] == 0.0
+    assert set(by_entrant(board)) == {"org/Alpha", "lab/Delta"}
+
+
+def test_a_choice_is_labelled_wherever_it_is_shown() -> None:
+    """In the title, the first note, the meta of the JSON and each row of the CSV."""
+    board = explored(benchmark("borda"), Choice(matching="org/", tasks=("odd", "easy1"), weights={"odd": 2.0}))
+    said = "2 of 4 entrants (“org/” in the name); 2 of 6 tasks (odd, easy1); weights odd 2"
+
+    assert board.name == "explore/board"
+    assert board.title.endswith("a reader's choice")
+    assert board.notes[0].startswith(f"{LABEL}: {said}.")
+    assert (board.meta["choice"]["label"], board.meta["choice"]["said"]) == (LABEL, said)
+    assert {row["choice"] for row in board.records()} == {said}
+
+
+def test_everything_unknown_is_named_at_once() -> None:
+    """With what was probably meant, and what there is."""
+    weights = {"odds": 1.0, "odd": -2.0}
+    choice = Choice(("org/Alfa",), "", ("easy9",), ("level:soft",), weights, baseline="Nobody")
+    with pytest.raises(FieldRejected) as refused:
+        explored(benchmark("borda"), choice)
+    found = {(problem.column, problem.value) for problem in refused.value.problems}
+
+    assert found == {("entrant", "org/Alfa"), ("task", "easy9"), ("group", "level:soft"), ("weight", "odds"),
+                     ("weight", "odd=-2"), ("baseline", None)}  # fmt: skip
+    assert "did you mean org/Alpha?" in refused.value.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("choice", "column"),
+    [
+        (Choice(matching="zzz"), "q"),
+        (Choice(weights=dict.fromkeys(TASKS, 0.0)), "task"),
+        (Choice(weights={"odd": 2.0}, groups=("level:odd",), tasks=()), None),
+    ],
+    ids=["nobody", "no task", "one task"],
+)
+def test_a_choice_that_leaves_nothing_is_refused(choice: Choice, column: str | None) -> None:
+    """One task is enough for ranks; nobody, or no task, is not."""
+    if column is None:
+        assert len(explored(benchmark("borda"), choice).rows) == len(NAMES)
+        return
+    with pytest.raises(FieldRejected) as refused:
+        explored(benchmark("borda"), choice)
+    assert [problem.column for problem in refused.value.problems] == [column]
+
+
+def test_a_method_without_weights_says_so() -> None:
+    """Geometric means relative to a baseline weigh every task alike."""
+    with pytest.raises(FieldRejected, match="does not have") as refused:
+        explored(benchmark("skill_score"), Choice(weights={"odd": 2.0}))
+    assert "takes no weights" in refused.value.problems[0].message
+
+
+def test_components_of_weighted_ranks_take_weights() -> None:
+    """With one component left the order is that of its values, whatever the board declares."""
+    manifest = declare("series_metrics", "{catalog: lrdbench, use: [mae, rmse]}",
+                       "method: weighted_rank, weights: {mae: 0.5, rmse: 0.5}", "mode: ground_truth")  # fmt: skip
+    rows = scores()
+    both = np.hstack([rows.values, -rows.values + 9.0])
+    rows = replace(rows, columns=("mae", "rmse"), values=both, item=rows.task, task=Coded(("s",), rows.task.codes * 0))
+    ranks = {
+        name: row["rank"] for name, row in by_entrant(explored(manifest, Choice(weights={"mae": 0.0}), rows)).items()
+    }
+    means = {name: -scores([name]).values.mean() for name in NAMES}
+
+    assert sorted(ranks, key=ranks.__getitem__) == sorted(means, key=means.__getitem__)
+
+
+def test_rows_of_chosen_entrants_keep_every_column() -> None:
+    """Whoever is left out leaves no name behind; conditions, seeds and items go along."""
+    at = np.arange(len(scores()))
+    full = replace(scores(), seed=at, item=Coded(TASKS, at % 6), condition=Coded(("c",), at * 0))
+    kept = rows_of(full, {"lab/Gamma"})
+
+    assert kept.entrant.words == ("lab/Gamma",)
+    assert kept.seed is not None
+    assert kept.seed.tolist() == list(range(12, 18))
+    assert len(kept) == len(kept.values) == 6
+
+
+def test_very_many_entrants_are_drawn_less_often_and_their_board_says_so() -> None:
+    """An answer is to come within a second: fewer resamples, no step-down, and a note."""
+    names = [f"e{at}" for at in range(QUICK_FROM + 1)]
+    one = scores(["org/Alpha"])
+    at = np.arange(len(names) * len(TASKS))
+    values = np.random.default_rng(1).uniform(size=(len(at), 1))
+    many = replace(one, entrant=Coded(tuple(names), at // len(TASKS)), task=Coded(TASKS, at % len(TASKS)),
+                   values=values, leaked=at < 0, file=at * 0, row=at)  # fmt: skip
+    board = explored(benchmark("mean"), Choice(tasks=TASKS[:3]), many)
+
+    assert board.meta["n_resamples"] == 200
+    assert any("somewhat wider" in note for note in board.notes)

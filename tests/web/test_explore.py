@@ -1,0 +1,131 @@
+"""Exploring a board over HTTP: filters keep ranks, choices have it computed anew, and everything is in the address."""
+
+import csv
+import io
+from collections.abc import Iterator
+
+import pytest
+
+from app.config import Settings
+from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
+from tests.conftest import Site, new_database, open_site
+
+TINY = "/benchmarks/tiny/leaderboards/average"
+EXPLORE = f"{TINY}/explore"
+GREAT = b"model,task,MASE\nGreat,t1,0.0\nGreat,t2,9.0\nGreat,t3,9.0\n"
+CHOICE = "task=t1&entrant=Base&entrant=Great"
+
+
+@pytest.fixture(scope="module")
+def published(postgres_url: str, migrated: str) -> Iterator[Site]:
+    """A site with three entrants on three tasks; in its second snapshot Good has newer numbers on two of them."""
+    with new_database(postgres_url, migrated) as url, open_site(url, Settings(max_stale_s=0)) as site:
+        declare(site)
+        for rows in (BASE, GOOD, GREAT):
+            assert send(site, rows)["http"] == 202
+        site.work()
+        send(site, BETTER)
+        site.work()
+        yield site
+
+
+def ranks(site: Site, address: str) -> dict[str, str]:
+    """Return the ranks of a CSV by entrant."""
+    answer = site.http.get(address)
+    assert answer.status_code == 200, answer.text
+    return {row["entrant"]: row["rank"] for row in csv.DictReader(io.StringIO(answer.text))}
+
+
+def test_a_filter_hides_rows_and_keeps_ranks(published: Site) -> None:
+    """Great is last of three over all tasks, and stays third when it is looked for."""
+    before = ranks(published, f"{TINY}.csv?snapshot=1")
+
+    assert ranks(published, f"{EXPLORE}.csv?snapshot=1&q=gREA") == {"Great": before["Great"]} == {"Great": "3"}
+
+
+def test_ranking_among_the_found_is_a_new_board(published: Site) -> None:
+    """The same text, and ranks from 1 on; every row says that it is a reader's choice."""
+    answer = published.http.get(f"{EXPLORE}.json?snapshot=1&q=G&among=matching").json()
+
+    assert [(row["entrant"], row["rank"]) for row in answer["rows"]] == [("Good", 1), ("Great", 2)]
+    assert answer["meta"]["choice"]["label"] in answer["notes"][0]
+    assert {row["choice"] for row in answer["rows"]} == {"2 of 3 entrants (“G” in the name)"}
+
+
+def test_a_choice_of_task_and_entrants_is_ranked_on_it(published: Site) -> None:
+    """On the first task alone Great is best."""
+    assert ranks(published, f"{EXPLORE}.csv?{CHOICE}") == {"Great": "1", "Base": "2"}
+
+
+def test_the_page_of_a_choice_says_so_and_has_its_link(published: Site) -> None:
+    """Without scripts: a form, ticked as asked, and the addresses of the same choice as data and for ever."""
+    page = published.http.get(f"{EXPLORE}?{CHOICE}", headers={"accept": "text/html"}).text
+
+    assert "a reader&#39;s choice" in page
+    assert "not a board of this benchmark" in page
+    assert f"{EXPLORE}?snapshot=2&amp;task=t1" in page
+    assert f"{EXPLORE}.csv?task=t1" in page
+    assert page.count(" checked>") == 3
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize("snapshot", [1, 2])
+def test_a_choice_of_everything_gives_the_numbers_of_its_snapshot(published: Site, snapshot: int) -> None:
+    """Also of one whose tasks were taken over later: what counted then is what is computed from."""
+    stored = published.http.get(f"{TINY}.json?snapshot={snapshot}").json()["rows"]
+    every = published.http.get(f"{EXPLORE}.json?snapshot={snapshot}&task=t1&task=t2&task=t3").json()["rows"]
+    shared = every[0].keys() & stored[0].keys()
+
+    assert {"rank", "mean_MASE", "rank_low", "covered"} <= shared
+    assert [{k: row[k] for k in shared} for row in every] == [{k: row[k] for k in shared} for row in stored]
+
+
+@pytest.mark.parametrize(
+    ("query", "column"),
+    [
+        ("entrant=Nobody", "entrant"),
+        ("weight=t1", "weight"),
+        ("weight=t1=nan", "weight"),
+        ("weight=t1=-1", "weight"),
+        ("weight=t1=1e9", "weight"),
+        ("baseline=Good", "baseline"),
+        ("group=t1", "group"),
+        ("among=all", "among"),
+        ("entrants=Base", "entrants"),
+    ],
+)
+def test_what_is_not_understood_is_refused(published: Site, query: str, column: str) -> None:
+    """With the field that says it."""
+    answer = published.http.get(f"{EXPLORE}.json?{query}")
+
+    assert answer.status_code == 422
+    assert {problem["column"].split(".")[-1] for problem in answer.json()["problems"]} == {column}
+
+
+def test_more_names_than_anyone_chooses_are_refused(published: Site) -> None:
+    """An address has its limits, and says which."""
+    query = "&".join(f"entrant=e{at}" for at in range(501))
+
+    assert published.http.get(f"{EXPLORE}.json?{query}").status_code == 422
+
+
+def test_a_choice_that_cannot_be_computed_says_why(published: Site) -> None:
+    """Nothing is relative to an error of 0: no rows, and the reason beside the label."""
+    answer = published.http.get("/benchmarks/tiny/leaderboards/skill/explore.json?baseline=Great&task=t1").json()
+
+    assert answer["rows"] == []
+    assert "reader's own choice" in answer["notes"][0]
+    assert "Great" in answer["notes"][0]
+
+
+def test_a_board_that_there_is_not_cannot_be_explored(published: Site) -> None:
+    """Not found, like the board itself."""
+    assert published.http.get("/benchmarks/tiny/leaderboards/none/explore.json?task=t1").status_code == 404
+
+
+def test_nothing_can_be_explored_before_there_is_a_snapshot(site: Site) -> None:
+    """It is not found, and says that nothing is published."""
+    declare(site)
+    answer = site.http.get(EXPLORE, headers={"accept": "text/html"})
+
+    assert (answer.status_code, "Nothing of tiny is published yet" in answer.text) == (404, True)
