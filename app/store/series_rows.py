@@ -1,4 +1,4 @@
-"""raw/metrics.csv of a series benchmark: the per-series rows as they were sent, then the aggregates and intervals.
+"""raw/metrics.csv and raw/estimates.csv of a series benchmark: what was sent, then the aggregates and intervals.
 
 Called by `app.web.exports`; CSV text in parts, so that no more than one part is in memory.
 """
@@ -12,13 +12,16 @@ from typing import Any
 from app.boards.weighted_rank.groups import PAIRED_RATIO
 from app.boards.weighted_rank.identity import split_identity
 from app.db.engine import SessionFactory
+from app.kinds.series.estimates import RECORDED_AS
 from app.store import snapshots
 from app.store.assembly import STRATUM
-from app.store.series import read_parts
+from app.store.series import DIAGNOSTIC, ROLE, read_parts
 from app.values.scores import ScoreTable
 from app.values.table import Table
 
 HEADER = ("scope", "record_id", "estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
+ESTIMATES = ("record_id", "estimator_name", "point", "ci_low", "ci_high", "stderr", "valid", "runtime_seconds",
+             "failure_reason", "warnings", "bootstrap_cis_json")  # fmt: skip
 SCOPES = {"aggregate": "tables/per_stratum_metrics", "uncertainty": "tables/benchmark_uncertainty"}
 
 
@@ -33,6 +36,27 @@ def metric_rows(sessions: SessionFactory, snapshot_id: int) -> Iterator[str]:
         with sessions() as session:
             table = snapshots.load_table(session, snapshot_id, name)
         yield _lines([] if table is None else _computed(scope, table))
+
+
+def estimate_rows(sessions: SessionFactory, snapshot_id: int) -> Iterator[str]:
+    """Yield raw/estimates.csv in parts, as `metric_rows`: each estimate with its own intervals, as it was sent."""
+    yield _lines([ESTIMATES])
+    with sessions() as session:
+        pairs = snapshots.entrant_ids(session, snapshot_id)
+    for part in read_parts(sessions, pairs):
+        yield _lines(_estimates(part))
+
+
+def _estimates(scores: ScoreTable) -> Iterator[Sequence[Any]]:
+    """Yield the estimates of estimators; a row that came without one, or is between estimators, has none."""
+    recorded = scores.recorded
+    valid, role = recorded.get("valid"), recorded.get(ROLE)
+    kept = [recorded.get(RECORDED_AS.get(name, name)) for name in ESTIMATES[2:]]
+    for at in range(len(scores)):
+        if valid is None or valid.at(at) is None or (role is not None and role.at(at) == DIAGNOSTIC):
+            continue
+        who = (scores.item.at(at) if scores.item else None, scores.entrant.at(at))
+        yield (*who, *(None if column is None else column.at(at) for column in kept))
 
 
 def _per_series(scores: ScoreTable) -> Iterator[Sequence[Any]]:

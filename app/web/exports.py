@@ -16,7 +16,7 @@ from app.kinds.known import KINDS, kind_of
 from app.render.exports import table_to_csv
 from app.store import benchmarks, snapshots
 from app.store.benchmarks import Declared
-from app.store.series_rows import metric_rows
+from app.store.series_rows import estimate_rows, metric_rows
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.documents.tables import TableDocument
@@ -32,6 +32,7 @@ SPOOLED_BYTES = 8 * 1024 * 1024
 BLOCK_BYTES = 256 * 1024
 # The cache of pages keeps whole answers in memory, which these are not made for.
 NOT_KEPT = {"Cache-Control": "no-store"}
+RAW = {"metrics.csv": metric_rows, "estimates.csv": estimate_rows}
 
 
 @router.get("/benchmarks/{slug}/tables.zip", summary="Every contract table", responses=described(404, also=("zip",)))
@@ -54,6 +55,14 @@ def download_rows(slug: str, session: SessionDep, state: StateDep, snapshot: Sna
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
 
 
+@router.get("/benchmarks/{slug}/raw/estimates.csv", summary="Every estimate", responses=described(404, also=("csv",)))
+def download_estimates(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return every estimate with the estimator's own intervals, as lrdbench writes them."""
+    shown = _with_contract_tables(session, slug, snapshot)
+    rows = estimate_rows(state.sessions, shown.id)
+    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
+
+
 def _with_contract_tables(session: Session, slug: str, number: int | None) -> Snapshot:
     """Return the snapshot of a benchmark that has contract tables. Raises NotFound for another kind of benchmark."""
     kind = kind_of(benchmarks.find_declared(session, slug).manifest)
@@ -67,9 +76,10 @@ def _pack(packed: IO[bytes], session: Session, state: State, slug: str, shown: S
     with zipfile.ZipFile(packed, "w") as archive:
         for name in _names(session, shown):
             archive.writestr(_member(f"{name}.csv"), table_to_csv(_load(session, slug, shown, name)))
-        with archive.open(_member("raw/metrics.csv"), "w", force_zip64=True) as member:
-            for part in metric_rows(state.sessions, shown.id):
-                member.write(part.encode())
+        for name, rows in RAW.items():
+            with archive.open(_member(f"raw/{name}"), "w", force_zip64=True) as member:
+                for part in rows(state.sessions, shown.id):
+                    member.write(part.encode())
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -107,6 +117,7 @@ def show_table(
     links = [(_title(name), f"/benchmarks/{slug}/tables/{name.removeprefix(PREFIX)}") for name in names]
     links += [(_title(name), f"/benchmarks/{slug}/tables/{name}") for name in EXTRA if name != stem]
     links += [("All as a zip", f"/benchmarks/{slug}/tables.zip"), ("Every row", f"/benchmarks/{slug}/raw/metrics.csv")]
+    links += [("Every estimate", f"/benchmarks/{slug}/raw/estimates.csv")]
     view = narrowed(view_of(session, slug, found, shown), wanted)
     view = around(view, f"/benchmarks/{slug}/tables/{stem}", links, name_links(declared))
     return table_answer(request, view, fmt)

@@ -1,0 +1,43 @@
+"""What a benchmark exports, held against lrdbench's contract of files and columns, as its `validate-output` does."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cases.lrdbench_http import DATA, RUNS, make_benchmark, member, submit, table
+from tests.conftest import Site
+
+CONTRACT = json.loads((DATA / "public_output_contract.json").read_text())
+OF_A_RUN = {"html/report.html", "manifest/environment.json", "artefacts/artefact_index.csv", "raw/records.csv",
+            "raw/artefacts.csv"}  # fmt: skip
+"""What only a run has: its report, its machine, its files and its series."""
+
+
+def complaints(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield what `lrdbench validate-output` says of an unpacked archive, by its contract."""
+    names = set(archive.namelist())
+    required = [name for files in CONTRACT["required_files"].values() for name in files]
+    yield from (name for name in required if name not in names)
+    for name, columns in CONTRACT["required_columns"].items():
+        if name in names:
+            header = next(csv.reader(io.StringIO(archive.read(name).decode())), [])
+            yield from (f"{name}: {column}" for column in columns if column not in header)
+
+
+@pytest.mark.parametrize("run", ["public_small_stress_contamination", "small_lrd_model_selection"])
+def test_nothing_is_missing_but_what_only_a_run_has(roomy_site: Site, run: str) -> None:
+    """Every required file with every required column; and the estimates with their own intervals, as they were sent."""
+    slug = make_benchmark(roomy_site, run)
+    submit(roomy_site, slug, RUNS[run].read_bytes())
+    roomy_site.work()
+    packed = io.BytesIO(roomy_site.http.get(f"/benchmarks/{slug}/tables.zip").content)
+    with zipfile.ZipFile(packed) as archive:
+        found, estimates = set(complaints(archive)), archive.read("raw/estimates.csv").decode()
+
+    assert found == OF_A_RUN
+    assert list(csv.DictReader(io.StringIO(estimates))) == member(run, "raw/estimates.csv")
+    assert table(roomy_site, slug, "raw/estimates.csv") == member(run, "raw/estimates.csv")
