@@ -12,7 +12,7 @@ import numpy as np
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated_forms import Ends, effective_wilson, positive_mean, skewed_t
 from app.stats.checks import require_count, require_level, require_shape, require_weights, require_within
-from app.stats.spreads import SHARE, Range, Spread, mean_spread
+from app.stats.spreads import Range, Spread
 
 ROUNDING = 1e-9
 MIN_UNITS = 2
@@ -45,6 +45,7 @@ def intervals(spread: Spread, within: Range, level: float) -> Ends:
     Raises InvalidArgument for a level outside (0, 1), and for points outside of the range.
     Source: `app.stats.calibrated_forms`; chosen by `bench.interval_coverage`, docs/statistics.md.
 
+    >>> from app.stats.spreads import mean_spread
     >>> right = mean_spread(np.ones(20))
     >>> [round(float(end), 3) for end in intervals(right, Range(0.0, 1.0), 0.95)]
     [0.839, 1.0]
@@ -56,29 +57,16 @@ def intervals(spread: Spread, within: Range, level: float) -> Ends:
     return np.where(is_none, np.nan, ends[0]), np.where(is_none, np.nan, ends[1])
 
 
-def calibrated_mean(
-    values: FloatArray, weights: FloatArray | None = None, *, within: Range = SHARE, level: float = 0.95
-) -> Calibrated:
-    """Return the interval of the mean of independent units [n_units], in their unit; within the range of a share.
-
-    None with fewer than two units, and where all are equal and the range does not say how far the truth can lie.
-    Raises InvalidArgument as `mean_spread` and `intervals` do.
-    Source: `intervals`.
-
-    >>> found = calibrated_mean(np.array([1.0] * 18 + [0.0] * 2))
-    >>> found.how, round(found.low or 0, 3), round(found.high or 0, 3)
-    ('wilson_neff', 0.675, 0.975)
-    """
-    require_shape("values", values, "[n_units]")
-    return calibrate(mean_spread(values, weights), within, level)
-
-
 def calibrate(spread: Spread, within: Range, level: float) -> Calibrated:
     """Return the interval of one spread, each of whose fields is a single number, with how it was made.
 
     Raises InvalidArgument as `intervals` does.
     Source: `intervals`.
 
+    >>> from app.stats.spreads import SHARE, mean_spread
+    >>> found = calibrate(mean_spread(np.array([1.0] * 18 + [0.0] * 2)), SHARE, 0.95)
+    >>> found.how, round(found.low or 0, 3), round(found.high or 0, 3)
+    ('wilson_neff', 0.675, 0.975)
     >>> calibrate(mean_spread(np.ones(1)), SHARE, 0.95).reason
     'too_few_units'
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.stats.arrays import BoolArray, FloatArray, IntArray, share
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.checks import (
     require_count,
     require_integers,
@@ -79,53 +79,6 @@ def constant_predictor(labels: IntArray, n_classes: int, weights: FloatArray) ->
         return None
     shares = counts[counts > 0] / counts.sum()
     return ConstantPredictor(float(shares.max()), float(max(0.0, -(shares * np.log(shares)).sum())))
-
-
-@dataclass(frozen=True)
-class ClassScores:
-    """Precision, recall and F1 of each class, [n_classes]; NaN where nothing was called or nothing is there."""
-
-    precision: FloatArray
-    recall: FloatArray
-    f1: FloatArray
-
-
-def class_scores(confusion: FloatArray) -> ClassScores:
-    """Return the scores of each class against the rest, from counts [n_classes, n_classes]; larger is better.
-
-    F1 is 2TP / (2TP + FP + FN). NaN where the denominator is nothing.
-    Raises InvalidArgument for a matrix that is not square, or that holds a negative count.
-    Source: van Rijsbergen 1979, Information retrieval, chapter 7; by definition.
-
-    >>> class_scores(np.array([[1.0, 0.0], [1.0, 2.0]])).precision.tolist()
-    [0.5, 1.0]
-    """
-    require_shape("confusion", confusion, len(confusion), len(confusion))
-    require_weights("confusion", confusion)
-    right = np.diag(confusion)
-    called, there = confusion.sum(axis=0), confusion.sum(axis=1)
-    return ClassScores(share(right, called), share(right, there), share(2 * right, called + there))
-
-
-def brier_score(probabilities: FloatArray, labels: IntArray, weights: FloatArray) -> float | None:
-    """Return the mean squared distance of the probabilities from the truth; of two classes for the second one alone.
-
-    Smaller is better; None without an example of positive weight.
-    Raises InvalidArgument for NaN, arrays of other lengths, class numbers without a column, and a negative weight.
-    Source: Brier 1950, equation 2; for two classes the half of it that is in common use.
-
-    >>> brier_score(np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([1, 0]), np.ones(2))
-    0.40625
-    """
-    _require_probabilities(probabilities)
-    require_shape("probabilities", probabilities, len(labels), "n_classes")
-    _require_labels("labels", labels, probabilities.shape[1], weights)
-    if not weights.sum() > 0:
-        return None
-    truth = np.eye(probabilities.shape[1])[labels]
-    squared = (probabilities - truth) ** 2
-    each = squared[:, 1] if probabilities.shape[1] == BINARY else squared.sum(axis=1)
-    return float(np.average(each, weights=weights))
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from scipy.stats import trim_mean
 
 from app.stats.arrays import FloatArray
-from app.stats.calibrated import Calibrated, calibrate, calibrated_mean, intervals, over_parts
+from app.stats.calibrated import Calibrated, calibrate, intervals, over_parts
 from app.stats.calibrated_areas import area_spread, calibrated_root_mean_square, replicate_spread
 from app.stats.calibrated_trims import NO_TWO_SIDED, calibrated_iqm, calibrated_quantile
 from app.stats.checks import InvalidArgument
-from app.stats.curves import roc_area, threshold_curve
+from app.stats.curves import threshold_curve
 from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread
+from tests.cases.curve_oracle import roc_area
 
 UNITS = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=40).map(np.array)
 RANGES = [SHARE, Range(low=0.0), Range(high=1.0), Range()]
@@ -27,6 +28,13 @@ def ends(found: Calibrated) -> tuple[float, float]:
     assert found.low is not None
     assert found.high is not None
     return found.low, found.high
+
+
+def calibrated_mean(
+    values: FloatArray, weights: FloatArray | None = None, *, within: Range = SHARE, level: float = LEVEL
+) -> Calibrated:
+    """Return the interval of the mean of independent units."""
+    return calibrate(mean_spread(values, weights), within, level)
 
 
 def weights_of(values: FloatArray, seed: int) -> FloatArray:

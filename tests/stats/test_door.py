@@ -30,6 +30,7 @@ from app.stats import (
     strata,
     weighted_ranks,
 )
+from app.stats.arrays import share
 from app.stats.checks import InvalidArgument
 
 NAN, INF = float("nan"), float("inf")
@@ -134,8 +135,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a single class": (lambda: classification.predicted_classes(np.ones((2, 1))), "at least 2"),
     "a third class": (lambda: classification.confusion_matrix(np.array([0, 2]), KEYS, 2, ONES), "labels holds 0 to 2"),
     "negative weights": (lambda: classification.constant_predictor(KEYS, 2, -ONES), "weights holds -1.0"),
-    "a matrix askew": (lambda: classification.class_scores(np.ones((2, 3))), "confusion has the shape (2, 3)"),
-    "labels of others": (lambda: classification.brier_score(SOME / 3, KEYS[:1], ONES), "shape (2, 2)"),
     "a probability of two": (lambda: classification.reliability(2 * ONES, BOTH, ONES), "scores holds 2.0"),
     "no bin": (lambda: classification.reliability(CURVE, BOTH, ONES, n_bins=0), "n_bins is 0"),
     "a curve of NaN": (lambda: curves.threshold_curve(GAP[0], BOTH), "scores holds NaN"),
@@ -211,7 +210,7 @@ def test_a_share_of_nothing_is_none() -> None:
     """NaN, wherever it is taken, but for a ranking, where a group with nothing to gain scores nothing."""
     nothing = ranking.rank_groups(ONES, np.zeros(2), FIRST_GROUP).scores(5)
 
-    assert np.isnan(classification.class_scores(np.array([[0.0, 2.0], [0.0, 1.0]])).precision[0])
+    assert np.isnan(share(np.zeros(1), np.zeros(1))[0])
     assert (nothing.ndcg.tolist(), nothing.average_precision.tolist()) == ([0.0], [0.0])
 
 

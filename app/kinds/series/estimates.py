@@ -16,10 +16,10 @@ from app.files.flag_cells import FLAGS
 from app.files.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells
 from app.files.uploads import ReceivedFile
 from app.files.vocabulary import Vocabulary, local_codes
+from app.kinds.block_cells import Cells
 from app.kinds.series.json_cells import NotAnObject, value_of
 from app.kinds.series.names import RECORD_RULE, is_record_id
 from app.kinds.series.pivot import code_texts
-from app.kinds.summary.blocks import Cells
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, IntArray
 from app.values.scores import NONE, Coded, ScoreTable

@@ -14,6 +14,7 @@ from app.files.findings import Findings
 from app.files.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells
 from app.files.uploads import ReceivedFile
 from app.files.vocabulary import Vocabulary
+from app.kinds.block_cells import Cells
 from app.kinds.series.json_cells import ObjectTexts, as_texts
 from app.kinds.series.metadata import Metadata, metadata_of
 from app.kinds.series.names import (
@@ -25,7 +26,6 @@ from app.kinds.series.names import (
     is_record_id,
 )
 from app.kinds.series.strata import BALANCED_GLOBAL, Stratum, stratum_of
-from app.kinds.summary.blocks import Cells
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE
 

@@ -14,9 +14,9 @@ from app.files.blocks import Block
 from app.files.findings import Findings
 from app.files.flag_cells import FLAGS
 from app.files.uploads import ReceivedFile
+from app.kinds.block_cells import Cells
 from app.kinds.series.claimed_tables import numbers_of
 from app.kinds.series.claims import Place
-from app.kinds.summary.blocks import Cells
 from app.names import clip_for_message
 from app.values.scores import ScoreTable
 

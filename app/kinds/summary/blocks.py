@@ -4,18 +4,18 @@ Called by `app.kinds.summary.read`, block after block of every file; the names o
 numbered here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from app.errors import Problem
-from app.files.blocks import Block, Texts
+from app.files.blocks import Block
 from app.files.findings import Findings
 from app.files.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells
 from app.files.uploads import ReceivedFile
 from app.files.vocabulary import Vocabulary
-from app.kinds.summary.columns import FileColumns, SummaryColumns, empty_texts
+from app.kinds.block_cells import Cells, empty_texts
+from app.kinds.summary.columns import FileColumns, SummaryColumns
 from app.kinds.summary.counts import ForecastCounts
 from app.kinds.summary.leaks import LeakFlags
 from app.kinds.summary.task_rules import TaskRules
@@ -39,30 +39,6 @@ class Part:
     row: IntArray
     file: int
     recorded: Mapping[str, IntArray]
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The wanted columns of a block, and where its problems go."""
-
-    file: str
-    rows: IntArray
-    columns: Mapping[str, Texts]
-    findings: Findings
-
-    def texts(self, column: str) -> Texts:
-        """Return a column; one that the file lacks is empty."""
-        return self.columns[column] if column in self.columns else empty_texts(len(self.rows))
-
-    def refuse(self, column: str, wrong: BoolArray, message: Callable[[int], str]) -> None:
-        """Add a problem for each wrong cell of a column; `message` is given its position."""
-
-        def describe(position: int) -> Problem:
-            text = self.texts(column)[position].as_py()
-            value = None if text is None else clip_for_message(text)
-            return Problem(message(position), self.file, int(self.rows[position]), column, value)
-
-        self.findings.add_each(np.flatnonzero(wrong).tolist(), describe)
 
 
 class BlockReader:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.errors import Problem
@@ -141,8 +140,3 @@ class FileColumns:
 
         findings.add_each(both, describe)
         return pc.coalesce(new, old)
-
-
-def empty_texts(n_rows: int) -> Texts:
-    """Return a column in which every cell is empty."""
-    return pa.nulls(n_rows, pa.string())

@@ -71,7 +71,20 @@ def test_an_empty_score_is_null_with_its_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     ["A\tB", " A", "A ", "A  B", "", "x" * 201, "a\u202eb", "a\u200bb", "a\u00a0b", "e\u0301", "\u0301a", "a\u3164"],
-    ids=ascii,
+    ids=[
+        "a tab",
+        "a leading space",
+        "a trailing space",
+        "two spaces",
+        "nothing",
+        "too long",
+        "a direction mark",
+        "no width",
+        "a hard space",
+        "decomposed",
+        "a mark alone",
+        "a filler",
+    ],  # fmt: skip
 )
 def test_names_that_are_not_allowed(tmp_path: Path, name: str) -> None:
     """Names that hide something, have another spelling or never end are refused, and shown harmlessly."""

@@ -1,0 +1,42 @@
+"""The wanted columns of one block of a table, and where its problems go. For kinds that read block by block."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from app.errors import Problem
+from app.files.blocks import Texts
+from app.files.findings import Findings
+from app.names import clip_for_message
+from app.stats.arrays import BoolArray, IntArray
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The wanted columns of a block, and where its problems go."""
+
+    file: str
+    rows: IntArray
+    columns: Mapping[str, Texts]
+    findings: Findings
+
+    def texts(self, column: str) -> Texts:
+        """Return a column; one that the file lacks is empty."""
+        return self.columns[column] if column in self.columns else empty_texts(len(self.rows))
+
+    def refuse(self, column: str, wrong: BoolArray, message: Callable[[int], str]) -> None:
+        """Add a problem for each wrong cell of a column; `message` is given its position."""
+
+        def describe(position: int) -> Problem:
+            text = self.texts(column)[position].as_py()
+            value = None if text is None else clip_for_message(text)
+            return Problem(message(position), self.file, int(self.rows[position]), column, value)
+
+        self.findings.add_each(np.flatnonzero(wrong).tolist(), describe)
+
+
+def empty_texts(n_rows: int) -> Texts:
+    """Return a column in which every cell is empty."""
+    return pa.nulls(n_rows, pa.string())
