@@ -21,6 +21,7 @@ from app.kinds.episodes.stated_values import (
     MAX_KEY,
     problems_of_numbers,
     problems_of_seeds,
+    stated,
     stated_integer,
     stated_integers,
     stated_numbers,
@@ -31,7 +32,7 @@ from app.prereg.prereg import git_blob_sha1, sha256_hex
 from app.values.facts import BundleFacts
 
 DESCRIPTION, SUMS, PREREG, PARTNERS = "bundle.json", "SHA256SUMS.txt", "prereg.yaml", "partners.json"
-MAX_STATED, MAX_STATED_TEXT = 50, 1000
+MAX_STATED = 50
 KNOWN_VERSIONS = (3,)
 EPISODES = re.compile(r"episodes_seed(-?\d{1,18})\.jsonl")
 MAX_SUMS_BYTES = 1 << 20
@@ -208,9 +209,14 @@ def _identity(bundle: Bundle) -> Iterator[tuple[str, str]]:
     about = bundle.description
     named = (
         (COMMIT, "git_sha"), (POLICY, "policy_id"), (TASK_VERSION, "task_version"), (PARTNER_SET, "partner_set_id"),
-        ("package", "package_version"), ("command", "repro_command"),
+        ("package", "package_version"), ("command", "repro_command"), ("task", "task_id"),
+        ("uncommitted changes", "dirty"), ("registration tag", "prereg_git_tag"),
+        ("registration blob", "prereg_blob_sha"), ("layout version", "schema_version"),
     )  # fmt: skip
-    yield from ((word, shown) for word, key in named if (shown := _stated(about.get(key))) is not None)
+    yield from ((word, shown) for word, key in named if (shown := stated(about.get(key))) is not None)
+    schedule = _schedule(bundle)
+    planned = (("root seed", "root_seed"), ("seeds", "seeds"), ("episodes in each seed", "episodes_per_seed"))
+    yield from ((word, shown) for word, key in planned if (shown := stated(schedule.get(key))) is not None)
     yield from _stated_of(PARTNER, about.get("partner_hashes"))
     yield from _stated_of("platform ", about.get("platform"))
     if (partners := bundle.files.get(PARTNERS)) is not None:
@@ -220,12 +226,8 @@ def _identity(bundle: Bundle) -> Iterator[tuple[str, str]]:
 def _stated_of(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
     inner = list(value.items())[:MAX_STATED] if isinstance(value, Mapping) else []
     for key, each in inner:
-        if (shown := _stated(each)) is not None:
+        if (shown := stated(each)) is not None:
             yield f"{prefix}{clip_for_message(str(key), MAX_KEY)}", shown
-
-
-def _stated(value: Any) -> str | None:
-    return clip_for_message(str(value), MAX_STATED_TEXT) if isinstance(value, str | int | float) else None
 
 
 def _prereg_bytes(bundle: Bundle) -> bytes | None:

@@ -10,7 +10,14 @@ from app.errors import Problem
 from app.files.findings import Findings
 from app.files.uploads import ReceivedFile
 from app.kinds.episodes.cells import Source
-from app.kinds.episodes.stated_values import problems_of_seeds, stated_integer, stated_integers, stated_text
+from app.kinds.episodes.stated_values import (
+    MAX_KEY,
+    problems_of_seeds,
+    stated,
+    stated_integer,
+    stated_integers,
+    stated_text,
+)
 from app.names import clip_for_message
 from app.values.facts import BundleFacts
 
@@ -62,4 +69,17 @@ def facts_of(file: ReceivedFile, document: Mapping[str, Any], entrant: str | Non
         cited_blob_sha1=stated_text(document.get("prereg_sha")),
         seeds=stated_integers(document.get("seeds")),
         files=(file.position,),
+        identity=dict(_identity(document)),
     )
+
+
+def _identity(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    named = (
+        ("run", "spike_id"), ("stage", "sub_stage"), ("axis", "axis"), ("registration tag", "git_tag"),
+        ("registration blob", "prereg_sha"), ("layout version", "schema_version"), ("seeds", "seeds"),
+    )  # fmt: skip
+    yield from ((word, shown) for word, key in named if (shown := stated(document.get(key))) is not None)
+    pair = document.get("condition_pair")
+    for key, each in list(pair.items())[:2] if isinstance(pair, Mapping) else ():
+        if (shown := stated(each)) is not None:
+            yield f"condition {clip_for_message(str(key), MAX_KEY)}", shown

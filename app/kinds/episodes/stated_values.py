@@ -13,11 +13,22 @@ from app.values.magnitude import BEYOND, is_storable
 
 MAX_TEXT = 200
 MAX_KEY = 64
+MAX_SHOWN, MAX_LISTED = 1000, 1000
 
 
 def stated_text(value: Any) -> str | None:
     """Return a text, printable and short."""
     return clip_for_message(value, MAX_TEXT) if isinstance(value, str) else None
+
+
+def stated(value: Any) -> str | None:
+    """Return a text, a number, true or false, or a list of these as a reader sees it; None for anything else."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        shown = [stated(each) for each in value[:MAX_LISTED] if not isinstance(each, list)]
+        return clip_for_message(", ".join(each for each in shown if each is not None), MAX_SHOWN) or None
+    return clip_for_message(str(value), MAX_SHOWN) if isinstance(value, str | int | float) else None
 
 
 def stated_integer(value: Any) -> int | None:
