@@ -27,7 +27,7 @@ class Coverage:
 
     `n_not_asked` are cells of today's grid that were not asked of it when it was admitted, and `n_over` those that it
     has beyond a number that the grid asks for, or that at least half of the owners have where nobody declared one.
-    `is_filled`: what is missing was counted as the worst there is.
+    `is_filled`: what is missing was counted as the worst there is; `n_worst` of what is missing were in any case.
     """
 
     n_attempted: int
@@ -37,11 +37,12 @@ class Coverage:
     n_not_asked: int = 0
     n_over: int = 0
     is_filled: bool = False
+    n_worst: int = 0
 
     @property
     def n_lacking(self) -> int:
-        """Return how many cells have no value, whatever the reason."""
-        return self.n_absent + self.n_failed
+        """Return how many cells have no value and did not count as the worst in any case, whatever the reason."""
+        return self.n_absent + self.n_failed - self.n_worst
 
     @property
     def why_unranked(self) -> str | None:
@@ -66,6 +67,7 @@ class Coverage:
             self.n_not_asked + other.n_not_asked,
             self.n_over + other.n_over,
             self.is_filled and other.is_filled,
+            self.n_worst + other.n_worst,
         )
 
 

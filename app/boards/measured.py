@@ -32,6 +32,8 @@ class EntrantEvidence:
 
 
 ALL_EQUAL = "all_equal"
+NO_WORST_VALUE = "no_worst_value"
+"""Something is absent that counts as the worst there is, and the metric's range has no worst end."""
 
 
 @dataclass(frozen=True)

@@ -35,17 +35,30 @@ def has_rankings(manifest: Manifest, scores: ScoreTable) -> BoolArray:
 def with_worst(manifest: Manifest, scores: ScoreTable) -> ScoreTable:
     """Return the scores with the worst value there is where one that ranks is missing.
 
-    It stays missing where the metric has no worst value, and for an entrant who has no value of the metric at all:
-    there is nothing to rank.
+    Under `absent: worst` so is one of any other metric of a board: a column beside the ranks is no better for what is
+    left out of it. It stays missing where the metric has no worst value, and for an entrant who has no value of the
+    metric at all: there is nothing to rank.
     """
     values = scores.values.copy()
-    for metric, missing in missing_rankings(manifest, scores).items():
+    for metric, missing in {**missing_rankings(manifest, scores), **_missing_of_grid(manifest, scores)}.items():
         worst = manifest.metrics[metric].worst
         if worst is None:
             continue
         measured = np.unique(scores.entrant.codes[~np.isnan(scores.value(metric))])
         values[missing & np.isin(scores.entrant.codes, measured), scores.columns.index(metric)] = worst
     return replace(scores, values=values)
+
+
+def _missing_of_grid(manifest: Manifest, scores: ScoreTable) -> Mapping[str, BoolArray]:
+    if manifest.absent != "worst":
+        return {}
+    found: dict[str, BoolArray] = {}
+    for board in manifest.leaderboards:
+        of_board = _of_board(board, scores)
+        for metric in board.metric_names():
+            missing = of_board & np.isnan(scores.value(metric))
+            found[metric] = found.get(metric, np.zeros(len(scores), dtype=np.bool_)) | missing
+    return found
 
 
 def _of_board(board: Leaderboard, scores: ScoreTable) -> BoolArray:

@@ -84,6 +84,41 @@ def test_an_empty_value_of_a_metric_that_does_not_rank_is_told_on_the_board(room
     assert "Left out of an average, for want of a value: latency of sly (72)." in shown["notes"]
 
 
+@pytest.mark.parametrize(("top", "shown", "words"), [(", max: 100", 90.1, None), ("", None, "has no worst value")])
+def test_an_empty_value_beside_the_ranks_counts_as_the_worst_too(
+    roomy_site: Site, top: str, shown: float | None, words: str | None
+) -> None:
+    """Under `absent: worst`: 72 of 80 latencies left empty are 100, or there is no latency where none is the worst."""
+    beside = f"metrics: {{latency: {{direction: minimize, min: 0{top}}}, score:"
+    manifest = EPISODES.replace("GRID", COUNTED.replace("}", ", absent: worst}")).replace("metrics: {score:", beside)
+    slug = grids.declare(roomy_site, manifest.replace("metrics: [score]", "metrics: [score, latency], rank_by: score"))
+    found = [(*row, 1 if row[3] in ITEMS[:2] else "") for row in rows("sly", "good")]
+    publications.send(roomy_site, slug, "r.csv", publications.table((*grids.COLUMNS, "latency"), found))
+    board = grids.board(roomy_site, slug)
+
+    assert by_entrant(board)["sly"]["latency"] == (None if shown is None else pytest.approx(shown))
+    assert any("latency of sly (72)" in note and words in note for note in board["notes"]) == bool(words)
+
+
+@pytest.mark.parametrize("grid", [GRID, COUNTED])
+def test_seeds_on_the_easy_task_alone_are_partial(roomy_site: Site, grid: str) -> None:
+    """Both seeds of the easy task and one of the hard one: a number of seeds is asked of each task."""
+    found = [row for row in rows("sly", "good") if row[1] == TASKS[0] or row[2] == 0]
+    shown = attack(roomy_site, grid, found)
+
+    assert (shown["sly"]["rank"], shown["sly"]["covered"]) == (None, "60 of 80")
+
+
+def test_other_seeds_on_each_task_are_told(roomy_site: Site) -> None:
+    """Two seeds of each task as asked, and not the same ones: a warning says that they may have been chosen."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", COUNTED))
+    found = [row for task, seeds in zip(TASKS, ((0, 1), (2, 3)), strict=True) for row in rows("sly", tasks=[task],
+                                                                                           seeds=seeds)]  # fmt: skip
+    (check,) = [each for each in grids.send(roomy_site, slug, found)["checks"] if each["rule"] == "grid"]
+
+    assert (check["outcome"], "sly has 4 in all" in check["reason"]) == ("warned", True)
+
+
 def test_a_registration_alone_permits_no_best_effort(roomy_site: Site) -> None:
     """The submitter says best_effort and leaves out what failed: the manifest is strict, so the run is not admitted."""
     slug = grids.declare(roomy_site, EPISODES.replace("GRID", GRID))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from app.boards.calibrated import few_units_note
 from app.boards.estimate.ranked import NOTHING, Ranked
 from app.boards.estimate.spec import EstimateBoard
-from app.boards.measured import ALL_EQUAL, EvidenceWords, Measurement
+from app.boards.measured import ALL_EQUAL, NO_WORST_VALUE, EvidenceWords, Measurement
 from app.boards.tables import sentences
 
 
@@ -32,8 +32,10 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
             f"Compatible intervals without width, because every resample gives the same: {'; '.join(flat)}. Those that "
             "are drawn are the calibrated ones."
         )
-    if lacking := list(_lacking(spec, ranked)):
+    if lacking := list(_lacking(spec, ranked, is_withheld=False)):
         notes.append(f"Left out of an average, for want of a value: {'; '.join(lacking)}.")
+    if withheld := list(_lacking(spec, ranked, is_withheld=True)):
+        notes.append(f"No average, because what is absent has no worst value: {'; '.join(withheld)}.")
     return tuple(notes)
 
 
@@ -70,9 +72,14 @@ def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
             yield f"{metric} of {sentences(equal)}"
 
 
-def _lacking(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
-    """Yield who has no value of a metric in some rows: what the metric that ranks lacks is in the coverage."""
+def _lacking(spec: EstimateBoard, ranked: Ranked, *, is_withheld: bool) -> Iterator[str]:
+    """Yield who has no value of a metric in some rows: what the metric that ranks lacks is in the coverage.
+
+    `is_withheld`: those whose average is withheld for it, or those who have one.
+    """
+    shown = (*ranked.contenders, *ranked.others)
     for metric in (name for name in spec.metrics if name != spec.ranked):
-        shown = [(m.entrant, m.estimates.get(metric, NOTHING).n_lacking) for m in (*ranked.contenders, *ranked.others)]
-        if told := [f"{entrant} ({n:,})" for entrant, n in shown if n]:
+        found = [(m.entrant, m.estimates.get(metric, NOTHING)) for m in shown]
+        if told := [f"{entrant} ({each.n_lacking:,})" for entrant, each in found
+                    if each.n_lacking and (each.reason == NO_WORST_VALUE) == is_withheld]:  # fmt: skip
             yield f"{metric} of {sentences(told)}"

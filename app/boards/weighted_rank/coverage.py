@@ -1,7 +1,7 @@
 """Coverage of boards of weighted ranks: a cell is a record in a metric that the score is made of.
 
-Called by `app.boards.weighted_rank.method`; pure. A metric of which an estimator has no value at all takes the worst
-rank by the rule of the board, so nothing of it is lacking; a metric of which it has some is asked of every record.
+Called by `app.boards.weighted_rank.method`; pure. A metric of which an estimator has no value at all is absent on every
+record and takes the worst rank by the rule of the board; a metric of which it has some is asked of every record.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,11 +33,15 @@ class CoveredMetric:
     asked: BoolArray
 
     def lacking(self, at: int) -> BoolArray:
-        """Return which records an estimator has no value for; none where it has no value at all."""
-        if not self.has_value[at].any():
+        """Return which records an estimator has no value for; none where it has no value at all, see `is_empty`."""
+        if self.is_empty(at):
             return np.zeros(len(self.asked), dtype=np.bool_)
         lacking: BoolArray = self.asked & ~self.has_value[at]
         return lacking
+
+    def is_empty(self, at: int) -> bool:
+        """Say whether an estimator has no value of the metric at all, and so the worst rank by the board's rule."""
+        return not self.has_value[at].any()
 
 
 def covered_metrics(
@@ -86,18 +90,19 @@ def record_roster(manifest: Manifest, held: HeldRecords, covered: Sequence[Cover
 
 def _cover(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric], at: int) -> Coverage:
     known = _asked_earlier(manifest, held, held.contenders[at])
-    counts = np.zeros(5, dtype=np.int64)
+    counts = np.zeros(6, dtype=np.int64)
     for metric in covered:
-        lacking, has_row = metric.lacking(at), metric.has_row[at]
-        gone, failed = lacking & ~has_row, lacking & has_row
-        is_made = bool(metric.has_value[at].any())
-        n_asked = int(metric.asked.sum()) if is_made else 0
-        n_not_asked = int((gone & ~known).sum())
-        included = int((metric.asked & metric.has_value[at]).sum())
-        counts += [n_asked - n_not_asked, included, int(gone.sum()) - n_not_asked, int(failed.sum()), n_not_asked]
-    is_filled = held.asked is not None and manifest.absent == "worst" and not counts[-1]
-    n_attempted, n_included, n_absent, n_failed, n_not_asked = counts.tolist()
-    return Coverage(n_attempted, n_included, n_absent, n_failed, n_not_asked, is_filled=bool(is_filled))
+        missing, has_row = metric.asked & ~metric.has_value[at], metric.has_row[at]
+        gone, failed = missing & ~has_row, missing & has_row
+        is_empty, n_gone = metric.is_empty(at), int(gone.sum())
+        n_not_asked, n_worst = (0, int(missing.sum())) if is_empty else (int((gone & ~known).sum()), 0)
+        counts += [int(metric.asked.sum()) - n_not_asked, int((metric.asked & metric.has_value[at]).sum()),
+                   n_gone - n_not_asked, int(failed.sum()), n_not_asked, n_worst]  # fmt: skip
+    n_attempted, n_included, n_absent, n_failed, n_not_asked, n_worst = counts.tolist()
+    is_filled = held.asked is not None and manifest.absent == "worst" and not n_not_asked
+    return Coverage(
+        n_attempted, n_included, n_absent, n_failed, n_not_asked, is_filled=bool(is_filled), n_worst=n_worst
+    )
 
 
 def _asked_earlier(manifest: Manifest, held: HeldRecords, name: str) -> BoolArray:

@@ -4,7 +4,7 @@ Called by `app.kinds.episodes.kind`. What is beyond the grid is refused, so that
 their own; what is missing is told, and the boards count it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,19 @@ def check_grid(case: Case) -> list[Check]:
             "counts as the worst there is" if case.manifest.absent == "worst" else "keeps an entrant off the ranks"
         )
         return [Check(RULE, "warned", f"Absent from the benchmark's grid: {some(gaps)}. What is absent {becomes}.")]
+    if others := list(_other_seeds(known)):
+        reason = "Each task has as many seeds as the grid asks for, but not the same ones"
+        return [Check(RULE, "warned", f"{reason}: {some(others)}. Who chooses them task by task can choose the best.")]
     return [Check(RULE, "passed", "Every episode of the benchmark's grid is there, and no other.")]
+
+
+def _other_seeds(known: Sequence[tuple[str, str, TaskCells]]) -> Iterator[str]:
+    """Yield who has more seeds over its tasks together than the grid asks of any of them."""
+    for entrant in dict.fromkeys(name for name, _, _ in known):
+        own = [cells for name, _, cells in known if name == entrant]
+        n_seeds = len({seed for cells in own for seed in cells.seeds})
+        if n_seeds > max(cells.n_seeds for cells in own):
+            yield f"{entrant} has {n_seeds} in all"
 
 
 def _asked(case: Case) -> Asked:

@@ -12,7 +12,7 @@ import numpy as np
 
 from app.boards.calibrated import range_of
 from app.boards.estimate.spec import EstimateBoard, Profile, Statistic
-from app.boards.measured import ALL_EQUAL, EntrantEvidence, Estimate, Measurement, calibrated_cells
+from app.boards.measured import ALL_EQUAL, NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
 from app.boards.missing_scores import with_worst
 from app.kinds.episodes.board_rows import BoardRows
 from app.kinds.episodes.calibrated import (
@@ -54,9 +54,12 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
     episodes = _Episodes(manifest, spec, evidence.entrant, rows, held.delivered)
     estimates: dict[str, Estimate] = {}
     for metric in spec.metrics:
+        n_lacking = episodes.n_lacking(metric)
         for name, found in episodes.over_tasks(metric).items():
+            if n_lacking and manifest.absent == "worst":
+                estimates[name] = Estimate(None, reason=NO_WORST_VALUE, n_lacking=n_lacking)
+                continue
             calibrated = episodes.calibrated(metric, name)
-            n_lacking = episodes.n_lacking(metric)
             estimates[name] = Estimate(found.point, found.low, found.high, _reason(found), calibrated, n_lacking)
     drawn = episodes.drawn_by_name(spec.ranked)
     return Measurement(

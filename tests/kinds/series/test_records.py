@@ -171,6 +171,7 @@ def test_a_missing_value_comes_after_all_who_are_enrolled() -> None:
     without = next(row for row in found if row["entrant"] == "B")
 
     assert (without["rank__runtime"], without["score"]) == (4.0, 2.75)
+    assert (without["rank"], without["n_attempted"], without["n_included"], without["n_absent"]) == (2, 6, 3, 3)
     assert "Enrolled, and without any row yet: C." in notes
 
 
