@@ -27,8 +27,9 @@ Absent = Literal["worst", "unranked"]
 class Axes(Part):
     """The axes of a grid beside its tasks; what is not given is open.
 
-    `seeds` are how many each task has, the same for all of its conditions, or which; `conditions` are which. `items` are
-    how many each task has in each condition and seed, or which, or `file`: the steward puts them, in a table.
+    `seeds` are how many each task has, the same for all of its conditions, or which; `conditions` are which.
+    `items` are how many each task has in each condition and seed, or which, or `file`: the steward puts them, in a
+    table.
     """
 
     seeds: Count | Seeds | None = None

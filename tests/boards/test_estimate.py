@@ -232,6 +232,22 @@ def test_yes_and_no_rank_by_their_mean_unless_a_manifest_says_otherwise() -> Non
     assert spec.statistic_of("success", manifest.metrics["success"]) == "mean"
 
 
+def test_policies_of_one_interquartile_mean_are_ranked_by_their_means() -> None:
+    """Two of ten and one of ten wrong: both have an IQM of 1, which stands beside with its interval and its rank."""
+    manifest = parse_manifest(RATES.replace("statistic: iqm,\n     ", "").encode())
+    spec = manifest.leaderboards[0]
+    wrong = {"A": 2, "B": 1}
+    found = [
+        measure_episodes(manifest, spec, EntrantEvidence(name, rows({0: [0.0] * n + [1.0] * (10 - n), 1: [1.0] * 10})))
+        for name, n in wrong.items()
+    ]
+    shown = assemble_board(manifest, spec, found, measured_evidence(manifest)).leaderboard.records()
+    iqm = ("success_iqm", "success_iqm_lower", "success_iqm_upper", "success_iqm_rank")
+
+    assert [(row["entrant"], row["rank"], row["success"]) for row in shown] == [("B", 1, 0.95), ("A", 2, 0.9)]
+    assert {tuple(row[name] for name in iqm) for row in shown} == {(1.0, 1.0, 1.0, 1)}
+
+
 def test_a_statistic_may_be_declared_for_a_metric() -> None:
     """Also for one that ranks."""
     spec = declared(", statistics: {success: iqm}")[1]

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.boards.estimate.notes import notes_of
 from app.boards.estimate.pairs import pairwise
-from app.boards.estimate.ranked import NOTHING, rank
+from app.boards.estimate.ranked import NOTHING, Ranked, rank, sign_of
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement, calibrated_cells
 from app.boards.standing import board_table
@@ -29,10 +29,10 @@ def assemble_board(
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     ranked = rank(manifest, spec, measurements)
     words = evidence.words(manifest, spec)
-    fields = _fields(manifest, spec, words, measurements)
+    fields = [*_fields(manifest, spec, words, measurements), *_other_rank(manifest, spec, words, ranked)]
     notes, meta = notes_of(spec, words, ranked), _meta(manifest, spec, words, measurements)
     placed = ranked.with_coverage(ranked.placed())
-    board = board_table(spec, list(fields), placed, notes, meta)
+    board = board_table(spec, fields, placed, notes, meta)
     if spec.explored is not None:
         return BoardTables(board, None)
     pairs = pairwise(manifest, spec, ranked.contenders, ranked.standing)
@@ -60,6 +60,21 @@ def _fields(
         yield from with_calibrated(column, partial(_ends, name), partial(_calibrated, name))
     for name in fact_names(measurements):
         yield Field(_count_column(name), partial(_fact, name))
+
+
+def _other_rank(
+    manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, ranked: Ranked
+) -> Iterator[Field[Measurement]]:
+    """Yield the rank that contenders have by the statistic that does not rank: by IQM on a board of means."""
+    metric = manifest.metrics[spec.ranked]
+    other = "mean" if spec.statistic_of(spec.ranked, metric) == "iqm" else "iqm"
+    name = f"{spec.ranked}:{other}"
+    if not words.has_statistics:
+        return
+    ranks = ranked.ranks_by(name, sign_of(manifest, spec.ranked))
+    title = f"{metric.title or spec.ranked}, rank by {'IQM' if other == 'iqm' else 'mean'}"
+    column = Column(f"{spec.ranked}_{other}_rank", title, "integer", detail=True, glossary=other)
+    yield Field(column, lambda measurement: ranks.get(measurement.entrant))
 
 
 def _ends(name: str, measurement: Measurement) -> Ends:

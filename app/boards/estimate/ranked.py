@@ -13,6 +13,7 @@ from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, Place, stand, unranked_places
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
+from app.stats.interval import competition_ranks
 
 NOTHING = Estimate(None, reason="nothing_to_aggregate")
 
@@ -37,6 +38,13 @@ class Ranked:
             (self.standing.place(at, m.entrant), m) for at, m in enumerate(self.contenders)
         ]  # fmt: skip
         return [*places, *self._below(self.metric)]
+
+    def ranks_by(self, name: str, sign: float) -> dict[str, int]:
+        """Return the ranks of the contenders by another of their estimates, equals sharing one."""
+        if not self.contenders:
+            return {}
+        points = np.array([sign * float(_point(m, name) or 0.0) for m in self.contenders])
+        return dict(zip([m.entrant for m in self.contenders], competition_ranks(points).tolist(), strict=True))
 
     def _below(self, metric: str) -> Iterator[tuple[Place, Measurement]]:
         """Yield who is behind the contenders, who stands apart, and last who is labelled or has no score."""
