@@ -233,18 +233,18 @@ def test_yes_and_no_rank_by_their_mean_unless_a_manifest_says_otherwise() -> Non
 
 
 def test_policies_of_one_interquartile_mean_are_ranked_by_their_means() -> None:
-    """Two of ten and one of ten wrong: both have an IQM of 1, which stands beside with its interval and its rank."""
+    """Two of eighty and one of eighty wrong: both have an IQM of 1, which stands beside with its interval and its rank."""
     manifest = parse_manifest(RATES.replace("statistic: iqm,\n     ", "").encode())
     spec = manifest.leaderboards[0]
-    wrong = {"A": 2, "B": 1}
+    wrong = {"A": [0.0, *[1.0] * 39], "B": [1.0] * 40}
     found = [
-        measure_episodes(manifest, spec, EntrantEvidence(name, rows({0: [0.0] * n + [1.0] * (10 - n), 1: [1.0] * 10})))
-        for name, n in wrong.items()
+        measure_episodes(manifest, spec, EntrantEvidence(name, rows({0: [0.0, *[1.0] * 39], 1: scores})))
+        for name, scores in wrong.items()
     ]
-    shown = assemble_board(manifest, spec, found, measured_evidence(manifest)).leaderboard.records()
+    shown = list(assemble_board(manifest, spec, found, measured_evidence(manifest)).leaderboard.records())
     iqm = ("success_iqm", "success_iqm_lower", "success_iqm_upper", "success_iqm_rank")
 
-    assert [(row["entrant"], row["rank"], row["success"]) for row in shown] == [("B", 1, 0.95), ("A", 2, 0.9)]
+    assert [(row["entrant"], row["rank"], row["success"]) for row in shown] == [("B", 1, 79 / 80), ("A", 2, 78 / 80)]
     assert {tuple(row[name] for name in iqm) for row in shown} == {(1.0, 1.0, 1.0, 1)}
 
 
