@@ -109,7 +109,9 @@ def import_fev(
     leakage_model: Annotated[
         str | None, typer.Option(help="Whose errors replace leaked ones; default: Chronos-Bolt of the result files.")
     ] = None,
-    no_leakage_model: Annotated[bool, typer.Option("--no-leakage-model", help="Leaked errors stand.")] = False,
+    no_leakage_model: Annotated[
+        bool, typer.Option("--no-leakage-model", help="Keep leaked errors as they are.")
+    ] = False,
     per_forecasts: Annotated[
         int | None, typer.Option(min=1, help="Times are per so many forecasts; default: 100 where counts are known.")
     ] = None,

@@ -50,11 +50,11 @@ class BoardInputs:
         return frozenset(s.piece.pair for s in self.standings if s.submission_id in numbers)
 
     def of_entrants(self, names: Sequence[str]) -> LeftOut:
-        """Return what some entrants stand on."""
+        """Return the current evidence of some entrants."""
         return frozenset(s.piece.pair for s in self.standings if s.entrant in names)
 
     def newest_first(self) -> list[int]:
-        """Return the submissions that stand on the boards."""
+        """Return the current submissions."""
         return sorted({s.submission_id for s in self.standings}, reverse=True)
 
 

@@ -46,7 +46,7 @@ def load_state(session: Session, snapshot: Snapshot) -> PublishedState:
 def list_changes(before: PublishedState | None, after: PublishedState) -> list[dict[str, Any]]:
     """Say what differs: the manifest, who entered, was superseded or withdrawn, and which ranks moved.
 
-    Who stands on something new beside all that stood before is extended.
+    Who has new evidence beside all that was current before is extended.
     """
     old = before or PublishedState(after.manifest_digest, after.manifest_version, {}, {})
     return [*_manifest_change(old, after), *_standing_changes(old, after), *_rank_moves(old, after)]

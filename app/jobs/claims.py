@@ -26,7 +26,7 @@ Claim = Mapping[str, Cell]
 Row = tuple[Cell, ...]
 Key = tuple[Cell, ...]
 Pair = tuple[Sequence[Standing], Sequence[Standing]]
-"""What each of two entrants stands on, the oldest first."""
+"""The current evidence of each of two entrants, the oldest first."""
 CONTRAST = ("claim", "source", "first", "second", "metric", "threshold", "direction")
 PAIR = (*CONTRAST, "submission", "second_submission")
 WITHIN = (*CONTRAST, "submission")
@@ -155,7 +155,7 @@ def _claims_since(session: Session, inputs: Inputs, standing: Set[int]) -> dict[
 
 
 def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> dict[Contrast, str]:
-    """Return every contrast that a submission was to decide, with where the best of these submissions stands."""
+    """Return every contrast that a submission was to decide, with the status of the best of these submissions."""
     cited: dict[str | None, list[str]] = {}
     for one in decided:
         cited.setdefault(one.prereg_sha256, []).append(one.status)
@@ -168,7 +168,7 @@ def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> 
 
 
 def _pairs(inputs: Inputs, contrasts: Sequence[Contrast]) -> dict[Contrast, Pair]:
-    """Return the contrasts between two entrants that stand on the boards, with the evidence of both."""
+    """Return the contrasts between two current entrants, with the evidence of both."""
     stood = inputs.by_entrant()
     return {
         c: (stood[c.first], stood[c.second]) for c in contrasts if c.second is not None and set(c.sides) <= stood.keys()
@@ -201,7 +201,7 @@ def _newest(pair: Pair) -> tuple[int, int]:
 
 
 def _former(claims: Iterable[Claim], decided: Sequence[Decided]) -> list[Row]:
-    """Return what was decided between evidence of which one side stands no more."""
+    """Return what was decided between evidence of which one side is no longer current."""
     states: dict[tuple[Cell, ...], str] = {}
     for one in decided:
         states |= {(one.submission_id, name): state for name, state in one.states.items()}

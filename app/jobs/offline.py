@@ -35,7 +35,7 @@ class OfflineSubmission:
 
 @dataclass(frozen=True)
 class OfflineBenchmark:
-    """A manifest and the submissions that stand; `tasks` says of an entrant in one which of its tasks count."""
+    """A manifest and the current submissions; `tasks` says of an entrant in one which of its tasks count."""
 
     manifest: Manifest
     submissions: Sequence[OfflineSubmission]
@@ -49,7 +49,7 @@ class OfflineBenchmark:
 
 
 class _Rows:
-    """The blocks of every entrant, under numbers that stand for the names as those of a database do."""
+    """The blocks of every entrant, under numbers in place of the names, as in a database."""
 
     def __init__(self, benchmark: OfflineBenchmark) -> None:
         self._benchmark = benchmark

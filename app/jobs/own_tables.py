@@ -24,7 +24,7 @@ from app.values.scores import ScoreTable
 from app.values.table import Table
 
 Pieces = Mapping[str, Sequence[Piece]]
-"""What each entrant of a submission stands on."""
+"""The evidence of each entrant of a submission."""
 
 
 @dataclass(frozen=True)

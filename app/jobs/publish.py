@@ -61,7 +61,7 @@ def _note_failure(sessions: SessionFactory, benchmark_id: int, error: Exception)
 
 
 def _standing(sessions: SessionFactory, benchmark_id: int) -> list[int]:
-    """Return the submissions that stand on the benchmark's boards, the newest first."""
+    """Return the current submissions of the benchmark's boards, the newest first."""
     with sessions() as session:
         inputs = read_inputs(session, benchmark_id)
     return sorted({s.submission_id for s in inputs.standings}, reverse=True)

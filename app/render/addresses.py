@@ -20,7 +20,7 @@ _ESCAPE = re.compile(r"~(7E|25|2E|2F)")
 
 
 def path_of_name(name: str) -> str:
-    """Return a name as it stands in an address, percent-encoded.
+    """Return a name as it is in an address, percent-encoded.
 
     >>> path_of_name("voyage-3.5 (output_dtype=int8)"), path_of_name("../a/b.csv")
     ('voyage-3.5%20(output_dtype=int8)', '~2E~2E/a/b~2Ecsv')
@@ -31,7 +31,7 @@ def path_of_name(name: str) -> str:
 
 
 def name_in_path(tail: str) -> str:
-    """Return the name that stands in an address whose percent signs are decoded already.
+    """Return the name in an address whose percent signs are decoded already.
 
     >>> name_in_path("~2E~2E/a/b~2Ecsv")
     '../a/b.csv'

@@ -1,4 +1,4 @@
-"""Two entrants of a board against each other: which rows tell of them, and the sentence one may write.
+"""Two entrants of a board against each other: which rows are about them, and the sentence one may write.
 
 Called by `app.web.against` with a snapshot's tables; pure.
 """
@@ -121,10 +121,10 @@ def _not_separated(pair: Pair, measured: Measured, effect: str) -> str:
         why = f" ({plain_words(str(reason))})" if reason else ""
         return (
             f"{pair.a} against {pair.b} on {measured.title}: {name} {number}, without an interval{why}, "
-            "so nothing can be said of other data."
+            "so nothing can be concluded about other data."
         )
-    told = f"{name} {number} {_interval(pair, row, effect)}"
-    return f"The data do not separate {pair.a} from {pair.b} on {measured.title}: {told}."
+    measured_text = f"{name} {number} {_interval(pair, row, effect)}"
+    return f"The data do not separate {pair.a} from {pair.b} on {measured.title}: {measured_text}."
 
 
 def _favours_first(pair: Pair, measured: Measured, effect: str) -> bool:

@@ -9,7 +9,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Field:
-    """One parameter of an operation, or one field of its body: its name, where it stands, what it holds."""
+    """One parameter of an operation, or one field of its body: its name, its place, what it holds."""
 
     name: str
     place: str

@@ -16,7 +16,7 @@ REFERENCES = {"win_rate": 0.5, "skill_score": 0.0}
 
 @dataclass(frozen=True)
 class Axis:
-    """What stands in the head of a column of whiskers: (position, text) of its ticks, and what to compare with.
+    """What is in the head of a column of whiskers: (position, text) of its ticks, and what to compare with.
 
     `reference` is the position of the value that means no difference, `leader` the ends of the first-ranked
     row's interval.
@@ -84,7 +84,7 @@ class ShownColumn:
 
 
 def shown_columns(table: Table, *, detail: bool, told: Collection[str] = ()) -> list[ShownColumn]:
-    """Return the columns that HTML shows; interval ends stand inside the column of their point.
+    """Return the columns that HTML shows; interval ends are inside the column of their point.
 
     What decides the ranks comes first, and scores before counts, so that a narrow screen shows first what a board is
     about. `told` are columns that something else on the page says.
@@ -105,7 +105,7 @@ def _empty(table: Table) -> Iterator[str]:
 
 
 def _place(table: Table, column: Column) -> int:
-    """Return where a column stands; those of the same place keep their order."""
+    """Return the place of a column; those of the same place keep their order."""
     names = ("rank", "entrant", table.meta["rank_by"], "p_best", "covered") if "rank_by" in table.meta else ()
     if column.name in names:
         return names.index(column.name)

@@ -1,7 +1,7 @@
 """What a table asks to be drawn: one plot or several, each once for every task, class or entrant it is split by.
 
 Called by the pages of tables. `meta["plot"]` is a mapping or a list of them; `facet` names the columns whose
-combinations have a plot each, `facet_words` what stands before the values of such a column, and `by` the column whose
+combinations have a plot each, `facet_words` the words before the values of such a column, and `by` the column whose
 values are the series within a plot.
 """
 

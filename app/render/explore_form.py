@@ -1,6 +1,6 @@
 """The form by which a reader filters a board and has it computed anew, without scripts. Made by `app.web.explore`.
 
-What it cannot offer, because there is too much to choose among, stands in an address all the same.
+What it cannot offer, because there is too much to choose among, can be put into an address all the same.
 """
 
 from collections.abc import Collection, Sequence

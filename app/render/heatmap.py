@@ -21,7 +21,7 @@ MAX_LETTERS = 16
 class HeatCell:
     """One cell of a heatmap: its text and a shade from 0 to 8; `note` is read out in full.
 
-    `address` is where its rows stand, relative to the table's own; None where they stand nowhere else.
+    `address` is where its rows are, relative to the table's own; None where they are nowhere else.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Heatmap:
 
     @property
     def is_named(self) -> bool:
-        """Say whether the columns' names fit over them; otherwise numbers stand for them."""
+        """Say whether the columns' names fit over them; otherwise numbers are used for them."""
         return len(self.columns) <= MAX_NAMED and all(len(name) <= MAX_LETTERS for name in self.columns)
 
     @property

@@ -1,6 +1,6 @@
 """The pairwise table as a square: rows beat columns. Called by the page of a pairwise table.
 
-The square shows one number per pair; intervals and the other numbers stand in the long table under it.
+The square shows one number per pair; intervals and the other numbers are in the long table under it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -93,10 +93,10 @@ def _cell(pair: Mapping[str, Cell] | None, a: str, b: str, value: str) -> Matrix
 
 
 def _percent(share: float) -> str:
-    """Return a probability in hundredths; what is beyond the first and the last is said to be so."""
+    """Return a probability in hundredths; what is beyond the first and the last is marked so."""
     return "<1" if share < ONE_PERCENT else ">99" if share > 1.0 - ONE_PERCENT else format_number(100 * share, 0)
 
 
 def entrant_numbers(entrants: Sequence[str]) -> list[tuple[int, str]]:
-    """Return the entrants with the numbers that stand for them in the head of the square."""
+    """Return the entrants with the numbers used for them in the head of the square."""
     return list(enumerate(entrants, start=1))

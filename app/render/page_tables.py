@@ -87,7 +87,7 @@ def changes_table(slug: str, listed: Sequence[Mapping[str, Any]], between: Mappi
 
     `was` is the submission before, or of a changed manifest the version before.
     """
-    told = ("kind", "entrant", "board", "submission", "version", "was", "from", "to")
+    shown_keys = ("kind", "entrant", "board", "submission", "version", "was", "from", "to")
     columns = (
         Column("snapshot", "Snapshot", "integer"),
         Column("published_at", "Published", "time"),
@@ -103,7 +103,7 @@ def changes_table(slug: str, listed: Sequence[Mapping[str, Any]], between: Mappi
     if between is not None:
         listed = [{**each, "changes": between["changes"]} for each in listed if each["number"] == between["to"]]
     rows = tuple(
-        (snapshot["number"], snapshot["published_at"], *(change.get(name) for name in told))
+        (snapshot["number"], snapshot["published_at"], *(change.get(name) for name in shown_keys))
         for snapshot in listed
         for change in snapshot["changes"]
     )

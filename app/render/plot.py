@@ -71,7 +71,7 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
     across = [point.across for point in points]
     if not up:
         return None
-    # Bars stand on both sides of their positions.
+    # Bars are on both sides of their positions.
     half = _step(across) / 2 if kind == "bars" else 0.0
     x = Axis(
         _scale([min(across) - half, max(across) + half], declared.get("x_range")),

@@ -39,7 +39,7 @@ class Count:
 def tally(table: Table) -> list[Count]:
     """Return the totals over a board's rows of what was attempted, included, absent, failed, imputed and leaked.
 
-    Nothing absent is worth saying; of what else may go wrong only what did is said.
+    Nothing absent is worth saying; of what else may go wrong only what did is shown.
     """
     names = table.column_names()
     counts = [Count(_total(table, name), word, anchor) for name, word, anchor in COUNTS if name in names]
@@ -77,7 +77,7 @@ def _named(names: Sequence[str]) -> str:
 def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:
     """Return the rows before which a group ends: all above are separable from all below.
 
-    Empty unless the rows stand in the order of their ranks: between rows sorted otherwise a line means nothing.
+    Empty unless the rows are in the order of their ranks: between rows sorted otherwise a line means nothing.
     """
     if not {"rank", "group"} <= set(table.column_names()):
         return frozenset()
@@ -92,7 +92,7 @@ def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class Apart:
-    """The heading over the rows without a rank: before which row it stands, its words, and the columns it replaces."""
+    """The heading over the rows without a rank: before which row it is, its words, and the columns it replaces."""
 
     start: int
     words: str
@@ -110,9 +110,9 @@ def first_unranked(table: Table, rows: Sequence[Sequence[Cell]]) -> int | None:
 
 
 def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> Apart | None:
-    """Return the heading over a board's rows without a rank; None where they do not stand together at its end.
+    """Return the heading over a board's rows without a rank; None where they are not together at its end.
 
-    Where one word says of all of them why, it stands in the heading instead of in a column.
+    Where one word says of all of them why, it is in the heading instead of in a column.
     """
     start, names = first_unranked(table, rows), table.column_names()
     if start is None or "entrant" not in names:

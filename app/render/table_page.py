@@ -31,7 +31,7 @@ MAX_PAIRS = 1000
 
 @dataclass(frozen=True)
 class TableView:
-    """A table at its address, with what stands around it: leaderboard, pairwise, tasks, one task, one entrant.
+    """A table at its address, with what is shown around it: leaderboard, pairwise, tasks, one task, one entrant.
 
     `version` is the manifest's. `trail` are the breadcrumbs and `links` the related addresses, both as (text, address).
     `row_links` makes the address of a cell from its text, by column name. `facts` is what each page of the benchmark

@@ -13,7 +13,7 @@ from app.values.table import Cell, Column
 
 MINUS, DASH = "−", "–"
 DIGITS = 3
-# Of these no one is zero: what would be shown as zero is said to be below the last digit.
+# Of these no one is zero: what would be shown as zero is given as below the last digit.
 P_VALUES = ("p_value", "p_holm")
 # Of these no one is certain: they are shares of resamples, and those are some of many.
 PROBABILITIES = ("p_best", "p_a_beats_b")
@@ -41,7 +41,7 @@ def format_cell(column: Column, cell: Cell) -> str:
 
 
 def format_probability(share: float, digits: int) -> str:
-    """Return a probability that was estimated from resamples: near 0 and 1 it is said to be beyond the last digit."""
+    """Return a probability that was estimated from resamples: near 0 and 1 it is given as beyond the last digit."""
     least = 10.0**-digits
     if share < least:
         return f"< {format_number(least, digits)}"

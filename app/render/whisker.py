@@ -53,7 +53,7 @@ def column_scale(marks: Sequence[Mark]) -> Scale | None:
     """Return the scale of a column's (point, low, high), or None when there is none.
 
     Points far from the others (Tukey's fences) do not stretch the scale: they would press all the others
-    together. They are drawn as arrows at its end, and their numbers stand beside them.
+    together. They are drawn as arrows at its end, and their numbers are beside them.
     """
     if not marks:
         return None

@@ -21,7 +21,7 @@ STRATUM = "stratum_json"
 def by_entrant(stood: Iterable[Stood], tasks: Mapping[int, str], columns: Sequence[str]) -> ScoreTable:
     """Return rows in the order of entrant, task, submission and position, with the wanted value columns.
 
-    Values of a submission that lacks a column are null there. Words stand in the order of the alphabet.
+    Values of a submission that lacks a column are null there. Words are in alphabetical order.
     """
     ordered = sorted((s for s in stood if len(s.block)), key=lambda s: (s.entrant, s.submission))
     blocks = [s.block for s in ordered]
@@ -46,7 +46,7 @@ def by_entrant(stood: Iterable[Stood], tasks: Mapping[int, str], columns: Sequen
 def by_upload(stood: Iterable[Stood], tasks: Mapping[int, str], strata: Mapping[int, Any]) -> ScoreTable:
     """Return rows in the order of submission and upload, with the stratum of each task and what was recorded.
 
-    Words stand in the order in which they first occur.
+    Words are in the order in which they first occur.
     """
     ordered = sorted((s for s in stood if len(s.block)), key=lambda s: s.submission)
     blocks = [s.block for s in ordered]
@@ -77,7 +77,7 @@ def by_upload(stood: Iterable[Stood], tasks: Mapping[int, str], strata: Mapping[
 
 
 def _order(key: IntArray) -> IntArray | None:
-    """Return the rows in the order of their keys, equal ones as they stand; None where they stand so already."""
+    """Return the rows in the order of their keys, equal ones as they came; None where they are so already."""
     return None if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
 
 
@@ -108,7 +108,7 @@ def _seeds(blocks: Sequence[RowBlock], order: IntArray | None) -> IntArray | Non
 
 
 def _repeated(words: Sequence[str], blocks: Sequence[RowBlock]) -> Coded:
-    """Return one word for all rows of a block; words stand in the order of the alphabet."""
+    """Return one word for all rows of a block; words are in alphabetical order."""
     return _coded([Coded((w,), np.broadcast_to(0, len(b))) for w, b in zip(words, blocks, strict=True)], blocks)
 
 

@@ -170,8 +170,8 @@ def _mark(session: Session, benchmark_id: int, *counters: InstrumentedAttribute[
         .returning(Benchmark.slug, Benchmark.change_version, Benchmark.boards_version)
     ).one_or_none()
     if counted is not None:
-        told = " ".join(map(str, counted))
-        session.execute(text("SELECT pg_notify(:channel, :told)"), {"channel": CHANGED_CHANNEL, "told": told})
+        message = " ".join(map(str, counted))
+        session.execute(text("SELECT pg_notify(:channel, :counted)"), {"channel": CHANGED_CHANNEL, "counted": message})
 
 
 def note_publish_failure(session: Session, benchmark_id: int, cause: str) -> int:

@@ -20,7 +20,7 @@ CURRENT, GONE = STATUSES[0], STATUSES[-1]
 
 @dataclass(frozen=True)
 class Decided:
-    """A submission that was admitted: the claims that it decided alone, and how each of its entrants stands."""
+    """A submission that was admitted: the claims that it decided alone, and the status of each of its entrants."""
 
     submission_id: int
     prereg_sha256: str | None
@@ -29,11 +29,11 @@ class Decided:
 
     @property
     def status(self) -> str:
-        """Where the submission stands: it is current while any of its entrants stands on it."""
+        """The status of the submission: it is current while it is the evidence of any of its entrants."""
         return best(self.states.values())
 
     def status_of(self, claim: Mapping[str, Cell]) -> str:
-        """Where a claim of it stands: no better than any of the entrants that the claim is about."""
+        """The status of a claim of it: no better than any of the entrants that the claim is about."""
         named = [str(claim[column]) for column in ("entrant", "first", "second")]
         return worst([self.states[name] for name in named if name in self.states] or [self.status])
 
@@ -49,7 +49,7 @@ def worst(states: Iterable[str]) -> str:
 
 
 def list_decided(session: Session, benchmark_id: int, left_out: Set[int] = frozenset()) -> list[Decided]:
-    """Return every submission that was admitted to a benchmark, also those that stand no more, the oldest first.
+    """Return every submission that was admitted to a benchmark, also former ones, the oldest first.
 
     Those that were set aside, or are to be left out, are not among them.
     """

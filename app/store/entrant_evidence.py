@@ -1,4 +1,4 @@
-"""Everything that one entrant stands on, read from Postgres. Called by `app.jobs.measuring`."""
+"""All current evidence of one entrant, read from Postgres. Called by `app.jobs.measuring`."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from app.store.rows import read_scores
 
 
 def read_entrant(session: Session, declared: Declared, pairs: Sequence[Pair], entrant: str) -> EntrantEvidence:
-    """Return the rows that one entrant stands on; of predictions, these and what they are held against."""
+    """Return the current rows of one entrant; of predictions, these and the labels they are scored against."""
     scores = read_scores(session, pairs, list(declared.manifest.metrics))
     if kind_of(declared.manifest).rows.form != "packed":
         return EntrantEvidence(entrant, scores)

@@ -25,7 +25,7 @@ from app.store.predictions import pack_items, unpack_items
 
 @dataclass(frozen=True)
 class ItemsPut:
-    """What is said of the items of one task; an empty name stands for every task."""
+    """What is known of the items of one task; an empty name means every task."""
 
     task: str
     n_items: int
@@ -66,7 +66,7 @@ def _is_in_use(session: Session, version_id: int) -> bool:
 
 
 def describe_items(session: Session, declared: Declared) -> list[ItemsPut]:
-    """Return what is said of the items that hold for a version of the manifest, by task."""
+    """Return what is known of the items that hold for a version of the manifest, by task."""
     version = _version_with_items(session, declared.benchmark.id, declared.version.id)
     query = select(ItemSet.task, ItemSet.n_items, ItemSet.sha256, ItemSet.put_at)
     rows = session.execute(query.where(ItemSet.manifest_version_id == version).order_by(ItemSet.task))
@@ -107,7 +107,7 @@ def with_grids(
 ) -> Manifest:
     """Return the manifest with its items, and of each entrant what it registered and what was asked of it.
 
-    `stood` are the submissions on which entrants stand, `owners` whom they belong to, for boards.
+    `stood` are the submissions that are the evidence of entrants, `owners` whom they belong to, for boards.
     """
     known = _submissions(session, {number for numbers in stood.values() for number in numbers})
     of = {name: [known[number] for number in numbers] for name, numbers in stood.items()}

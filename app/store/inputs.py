@@ -22,7 +22,7 @@ from app.store.numbers import one_of
 
 @dataclass(frozen=True)
 class Standing:
-    """An entrant and a submission it stands on in a snapshot, for all of its tasks or for these."""
+    """An entrant and a submission that is its evidence in a snapshot, for all of its tasks or for these."""
 
     entrant_id: int
     entrant: str
@@ -53,7 +53,7 @@ class Withdrawal:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything a snapshot is computed from, read at one instant; `known` is what stands on the rows beside ranks."""
+    """Everything a snapshot is computed from, read at one instant; `known` is what rows show beside ranks."""
 
     data_version: int
     declared: Declared
@@ -64,7 +64,7 @@ class Inputs:
     known: Mapping[str, Provenance] = field(default_factory=dict)
 
     def by_entrant(self) -> dict[str, list[Standing]]:
-        """Return what each entrant stands on, the oldest first."""
+        """Return the current evidence of each entrant, the oldest first."""
         stood: dict[str, list[Standing]] = {}
         for standing in self.standings:
             stood.setdefault(standing.entrant, []).append(standing)
@@ -103,14 +103,14 @@ def read_inputs(session: Session, benchmark_id: int) -> Inputs:
 
 
 def _superseded(session: Session, benchmark_id: int) -> tuple[int, ...]:
-    """Return the submissions of which an entrant stands on newer evidence: their claims stay listed."""
+    """Return the submissions of which an entrant has newer evidence: their claims stay listed."""
     query = select(Entry.submission_id).join(Submission, Submission.id == Entry.submission_id)
     query = query.where(Submission.benchmark_id == benchmark_id, Entry.state == "superseded")
     return tuple(session.scalars(query.distinct().order_by(Entry.submission_id)).all())
 
 
 def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:
-    """Return what each entrant stands on, by name, the oldest first."""
+    """Return the current evidence of each entrant, by name, the oldest first."""
     query = (
         select(Entrant.id, Entrant.name, Entry.submission_id, Submission.digest, Entry.task_ids)
         .join(Entry, Entry.entrant_id == Entrant.id)
@@ -144,7 +144,7 @@ def _withdrawals(session: Session, benchmark_id: int) -> tuple[Withdrawal, ...]:
 
 
 def described_facts(session: Session, inputs: Inputs) -> dict[str, dict[str, Any]]:
-    """Return what the submissions that stand say of their entrants; nothing of those that say nothing."""
+    """Return what the current submissions say of their entrants; nothing of those that say nothing."""
     stood_on = {s.entrant: s.submission_id for s in inputs.standings}
     described = Submission.facts["described"]
     query = select(Submission.id, described).where(one_of(Submission.id, stood_on.values()), described != {})

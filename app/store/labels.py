@@ -32,7 +32,7 @@ from app.values.predictions import Labels
 
 @dataclass(frozen=True)
 class LabelsPut:
-    """What may be said of the labels of one task, and only to a steward."""
+    """What may be shown of the labels of one task, and only to a steward."""
 
     task: str
     n_items: int
@@ -64,7 +64,7 @@ def put_labels(session: Session, declared: Declared, labels: Sequence[Labels], s
         return False
     if known:
         slug = declared.manifest.slug
-        raise Conflict(f"{slug} has labels already, of other bytes; what stands on its boards was held against them.")
+        raise Conflict(f"{slug} has labels already, of other bytes; its boards are scored against them.")
     for each in labels:
         session.execute(insert(LabelSet).values(_packed(each, declared.benchmark.id, sha256, token_id)))
     return True
@@ -85,14 +85,14 @@ def _packed(labels: Labels, benchmark_id: int, sha256: str, token_id: int) -> di
 
 
 def describe_labels(session: Session, benchmark_id: int) -> list[LabelsPut]:
-    """Return what may be said of the labels of each task, by name."""
+    """Return what may be shown of the labels of each task, by name."""
     query = select(LabelSet.task, LabelSet.n_items, LabelSet.sha256, LabelSet.put_at)
     rows = session.execute(query.where(LabelSet.benchmark_id == benchmark_id).order_by(LabelSet.task))
     return [LabelsPut(*row) for row in rows]
 
 
 def labels_to_match(session: Session, declared: Declared) -> dict[str, Labels]:
-    """Return the labels that an upload is held against; none where the benchmark has none of its own.
+    """Return the labels that an upload is scored against; none where the benchmark has none of its own.
 
     Raises Conflict when the steward has not put them yet.
     """

@@ -3,7 +3,7 @@
 from sqlalchemy import ARRAY, Text, bindparam, text
 from sqlalchemy.orm import Session
 
-# Rows of an array come as they stand in it, so that everyone takes the turns in the same order.
+# Rows of an array come in its order, so that everyone takes the turns in the same order.
 TAKE = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('plumbline ' || name, 0)) FROM unnest(:names) AS name"
 ).bindparams(bindparam("names", type_=ARRAY(Text)))

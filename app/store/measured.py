@@ -27,7 +27,7 @@ Place = tuple[Pair, str]
 
 @dataclass(frozen=True)
 class Piece:
-    """A submission that an entrant stands on, and for which of its tasks; null: for all of them."""
+    """A submission that is an entrant's evidence, and for which of its tasks; null: for all of them."""
 
     pair: Pair
     task_ids: tuple[int, ...] | None = None
@@ -40,7 +40,7 @@ class Piece:
 
 
 def place_of(pieces: Sequence[Piece], key: str) -> Place:
-    """Return where the measurement of an entrant is kept that stands on the pieces."""
+    """Return where the measurement of an entrant from these pieces is kept."""
     if all(piece.task_ids is None for piece in pieces):
         return pieces[-1].pair, key
     made_of = [[piece.pair[0], list(piece.task_ids or ())] for piece in pieces]

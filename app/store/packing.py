@@ -1,4 +1,4 @@
-"""Arrays and what is said of them as one string of bytes: a JSON header, then each array as it lies in memory.
+"""Arrays with their description as one string of bytes: a JSON header, then each array as it lies in memory.
 
 Called by `app.store.row_blocks` and `app.store.measured`. Reading costs no copy, and nothing here is code.
 """

@@ -71,7 +71,7 @@ def register_prereg(session: Session, yaml: bytes, parsed: ParsedPrereg, token_i
 def bind_prereg(session: Session, prereg: Prereg, benchmark: str, token_id: int) -> bool:
     """Register a preregistration for a benchmark from now on, and say whether that is new.
 
-    Raises Forbidden for somebody else's: it would stand in the registrant's count.
+    Raises Forbidden for somebody else's: it would be in the registrant's count.
     """
     if benchmark in [binding.benchmark for binding in list_bindings(session, prereg.sha256)]:
         return False

@@ -1,6 +1,6 @@
 """How often the owner of each entrant tried: registrations, entrants and submissions, counted at one instant.
 
-Called by `app.jobs.publish`: it stands on the row of each board, so that the best of many is read as what it is.
+Called by `app.jobs.publish`: it is shown on the row of each board, so that the best of many is read as what it is.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ ALL_TASKS: tuple[int | None, ...] = (None,)
 
 
 def read_provenance(session: Session, inputs: Inputs) -> dict[str, Provenance]:
-    """Return what is known of each entrant that stands on the boards, by its name."""
+    """Return what is known of each current entrant, by its name."""
     benchmark = inputs.declared.benchmark
     flags = _flags(session, benchmark.id)
     attempts, of_prereg = _attempts(session, benchmark.id), _of_prereg(session, benchmark.id)

@@ -1,4 +1,4 @@
-"""The denominator of a benchmark: every registration with what became of it, also of those that nobody reported.
+"""The denominator of a benchmark: every registration with its outcome, also of those that nobody reported.
 
 Called by `app.web.registrations`. No statistics, only what was registered and what came of it.
 """
@@ -63,7 +63,7 @@ class Registered:
     reserved: Sequence[EntrantReservation] = ()
 
     def outcome(self, now: datetime) -> str:
-        """Return what became of it: a report counts however it ended later, silence counts as silence.
+        """Return its outcome: a report counts however it ended later, silence counts as silence.
 
         What others submit under it is no report by its registrant. Overdue becomes never reported when twice the time
         has passed.

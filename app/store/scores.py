@@ -37,7 +37,7 @@ VALUES_AT = [name for name, _ in COPY_COLUMNS].index("values")
 
 @dataclass(frozen=True)
 class RowKeys:
-    """The numbers that stand for names in score rows."""
+    """The numbers in place of names in score rows."""
 
     submission_id: int
     entrants: Mapping[str, int]

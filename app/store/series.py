@@ -49,7 +49,7 @@ def keep_strata(session: Session, scores: ScoreTable, tasks: dict[str, int]) -> 
 
 
 def standing_records(session: Session, benchmark_id: int, besides: Collection[str]) -> list[StandingRecord]:
-    """Return the records of every entrant but those named, which stand on the boards or wait to.
+    """Return the records of every entrant but those named, which are on the boards or wait to be.
 
     Submissions to one benchmark take turns from here to the end of their transactions: of two that hold a record in
     different strata the second sees the first.

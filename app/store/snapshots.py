@@ -59,7 +59,7 @@ def table_names(session: Session, snapshot_id: int) -> Sequence[str]:
 
 
 def load_standings(session: Session, snapshot_id: int) -> dict[str, list[int]]:
-    """Return which submissions each entrant stood on in a snapshot, the oldest first."""
+    """Return which submissions were each entrant's evidence in a snapshot, the oldest first."""
     query = (
         select(Entrant.name, SnapshotEntry.submission_id)
         .join(Entrant, Entrant.id == SnapshotEntry.entrant_id)
@@ -80,7 +80,7 @@ def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Stood:
-    """What an entrant stood on in a snapshot, and for which of its tasks; None: for all of them."""
+    """The evidence of an entrant in a snapshot, and for which of its tasks; None: for all of them."""
 
     entrant: str
     piece: Piece

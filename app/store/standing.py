@@ -1,7 +1,7 @@
-"""Where evidence stands: what a submission supersedes, and what a withdrawal takes off the boards.
+"""Which evidence is current: what a submission supersedes, and what a withdrawal takes off the boards.
 
-Called by `app.jobs.evaluate` and `app.web.submission_views`. Evidence supersedes what an entrant stood on before: all
-of it, or, where a board is composed of tasks that are each a run of their own, the tasks that it has.
+Called by `app.jobs.evaluate` and `app.web.submission_views`. Evidence supersedes what was current of an entrant
+before: all of it, or, where a board is composed of tasks that are each a run of their own, the tasks that it has.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,7 +16,7 @@ from app.store.submissions import entrant_ids, list_events, lock_rows, set_statu
 
 
 def stand_on_boards(session: Session, numbers: Collection[int]) -> None:
-    """Make locked submissions the evidence of their entrants, superseding what stood before.
+    """Make locked submissions the evidence of their entrants, superseding what was current before.
 
     No entrant is in two of them. An entrant that has newer evidence already keeps it: the later upload wins, whichever
     was evaluated first.
@@ -45,7 +45,7 @@ def withdraw(session: Session, submission: Submission, reason: str) -> None:
     """Take a locked submission off the boards; its rows, and the reason, stay public.
 
     What it had superseded does not come back: otherwise one could submit often and keep the best. One that never
-    stood on a board leaves nothing behind there, not even its names.
+    was on a board leaves nothing behind there, not even its names.
     Raises Conflict when it was withdrawn already.
     """
     entries = _entries(session, [submission.id])
@@ -61,8 +61,8 @@ def withdraw(session: Session, submission: Submission, reason: str) -> None:
 def set_aside(session: Session, submission: Submission, reason: str) -> None:
     """Take a locked submission off the boards that cannot be published with it; the fault may be the server's.
 
-    What its entrants stood on before stands again, so that nobody loses a place by it, and the same bytes may come
-    again. Tasks that were taken over one by one do not come back.
+    What was current of its entrants before is current again, so that nobody loses a place by it, and the same bytes
+    may come again. Tasks that were taken over one by one do not come back.
     """
     returning: set[int] = set()
     for entry in _entries(session, [submission.id]):
@@ -73,7 +73,7 @@ def set_aside(session: Session, submission: Submission, reason: str) -> None:
     for number in sorted(returning):
         (older,) = lock_rows(session, [number])
         if older.status == "superseded":
-            set_status(session, older, "evaluated", f"Stands again: submission {submission.id} was set aside.")
+            set_status(session, older, "evaluated", f"Current again: submission {submission.id} was set aside.")
 
 
 def _bring_back(session: Session, entry: Entry) -> set[int]:
@@ -136,7 +136,7 @@ def _stood(entry: type[Entry]) -> ColumnElement[bool]:
 
 
 def _stood_beside(session: Session, numbers: Collection[int]) -> dict[int, list[Entry]]:
-    """Return the other evidence that the entrants of submissions ever stood on, by entrant, the oldest first."""
+    """Return the other evidence that the entrants of submissions ever had, by entrant, the oldest first."""
     own = select(Entry.entrant_id).where(one_of(Entry.submission_id, numbers))
     query = (
         select(Entry)
@@ -184,7 +184,7 @@ def _superseded_by(session: Session, submission_id: int) -> Sequence[Entry]:
 
 
 def _close_superseded(session: Session, numbers: Collection[int]) -> None:
-    """Mark as superseded every one of the submissions that no entrant stands on any more."""
+    """Mark as superseded every one of the submissions that are no entrant's evidence any more."""
     if not numbers:
         return
     held: dict[int, list[Entry]] = {}

@@ -125,12 +125,12 @@ def list_files(session: Session, submission_id: int) -> Sequence[SubmissionFile]
 
 
 def list_entries(session: Session, submission_id: int) -> list[tuple[Entrant, Entry]]:
-    """Return the entrants of a submission and how each of them stands, by name."""
+    """Return the entrants of a submission and the status of each, by name."""
     return list_entries_of(session, [submission_id])
 
 
 def list_entries_of(session: Session, numbers: Collection[int]) -> list[tuple[Entrant, Entry]]:
-    """Return the entrants of some submissions and how each of them stands, by submission and name."""
+    """Return the entrants of some submissions and the status of each, by submission and name."""
     query = (
         select(Entrant, Entry)
         .join(Entry, Entry.entrant_id == Entrant.id)

@@ -24,7 +24,7 @@ def split_format(tail: str) -> tuple[str, str]:
 
 
 def split_name(tail: str) -> tuple[str, str]:
-    """Split the end of an address into the name that stands in it, whatever the name, and the format."""
+    """Split the end of an address into the name in it, whatever the name, and the format."""
     stem, fmt = split_format(tail)
     return name_in_path(stem), fmt
 

@@ -22,7 +22,7 @@ from app.web.problems import table_routes
 from app.web.state import Caller, SessionDep, Steward
 
 router = APIRouter(route_class=CheckedFirst, tags=["audit"])
-# What is said of people is for who asks, and kept by no cache.
+# What is answered about people is for who asks, and kept by no cache.
 PRIVATE = {"Cache-Control": "no-store"}
 ADDRESS = "/audit"
 

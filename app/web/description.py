@@ -1,7 +1,7 @@
 """The description of the API at /openapi.json: what FastAPI knows of each address, made whole in one place.
 
 What every address can answer (a fault, a database that is away, a missing token) is added here, so that no endpoint
-can forget it; what only some answer stands at the endpoint, by `app.web.problems.described`.
+can forget it; what only some answer is declared at the endpoint, by `app.web.problems.described`.
 """
 
 from collections.abc import Iterator, Mapping

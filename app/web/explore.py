@@ -1,6 +1,6 @@
 """/benchmarks/{slug}/leaderboards/{board}/explore: a board as a reader would have it, filtered or ranked anew.
 
-Everything chosen stands in the address. A filter keeps ranks; a choice has the board computed anew, in the lane that
+Everything chosen is in the address. A filter keeps ranks; a choice has the board computed anew, in the lane that
 `app.web.cache` keeps for it.
 """
 

@@ -15,7 +15,7 @@ LINE_BREAKS = re.compile(r"[\n\r\t]")
 
 
 def refuse_unshown(text: str) -> str:
-    """Return a text whose every character is shown where it stands. Raises ValueError."""
+    """Return a text whose every character is shown in its place. Raises ValueError."""
     if not is_plain_text(text):
         raise ValueError(f"expected {TEXT_RULE}")
     return text

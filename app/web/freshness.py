@@ -117,7 +117,7 @@ Published = Callable[[str, list[str]], None]
 
 
 async def watch(database_url: str, freshness: Freshness, published: Published) -> None:
-    """Tell of every change for as long as the process serves; `published` is called with a slug and its boards."""
+    """Announce every change for as long as the process serves; `published` is called with a slug and its boards."""
     while True:
         try:
             connection = await psycopg.AsyncConnection.connect(database_url, autocommit=True)

@@ -1,4 +1,4 @@
-"""/benchmarks/{slug}/labels: what a benchmark's predictions are held against, put once by its steward.
+"""/benchmarks/{slug}/labels: what a benchmark's predictions are scored against, put once by its steward.
 
 No address of the server gives labels back, not even to a steward, who has the file.
 """

@@ -155,7 +155,7 @@ def _published_claims(session: Session, sha256: str, citing: Sequence[Submission
 
 
 def _beyond_one_submission(table: Table) -> Table:
-    """Return the claims that no submission decided alone: those stand with their submission."""
+    """Return the claims that no submission decided alone: those are shown with their submission."""
     pairs = zip(table.rows, table.records(), strict=True)
     rows = [row for row, claim in pairs if claim["submission"] is None or claim.get("second_submission") is not None]
     return replace(table, rows=tuple(rows))

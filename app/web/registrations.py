@@ -19,7 +19,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
 
 @table_routes(router, "/benchmarks/{slug}/registrations", "Every registration", 404, answer=TableDocument)
 def show_registrations(slug: str, request: Request, session: SessionDep) -> Response:
-    """List every registration of a benchmark with what became of it (.csv, .json)."""
+    """List every registration of a benchmark with its outcome (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
     listed = list_registrations(session, declared)
     table = registrations_table(declared, listed, datetime.now(UTC), count_unbound(session, listed))

@@ -33,7 +33,7 @@ def is_report(pages: Pages, table: Table) -> bool:
 
 
 def report_links(pages: Pages, submission: int, tables: Sequence[Table]) -> list[tuple[str, str]]:
-    """Return a link to the report of each task that a submission's tables tell of."""
+    """Return a link to the report of each task that a submission's tables name."""
     return [(task, _address(submission, task)) for task in _tasks(pages, tables)]
 
 

@@ -1,4 +1,4 @@
-"""/submissions/{id}: where a submission stands, its rows and its own tables; withdrawing it."""
+"""/submissions/{id}: the status of a submission, its rows and its own tables; withdrawing it."""
 
 from typing import Any
 

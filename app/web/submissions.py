@@ -121,14 +121,14 @@ async def submit(
 def _unpack(
     form: SentForm, files: Sequence[UploadFile], folder: Path, settings: Settings
 ) -> tuple[Fields, list[Upload]]:
-    said = _parse(Metadata, form.metadata or "{}", "metadata")
+    metadata = _parse(Metadata, form.metadata or "{}", "metadata")
     fields = Fields(
         prereg=None if form.prereg is None else _read_prereg(form.prereg, settings),
         prereg_sha256=form.prereg_sha256,
         entrant=form.entrant or None,
-        description=said.model_dump(mode="json", exclude_none=True),
-        started_at=said.started_at,
-        dirty=said.dirty,
+        description=metadata.model_dump(mode="json", exclude_none=True),
+        started_at=metadata.started_at,
+        dirty=metadata.dirty,
         claims=None if form.claims is None else _parse(Claims, form.claims, "claims"),
         idempotency_key=form.idempotency_key or None,
     )

@@ -21,7 +21,7 @@ from app.web.state import Admin, SessionDep, Steward, Submitter
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
-# What is said of tokens is for who asks, and kept by no cache.
+# What is answered about tokens is for who asks, and kept by no cache.
 UNCACHED = {"Cache-Control": "no-store"}
 MAX_BENCHMARKS = 1000
 TokenNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
@@ -37,7 +37,7 @@ class NewToken(Body):
 
 
 class Rotation(Body):
-    """How many hours the former text works beside the new one, so that nothing that uses it stands still."""
+    """How many hours the former text works beside the new one, so that nothing that uses it stops."""
 
     overlap_h: int = Field(24, strict=True, ge=0, le=tokens.LONGEST_OVERLAP_H)
 

@@ -1,4 +1,4 @@
-"""What the pages of published tables share: finding a table in a snapshot, and what stands around it."""
+"""What the pages of published tables share: finding a table in a snapshot, and what is shown around it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -59,7 +59,7 @@ def view_of(session: Session, slug: str, table: Table, snapshot: Snapshot | None
 
 
 def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:
-    """Return the view at its address, with the links that stand beside it and in its rows."""
+    """Return the view at its address, with the links beside it and in its rows."""
     trail = [(view.slug, f"/benchmarks/{view.slug}")]
     return replace(view, address=address, trail=trail, links=links, row_links=row_links)
 

@@ -20,7 +20,7 @@ CLAIMS = (
     ),
     Entry(
         "claim_status",
-        "Where a claim's evidence stands",
+        "Status of a claim's evidence",
         "Current: the evidence that decided it is on the boards. Superseded, withdrawn: it was, and the verdict stays "
         "listed. Submitting again does not remove a verdict.",
     ),

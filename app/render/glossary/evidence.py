@@ -20,7 +20,7 @@ EVIDENCE = (
     Entry(
         "checks",
         "Admission checks",
-        "Each rule of a benchmark is held against each submission, and the outcome is shown with its reason. "
+        "Each rule of a benchmark is applied to each submission, and the outcome is shown with its reason. "
         "Passed: the rule is met. Warned: the rule allows it, but a reader should know. Failed: the submission is not "
         "admitted.",
     ),

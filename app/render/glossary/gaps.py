@@ -13,7 +13,7 @@ GAPS = (
         "ranked ones. Cells that were added to the grid after an entrant was admitted were not asked of it: it has no "
         "rank on the new board until it runs them, and keeps the one that it had on the old board. Where nobody has "
         "declared the grid a board is provisional: N is then what at least half of the submitters have, who lacks some "
-        "of it or has more ranks behind who differs less, and nobody is said to be possibly first.",
+        "of it or has more ranks behind who differs less, and nobody is marked as possibly first.",
     ),
     Entry(
         "rank_if",

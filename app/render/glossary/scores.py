@@ -25,7 +25,7 @@ SCORES = (
         "clipping",
         "Clipping",
         "A ratio of errors below the lower or above the upper limit of the board counts as that limit. "
-        "The limits stand in the manifest and in the JSON of every board.",
+        "The limits are in the manifest and in the JSON of every board.",
         "min(max(ratio, low), high)",
     ),
     Entry(

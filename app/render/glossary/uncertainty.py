@@ -19,7 +19,7 @@ UNCERTAINTY = (
         "tables of docs/statistics.md say so, also with few seeds and with rates near 0 or 1; it has a width wherever "
         "the truth can lie elsewhere, stays within the range of its number, and is the same whatever the unit of the "
         "weights. The compatible interval in the columns beside it is the one that the system publishes whose numbers "
-        "a board gives, to the digit; it often holds less than it says. How it was made stands in a column: "
+        "a board gives, to the digit; it often holds less than it says. A column says how it was made: "
         "wilson_neff, Wilson's with the number of trials that the spread between the units amounts to; gamma and "
         "student_skew, for numbers with one end to their range or none; chi2_neff, for an RMSE; share_band, for an "
         "interquartile mean of tied scores, from the shares above each. With fewer than eight units it is wide: so few "
@@ -71,8 +71,8 @@ UNCERTAINTY = (
         "Difference of the scores of the board, and its p",
         "What a board says of two entrants is one contrast: the difference between their scores, in resamples in which "
         "every task, seed, episode or example that both have weighs the same for both. Its interval and its p, of a "
-        "two-sided test, are of this pair by itself; separable is said where it holds with all pairs of the board "
-        "tested at once.",
+        "two-sided test, are of this pair by itself; separable means that it holds with all pairs of the board tested "
+        "at once.",
         "t = difference / standard error over the resamples; Student's t with the units less one as degrees of freedom",
     ),
     Entry(

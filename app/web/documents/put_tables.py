@@ -22,7 +22,7 @@ class LabelsDocument(Document):
 
 
 class ItemsOfTaskDocument(Document):
-    """How many items one task has in the grid; an empty name stands for every task."""
+    """How many items one task has in the grid; an empty name means every task."""
 
     task: str
     n_items: int

@@ -54,7 +54,7 @@ class WarningDocument(Document):
 
 
 class SubmissionDocument(Document):
-    """A submission: where it stands, its checks, entrants, files and history. `warnings` comes with the 202 alone.
+    """A submission: its status, checks, entrants, files and history. `warnings` comes with the 202 alone.
 
     `flags` are what was noticed of each entrant's evidence, `identity` is what each bundle states of what was run.
     """
