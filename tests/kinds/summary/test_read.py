@@ -84,7 +84,7 @@ def test_an_empty_score_is_null_with_its_reason(tmp_path: Path) -> None:
         "decomposed",
         "a mark alone",
         "a filler",
-    ],  # fmt: skip
+    ],
 )
 def test_names_that_are_not_allowed(tmp_path: Path, name: str) -> None:
     """Names that hide something, have another spelling or never end are refused, and shown harmlessly."""
