@@ -57,7 +57,7 @@ def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
 
 
 def _given(sheet: Sheet, wishes: Wishes) -> Roles:
-    fixed = {name: value for name, value in sheet.roles.items() if name in Roles.__dataclass_fields__}
+    fixed = {name: value for name, value in sheet.roles.items() if name in Roles.__dataclass_fields__ and value}
     wished = {name: value for name, value in vars(wishes.roles).items() if value}
     unknown = [name for role in wished.values() for name in (role if isinstance(role, tuple) else (role,))
                if name not in sheet.columns]  # fmt: skip

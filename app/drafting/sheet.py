@@ -17,8 +17,12 @@ from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
 from app.files.number_cells import read_numbers
 from app.files.tables import open_table
-from app.files.uploads import TABLE_SUFFIXES, Limits, ReceivedFile, Unpacking, Upload
+from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
+from app.harnesses.contract import Harness, HarnessRun, Row
+from app.harnesses.known import split_harnesses
 from app.stats.arrays import FloatArray, IntArray
+
+SUFFIXES = (".csv", ".json", ".jsonl", ".eval")
 
 
 @dataclass(frozen=True)
@@ -99,20 +103,57 @@ class Sheet:
 def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> Sheet:
     """Read tables with one header. Raises EvidenceRejected with every problem, TooLarge beyond a limit."""
     findings = Findings()
-    unpacking = Unpacking(limits, folder, findings, TABLE_SUFFIXES)
+    unpacking = Unpacking(limits, folder, findings, SUFFIXES)
     unpacking.take_all([Upload(path.name, path) for path in paths])
-    sheets = [sheet for file in unpacking.files if (sheet := _read(file, findings, limits)) is not None]
+    harnesses, others = split_harnesses(unpacking.files)
+    if harnesses:
+        sheet = sheet_of_harness(*harnesses[0], findings)
+    else:
+        sheets = [sheet for file in others if (sheet := _read(file, findings, limits)) is not None]
+        findings.raise_if_any([record.name for record in unpacking.records])
+        sheet = _joined(sheets)
     findings.raise_if_any([record.name for record in unpacking.records])
-    return _joined(sheets)
+    return sheet
 
 
-def sheet_of_records(
-    records: Sequence[Mapping[str, Any]], files: Sequence[str], roles: Mapping[str, Any], about: str
-) -> Sheet:
-    """Return the rows that a harness's files hold as a sheet of text."""
+def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: Findings) -> Sheet:
+    """Return what a harness's files hold as a sheet: rows of items where there are some, else of tasks."""
+    run = HarnessRun(files, findings)
+    rows = list(harness.items(run)) if harness.items is not None else []
+    has_items = bool(rows)
+    if not has_items and harness.summary is not None:
+        run = HarnessRun(files, findings)
+        rows = list(harness.summary(run))
+    if not rows:
+        findings.add(Problem(f"the files of {harness.title} hold no rows", file=files[0].name))
+    records = _merged(rows)
     names = list(dict.fromkeys(name for record in records for name in record))
     columns = {name: SheetColumn(name, pa.array([_text(r.get(name)) for r in records], pa.string())) for name in names}
-    return Sheet(columns, len(records), tuple(files), roles, about)
+    scored = dict.fromkeys(name for row in rows for name in row.scores if columns[name].numbers is not None)
+    metrics = tuple(name for name in harness.preset if name in scored) or tuple(scored)
+    directions = {**harness.preset, **_directions(run, metrics)}
+    roles = {"entrant": "entrant", "task": "task", "metrics": metrics, "directions": directions}
+    if has_items:
+        seeds = {row.seed for row in rows}
+        roles |= {"item": ("item",), "seed": "seed" if len(seeds) > 1 else None}
+    return Sheet(columns, len(records), tuple(file.name for file in files), roles, f"Results of {harness.title}.")
+
+
+def _merged(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return a record for each entrant, task, seed and item: several filters of one sample score the same sample."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        kept = {"entrant": row.entrant, "task": row.task, "seed": row.seed, "item": row.item}
+        key = tuple(kept.values())
+        plain = {name: cell for name, cell in kept.items() if name != "item" or cell is not None}
+        found.setdefault(key, plain).update({**row.scores, **({} if row.item is not None else row.beside)})
+    return list(found.values())
+
+
+def _directions(run: HarnessRun, metrics: Sequence[str]) -> dict[str, str]:
+    """Return the direction of each metric of which the run says it, whatever its filter."""
+    plain = {name: name.partition(",")[0] for name in metrics}
+    return {name: run.directions[of] for name, of in plain.items() if of in run.directions}
 
 
 def _text(cell: Any) -> str | None:

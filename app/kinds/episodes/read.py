@@ -15,17 +15,20 @@ from app.files.repeats import problems_of_case
 from app.files.tables import open_table
 from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
+from app.harnesses.contract import Harness, HarnessRun, Row
+from app.harnesses.known import split_harnesses
 from app.kinds.episodes import spike_runs
 from app.kinds.episodes.bundles import DESCRIPTION, facts_of, open_bundle, sources_of, split_bundles
 from app.kinds.episodes.cells import Source
-from app.kinds.episodes.lm_eval import LmEvalRun, is_results, task_of_samples
-from app.kinds.episodes.rows import EpisodeRows
+from app.kinds.episodes.part import EpisodesPart
+from app.kinds.episodes.rows import MAX_SHOWN_COLUMNS, EpisodeRows
 from app.kinds.episodes.safety_tables import is_safety_table, read_safety_table
 from app.kinds.reading import Reading, Request, checked_entrant
+from app.manifest.manifest import part_of
 from app.values.facts import BundleFacts, RunFacts
 from app.values.table import Table
 
-SUFFIXES = (".csv", ".json", ".jsonl", ".txt", ".yaml", ".yml")
+SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".txt", ".yaml", ".yml")
 
 
 def read_episodes(request: Request) -> Reading | None:
@@ -41,11 +44,11 @@ class _Submission:
         self._entrant = checked_entrant(request)
         self._max_rows = request.max_rows
         self._rows = EpisodeRows(request.manifest, request.findings)
+        self._where = part_of(request.manifest, EpisodesPart).where
         self._ranked = {name for board in request.manifest.leaderboards for name in board.required_metrics()}
         self._facts: list[BundleFacts] = []
         self._tables: list[Table] = []
         self._warnings: list[Problem] = []
-        self._lm_eval = LmEvalRun(request.findings, self._warnings)
         self._sources = [metric.source or name for name, metric in request.manifest.metrics.items()]
         self._n_rows: dict[int, int] = {}
 
@@ -53,8 +56,10 @@ class _Submission:
         folders, others = split_bundles(files)
         for folder, members in folders.items():
             self._take_bundle(folder, members)
-        # Results say whose samples they stand beside, so they come first.
-        for file in sorted(others, key=lambda file: not is_results(file)):
+        harnesses, others = split_harnesses(others)
+        for harness, own in harnesses:
+            self._take_harness(harness, own)
+        for file in others:
             self._take_file(file)
         self._check_whole()
         if self._findings.n_problems or not len(self._rows):
@@ -65,17 +70,18 @@ class _Submission:
         return Reading(scores, self._n_rows, tuple(self._warnings), facts, tuple(self._tables))
 
     def _check_whole(self) -> None:
-        self._warnings.extend(self._lm_eval.gaps())
-        stated = self._lm_eval.table()
-        self._tables += [] if stated is None else [stated]
-        if not len(self._rows) and not self._findings.n_problems:
+        if not len(self._rows) and not self._rows.columns and not self._findings.n_problems:
             self._findings.add(Problem("the submission contains no episodes"))
-        for metric in self._rows.unmeasured() if len(self._rows) else ():
+        for metric in self._rows.unmeasured() if self._rows.columns and self._is_whole() else ():
             if metric in self._ranked:
                 what = "no episode has the metric that ranks"
                 self._findings.add(missing_column(metric, sorted(self._rows.columns), None, what=what))
             else:
                 self._warnings.append(Problem("no episode has this metric: it is unknown", column=metric))
+
+    def _is_whole(self) -> bool:
+        """Say whether what was read is all that there is: rows, or nothing but other metrics than the benchmark's."""
+        return bool(len(self._rows)) or not self._findings.n_problems
 
     def _take_bundle(self, folder: str, members: dict[str, ReceivedFile]) -> None:
         bundle = open_bundle(folder, members, self._findings)
@@ -93,10 +99,6 @@ class _Submission:
     def _take_file(self, file: ReceivedFile) -> None:
         if is_safety_table(file):
             self._take_safety([file])
-        elif is_results(file):
-            self._lm_eval.take_results(file)
-        elif (task := task_of_samples(file)) is not None:
-            self._take_samples(file, task)
         elif file.suffix == ".jsonl":
             self._take_lines(self._plain(file), file)
         elif file.suffix == ".json" and is_list(file.path):
@@ -111,19 +113,27 @@ class _Submission:
     def _plain(self, file: ReceivedFile, *, is_text: bool = False) -> Source:
         return Source(file.name, file.position, self._entrant, None, is_text=is_text)
 
-    def _take_samples(self, file: ReceivedFile, task: str) -> None:
-        """Take the samples of lm-eval, a line each; those of a filter that no metric is read from are left out."""
-        problem = problem_of_text(file.path, file.name)
-        if problem is not None:
-            self._findings.add(problem)
+    def _take_harness(self, harness: Harness, files: Sequence[ReceivedFile]) -> None:
+        """Take what a harness wrote of items; a row without a metric of the benchmark is none."""
+        if harness.items is None:
+            message = f"{harness.title} keeps no rows of items: a benchmark of evaluation_summary takes its results"
+            self._findings.add(Problem(message, file=files[0].name))
             return
-        source = Source(file.name, file.position, self._entrant or self._lm_eval.model, task)
-        for record in records_of_lines(file.path):
-            if isinstance(record, BadRecord):
-                self._count(file)
-                self._findings.add(Problem(record.message, file.name, record.row, value=record.value))
-            elif (episode := self._lm_eval.episode(task, record.cells, self._sources)) is not None:
-                self._add(source, file, record.row, episode)
+        run = HarnessRun(files, self._findings)
+        for row in harness.items(run):
+            if not row.scores or any(source in row.scores for source in self._sources):
+                self._add_harness_row(row)
+            else:
+                self._rows.columns.update(list(row.scores)[:MAX_SHOWN_COLUMNS])
+        self._warnings += run.warnings
+        stated = run.table(harness.title)
+        self._tables += [] if stated is None else [stated]
+
+    def _add_harness_row(self, row: Row) -> None:
+        source = Source(row.file.name, row.file.position, self._entrant or row.entrant, row.task)
+        where = self._where
+        names = {where.entrant: row.entrant, where.seed or "seed": row.seed, where.task or "task": row.task}
+        self._add(source, row.file, row.row, {**row.cells(), **names})
 
     def _take_lines(self, source: Source, file: ReceivedFile) -> None:
         problem = problem_of_text(file.path, file.name)

@@ -79,10 +79,15 @@ def columns_of(manifest: Manifest) -> SummaryColumns:
         measured=tuple((name, column) for name, column in measured.items() if column is not None),
         where=tuple(dict.fromkeys(name for task in tasks for name in task.where)),
         recorded=tuple(declared.recorded),
-        renames=FEV_RENAMES if part.preset == "fev" else {},
+        renames={**(FEV_RENAMES if part.preset == "fev" else {}), **_sources(manifest)},
         redundant=FEV_REDUNDANT if part.preset == "fev" else frozenset(),
         is_fev=part.preset == "fev",
     )
+
+
+def _sources(manifest: Manifest) -> dict[str, str]:
+    """Return the metric of each column that a manifest names with `from`."""
+    return {metric.source: name for name, metric in manifest.metrics.items() if metric.source not in (None, name)}
 
 
 class FileColumns:

@@ -17,12 +17,16 @@ from app.files.repeats import problems_of_case, refuse_repeats
 from app.files.tables import open_table
 from app.files.uploads import ReceivedFile
 from app.files.vocabulary import Vocabulary, coded
+from app.harnesses.contract import Harness, HarnessRun
+from app.harnesses.known import split_harnesses
+from app.harnesses.tables import harness_tables
 from app.kinds.reading import Reading, Request, checked_entrant
 from app.kinds.summary.blocks import BlockReader, Part
 from app.kinds.summary.columns import FileColumns, SummaryColumns, columns_of
 from app.kinds.summary.old_fev import is_old
 from app.stats.arrays import IntArray
 from app.values.scores import NONE, Coded, ScoreTable
+from app.values.table import Table
 
 
 def read_evaluation_summary(request: Request) -> Reading | None:
@@ -44,10 +48,14 @@ class _Submission:
         self._warnings: list[Problem] = []
         self._reader = BlockReader(request.manifest, self._columns, entrant, request.findings)
         self._parts: list[Part] = []
+        self._stated: list[Table] = []
         self._n_rows: dict[int, int] = {}
 
     def read(self, files: Sequence[ReceivedFile]) -> Reading | None:
-        for file in files:
+        harnesses, others = split_harnesses(files)
+        for harness, own in harnesses:
+            self._take_harness(harness, own)
+        for file in others:
             self._take(file)
         self._findings.extend(problems_of_case(self._reader.entrants.words, self._columns.entrant))
         if not self._parts:
@@ -57,7 +65,9 @@ class _Submission:
         scores = _table(self._parts, self._reader, self._columns)
         names = {file.position: file.name for file in files}
         refuse_repeats(scores, names, self._columns.task, self._findings)
-        return None if self._findings.n_problems else Reading(scores, self._n_rows, tuple(self._warnings))
+        if self._findings.n_problems:
+            return None
+        return Reading(scores, self._n_rows, tuple(self._warnings), attachments=tuple(self._stated))
 
     def _open(self, file: ReceivedFile) -> TableFile | None:
         if file.suffix != PARQUET:
@@ -65,10 +75,25 @@ class _Submission:
         wanted = Wanted(self._columns.sources(), as_text=True)
         return open_parquet(file, wanted, self._findings, self._max_rows, self._folder)
 
+    def _take_harness(self, harness: Harness, files: Sequence[ReceivedFile]) -> None:
+        """Take the summaries that a harness wrote, file by file."""
+        if harness.summary is None:
+            return
+        run = HarnessRun(files, self._findings)
+        names = (self._columns.entrant or "entrant", self._columns.task)
+        for file, table in harness_tables(harness.summary(run), *names):
+            self._take_table(file, table, is_whole=False)
+        self._warnings += run.warnings
+        stated = run.table(harness.title)
+        self._stated += [] if stated is None else [stated]
+
     def _take(self, file: ReceivedFile) -> None:
         table = self._open(file)
-        if table is None:
-            return
+        if table is not None:
+            self._take_table(file, table)
+
+    def _take_table(self, file: ReceivedFile, table: TableFile, *, is_whole: bool = True) -> None:
+        """Take a table; of one that is not whole, columns that nobody reads are no surprise."""
         found = FileColumns(self._columns, table.header, file.name)
         n_problems = self._findings.n_problems
         parts = []
@@ -78,7 +103,7 @@ class _Submission:
         if not self._n_rows.get(file.position) and self._findings.n_problems == n_problems:
             self._findings.add(Problem("the file contains no rows", file=file.name))
         self._findings.extend(self._problems_of_missing(found, file.name, parts))
-        self._warnings += self._warnings_of(found, file.name)
+        self._warnings += self._warnings_of(found, file.name) if is_whole else []
         self._parts += parts
 
     def _warn_of_silent_flags(self) -> None:

@@ -1,0 +1,132 @@
+"""What a harness's module says of its files: which are its own, and how their rows are read.
+
+Filled by the modules beside it, looked up in `app.harnesses.known`; read by the kinds of evidence and by
+`app.drafting`. Adding a harness is a module with a `Harness`, its line in `known.py`, and a sample in its test.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.errors import Problem
+from app.files.documents import read_document
+from app.files.findings import Findings
+from app.files.uploads import ReceivedFile
+from app.names import clip_for_message
+from app.values.table import Column, Table
+
+MAX_STATED = 500
+TABLE = "harness"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One score row of a harness: of an item, or of a task where `item` is None. `row` is its place in the file.
+
+    `scores` are by the harness's own names of metrics. `beside` are further cells that a manifest may ask for.
+    """
+
+    file: ReceivedFile
+    row: int
+    entrant: str | None
+    task: str
+    scores: Mapping[str, Any]
+    item: str | int | None = None
+    seed: int = 0
+    beside: Mapping[str, Any] = field(default_factory=dict)
+
+    def cells(self) -> dict[str, Any]:
+        """Return the row as a record of a plain table would have it."""
+        item = {} if self.item is None else {"item": self.item}
+        return {"entrant": self.entrant, "task": self.task, "seed": self.seed, **item, **self.beside, **self.scores}
+
+
+@dataclass
+class HarnessRun:
+    """The files of one harness in one submission, and what is found of them.
+
+    `stated` is what the run says of itself, (key, task, value); it is kept and shown. `lacking` is what a reader would
+    want to know and it does not say.
+    """
+
+    files: Sequence[ReceivedFile]
+    findings: Findings
+    warnings: list[Problem] = field(default_factory=list)
+    stated: list[tuple[str, str | None, str]] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
+    directions: dict[str, str] = field(default_factory=dict)
+
+    def state(self, key: str, value: Any, task: str | None = None) -> None:
+        """Keep what the run says of itself; nothing where it says nothing."""
+        if value is None or value == "" or value == {}:
+            return
+        said = (key, task, clip_for_message(value if isinstance(value, str) else str(value), MAX_STATED))
+        if said not in self.stated:
+            self.stated.append(said)
+
+    def refuse(self, file: ReceivedFile, message: str, row: int | None = None, column: str | None = None,
+               value: Any = None) -> None:  # fmt: skip
+        """Note a problem."""
+        shown = None if value is None else clip_for_message(str(value))
+        self.findings.add(Problem(message, file.name, row, column, shown))
+
+    def warn(self, file: ReceivedFile, message: str, column: str | None = None, value: Any = None) -> None:
+        """Tell what is odd and no reason to refuse."""
+        shown = None if value is None else clip_for_message(str(value))
+        self.warnings.append(Problem(message, file.name, column=column, value=shown))
+
+    def document(self, file: ReceivedFile) -> dict[str, Any] | None:
+        """Return the object of a JSON file; None where there is none, with the reason noted."""
+        return read_document(file, self.findings)
+
+    def table(self, title: str) -> Table | None:
+        """Return what the run states of itself; None where it states nothing."""
+        if not self.stated:
+            return None
+        columns = (Column("key", "Key", "text"), Column("task", "Task", "text"), Column("value", "Stated", "text"))
+        known = {key for key, _, _ in self.stated}
+        lacking = sorted(set(self.lacking) - known)
+        notes = (f"Not stated: {', '.join(lacking)}.",) if lacking else ()
+        return Table(TABLE, f"What {title} states of the run", columns, tuple(self.stated), notes)
+
+
+Rows = Callable[[HarnessRun], Iterator[Row]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Harness:
+    """A harness: `owns` says of a file whether it is one of its own, `items` and `summary` read rows of them.
+
+    None where its files hold no such rows. `preset` are the metrics that rank, each with its direction, where the files
+    hold many that do not; a drafted manifest has those of them that are there, in this order.
+    """
+
+    name: str
+    title: str
+    owns: Callable[[ReceivedFile], bool]
+    items: Rows | None = None
+    summary: Rows | None = None
+    preset: Mapping[str, str] = field(default_factory=dict)
+
+
+def number(value: Any) -> Any:
+    """Return a score as it is, where it is a number or a flag; tokens that are no JSON numbers as their text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+    return value
+
+
+def text_of(value: Any) -> str | None:
+    """Return a text that is one, None for anything else."""
+    return value if isinstance(value, str) and value else None
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a mapping, an empty one where something else stands."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def listed(value: Any) -> list[Any]:
+    """Return a list, an empty one where something else stands."""
+    return value if isinstance(value, list) else []

@@ -1,0 +1,94 @@
+"""What Every Eval Ever collects: an aggregate `.json` for a model, and `_samples.jsonl` beside it, a line per instance.
+
+Found by `app.harnesses.known`; versions 0.2 and 0.3 of its schema. An aggregate's rows are its evaluations, each with
+one score; the metric is the `metric_id`, or `score` where it has none. Instances state no seed.
+Source of the layout: evaleval/every_eval_ever, `eval.schema.json` and `instance_level_eval.schema.json`.
+"""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from app.files.json_records import BadRecord, records_of_lines
+from app.files.text import problem_of_text
+from app.files.uploads import ReceivedFile
+from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, text_of
+from app.harnesses.sniff import begins_with
+
+KNOWN_VERSIONS = ("0.2.", "0.3.")
+SAMPLES = "_samples.jsonl"
+SCORE = "score"
+
+
+def owns(file: ReceivedFile) -> bool:
+    """Say whether a file is an aggregate, or the instances beside one."""
+    marks = (r'"schema_version"\s*:\s*"', r'"evaluation_id"\s*:')
+    if file.suffix == ".jsonl":
+        return PurePosixPath(file.name).name.endswith(SAMPLES) and begins_with(file, *marks)
+    return file.suffix == ".json" and begins_with(file, *marks)
+
+
+def _check_version(run: HarnessRun, file: ReceivedFile, version: Any, row: int | None = None) -> None:
+    if row in (None, 1) and not str(version).startswith(KNOWN_VERSIONS):
+        run.warn(
+            file, f"of another version than {' and '.join(KNOWN_VERSIONS)}x, which are known", "schema_version", version
+        )
+
+
+def _documents(run: HarnessRun) -> Iterator[tuple[ReceivedFile, dict[str, Any]]]:
+    for file in run.files:
+        if file.suffix == ".json" and (document := run.document(file)) is not None:
+            _check_version(run, file, document.get("schema_version"))
+            run.lacking += ["eval_library", "evaluation_timestamp"]
+            run.state("evaluation_id", document.get("evaluation_id"))
+            run.state("evaluation_timestamp", document.get("evaluation_timestamp"))
+            for part in ("source_metadata", "eval_library", "model_info"):
+                for key, value in mapping(document.get(part)).items():
+                    run.state(f"{part}.{key}", value)
+            yield file, document
+
+
+def summary(run: HarnessRun) -> Iterator[Row]:
+    """Yield a row for each evaluation of each aggregate."""
+    for file, document in _documents(run):
+        model = text_of(mapping(document.get("model_info")).get("id"))
+        results = listed(document.get("evaluation_results"))
+        if not results:
+            run.refuse(file, "there is no evaluation", column="evaluation_results")
+        for at, result in enumerate(map(mapping, results), start=1):
+            config = mapping(result.get("metric_config"))
+            metric = text_of(config.get("metric_id")) or SCORE
+            if isinstance(config.get("lower_is_better"), bool):
+                run.directions.setdefault(metric, "minimize" if config["lower_is_better"] else "maximize")
+            task = text_of(result.get("evaluation_name"))
+            if task is None:
+                run.refuse(file, "the evaluation has no name", at, "evaluation_name")
+                continue
+            score = number(mapping(result.get("score_details")).get("score"))
+            yield Row(file, at, model, task, {metric: score})
+
+
+def items(run: HarnessRun) -> Iterator[Row]:
+    """Yield a row for each instance."""
+    for _ in _documents(run):
+        """Read for what they state; instances name their model themselves."""
+    for file in run.files:
+        if file.suffix != ".jsonl":
+            continue
+        problem = problem_of_text(file.path, file.name)
+        if problem is not None:
+            run.findings.add(problem)
+            continue
+        for record in records_of_lines(file.path):
+            if isinstance(record, BadRecord):
+                run.refuse(file, record.message, record.row, value=record.value)
+                continue
+            cells = record.cells
+            _check_version(run, file, cells.get("schema_version"), record.row)
+            told = mapping(cells.get("evaluation"))
+            scores = {name: number(told[name]) for name in (SCORE, "is_correct") if name in told}
+            task, item = str(cells.get("evaluation_name") or ""), cells.get("sample_id")
+            yield Row(file, record.row, text_of(cells.get("model_id")), task, scores, item, 0, {"sample_id": item})
+
+
+EVERY_EVAL_EVER = Harness(name="every-eval-ever", title="Every Eval Ever", owns=owns, items=items, summary=summary)

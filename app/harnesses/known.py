@@ -1,0 +1,25 @@
+"""The harnesses whose files are read, and whose a file is."""
+
+from collections.abc import Sequence
+
+from app.files.uploads import ReceivedFile
+from app.harnesses.contract import Harness
+from app.harnesses.every_eval_ever import EVERY_EVAL_EVER
+from app.harnesses.helm import HELM
+from app.harnesses.inspect_logs import INSPECT
+from app.harnesses.lm_eval import LM_EVAL
+from app.harnesses.mteb import MTEB
+
+HARNESSES: tuple[Harness, ...] = (LM_EVAL, HELM, INSPECT, EVERY_EVAL_EVER, MTEB)
+
+
+def split_harnesses(
+    files: Sequence[ReceivedFile],
+) -> tuple[list[tuple[Harness, list[ReceivedFile]]], list[ReceivedFile]]:
+    """Return the files of each harness, and those that are of none."""
+    found: dict[str, list[ReceivedFile]] = {}
+    others: list[ReceivedFile] = []
+    for file in files:
+        owner = next((harness for harness in HARNESSES if harness.owns(file)), None)
+        (others if owner is None else found.setdefault(owner.name, [])).append(file)
+    return [(harness, found[harness.name]) for harness in HARNESSES if harness.name in found], others
