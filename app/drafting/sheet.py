@@ -107,13 +107,11 @@ def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> Sheet:
     unpacking.take_all([Upload(path.name, path) for path in paths])
     harnesses, others = split_harnesses(unpacking.files)
     if harnesses:
-        sheet = sheet_of_harness(*harnesses[0], findings)
+        sheets = [sheet_of_harness(*harnesses[0], findings)]
     else:
         sheets = [sheet for file in others if (sheet := _read(file, findings, limits)) is not None]
-        findings.raise_if_any([record.name for record in unpacking.records])
-        sheet = _joined(sheets)
     findings.raise_if_any([record.name for record in unpacking.records])
-    return sheet
+    return sheets[0] if harnesses else _joined(sheets)
 
 
 def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: Findings) -> Sheet:
@@ -132,7 +130,7 @@ def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: 
     scored = dict.fromkeys(name for row in rows for name in row.scores if columns[name].numbers is not None)
     metrics = tuple(name for name in harness.preset if name in scored) or tuple(scored)
     directions = {**harness.preset, **_directions(run, metrics)}
-    roles = {"entrant": "entrant", "task": "task", "metrics": metrics, "directions": directions}
+    roles: dict[str, Any] = {"entrant": "entrant", "task": "task", "metrics": metrics, "directions": directions}
     if has_items:
         seeds = {row.seed for row in rows}
         roles |= {"item": ("item",), "seed": "seed" if len(seeds) > 1 else None}
