@@ -53,7 +53,7 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
         "checks": [check_document(check) for check in submissions.list_checks(session, submission.id)],
         "flags": fingerprints.list_flags(session, submission.id),
         "identity": [
-            {"bundle": bundle["name"], "entrant": bundle["entrant"], **bundle.get("identity", {})}
+            {"bundle": bundle["name"], "entrant": bundle["entrant"], **dict(sorted(bundle.get("identity", {}).items()))}
             for bundle in submission.facts.get("bundles", ())
         ],
         "entrants": [

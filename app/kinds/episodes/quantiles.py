@@ -10,6 +10,7 @@ import numpy as np
 from app.boards.measured import calibrated_cells
 from app.kinds.episodes.board_rows import BoardRows
 from app.kinds.episodes.calibrated import SeedScores
+from app.stats.calibrated import Calibrated
 from app.stats.calibrated_trims import calibrated_quantile
 from app.values.table import Cell
 
@@ -24,14 +25,22 @@ def quantile_rows(rows: BoardRows) -> Iterator[tuple[Cell, ...]]:
 
 
 def _cells(scored: SeedScores, wanted: Sequence[float], level: float) -> Iterator[tuple[Cell, ...]]:
-    """Yield quantile, value, interval, how it was made, seeds, episodes, and why there is no interval.
-
-    Few seeds allow no interval with two ends for a quantile near the edge, and a maximum has none at all.
-    """
+    """Yield quantile, value, interval, how it was made, seeds, episodes, and why there is no interval."""
     n_seeds = len(np.unique(scored.seeds))
     for q in wanted:
         found = calibrated_quantile(scored.values, scored.seeds, q, level=level)
         ours = calibrated_cells(found)
         value = float(np.quantile(scored.values, q))
-        note = None if found.reason is None else found.reason.replace("_", " ")
-        yield (q, value, ours.low, ours.high, found.how, n_seeds, len(scored.values), note)
+        yield (_name(q), value, ours.low, ours.high, found.how, n_seeds, len(scored.values), _why_none(found, q))
+
+
+def _name(q: float) -> str:
+    return {0.0: "min", 1.0: "max"}.get(q, f"p{100 * q:g}")
+
+
+def _why_none(found: Calibrated, q: float) -> str | None:
+    if found.reason is None:
+        return None
+    if q in (0.0, 1.0):
+        return "what was seen does not bound an extreme"
+    return "too few seeds to bound it on both sides"

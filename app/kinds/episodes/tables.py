@@ -57,7 +57,7 @@ QUANTILES = (
     Column("entrant", "Entrant", "text"),
     Column("task", "Task", "text"),
     Column("metric", "Metric", "text"),
-    Column("quantile", "Quantile", digits=2, glossary="quantile"),
+    Column("quantile", "Quantile", "text", glossary="quantile"),
     Column("value", "Value", interval=("value_calibrated_low", "value_calibrated_high"), glossary="quantile", digits=3),
     Column("value_calibrated_low", "Value, calibrated, low", detail=True, glossary="calibrated", digits=3),
     Column("value_calibrated_high", "Value, calibrated, high", detail=True, glossary="calibrated", digits=3),
@@ -66,6 +66,7 @@ QUANTILES = (
     Column("n_episodes", "Episodes", "integer", glossary="counts"),
     Column("note", "No interval", "text", glossary="quantile"),
 )
+NOT_DRAWN = dict.fromkeys(("interval", "n_resamples", "rng_seed", "stream"))
 PLOT = {
     "kind": "lines",
     "x": "tau",
@@ -86,7 +87,7 @@ def further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequen
         _table("breakdown", f"{title}, by task and condition", BREAKDOWN, spec, measurements, {}),
         _table("profiles", f"{title}, performance profiles", PROFILE, spec, measurements, {"plot": PLOT}),
         _table("components", f"{composite}, its components", COMPONENTS, spec, measurements, {}),
-        _table("quantiles", f"{title}, quantiles", QUANTILES, spec, measurements, {}),
+        _table("quantiles", f"{title}, quantiles", QUANTILES, spec, measurements, NOT_DRAWN),
     )
     return tuple(table for table in made if table.rows)
 

@@ -70,9 +70,10 @@ def per_stratum_metrics(series: Series) -> Table:
 
 def uncertainty_calibration(series: Series) -> Table:
     """Return the aggregates that say how good the estimators' own intervals are."""
-    lines = (line for line in _aggregates(series) if line.metric in CALIBRATION)
+    lines = [line for line in _aggregates(series) if line.metric in CALIBRATION]
     note = "Of the intervals that estimators give for one series; uncertainty of the benchmark is another table."
-    return CALIBRATED.table("tables/uncertainty_calibration", "Calibration of estimators' intervals", lines, (note,))
+    notes = (note, *_none_of(lines, CALIBRATION))
+    return CALIBRATED.table("tables/uncertainty_calibration", "Calibration of estimators' intervals", lines, notes)
 
 
 def estimator_disagreement(series: Series) -> Table:
@@ -87,8 +88,12 @@ def scale_window_sensitivity(series: Series) -> Table:
 
 def _scoped(series: Series, metrics: Collection[str], name: str, title: str) -> Table:
     of_records = (_of_record(row) for row in series.series_rows(metrics))
-    averages = (line for line in _aggregates(series) if line.metric in metrics)
-    return SCOPED.table(f"tables/{name}", title, [*of_records, *averages], (), series.shown_as())
+    lines = [*of_records, *(line for line in _aggregates(series) if line.metric in metrics)]
+    return SCOPED.table(f"tables/{name}", title, lines, _none_of(lines, metrics), series.shown_as())
+
+
+def _none_of(lines: Sequence[_Line], metrics: Collection[str]) -> tuple[str, ...]:
+    return () if lines else (f"This benchmark has no row of {', '.join(sorted(metrics))}.",)
 
 
 def _of_record(row: SeriesRow) -> _Line:

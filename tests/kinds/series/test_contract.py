@@ -81,6 +81,15 @@ def test_no_uncertainty_is_made_that_the_manifest_does_not_ask_for(tmp_path: Pat
     assert "asks for no uncertainty" in table.notes[0]
 
 
+@pytest.mark.parametrize("name", ["uncertainty_calibration", "estimator_disagreement", "scale_window_sensitivity"])
+def test_an_empty_table_says_why(run: tuple[str, dict[str, Table]], name: str) -> None:
+    """The contract asks for it of every run; a reader who finds nothing in it is told what would stand there."""
+    table = run[1][name]
+    said = [note for note in table.notes if note.startswith("This benchmark has no row of ")]
+
+    assert bool(said) == (not table.rows)
+
+
 @pytest.mark.parametrize("name", ["failures", "failure_map"])
 def test_a_heatmap_has_names_on_both_axes_and_estimators_alone(run: tuple[str, dict[str, Table]], name: str) -> None:
     """Every stratum is a row by its name; what is measured between estimators is apart from them."""

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from app.errors import Problem
+from app.kinds.parse import parse_manifest
+from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from tests.cases.evidence_tables import read
-from tests.cases.series_runs import GIVEN, LIMITS, given_manifest
+from tests.cases.series_runs import GIVEN, LIMITS, MANIFESTS, given_manifest
 from tests.cases.zips import replaced
 
 RUN = "public_small_canonical_ground_truth"
@@ -43,3 +45,23 @@ def test_another_estimand_is_said(tmp_path: Path) -> None:
     found = warnings(tmp_path, metadata=("hurst_scaling_proxy", "memory_of_elephants"))
 
     assert any("no truth of the run is of what these estimate" in w.message for w in found)
+
+
+def test_an_estimator_without_metadata_is_said(tmp_path: Path) -> None:
+    """Neither file of the run describes it, while both describe others."""
+    found = warnings(tmp_path, manifest=("name: RS\n", "name: RX\n"), metadata=("\nRS,", "\nRX,"))
+
+    assert [w.message for w in found if "estimator_metadata.csv" in w.message] == [
+        "neither the run's manifest nor estimator_metadata.csv says what these estimate: RS"
+    ]
+
+
+def test_rows_of_a_level_that_the_benchmark_lacks_are_said(tmp_path: Path) -> None:
+    """Coverage at 0.95 is none at 0.9; the metrics that nobody asked for are named with their levels."""
+    given = manifest_from_lrdbench((MANIFESTS / f"{RUN}.yaml").read_bytes())
+    declared = parse_manifest(given.replace(b"@0.95", b"@0.9"))
+    found = read(tmp_path, {"run.zip": GIVEN[RUN].read_bytes()}, declared, limits=LIMITS).warnings
+
+    assert [w.message for w in found if "does not use" in w.message] == [
+        "metrics that this benchmark does not use were ignored: ci_width@0.95, coverage@0.95"
+    ]
