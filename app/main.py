@@ -17,6 +17,7 @@ from app.version import release
 from app.web import (
     audit,
     benchmarks,
+    disclosure,
     exports,
     items,
     labels,
@@ -107,6 +108,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     app.include_router(items.make_router(settings))
     for router in (
         benchmarks.router,
+        disclosure.router,
         leaderboards.router,
         rows.router,
         stewards.router,

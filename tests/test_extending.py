@@ -111,7 +111,7 @@ CALM = PredictionMetric(
 
 def test_a_metric_of_predictions_is_one_row(site: Site) -> None:
     """A manifest may name it; it is computed with its interval, shown in boards and reports, and explained."""
-    manifest = benchmark_text(BINARY, {"calm": "maximize"}).encode()
+    manifest = benchmark_text(f"{BINARY}, labels: public", {"calm": "maximize"}).encode()
     with METRICS.also("calm", CALM):
         assert site.http.post("/benchmarks", content=manifest, headers=site.auth("steward")).status_code == 201
         truth = b"item,label\n" + b"".join(b"i%d,%s\n" % (at, (b"no", b"yes")[at % 2]) for at in range(20))

@@ -42,6 +42,8 @@ ASIDE = (
     (re.compile(r"/submissions/\d+"), "/submissions/0"),
     (re.compile(r"\bsnapshot \d+"), "snapshot 0"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}(\+00:00|Z)"), "TIME"),
+    (re.compile(r'(commitment(?:,|","value":"))[0-9a-f]{64}'), r"\1SALTED"),
+    (re.compile(r'(committed at(?:,|","value":"))[^"\r\n]*'), r"\1TIME"),
     (re.compile(r"Registered \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "Registered TIME"),
 )
 COLUMNS_ASIDE = frozenset({"code_version", "input_digest", "id", "number", "snapshot", "submission"})

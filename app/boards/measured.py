@@ -34,6 +34,10 @@ class EntrantEvidence:
 ALL_EQUAL = "all_equal"
 NO_WORST_VALUE = "no_worst_value"
 """Something is absent that counts as the worst there is, and the metric's range has no worst end."""
+HELD_BACK = "held_back"
+"""Why an entrant has no number although it was measured: nothing new may be said of it yet."""
+PUBLIC_PART = "public_part"
+"""Behind a colon after a metric: its value on the part of a benchmark that was scored first."""
 
 
 @dataclass(frozen=True)
@@ -109,16 +113,29 @@ class EvidenceWords:
     metric_glossary: Callable[[str], str] = str
 
 
+def held_back(entrant: str, metrics: Sequence[str]) -> Measurement:
+    """Return what is said of an entrant of which nothing new may be said yet."""
+    return Measurement(entrant, {metric: Estimate(None, reason=HELD_BACK) for metric in metrics})
+
+
+def as_made(manifest: Manifest, made: BoardTables) -> BoardTables:
+    """Return the tables as they are: a kind that adds nothing."""
+    del manifest
+    return made
+
+
 @dataclass(frozen=True, kw_only=True)
 class MeasuredEvidence:
     """How a kind of evidence is measured, entrant by entrant, and what a board shows of it beside its ranks.
 
-    `further_tables` gets the measurements in the order of the board, the contenders first.
+    `further_tables` gets the measurements in the order of the board, the contenders first. `finish` has the last word
+    on all tables of a board.
     """
 
     measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
     words: Callable[[Manifest, Any], EvidenceWords]
     further_tables: Callable[[Manifest, Any, Sequence[Measurement]], tuple[Table, ...]]
+    finish: Callable[[Manifest, BoardTables], BoardTables] = as_made
 
 
 @dataclass(frozen=True)

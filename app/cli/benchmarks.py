@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli import drafts, stewards
+from app.cli import drafts, secret_labels, stewards
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.kinds.parse import parse_manifest
@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     group.command("items")(put_items)
     group.command("import-fev")(import_fev)
     group.command("import-lrdbench")(import_lrdbench)
+    secret_labels.register(group)
     stewards.register(group)
     app.add_typer(group, name="benchmark")
 

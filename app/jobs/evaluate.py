@@ -15,6 +15,7 @@ from app.admission.rules import is_admitted, reason_not_admitted
 from app.db.engine import SessionFactory
 from app.db.models import Submission
 from app.db.transactions import is_transient, run_in_transaction
+from app.jobs.answering import RULE as LADDER
 from app.jobs.faults import describe_fault
 from app.jobs.own_tables import compute_own_tables
 from app.store import benchmarks, standing, submissions
@@ -70,6 +71,7 @@ def _evaluate(session: Session, numbers: Sequence[int]) -> None:
         return
     checks = compute_own_tables(session, waiting, is_ranked=not is_shown_only(waiting[0]))
     if is_shown_only(waiting[0]):
+        _note(session, checks)
         benchmarks.mark_pages_changed(session, waiting[0].benchmark_id)
     else:
         _settle(session, checks)
@@ -78,6 +80,13 @@ def _evaluate(session: Session, numbers: Sequence[int]) -> None:
 def is_shown_only(submission: Submission) -> bool:
     """Say whether a submission is a power or debug run: its numbers are computed and shown, and never ranked."""
     return submission.status == "not_admitted" and submission.run_purpose != "leaderboard"
+
+
+def _note(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:
+    """Say of runs that are never ranked what may be told of them, once: they may be computed again."""
+    for number, made in checks.items():
+        known = {check.rule for check in submissions.list_checks(session, number)}
+        submissions.add_checks(session, number, [c for c in made if c.rule == LADDER and c.rule not in known])
 
 
 def _settle(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:

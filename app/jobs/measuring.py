@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from sqlalchemy.orm import Session
 
-from app.boards.measured import Measurement
+from app.boards.measured import Measurement, held_back
 from app.boards.registry import measured_method
 from app.kinds.known import measured_evidence
 from app.manifest.asked import GridFacts
@@ -21,12 +21,19 @@ from app.version import code_version
 
 
 class Measuring:
-    """The entrants of one benchmark, each measured at most once for each board."""
+    """The entrants of one benchmark, each measured at most once for each board; of `silent` ones nothing is said."""
 
-    def __init__(self, session: Session, declared: Declared, entrants: Mapping[str, Sequence[Piece]]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        declared: Declared,
+        entrants: Mapping[str, Sequence[Piece]],
+        silent: Set[str] = frozenset(),
+    ) -> None:
         self._session = session
         self._declared = declared
         self._entrants = dict(sorted(entrants.items()))
+        self._silent = silent
         self._made: dict[Place, Measurement] = {}
 
     def measure(self, spec: Leaderboard, left_out: Set[Pair] = frozenset()) -> list[Measurement]:
@@ -38,12 +45,18 @@ class Measuring:
         stood = {entrant: [p for p in all_of if p.pair not in left_out] for entrant, all_of in self._entrants.items()}
         pieces = {entrant: left for entrant, left in stood.items() if left}
         facts = self._declared.manifest.asked.facts
-        places = {entrant: place_of(left, entrant_key(key, facts, entrant)) for entrant, left in pieces.items()}
+        places = {
+            entrant: place_of(left, entrant_key(key, facts, entrant))
+            for entrant, left in pieces.items()
+            if entrant not in self._silent
+        }
         known = load_measurements(self._session, places.values())
         for entrant, place in places.items():
             if place not in known and place not in self._made:
                 self._made[place] = self._measure(spec, entrant, pieces[entrant])
-        return [known[place] if place in known else self._made[place] for place in places.values()]
+        nothing = {entrant: held_back(entrant, spec.metric_names()) for entrant in pieces if entrant in self._silent}
+        found = {entrant: known.get(place) or self._made[place] for entrant, place in places.items()}
+        return [(found | nothing)[entrant] for entrant in pieces]
 
     def measure_every_board(self) -> None:
         """Measure the entrants for every board whose method measures them apart."""

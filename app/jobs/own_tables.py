@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.admission.check import Check
 from app.db.models import Submission
+from app.jobs.answering import answer
 from app.jobs.claims import own_claims
 from app.jobs.measuring import Measuring
 from app.kinds.contract import Evaluation
@@ -76,6 +77,7 @@ def _pairs(entrants: Pieces) -> list[tuple[int, int]]:
 def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Table], Sequence[Check]]:
     """Return the tables of one submission and its checks; what its entrants come to on the boards is kept for them."""
     manifest, measuring = own.declared.manifest, Measuring(session, own.declared, own.entrants)
+    told = answer(session, own.submission, manifest, measuring)
     if is_ranked:
         measuring.measure_every_board()
         measuring.keep(session)
@@ -87,8 +89,8 @@ def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Ta
             facts=RunFacts.from_dict(own.submission.facts),
             claims=own.submission.claims,
             bootstrap_method="cluster" if own.prereg is None else own.prereg.bootstrap_method,
-            measure=measuring.measure,
+            measure=lambda board: [m for m in measuring.measure(board) if m.entrant not in told.held_back],
         )
     )
     claims = own_claims(manifest, own.submission, own.prereg, own.scores)
-    return [*([] if claims is None else [claims]), *summary.tables], list(summary.checks)
+    return [*([] if claims is None else [claims]), *summary.tables], [*told.checks, *summary.checks]

@@ -3,16 +3,18 @@
 from app.db.engine import SessionFactory
 from app.jobs.refresh import Queue
 from app.store import audit, benchmarks, waiting
+from app.store.labels import close_due
 
 PATIENCE_S = 5.0
 
 
 def sweep(sessions: SessionFactory, queue: Queue) -> None:
-    """Ask for the benchmarks with submissions that wait for long, or whose boards are behind; erase old addresses.
+    """Close what is due, ask for benchmarks whose submissions wait or boards are behind, and erase old addresses.
 
     What is queued already is not queued twice, so asking too often is harmless.
     """
     with sessions.begin() as session:
+        close_due(session)
         behind = {benchmark.id for benchmark in benchmarks.stale_benchmarks(session)}
         for benchmark_id in sorted(behind | set(waiting.benchmarks_waiting(session, PATIENCE_S))):
             queue.defer_refresh(session, benchmark_id)

@@ -17,6 +17,7 @@ from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.pages import Pages
 from app.kinds.reading import Read
 from app.manifest.manifest import KindPart, Manifest
+from app.manifest.scoring import Scoring
 from app.prereg.values import BootstrapMethod
 from app.values.facts import RunFacts
 from app.values.glossary_entry import Entry
@@ -86,6 +87,12 @@ class Published:
     described: Callable[[], Described]
 
 
+def no_secret(manifest: Manifest) -> Scoring | None:
+    """Return nothing: of the benchmarks of a kind none has labels that are a secret."""
+    del manifest
+    return None
+
+
 def keep_boards(published: Published) -> list[Table]:
     """Return the boards alone."""
     return list(published.boards)
@@ -97,7 +104,8 @@ class Kind:
 
     `name` is what a manifest says under `evidence`, `part` its own keys there, `methods` ranking methods that read it
     although they do not name it. `takes_labels` says whether a benchmark has labels of its own, which are put once and
-    handed to `read` and to what measures; None where no benchmark of the kind has any. `read` makes evidence of
+    handed to `read` and to what measures; None where no benchmark of the kind has any. `scoring` says what is
+    disclosed of labels that are a secret; None where they are none. `read` makes evidence of
     uploaded files, which may end in `suffixes` beside archives of them; it is a function of a module, because the
     process that reads an upload loads it by its name. `rules` are what it adds to admission, `rows`
     says how its rows are kept. `measured` is None where only methods read it that look at all rows together.
@@ -110,6 +118,7 @@ class Kind:
     part: type[KindPart] = KindPart
     methods: frozenset[str] = frozenset()
     takes_labels: Callable[[Manifest], bool] | None = None
+    scoring: Callable[[Manifest], Scoring | None] = no_secret
     read: Read
     summarise: Callable[[Evaluation], Summary]
     suffixes: Sequence[str] = TABLE_SUFFIXES

@@ -13,6 +13,9 @@ from app.manifest.grid import Axes, Grid
 EVERY_TASK = ""
 """The key of a file's items that belong to no task in particular."""
 
+PUBLIC_PART, PRIVATE_PART = "public", "private"
+"""The parts of labels that are a secret: the public one decides until the benchmark closes, then the private one."""
+
 Chosen = Mapping[str, Sequence[Any]]
 """What a registration names of the axes that it may choose, by axis."""
 
@@ -24,7 +27,8 @@ class GridFacts:
     `items` are those that the steward put, by task (`EVERY_TASK`: the same for each), and `digest` is of their bytes;
     None before they were put. `chosen` are the registered axes of entrants. `earlier` are the grids under which
     entrants were admitted, where these are others than today's: what they did not ask is not absent. `owners` are who
-    entrants belong to, which matters where an axis is open.
+    entrants belong to, which matters where an axis is open. `part` is the part of secret labels that decides now, see
+    `PUBLIC_PART` and `PRIVATE_PART`; None where nothing is kept back.
     """
 
     items: Mapping[str, Sequence[str]] | None = None
@@ -32,6 +36,7 @@ class GridFacts:
     chosen: Mapping[str, Chosen] = field(default_factory=dict)
     earlier: Mapping[str, Sequence["Asked"]] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
+    part: str | None = None
 
     def owners_of(self, entrants: Sequence[str]) -> list[Hashable]:
         """Return the owner of each entrant; one of whom none is known is its own."""

@@ -244,7 +244,8 @@ class Manifest(Common):
     def deciding(self) -> dict[str, Any]:
         """Return, ready for JSON, the keys that decide what is measured from given rows, beside the board's own."""
         shown = {name for name, field in type(self).model_fields.items() if NOT_MEASURED in field.metadata}
-        return {**self.model_dump(mode="json", exclude=shown), "items": self._facts.digest}
+        told = {} if self._facts.part is None else {"labels_of": self._facts.part}
+        return {**self.model_dump(mode="json", exclude=shown), "items": self._facts.digest, **told}
 
     def with_grid_facts(self, facts: GridFacts) -> Self:
         """Return the manifest with what its grid is made of beside its own text."""

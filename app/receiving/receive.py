@@ -26,6 +26,7 @@ from app.receiving.digest import digest_of
 from app.store import arrivals, attempts, benchmarks, entrants, grids, series
 from app.store.arrivals import Arrival
 from app.store.benchmarks import Declared
+from app.store.quotas import count_attempt, look_up_quota, refuse_beyond, take_quota
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
 
     `evaluate_later` is told the benchmark whose row this transaction has changed.
 
-    Raises FieldRejected when it cites what nobody registered, and Conflict when an entrant is somebody else's.
+    Raises FieldRejected when it cites what nobody registered, Conflict when an entrant is somebody else's, and where
+    labels are a secret what `app.store.quotas` raises.
     """
     sent = with_grid(session, sent)
     known = look_up(session, sent)
@@ -79,19 +81,33 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
     repeat = arrivals.find_repeat(session, arrival)
     if repeat is not None:
         return Stored(repeat, is_new=False)
+    _refuse_beyond(session, sent)
+    is_scored = arrival.admitted or arrival.run_purpose != "leaderboard"
+    quota = take_quota(session, sent.declared, sent.submitter.id) if is_scored else None
+    if quota is not None:
+        arrival = replace(arrival, checks=[*arrival.checks, quota.check()])
     submission = arrivals.write_submission(session, arrival)
+    if quota is not None:
+        count_attempt(session, sent.declared, submission.id, quota, sent.submitter.id)
     benchmarks.mark_pages_changed(session, submission.benchmark_id)
-    if arrival.admitted or arrival.run_purpose != "leaderboard":
+    if is_scored:
         evaluate_later(session, submission.benchmark_id)
     return Stored(submission, is_new=True)
+
+
+def _refuse_beyond(session: Session, sent: Sent) -> None:
+    words = sent.run.evidence.scores.entrant.words
+    refuse_beyond(session, sent.declared, sent.submitter.id, words, sent.run.received_at)
 
 
 def rehearse(session: Session, sent: Sent) -> list[Check]:
     """Check a run as `receive` would and store nothing. Raises what `receive` raises."""
     sent = with_grid(session, sent)
+    _refuse_beyond(session, sent)
     checks = check_run(sent.run, look_up(session, sent))
+    quota = look_up_quota(session, sent.declared, sent.submitter.id)
     entrants.refuse_taken(session, sent.declared.benchmark, sent.run.evidence.scores.entrant.words, sent.submitter.id)
-    return checks
+    return checks if quota is None else [*checks, quota.check()]
 
 
 def with_grid(session: Session, sent: Sent) -> Sent:

@@ -45,6 +45,7 @@ class BenchmarkPage(Page):
     publish_error: str | None
     stewards: Sequence[str]
     publish_tries: int
+    commitment: str | None
     base: str
     facts: PageFacts
     rules: Sequence[Rule]

@@ -19,6 +19,7 @@ from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg, parse_prereg
 from app.store import benchmarks, preregs
 from app.store.benchmarks import Declared
+from app.store.disclosure import deciding_part
 from app.store.numbers import one_of
 from app.store.predictions import pack_items, unpack_items
 
@@ -85,6 +86,10 @@ def with_items(session: Session, declared: Declared) -> Manifest:
 
 
 def _facts(session: Session, declared: Declared) -> GridFacts:
+    return replace(_items(session, declared), part=deciding_part(session, declared))
+
+
+def _items(session: Session, declared: Declared) -> GridFacts:
     if declared.manifest.grid is None or not declared.manifest.grid.has_file:
         return GridFacts()
     version = _version_with_items(session, declared.benchmark.id, declared.version.id)

@@ -12,33 +12,42 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session, aliased
 
 from app.boards.provenance import Provenance
-from app.db.models import Benchmark, Entrant, Entry, Submission, SubmissionEvent
+from app.db.models import Benchmark, Entrant, Entry, LabelSecret, Submission, SubmissionEvent
 from app.errors import NotFound
+from app.manifest.asked import PUBLIC_PART
 from app.store import benchmarks
 from app.store.benchmarks import Declared
+from app.store.disclosure import deciding_part
+from app.store.ladders import newest_shown
 from app.store.measured import Piece
 from app.store.numbers import one_of
 
 
 @dataclass(frozen=True)
 class Standing:
-    """An entrant and a submission that is its evidence in a snapshot, for all of its tasks or for these."""
+    """An entrant and a submission that is its evidence in a snapshot, for all of its tasks or for these.
+
+    Where nothing new may be shown of private labels an older submission of it is `shown`, or it is `silent`.
+    """
 
     entrant_id: int
     entrant: str
     submission_id: int
     submission_digest: str
     task_ids: tuple[int, ...] | None
+    shown: int | None = None
+    silent: bool = False
 
     @property
     def piece(self) -> Piece:
-        """The evidence that it is."""
-        return Piece((self.submission_id, self.entrant_id), self.task_ids)
+        """The evidence that is shown."""
+        return Piece((self.shown or self.submission_id, self.entrant_id), self.task_ids)
 
     def described(self) -> list[Any]:
         """Return what decides the numbers of the entrant."""
         tasks = [] if self.task_ids is None else [list(self.task_ids)]
-        return [self.entrant, self.submission_id, self.submission_digest, *tasks]
+        told = ["silent" if self.silent else self.shown] if self.silent or self.shown else []
+        return [self.entrant, self.submission_id, self.submission_digest, *tasks, *told]
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,7 @@ class Inputs:
     superseded: tuple[int, ...]
     left_out: frozenset[int] = frozenset()
     known: Mapping[str, Provenance] = field(default_factory=dict)
+    commitment: str | None = None
 
     def by_entrant(self) -> dict[str, list[Standing]]:
         """Return the current evidence of each entrant, the oldest first."""
@@ -76,14 +86,15 @@ class Inputs:
         return replace(self, standings=kept, left_out=numbers)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the admitted, superseded and withdrawn submissions, what is known, and the items."""
-        items = self.declared.manifest.asked.facts.digest
+        """Return the SHA-256 of the admitted, superseded and withdrawn submissions, what is known, items and labels."""
+        items, part = self.declared.manifest.asked.facts.digest, self.declared.manifest.asked.facts.part
         described = {
             "admitted": [standing.described() for standing in self.standings],
             "superseded": list(self.superseded),
             "withdrawn": [w.submission_id for w in self.withdrawals],
             "known": {name: astuple(self.known[name]) for name in sorted(self.known)},
             **({} if items is None else {"items": items}),
+            **({} if self.commitment is None else {"labels": self.commitment, "part": part}),
         }
         return hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
 
@@ -93,13 +104,28 @@ def read_inputs(session: Session, benchmark_id: int) -> Inputs:
     benchmark = session.get(Benchmark, benchmark_id, populate_existing=True)
     if benchmark is None:
         raise NotFound(f"There is no benchmark with number {benchmark_id}.")
+    declared = benchmarks.load_declared(session, benchmark)
+    secret = session.get(LabelSecret, benchmark_id)
     return Inputs(
         data_version=benchmark.data_version,
-        declared=benchmarks.load_declared(session, benchmark),
-        standings=_standings(session, benchmark_id),
+        declared=declared,
+        standings=_told(session, declared, _standings(session, benchmark_id)),
+        commitment=None if secret is None else secret.commitment,
         withdrawals=_withdrawals(session, benchmark_id),
         superseded=_superseded(session, benchmark_id),
     )
+
+
+def _told(session: Session, declared: Declared, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
+    """Return the standings with what may be shown of each, while the benchmark keeps a part of its labels back."""
+    if deciding_part(session, declared) != PUBLIC_PART:
+        return standings
+    newest = newest_shown(session, declared.benchmark.id)
+    return tuple(
+        each if (shown := newest.get(each.entrant_id)) == each.submission_id
+        else replace(each, shown=shown, silent=shown is None)
+        for each in standings
+    )  # fmt: skip
 
 
 def _superseded(session: Session, benchmark_id: int) -> tuple[int, ...]:

@@ -4,10 +4,11 @@ Called by `web.labels`, by `web.submissions` when an upload arrives and by `stor
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
@@ -17,8 +18,9 @@ from app.kinds.known import kind_of
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.part import PredictionsPart
 from app.manifest.manifest import Manifest, part_of
-from app.store import benchmarks
+from app.store import benchmarks, disclosure
 from app.store.benchmarks import Declared
+from app.store.disclosure import Closing
 from app.store.predictions import (
     pack_floats,
     pack_integers,
@@ -55,19 +57,24 @@ def takes_labels(manifest: Manifest) -> bool:
     return asked is not None and asked(manifest)
 
 
-def put_labels(session: Session, declared: Declared, labels: Sequence[Labels], sha256: str, token_id: int) -> bool:
-    """Store the labels of every task, once; say whether they are new. Raises Conflict when others are there."""
+def put_labels(
+    session: Session, declared: Declared, labels: Sequence[Labels], sha256: str, token_id: int
+) -> Sequence[Labels] | None:
+    """Store the labels of every task, once, and return them divided into their parts; None when they are there already.
+
+    Raises Conflict when others are there.
+    """
     # The lock makes two uploads take turns.
     benchmarks.lock_benchmark(session, declared.benchmark.id)
     known = describe_labels(session, declared.benchmark.id)
     if known and {put.sha256 for put in known} == {sha256}:
-        return False
+        return None
     if known:
         slug = declared.manifest.slug
         raise Conflict(f"{slug} has labels already, of other bytes; its boards are scored against them.")
     for each in labels:
         session.execute(insert(LabelSet).values(_packed(each, declared.benchmark.id, sha256, token_id)))
-    return True
+    return disclosure.commit(session, declared, labels)
 
 
 def _packed(labels: Labels, benchmark_id: int, sha256: str, token_id: int) -> dict[str, Any]:
@@ -92,13 +99,18 @@ def describe_labels(session: Session, benchmark_id: int) -> list[LabelsPut]:
 
 
 def labels_to_match(session: Session, declared: Declared) -> dict[str, Labels]:
-    """Return the labels that an upload is scored against; none where the benchmark has none of its own.
+    """Return the items that an upload is matched to, without their labels; none where it brings its own.
 
-    Raises Conflict when the steward has not put them yet.
+    Reading an upload needs no label, so whoever only asks (a dry run) cannot be told anything of one. Raises Conflict
+    when the steward has not put them yet.
     """
     if not takes_labels(declared.manifest):
         return {}
-    labels = load_labels(session, declared.benchmark.id, with_items=True)
+    query = select(LabelSet.task, LabelSet.n_items, LabelSet.items).where(
+        LabelSet.benchmark_id == declared.benchmark.id
+    )
+    rows = session.execute(query.order_by(LabelSet.task))
+    labels = {row.task: Labels(row.task, unpack_items(row.items), np.zeros(row.n_items)) for row in rows}
     if not labels:
         slug = declared.manifest.slug
         raise Conflict(f"{slug} has no labels yet, so nothing can be scored; its steward must put them first.")
@@ -106,11 +118,11 @@ def labels_to_match(session: Session, declared: Declared) -> dict[str, Labels]:
 
 
 def load_labels(session: Session, benchmark_id: int, *, with_items: bool = False) -> dict[str, Labels]:
-    """Return the labels of every task; the items' names only where they are asked for."""
+    """Return the labels of every task, divided where they are a secret; the items' names only where asked for."""
     columns = [LabelSet.task, LabelSet.label, LabelSet.weight, LabelSet.group]
     query = select(*columns, *([LabelSet.items] if with_items else []))
     rows = session.execute(query.where(LabelSet.benchmark_id == benchmark_id).order_by(LabelSet.task))
-    return {
+    labels = {
         row.task: Labels(
             task=row.task,
             items=unpack_items(row.items) if with_items else (),
@@ -120,3 +132,16 @@ def load_labels(session: Session, benchmark_id: int, *, with_items: bool = False
         )
         for row in rows
     }
+    parts = disclosure.load_parts(session, benchmark_id, {task: len(each) for task, each in labels.items()})
+    return {task: replace(each, public=parts.get(task)) for task, each in labels.items()}
+
+
+def close_due(session: Session) -> None:
+    """Close the benchmarks whose time has come."""
+    for declared in disclosure.due(session):
+        disclosure.close(session, Closing(declared, stored_labels(session, declared)))
+
+
+def stored_labels(session: Session, declared: Declared) -> Sequence[Labels]:
+    """Return the labels of a benchmark with their items, as they are stored now."""
+    return list(load_labels(session, declared.benchmark.id, with_items=True).values())

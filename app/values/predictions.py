@@ -7,7 +7,7 @@ nothing here is shown, and no message quotes a label.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.stats.arrays import FloatArray, IntArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, repr=False)
@@ -16,7 +16,8 @@ class Labels:
 
     `label` is a class number (position among the manifest's classes), a value, or a relevance. `weight` and
     `group` are None when there are none; `group` numbers the groups of a ranking. `items` is empty where labels
-    were loaded for computing only: predictions are matched to items once, when they arrive.
+    were loaded for computing only: predictions are matched to items once, when they arrive. `public` says which items
+    are scored before the close of a benchmark whose labels are a secret; None where all are.
     """
 
     task: str
@@ -24,6 +25,7 @@ class Labels:
     label: FloatArray
     weight: FloatArray | None = None
     group: IntArray | None = None
+    public: BoolArray | None = None
 
     def __len__(self) -> int:
         return len(self.label)

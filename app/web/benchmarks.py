@@ -14,7 +14,7 @@ from app.kinds.parse import manifest_document, manifest_json_schema, parse_manif
 from app.manifest.manifest import Manifest
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example
-from app.store import audit, benchmark_list, benchmarks, snapshots, stewards, submissions
+from app.store import audit, benchmark_list, benchmarks, disclosure, snapshots, stewards, submissions
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
@@ -174,6 +174,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         }
         return json_answer(about)
     pages = kind_of(declared.manifest).pages
+    committed = disclosure.find_commitment(session, declared.benchmark.id)
     return page(
         "benchmark.html",
         title=declared.manifest.title,
@@ -183,6 +184,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         publish_error=declared.benchmark.publish_error,
         stewards=stewarding,
         publish_tries=declared.benchmark.publish_tries,
+        commitment=committed and committed.commitment,
         base=(state.settings.base_url or "").rstrip("/"),
         facts=pages.facts(declared.manifest),
         rules=pages.rules(declared.manifest),

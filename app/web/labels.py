@@ -11,8 +11,10 @@ from fastapi import APIRouter, File, Request, UploadFile
 from starlette.responses import Response
 
 from app.config import Settings
+from app.errors import Problem
 from app.files.uploads import Limits, Upload
 from app.kinds.predictions.labels import LabelReading
+from app.kinds.predictions.parts import warn_of_parts
 from app.reading.jobs import LabelsJob
 from app.store import audit, benchmarks, labels
 from app.store.audit import Change
@@ -61,11 +63,14 @@ async def put_labels(
 
 def _store(state: State, declared: Declared, caller: Caller, reading: LabelReading) -> Response:
     with state.sessions.begin() as session:
-        is_new = labels.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
+        divided = labels.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
         known = labels.describe_labels(session, declared.benchmark.id)
+        is_new = divided is not None
         after = {"sha256": reading.sha256, "n_tasks": len(known), "is_new": is_new}
         audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
-    warnings = [warning.as_dict() for warning in reading.warnings]
+    part = labels.private_part(declared.manifest)
+    of_parts = [Problem(text) for each in divided or () for text in warn_of_parts(each, part)]
+    warnings = [warning.as_dict() for warning in (*reading.warnings, *of_parts)]
     document = {**_describe(declared.manifest.slug, known), "warnings": warnings}
     return json_answer(document, 201 if is_new else 200, PRIVATE)
 

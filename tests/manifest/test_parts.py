@@ -210,6 +210,7 @@ def test_a_manifest_is_published_with_the_keys_of_every_kind() -> None:
 
     assert keys[keys.index("admission") + 1 : keys.index("claims")] == [
         *("columns", "preset", "episodes", "mode", "contamination", "estimators", "uncertainty", "predictions"),
+        "scoring",
     ]
     assert document["columns"]["entrant"] == "entrant"
     assert document["predictions"]["classes"] == ["no", "yes"]
@@ -233,6 +234,7 @@ def test_the_schema_has_the_keys_of_every_kind() -> None:
         (f"{BINARY}, missing: failure", True),
         (f"{BINARY}, positive: 'no'", False),
         (f"{BINARY}, labels: submitted", False),
+        (f"{BINARY}, labels: public", False),
         ("kind: classification, classes: [yes, no]", False),
     ],
 )

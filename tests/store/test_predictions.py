@@ -29,7 +29,7 @@ def declare(site: Site, part: str = COLOURS, truth: str | None = LABELS) -> None
 
 def test_predictions_come_back_as_they_went_in(site: Site) -> None:
     """In the order of the labels, to the last bit, NaN where there is none."""
-    declare(site, f"{COLOURS}, missing: failure")
+    declare(site, f"{COLOURS}, missing: failure, labels: public")
     number = submit(site, GUESSES)
 
     with site.sessions() as session:
@@ -41,7 +41,7 @@ def test_predictions_come_back_as_they_went_in(site: Site) -> None:
 
 
 def test_labels_come_back_without_their_items_for_computing(site: Site) -> None:
-    """And with them for matching."""
+    """And the items without their labels for matching: who reads an upload needs none."""
     declare(site)
 
     with site.sessions() as session:
@@ -50,14 +50,14 @@ def test_labels_come_back_without_their_items_for_computing(site: Site) -> None:
         matching = labels.labels_to_match(session, declared)["t"]
 
     assert (computing.items, len(computing), computing.label.tolist()) == ((), 3, [0.0, 1.0, 2.0])
-    assert matching.items == ("a", "b", "c")
-    assert matching.weight is not None
-    assert matching.weight.tolist() == [1.0, 2.0, 0.5]
+    assert computing.weight is not None
+    assert computing.weight.tolist() == [1.0, 2.0, 0.5]
+    assert (matching.items, matching.label.tolist(), matching.weight) == (("a", "b", "c"), [0.0, 0.0, 0.0], None)
 
 
 def test_an_entrants_evidence_holds_predictions_and_labels(site: Site) -> None:
     """What a measurement needs, and one row of scores without values that counts."""
-    declare(site, f"{COLOURS}, missing: failure")
+    declare(site, f"{COLOURS}, missing: failure, labels: public")
     number = submit(site, GUESSES)
 
     with site.sessions() as session:
@@ -119,7 +119,7 @@ def test_packing_is_exact_and_little_endian() -> None:
 @pytest.mark.parametrize("table", ["label_set", "prediction"])
 def test_labels_and_predictions_cannot_be_rewritten(site: Site, table: str) -> None:
     """They are records like every other row."""
-    declare(site, f"{COLOURS}, missing: failure")
+    declare(site, f"{COLOURS}, missing: failure, labels: public")
     submit(site, GUESSES)
 
     with pytest.raises(DBAPIError, match="is a record"), site.sessions.begin() as session:

@@ -12,7 +12,7 @@ from app.boards.estimate.notes import notes_of
 from app.boards.estimate.pairs import pairwise
 from app.boards.estimate.ranked import NOTHING, Ranked, rank, sign_of
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
-from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement, calibrated_cells
+from app.boards.measured import PUBLIC_PART, EvidenceWords, MeasuredEvidence, Measurement, calibrated_cells
 from app.boards.standing import board_table
 from app.boards.tables import BoardTables
 from app.errors import BoardUnavailable, Unavailable
@@ -36,7 +36,8 @@ def assemble_board(
     if spec.explored is not None:
         return BoardTables(board, None)
     pairs = pairwise(manifest, spec, ranked.contenders, ranked.standing)
-    return BoardTables(board, pairs, evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others]))
+    further = evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others])
+    return evidence.finish(manifest, BoardTables(board, pairs, further))
 
 
 def estimate_names(spec: EstimateBoard, measurements: Sequence[Measurement]) -> list[str]:
@@ -109,7 +110,7 @@ def _estimate_column(manifest: Manifest, spec: EstimateBoard, words: EvidenceWor
         title=title,
         unit=metric.unit if metric else None,
         direction=metric.direction if metric is not None and kind != "optimality_gap" else "minimize",
-        detail=name not in spec.metrics and name != f"{spec.ranked}:mean",
+        detail=name not in spec.metrics and name not in (f"{spec.ranked}:mean", f"{spec.ranked}:{PUBLIC_PART}"),
         glossary={"": words.metric_glossary(stem), "profile_area": "profile"}.get(kind, kind),
         digits=3,
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from app.boards.calibrated import few_units_note
 from app.boards.estimate.ranked import NOTHING, Ranked
 from app.boards.estimate.spec import EstimateBoard
-from app.boards.measured import ALL_EQUAL, NO_WORST_VALUE, EvidenceWords, Measurement
+from app.boards.measured import ALL_EQUAL, HELD_BACK, NO_WORST_VALUE, EvidenceWords, Measurement
 from app.boards.tables import sentences
 
 
@@ -22,7 +22,12 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
         notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
     notes += ranked.roster.notes(words.cells)
-    unplaced = [m.entrant for m in ranked.others if m.entrant not in ranked.roster.coverages]
+    if silent := [m.entrant for m in ranked.others if _reason(m, spec.ranked) == HELD_BACK]:
+        notes.append(
+            "Held back until the benchmark closes, not being better than the best of their owner by more than a "
+            f"standard error: {sentences(silent)}."
+        )
+    unplaced = [m.entrant for m in ranked.others if m.entrant not in {*ranked.roster.coverages, *silent}]
     if empty := [name for name in unplaced if name not in spec.labels]:
         notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
     notes += _without_spread(spec, ranked, words.too_few)

@@ -8,6 +8,7 @@ status, an entrant's owner, a benchmark's counters.
 from app.db.models.audit import AuditEvent
 from app.db.models.base import Base
 from app.db.models.benchmarks import Benchmark, ManifestVersion, StewardGrant, Task
+from app.db.models.disclosure import LabelAnswer, LabelAttempt, LabelClose, LabelPart, LabelSecret, OwnerLink
 from app.db.models.entrants import Entrant, EntrantRelease, EntrantReservation, EntrantTransfer
 from app.db.models.evidence import Evidence, Fingerprint, Measured, Prediction, Score
 from app.db.models.preregs import Prereg, PreregAttestation, PreregBinding
@@ -40,9 +41,15 @@ __all__ = [
     "Evidence",
     "Fingerprint",
     "ItemSet",
+    "LabelAnswer",
+    "LabelAttempt",
+    "LabelClose",
+    "LabelPart",
+    "LabelSecret",
     "LabelSet",
     "ManifestVersion",
     "Measured",
+    "OwnerLink",
     "Prediction",
     "Prereg",
     "PreregAttestation",

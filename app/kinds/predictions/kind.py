@@ -7,14 +7,15 @@ from app.admission.check import Check
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
 from app.kinds.contract import Kind, Rows
+from app.kinds.predictions.disclosed import about_parts, coarse_tables, measure_disclosed
 from app.kinds.predictions.files import SUFFIXES
 from app.kinds.predictions.glossary import TERMS
 from app.kinds.predictions.glossary_reports import REPORTS
-from app.kinds.predictions.measure import measure_predictions
+from app.kinds.predictions.glossary_secret import SECRET
 from app.kinds.predictions.metrics import glossary_key, metric_entries
 from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
-from app.kinds.predictions.part import PredictionsPart, holds_labels
+from app.kinds.predictions.part import PredictionsPart, holds_labels, scoring_of
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.reports import report_tables
 from app.kinds.predictions.summary import own_claims, summarise
@@ -33,7 +34,7 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
         units="units",
         failed="Items without a prediction",
         metric_glossary=glossary_key,
-        notes=(OWN_LABELS,) if part.labels == "submitted" else (),
+        notes=(OWN_LABELS,) if part.labels == "submitted" else about_parts(manifest),
     )
 
 
@@ -55,13 +56,16 @@ PREDICTIONS = Kind(
     name="predictions",
     part=PredictionsPart,
     takes_labels=holds_labels,
+    scoring=scoring_of,
     read=read_predictions,
     summarise=summarise,
     own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(scores=_own_labels, computes_metrics=True),
     rows=Rows(form="packed"),
-    measured=MeasuredEvidence(measure=measure_predictions, words=_words, further_tables=_further_tables),
+    measured=MeasuredEvidence(
+        measure=measure_disclosed, words=_words, further_tables=_further_tables, finish=coarse_tables
+    ),
     pages=PAGES,
-    glossary=lambda: (*metric_entries(), *TERMS, *REPORTS),
+    glossary=lambda: (*metric_entries(), *TERMS, *REPORTS, *SECRET),
 )

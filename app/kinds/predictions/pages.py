@@ -1,13 +1,14 @@
 """What the pages of a benchmark of predictions say. Read by `app.kinds.predictions.kind`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from app.kinds.pages import PageFacts, Pages, Rule
 from app.kinds.predictions.example import example
 from app.kinds.predictions.metrics import metric_words
-from app.kinds.predictions.part import PredictionsPart
+from app.kinds.predictions.part import PredictionsPart, scoring_of
 from app.kinds.predictions.reports import KINDS
 from app.manifest.manifest import Manifest, part_of
+from app.manifest.scoring import Scoring
 
 RULES = {
     "private": Rule("Predictions are held against labels that the server keeps; no address gives them back."),
@@ -23,7 +24,31 @@ def _facts(manifest: Manifest) -> PageFacts:
 
 
 def _rules(manifest: Manifest) -> Sequence[Rule]:
-    return (RULES[part_of(manifest, PredictionsPart).predictions.labels],)
+    own = RULES[part_of(manifest, PredictionsPart).predictions.labels]
+    scoring = scoring_of(manifest)
+    return (own,) if scoring is None else (own, *_of_scoring(scoring))
+
+
+def _of_scoring(rules: Scoring) -> Iterator[Rule]:
+    """Yield how labels that are a secret are answered for."""
+    share = f"{100 * rules.public_share:.3g} %"
+    when = "when a steward closes it" if rules.closes_at is None else f"on {rules.closes_at:%Y-%m-%d %H:%M %Z}"
+    if rules.public_share < 1.0:
+        rest = f", {share} of the items, is scored at once; the private part is shown and decides {when}."
+        yield Rule("The ", "public part", "public_part", rest)
+    entrants = "1 entrant" if rules.entrants_per_submission == 1 else f"{rules.entrants_per_submission} entrants"
+    yield Rule(
+        f"In any 24 hours {rules.per_day} submissions of an owner are scored, of at most {entrants} each; runs for "
+        "debugging, and what is withdrawn, count too."
+    )
+    if rules.ladder:
+        yield Rule(
+            "A ", "ladder", "ladder", ": a new score is shown only if it is better than the best of its owner by more "
+            "than its standard error."
+        )  # fmt: skip
+    digits = "1 significant digit" if rules.digits == 1 else f"{rules.digits} significant digits"
+    rest = f" are shown in steps of at least half a standard error, with at most {digits}."
+    yield Rule("", "Numbers", "label_rounding", rest)
 
 
 def _unit(manifest: Manifest) -> str:

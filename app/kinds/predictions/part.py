@@ -8,6 +8,7 @@ from pydantic import model_validator
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.metrics import METRICS, complaints_about
 from app.manifest.manifest import Common, KindPart, Manifest, part_of
+from app.manifest.scoring import DEFAULTS, Scoring
 
 NOT_SAID = "predictions: a benchmark of predictions says what is predicted and whose labels it is held against"
 
@@ -15,9 +16,10 @@ NOT_SAID = "predictions: a benchmark of predictions says what is predicted and w
 class PredictionsPart(KindPart):
     """What is predicted, and whose labels it is held against."""
 
-    bound: ClassVar[str] = "predictions and labels of another kind or of other classes"
+    bound: ClassVar[str] = "predictions and labels of another kind, of other classes or with another public share"
 
     predictions: Predictions
+    scoring: Scoring | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -34,11 +36,18 @@ class PredictionsPart(KindPart):
     def complaints(self, common: Common) -> Iterator[str]:
         """Yield which metrics are none of such predictions, and whose direction is the other one."""
         directions = {name: metric.direction for name, metric in common.metrics.items()}
-        return complaints_about(self.predictions, directions)
+        yield from complaints_about(self.predictions, directions)
+        if self.scoring is not None and self.predictions.labels != "private":
+            yield f"scoring: is about labels that are a secret; predictions.labels says {self.predictions.labels}"
 
     def means_the_same(self, other: Self) -> bool:
         """Say whether packed labels and predictions, which hold numbers of classes, mean the same under another one."""
-        return self.predictions.asks_the_same(other.predictions)
+        return self.predictions.asks_the_same(other.predictions) and self.rules.chooses_alike(other.rules)
+
+    @property
+    def rules(self) -> Scoring:
+        """Return how private labels are scored: as the manifest says, or by the defaults."""
+        return self.scoring or DEFAULTS
 
 
 def holds_labels(manifest: Manifest) -> bool:
@@ -49,3 +58,8 @@ def holds_labels(manifest: Manifest) -> bool:
 def has_private_labels(manifest: Manifest) -> bool:
     """Say whether the labels are the benchmark's own and a secret."""
     return part_of(manifest, PredictionsPart).predictions.labels == "private"
+
+
+def scoring_of(manifest: Manifest) -> Scoring | None:
+    """Return what is disclosed of private labels; None where there are none."""
+    return part_of(manifest, PredictionsPart).rules if has_private_labels(manifest) else None

@@ -7,8 +7,16 @@ from app.admission.check import Check
 from app.admission.claims import LATER, Claimed, check_claims
 from app.boards.estimate.spec import EstimateBoard
 from app.kinds.contract import Evaluation, Summary
+from app.kinds.predictions.part import has_private_labels
 from app.kinds.predictions.reports import report_tables
 from app.manifest.manifest import Manifest
+
+# Whoever claims a number and is told whether it is the right one has been told the number.
+NOT_COMPARED = Check(
+    "claims",
+    "warned",
+    "Claims about private labels are kept and shown, and never compared: an answer would tell labels.",
+)
 
 
 def summarise(evaluation: Evaluation) -> Summary:
@@ -16,6 +24,8 @@ def summarise(evaluation: Evaluation) -> Summary:
     measurements = evaluation.measure(summary_board(evaluation.manifest))
     measured = {(m.entrant, name): found.point for m in measurements for name, found in m.estimates.items()}
     reports = report_tables({m.entrant: m.rows for m in measurements})
+    if has_private_labels(evaluation.manifest):
+        return Summary(reports, [] if evaluation.claims is None else [NOT_COMPARED])
     return Summary(reports, check_claims(evaluation.claims, measured))
 
 
@@ -23,6 +33,8 @@ def own_claims(claimed: Claimed) -> list[Check]:
     """Leave claims to the evaluation, which alone measures predictions."""
     if claimed.claims is None:
         return []
+    if has_private_labels(claimed.manifest):
+        return [NOT_COMPARED]
     return [Check("claims", "warned", f"Claims about predictions are {LATER}: only then are they measured.")]
 
 

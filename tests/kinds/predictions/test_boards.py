@@ -193,7 +193,7 @@ def test_mcnemar_of_every_pair_is_that_of_the_pair() -> None:
     """Counts, exact one-sided p-values, and Holm's over the pairs, each of them once."""
     truth, scores = two_classes(200)
     rng = np.random.default_rng(7)
-    manifest = benchmark(BINARY, ("accuracy",))
+    manifest = benchmark(f"{BINARY}, labels: public", ("accuracy",))
     entrants = {
         name: np.clip(scores + rng.normal(0, sd, 200), 0, 1) for name, sd in (("A", 0.0), ("B", 0.2), ("C", 0.5))
     }
@@ -219,7 +219,7 @@ def test_paired_t_of_every_pair_is_scipys() -> None:
     """On squared errors, in favour of the first."""
     rng = np.random.default_rng(8)
     label = rng.normal(size=80)
-    manifest = benchmark("kind: regression", ("rmse",))
+    manifest = benchmark("kind: regression, labels: public", ("rmse",))
     entrants = {name: label + rng.normal(0, sd, 80) for name, sd in (("A", 1.0), ("B", 1.2), ("C", 1.2))}
     truth = Labels("t", (), label)
     rows = records(table(board_of(manifest, [measure(manifest, n, v, truth) for n, v in entrants.items()]), "tests"))
@@ -236,7 +236,7 @@ def test_tests_follow_the_weights_of_the_board(part: str) -> None:
     rng = np.random.default_rng(14)
     weights = rng.uniform(0.1, 5.0, 120)
     metric = "accuracy" if part == BINARY else "rmse"
-    manifest = benchmark(part, (metric,))
+    manifest = benchmark(f"{part}, labels: public", (metric,))
     entrants = {"A": scores, "B": np.clip(scores + rng.normal(0, 0.4, 120), 0, 1)}
     labels = Labels("t", (), truth.label, weights)
     measured = [measure(manifest, n, v, labels) for n, v in entrants.items()]

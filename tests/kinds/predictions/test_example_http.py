@@ -23,8 +23,10 @@ YAML = {"Content-Type": "application/yaml"}
 
 
 def begin(site: Site) -> dict[str, Any]:
-    """Make the benchmark, put its labels and register the plan; return the answer to the labels."""
-    made = site.http.post("/benchmarks", content=EXAMPLE.manifest.read_bytes(), headers=site.auth("steward") | YAML)
+    """Make the benchmark with labels that are no secret, put them and register the plan; return the answer to them."""
+    made = site.http.post(
+        "/benchmarks", content=without_secret(EXAMPLE.manifest.read_text()), headers=site.auth("steward") | YAML
+    )
     assert made.status_code == 201, made.text
     assert EXAMPLE.labels is not None
     put = site.http.put(
@@ -35,6 +37,12 @@ def begin(site: Site) -> dict[str, Any]:
     assert put.status_code == 201, put.text
     answer: dict[str, Any] = put.json()
     return answer
+
+
+def without_secret(manifest: str) -> str:
+    """Return the manifest with every number at once, to hold them against another program."""
+    kept = [line for line in manifest.splitlines() if not line.startswith("scoring:")]
+    return "\n".join(kept).replace("labels: private", "labels: public")
 
 
 def submit_all(site: Site) -> list[dict[str, Any]]:

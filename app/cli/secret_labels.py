@@ -1,0 +1,62 @@
+"""`plumbline benchmark close` and `commitment`: the end of private labels, and what binds their steward."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import note, say
+from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.config import Settings
+from app.files.uploads import Limits, Upload
+from app.kinds.parse import parse_manifest
+from app.kinds.predictions.commitment import Opening, labels_digest
+from app.kinds.predictions.labels import read_labels
+from app.kinds.predictions.part import PredictionsPart
+from app.manifest.manifest import part_of
+
+Given = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands to those of benchmarks."""
+    group.command("close")(close)
+    group.command("commitment")(commitment)
+
+
+def close(
+    slug: Annotated[str, typer.Argument(help="The benchmark's slug.")],
+    reason: Annotated[str, typer.Option(help="Why it closes; shown for ever.")],
+    *,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Close a benchmark of private labels for good: nothing more is scored, and the private part decides."""
+    with Server(server, token) as remote:
+        remote.send_for_json(Request("POST", f"/benchmarks/{slug}/close", json={"reason": reason}))
+        say(f"Closed {slug}; its private part is published next: {remote.address}/benchmarks/{slug}/commitment")
+
+
+def commitment(
+    manifest: Given,
+    labels: Given,
+    salt: Annotated[str, typer.Option(help="The salt that was shown at the close, in hexadecimal.")],
+    expected: Annotated[str | None, typer.Option(help="The commitment that was published.")] = None,
+) -> None:
+    """Compute the commitment to labels anew from their file and the salt; fail where another one was expected."""
+    declared = parse_manifest(manifest.read_bytes())
+    part = part_of(declared, PredictionsPart)
+    reading = read_labels(declared, part.predictions, [Upload(labels.name, labels)], Limits.from_settings(Settings()))
+    digest = labels_digest(reading.labels, part.predictions)
+    found = Opening(_bytes(salt), part.rules.public_share, digest).commitment()
+    say(f"labels     {digest}\ncommitment {found}")
+    if expected is not None and expected != found:
+        note(f"The published commitment is {expected}: these are other labels, another salt or another public share.")
+        raise typer.Exit(1)
+
+
+def _bytes(salt: str) -> bytes:
+    try:
+        return bytes.fromhex(salt)
+    except ValueError:
+        raise typer.BadParameter("expected hexadecimal digits", param_hint="--salt") from None

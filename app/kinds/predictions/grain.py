@@ -1,0 +1,237 @@
+"""How finely anything is said that rests on private labels: numbers in steps that their interval allows.
+
+Called by `app.kinds.predictions.disclosed`; pure. Steps are 1, 2 or 5 times a power of ten, so that they divide one. A
+step is at least half a standard error, of the number itself where it has an interval, else of a share or a value over
+as many units: whoever asks often and subtracts learns no single label from digits that mean nothing anyway.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import ndtri
+
+from app.boards.measured import Estimate, Measurement
+from app.kinds.predictions.reports import KINDS
+from app.stats.calibrated import Calibrated
+from app.values.predictions import Labels
+from app.values.table import Cell, Table
+
+SHARES = frozenset({"precision", "recall", "f1", "brier", "ece", "fpr", "accuracy", "volume", "predicted", "ndcg"})
+SHARE_STEMS = ("auc", "pr_auc", "ap", "ap_ydf", "ndcg_")
+COUNTS = frozenset({"weight", "n_examples"})
+VALUES = frozenset({"residual", "mean", "rmse", "centre"})
+ROUGH = 2
+"""Significant digits of what is said of differences and chances, and of effective numbers."""
+LEAST_P = 1e-4
+
+
+def nice_step(least: float) -> float:
+    """Return the smallest step of 1, 2, 5 times a power of ten that is at least so large.
+
+    >>> [nice_step(least) for least in (0.013, 0.02, 3.3, 0.6)]
+    [0.02, 0.02, 5.0, 1.0]
+    """
+    if not math.isfinite(least) or least <= 0.0:
+        return 0.0
+    power = 10.0 ** math.floor(math.log10(least))
+    factor = next((f for f in (1.0, 2.0, 5.0) if f * power >= least * (1.0 - 1e-9)), 10.0)
+    return float(f"{factor * power:.0e}")
+
+
+def significant(value: float, digits: int) -> float:
+    """Return a number with so many significant digits."""
+    return float(f"{value:.{digits - 1}e}") + 0.0
+
+
+def in_steps(value: float, step: float, ends: int = 0) -> float:
+    """Return the nearest multiple of a step; the one below for `ends` −1, the one above for 1.
+
+    >>> in_steps(0.847, 0.02), in_steps(0.847, 0.02, -1), in_steps(0.841, 0.02, 1)
+    (0.84, 0.84, 0.86)
+    """
+    if step <= 0.0:
+        return value
+    steps = value / step
+    nearest = round(steps)
+    if ends and abs(steps - nearest) > 1e-9:
+        nearest = math.floor(steps) if ends < 0 else math.ceil(steps)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    return round(nearest * step, decimals) + 0.0
+
+
+@dataclass(frozen=True)
+class Grain:
+    """The rule of one benchmark: at most `digits` significant digits, at intervals of `level`."""
+
+    digits: int
+    level: float
+
+    def error_of(self, found: Estimate) -> float:
+        """Return the standard error that the widest interval of a number says; infinite where it has none."""
+        ours = found.calibrated
+        widths = [self._error(found.low, found.high), *([] if ours is None else [self._error(ours.low, ours.high)])]
+        known = [width for width in widths if width is not None]
+        return max(known) if known else math.inf
+
+    def _error(self, low: float | None, high: float | None) -> float | None:
+        if low is None or high is None:
+            return None
+        return float((high - low) / (2.0 * ndtri(0.5 + self.level / 2.0)))
+
+    def step_of(self, found: Estimate) -> float:
+        """Return the step of a number with its interval; of one without, that of its first digit."""
+        point, error = found.point or 0.0, self.error_of(found)
+        first = 0.0 if point == 0.0 else 10.0 ** math.floor(math.log10(abs(point)))
+        if not math.isfinite(error):
+            return first
+        return nice_step(max(error / 2.0, first * 10.0 ** (1 - self.digits)))
+
+    def estimate(self, found: Estimate) -> Estimate:
+        """Return a number and its intervals in its steps; the ends are never drawn in."""
+        if found.point is None:
+            return replace(found, low=None, high=None)
+        step = self.step_of(found)
+        low, high = _ends(found.low, found.high, step)
+        ours = None if found.calibrated is None else self._calibrated(found.calibrated, step)
+        return replace(found, point=in_steps(found.point, step), low=low, high=high, calibrated=ours)
+
+    def _calibrated(self, found: Calibrated, step: float) -> Calibrated:
+        low, high = _ends(found.low, found.high, step)
+        return replace(found, low=low, high=high, n_units=significant(found.n_units, ROUGH))
+
+    def measurement(self, found: Measurement, labels: Mapping[str, Labels]) -> Measurement:
+        """Return a measurement as it may leave: replicates stand around what is said, rows are in steps too."""
+        said = {name: self.estimate(each) for name, each in found.estimates.items()}
+        moved = {
+            name: drawn + (float(said[name].point or 0.0) - float(found.estimates[name].point or 0.0))
+            for name, drawn in found.replicates.items()
+        }
+        steps = {task: RowSteps.of(each) for task, each in labels.items()}
+        rows = {name: self._rows(name, each, steps) for name, each in found.rows.items()}
+        bounds = found.bounds and tuple(None if end is None else significant(end, ROUGH) for end in found.bounds)
+        return replace(
+            found,
+            estimates=said,
+            replicates=moved,
+            rows=rows,
+            bounds=None if bounds is None else (bounds[0], bounds[1]),
+        )
+
+    def _rows(
+        self, name: str, rows: Sequence[tuple[Cell, ...]], steps: Mapping[str, "RowSteps"]
+    ) -> Sequence[tuple[Cell, ...]]:
+        if name == "intervals":
+            return self._intervals(rows)
+        columns = ("task", *(column.name for column in KINDS[name].columns))
+        return [
+            (
+                row[0],
+                *(
+                    steps[str(row[0])].cell(name, column, cell)
+                    for column, cell in zip(columns[1:], row[1:], strict=True)
+                ),
+            )
+            for row in rows
+        ]
+
+    def _intervals(self, rows: Sequence[tuple[Cell, ...]]) -> Sequence[tuple[Cell, ...]]:
+        """Return the rows of all intervals of metrics, each in the step of its metric on its task."""
+        wide: dict[tuple[Cell, Cell], Estimate] = {}
+        for task, metric, point, low, high, tag, *_ in rows:
+            known = wide.get((task, metric), Estimate(_number(point)))
+            if tag == "B":
+                known = replace(known, low=_number(low), high=_number(high))
+            elif tag == "C":
+                known = replace(known, calibrated=Calibrated(_number(low), _number(high), None, 0.0))
+            wide[task, metric] = known
+        steps = {key: self.step_of(found) for key, found in wide.items()}
+        return [_interval_row(row, steps[row[0], row[1]]) for row in rows]
+
+
+def _interval_row(row: tuple[Cell, ...], step: float) -> tuple[Cell, ...]:
+    task, metric, point, low, high, tag, how, level, default, n_units, note = row
+    ends = _ends(_number(low), _number(high), step)
+    said = None if point is None else in_steps(float(point), step)
+    plain = None if default is None else in_steps(float(default), step)
+    return (task, metric, said, *ends, tag, how, level, plain, n_units, note)
+
+
+def _number(cell: Cell) -> float | None:
+    return None if cell is None else float(cell)
+
+
+def _ends(low: float | None, high: float | None, step: float) -> tuple[float | None, float | None]:
+    return None if low is None else in_steps(low, step, -1), None if high is None else in_steps(high, step, 1)
+
+
+@dataclass(frozen=True)
+class RowSteps:
+    """The steps of a report's cells on one task, which rest on its number of units and not on what was predicted."""
+
+    share: float
+    count: float
+    value: float
+
+    @classmethod
+    def of(cls, labels: Labels) -> "RowSteps":
+        """Return the steps of a part of a task's labels."""
+        n_units = max(1, len(labels) if labels.group is None else len(np.unique(labels.group)))
+        spread = float(labels.label.std())
+        root = math.sqrt(n_units)
+        return cls(
+            nice_step(0.25 / root), nice_step(max(1.0, math.sqrt(len(labels)) / 4.0)), nice_step(spread / 2.0 / root)
+        )
+
+    def cell(self, table: str, column: str, cell: Cell) -> Cell:
+        """Return a cell of a report in the steps of what it is."""
+        if not isinstance(cell, (int, float)) or isinstance(cell, bool):
+            return cell
+        step = self._step(table, column)
+        if step is None:
+            return cell
+        said = in_steps(float(cell), step)
+        return round(said) if isinstance(cell, int) else said
+
+    def _step(self, table: str, column: str) -> float | None:
+        if column == "observed":
+            return self.share if table == "reliability" else 2.0 * self.share
+        if column in SHARES or column in SHARE_STEMS or column.startswith(tuple(f"{stem}_" for stem in SHARE_STEMS)):
+            return self.share
+        if column in COUNTS:
+            return self.count
+        return self.value if column in VALUES else None
+
+
+HIDDEN = frozenset({"n_a_only", "n_b_only"})
+"""Counts of single examples: who is right alone is told by the test."""
+COARSE = ("leaderboard/", "pairwise/", "comparisons/", "tests/")
+
+
+def coarse_table(table: Table, digits: int) -> Table:
+    """Return a board, or a table of pairs, whose numbers were made from several entrants' measurements, coarsely."""
+    if not table.name.startswith(COARSE):
+        return table
+    is_board = table.name.startswith("leaderboard/")
+    rules = [None if is_board and column.name != "p_best" else column.name for column in table.columns]
+    rows = tuple(
+        tuple(cell if rule is None else _coarse(rule, cell, digits) for rule, cell in zip(rules, row, strict=True))
+        for row in table.rows
+    )
+    return replace(table, rows=rows)
+
+
+def _coarse(column: str, cell: Cell, digits: int) -> Cell:
+    if column in HIDDEN:
+        return None
+    if column == "examples_needed" and isinstance(cell, int):
+        return round(significant(cell, 1))
+    if not isinstance(cell, float):
+        return cell
+    if column in ("p_best", "p_a_beats_b"):
+        return round(cell, 2)
+    if column.startswith("p_"):
+        return max(LEAST_P, significant(cell, ROUGH)) if cell > 0.0 else LEAST_P
+    # A difference is of two numbers that are in steps already: what is beyond `digits` is rounding of the machine.
+    return significant(cell, digits if column in ("a", "b", "difference") else ROUGH)

@@ -1,0 +1,47 @@
+"""How a benchmark whose labels are a secret answers: what is scored at once, how often, and how finely.
+
+Part of what a kind with private labels declares (`app.kinds.predictions.part`); pure. Every answer tells something of
+the labels, so a manifest that says nothing gets the defaults below, and none of them can be turned off by silence.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, Field, field_validator
+
+from app.manifest.base import Part
+
+MOST_DIGITS = 6
+
+
+class Scoring(Part):
+    """What is disclosed of private labels.
+
+    `public_share` of the items is scored at once and is all that anything shows before the close; 1 keeps nothing
+    back. `per_day` submissions of an owner are scored in any 24 hours, of at most `entrants_per_submission` entrants.
+    With `ladder` a score is shown only if it is better than the owner's best by more than its standard error.
+    `digits` is how many significant digits a number has at most; the interval may allow fewer. At `closes_at` nothing
+    more is taken, and the private part is shown; without it a steward closes the benchmark.
+    """
+
+    public_share: float = Field(0.5, ge=0.05, le=1.0)
+    per_day: int = Field(5, ge=1, le=1000)
+    entrants_per_submission: int = Field(1, ge=1, le=1000)
+    ladder: bool = True
+    digits: int = Field(3, ge=1, le=MOST_DIGITS)
+    closes_at: Annotated[AwareDatetime, Field(strict=False)] | None = None
+
+    @field_validator("closes_at", mode="before")
+    @classmethod
+    def _is_written_out(cls, given: Any) -> Any:
+        """Take a time as text alone: a number of seconds would be one by accident."""
+        if given is not None and not isinstance(given, str):
+            raise ValueError("expected a time with its zone, such as 2030-06-30T12:00:00Z")
+        return given
+
+    def chooses_alike(self, other: "Scoring") -> bool:
+        """Say whether the same items are public under another version: what was shown cannot be taken back."""
+        return self.public_share == other.public_share
+
+
+DEFAULTS = Scoring()
+"""What holds where labels are private and the manifest does not say."""

@@ -1,0 +1,53 @@
+"""Which tokens are one owner in a benchmark. Called by `app.store.quotas` and `app.store.ladders`.
+
+A token is an owner. Where somebody has several, a steward links them, because a quota for each token would be none.
+"""
+
+from collections.abc import Mapping
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import OwnerLink, Token
+from app.errors import Conflict
+from app.store import stewards
+
+
+def owners(session: Session, benchmark_id: int) -> Mapping[int, int]:
+    """Return the owner of each token that is linked to another one; any other token is its own."""
+    query = select(OwnerLink.token_id, OwnerLink.owner_id).where(OwnerLink.benchmark_id == benchmark_id)
+    newest: dict[int, int] = dict(session.execute(query.order_by(OwnerLink.id)).all())
+    return {token: owner for token, owner in newest.items() if token != owner}
+
+
+def owner_of(session: Session, benchmark_id: int, token_id: int) -> int:
+    """Return the token under which a token's submissions are counted."""
+    return owners(session, benchmark_id).get(token_id, token_id)
+
+
+def tokens_of(session: Session, benchmark_id: int, owner_id: int) -> list[int]:
+    """Return every token of an owner."""
+    linked = owners(session, benchmark_id)
+    return sorted({owner_id, *(token for token, owner in linked.items() if owner == owner_id)})
+
+
+def link(session: Session, order: OwnerLink) -> None:
+    """Count a token's submissions as another one's from now on, and all that it sent before; itself undoes it.
+
+    Raises Conflict where that would make a chain of links.
+    """
+    linked = owners(session, order.benchmark_id)
+    if order.owner_id in linked:
+        raise Conflict(f"Token {order.owner_id} is counted as token {linked[order.owner_id]}: name that one.")
+    if order.token_id in linked.values() and order.token_id != order.owner_id:
+        raise Conflict(
+            f"Other tokens are counted as token {order.token_id}: link them to token {order.owner_id} first."
+        )
+    session.add(order)
+    session.flush()
+
+
+def knows_labels(session: Session, benchmark_id: int, token_id: int) -> bool:
+    """Say whether a token is that of somebody who has the labels anyway: a steward of the benchmark, or an admin."""
+    token = session.get_one(Token, token_id)
+    return token.role == "admin" or (token.role == "steward" and stewards.is_steward(session, benchmark_id, token_id))

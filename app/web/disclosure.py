@@ -1,0 +1,146 @@
+"""What binds the steward of private labels, closing a benchmark, and what each owner was told."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.db.models import OwnerLink
+from app.errors import NotFound
+from app.store import audit, benchmarks, disclosure, labels, owners, tokens
+from app.store.audit import Change
+from app.store.benchmarks import Declared
+from app.store.disclosed import disclosed_table
+from app.store.disclosure import Closing, Commitment
+from app.values.table import Cell, Column, Table
+from app.web.answers import json_answer, split_format, table_answer
+from app.web.documents.disclosure import OwnerLinkDocument
+from app.web.documents.tables import TableDocument
+from app.web.early import CheckedFirst
+from app.web.fields import Body, Line, Reason
+from app.web.problems import TABLE, described, table_routes
+from app.web.put_tables import PRIVATE
+from app.web.state import Caller, SessionDep, State, StateDep, StewardHere
+from app.web.tokens import TokenNumber
+from app.web.views import view_of
+
+router = APIRouter(route_class=CheckedFirst, tags=["labels"])
+
+ABOUT = (Column("what", "What", "text"), Column("value", "Value", "text", glossary="label_commitment"))
+
+
+@table_routes(router, "/benchmarks/{slug}/commitment", "The commitment to private labels", 404, answer=TableDocument)
+def show_commitment(slug: str, request: Request, session: SessionDep) -> Response:
+    """Show what was committed to when the labels were put, and after the close what it is made of (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    return _shown(request, session, declared, _commitment_table(_find(session, declared)))
+
+
+def _find(session: Session, declared: Declared) -> Commitment:
+    found = disclosure.find_commitment(session, declared.benchmark.id)
+    if found is None:
+        raise NotFound(f"{declared.manifest.slug} has no private labels, so there is no commitment to them.")
+    return found
+
+
+def _commitment_table(found: Commitment) -> Table:
+    notes = ["The SHA-256 of four lines, each ending in a line feed; after the close they are below."]
+    rows: list[tuple[Cell, ...]] = [("commitment", found.commitment), ("committed at", _time(found.committed_at))]
+    if found.close is not None:
+        rows += [("closed at", _time(found.close.at)), ("closed by", found.closed_by or "its time"),
+                 ("reason", found.close.reason)]  # fmt: skip
+    if found.opening is not None:
+        rows += [(f"line {at}", line) for at, line in enumerate(found.opening.text().splitlines(), 1)]
+    if found.close is not None and not found.close.labels_match:
+        notes.append("At the close the stored labels were NOT those that were committed to.")
+    return Table("commitment", "Commitment to the labels", ABOUT, tuple(rows), tuple(notes))
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _shown(request: Request, session: Session, declared: Declared, table: Table) -> Response:
+    view = view_of(session, declared.manifest.slug, table, None)
+    answer = table_answer(request, view, split_format(request.url.path)[1])
+    answer.headers.update(PRIVATE)
+    return answer
+
+
+class Close(Body):
+    """Why a benchmark closes; shown for ever."""
+
+    reason: Reason
+
+
+@router.post(
+    "/benchmarks/{slug}/close",
+    summary="Close it: show the private part",
+    responses=described(403, 404, 409, answer=TableDocument),
+)
+def close(slug: str, order: Close, state: StateDep, caller: StewardHere) -> Response:
+    """Close a benchmark of private labels for good (its steward): nothing more is scored, the private part decides."""
+    return state.transact(lambda session: _close(session, state, slug, order, caller))
+
+
+def _close(session: Session, state: State, slug: str, order: Close, caller: Caller) -> Response:
+    declared = benchmarks.find_declared(session, slug)
+    disclosure.close(session, Closing(declared, labels.stored_labels(session, declared), caller.id, order.reason))
+    audit.record(session, caller.act, 200, Change(after={"closed": True}, reason=order.reason))
+    state.jobs.defer_refresh(session, declared.benchmark.id)
+    table = _commitment_table(_find(session, declared))
+    return json_answer({"benchmark": slug, "snapshot": None, **_document(table)}, headers=PRIVATE)
+
+
+def _document(table: Table) -> dict[str, object]:
+    return {**table.to_json(), "rows": list(table.records())}
+
+
+DISCLOSED = "/benchmarks/{slug}/disclosed"
+
+
+@router.get(
+    DISCLOSED, summary="What owners were told of the labels (stewards)", responses=described(403, 404, also=TABLE)
+)
+@router.get(f"{DISCLOSED}.csv", summary="The same as CSV", responses=described(403, 404, also=("csv",)))
+@router.get(f"{DISCLOSED}.json", summary="The same as JSON", responses=described(403, 404, answer=TableDocument))
+def show_disclosed(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
+    """Show how much each owner asked of private labels and was told: answers, numbers, and bits at most."""
+    del caller  # the dependency has refused everyone else
+    declared = benchmarks.find_declared(session, slug)
+    if disclosure.scoring_of(declared.manifest) is None:
+        raise NotFound(f"{slug} has no private labels, so nothing is disclosed of them.")
+    return _shown(request, session, declared, disclosed_table(session, declared))
+
+
+class Link(Body):
+    """As whose a token's submissions are counted, and why: the number or the name of another token."""
+
+    counted_as: TokenNumber | Line
+    reason: Reason
+
+
+@router.put(
+    "/benchmarks/{slug}/owners/{token}",
+    summary="Count a token as another one's",
+    responses=described(403, 404, 409, answer=OwnerLinkDocument),
+)
+def link_owner(
+    slug: str,
+    token: Annotated[str, Path(description="the number or the name of a token", max_length=100)],
+    order: Link,
+    session: SessionDep,
+    caller: StewardHere,
+) -> Response:
+    """Say that two tokens are one owner, who has one quota and one best (a steward); a token's own name undoes it."""
+    benchmark = benchmarks.find_benchmark(session, slug)
+    one, owner = tokens.find_named(session, token), tokens.find_named(session, str(order.counted_as))
+    made = OwnerLink(
+        benchmark_id=benchmark.id, token_id=one.id, owner_id=owner.id, by_id=caller.id, reason=order.reason
+    )
+    owners.link(session, made)
+    after = {"token": one.id, "counted_as": owner.id}
+    audit.record(session, caller.act, 200, Change(after=after, reason=order.reason))
+    return json_answer({"benchmark": slug, **after}, headers=PRIVATE)
