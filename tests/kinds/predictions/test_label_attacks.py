@@ -1,0 +1,58 @@
+"""One submitter with all the tricks that told every label: what is told of private ones now."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cases.label_attacks import ATTACKS, Attacker
+from tests.cases.secret_labels import begin, manifest, words
+from tests.conftest import Site
+
+N_ITEMS, ASKED = 24, 6
+GENEROUS = "public_share: 0.5, per_day: 1000, entrants_per_submission: 1000"
+"""Quotas that stop none of these attacks, so that parts, ladder and digits must."""
+SHARES = {"boosting of random guesses": N_ITEMS, "the steps of a ROC curve": N_ITEMS}
+
+
+def half_positive() -> Any:
+    """Return labels of which half are positive, so that a guess is right for half of them."""
+    return np.random.default_rng(5).permutation(np.arange(N_ITEMS) % 2 == 0)
+
+
+def right(site: Site, name: str, document: str, public: Any) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    """Begin a benchmark, attack it, and return for which of the asked items the guess is right."""
+    labels = half_positive()
+    begin(site, document, words(labels))
+    attack, _ = ATTACKS[name]
+    guesses = attack(Attacker(site, N_ITEMS, public, ASKED))
+    return np.array([guesses[at] == labels[at] for at in sorted(guesses)])
+
+
+EXACT = [name for name in ATTACKS if name not in (*SHARES, "dry runs and errors")]
+
+
+@pytest.mark.parametrize("name", EXACT, ids=range(len(EXACT)))
+def test_of_private_labels_an_attack_tells_no_more_than_a_guess(site: Site, name: str) -> None:
+    """With the quota of a thousand days: the first answer is too coarse, the others are held back: all look alike."""
+    labels = half_positive()
+    begin(site, manifest(GENEROUS, (ATTACKS[name][1],)), words(labels))
+    guesses = ATTACKS[name][0](Attacker(site, N_ITEMS, np.ones(N_ITEMS, dtype=np.bool_), ASKED))
+
+    assert len(set(guesses.values())) == 1
+
+
+@pytest.mark.parametrize("name", EXACT, ids=range(len(EXACT)))
+def test_the_same_attack_tells_every_label_that_is_public(site: Site, name: str) -> None:
+    """So the attacks are real: where nothing is held back each of them gives every label that it asks for."""
+    document = manifest(None, (ATTACKS[name][1],)).replace("labels: private", "labels: public")
+
+    assert right(site, name, document, np.ones(N_ITEMS, dtype=np.bool_)).all()
+
+
+def test_dry_runs_and_errors_tell_nothing_at_all(site: Site) -> None:
+    """Each answer is the same, whatever is predicted."""
+    begin(site, manifest(GENEROUS), words(half_positive()))
+    guesses = ATTACKS["dry runs and errors"][0](Attacker(site, N_ITEMS, np.ones(N_ITEMS, dtype=np.bool_), 4))
+
+    assert set(guesses.values()) == {False}
