@@ -5,6 +5,7 @@ import sys
 from bench.attacks import measure_attacks
 from bench.clusters import measure_bootstrap
 from bench.growth import report as report_growth
+from bench.own_numbers import measure_own_numbers
 from bench.pages import measure_pages
 from bench.predictions import measure_evaluations
 from bench.readers import report
@@ -19,6 +20,7 @@ def main() -> None:
         measure_attacks()
         return
     both_s = measure_boards()
+    measure_own_numbers()
     latency_s = measure_latency()
     print(f"from POST to the published board {latency_s:.3f} s: fev computes the same two tables in {both_s:.2f} s")
     print(f"  ratio {latency_s / both_s:.3f} (limit 0.1)")

@@ -112,7 +112,12 @@ def time_peer() -> dict[str, float]:
 
 
 def large_board() -> object:
-    """Compute a board of random errors of the size that fev cannot do."""
+    """Compute a board of the size that fev cannot do."""
+    return compute_board(*large_inputs())
+
+
+def large_inputs() -> tuple[Manifest, Leaderboard, ScoreTable]:
+    """Return a board of random errors of the size that fev cannot do, with its manifest and rows."""
     n_entrants, n_tasks = 100, 1000
     entrants = tuple(f"e{number:03}" for number in range(n_entrants))
     tasks = tuple(f"t{number:04}" for number in range(n_tasks))
@@ -132,7 +137,7 @@ def large_board() -> object:
         f"metrics: {{SQL: {{direction: minimize}}}}\nleaderboards: [{board}]\n"
     )
     manifest = parse_manifest(text.encode())
-    return compute_board(manifest, manifest.leaderboards[0], scores)
+    return manifest, manifest.leaderboards[0], scores
 
 
 MANIFEST = parse_manifest(EXAMPLE.read_bytes())

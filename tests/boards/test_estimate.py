@@ -233,7 +233,7 @@ def test_yes_and_no_rank_by_their_mean_unless_a_manifest_says_otherwise() -> Non
 
 
 def test_policies_of_one_interquartile_mean_are_ranked_by_their_means() -> None:
-    """Two of eighty and one of eighty wrong: both have an IQM of 1, which stands beside with its interval and its rank."""
+    """Two and one of eighty are wrong: both have an IQM of 1, which stands beside with its interval and its rank."""
     manifest = parse_manifest(RATES.replace("statistic: iqm,\n     ", "").encode())
     spec = manifest.leaderboards[0]
     wrong = {"A": [0.0, *[1.0] * 39], "B": [1.0] * 40}
