@@ -13,8 +13,9 @@ from app.values.table import Cell, Table
 
 MAX_CELLS = 4000
 SHADES = 8
-MAX_NAMED = 12
-MAX_LETTERS = 16
+MAX_NAMED, MAX_LETTERS = 40, 60
+# Of more columns, or longer names, the names stand upright over their columns.
+MAX_FLAT, MAX_FLAT_LETTERS = 12, 16
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,15 @@ class Heatmap:
     @property
     def is_named(self) -> bool:
         """Say whether the columns' names fit over them; otherwise numbers are used for them."""
-        return len(self.columns) <= MAX_NAMED and all(len(name) <= MAX_LETTERS for name in self.columns)
+        return self._fit(MAX_NAMED, MAX_LETTERS)
+
+    @property
+    def is_upright(self) -> bool:
+        """Say whether the columns' names stand upright, because flat they would not fit."""
+        return self.is_named and not self._fit(MAX_FLAT, MAX_FLAT_LETTERS)
+
+    def _fit(self, most: int, letters: int) -> bool:
+        return len(self.columns) <= most and all(len(name) <= letters for name in self.columns)
 
     @property
     def is_linked(self) -> bool:

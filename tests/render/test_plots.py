@@ -104,12 +104,24 @@ def test_a_heatmap_is_split_too() -> None:
 
 
 def test_short_names_stand_over_the_columns_of_a_heatmap() -> None:
-    """Numbers stand for names only where these do not fit."""
-    rows = (("A", "no", "no", 9.0), ("A", "no", "a very long name of a class", 1.0))
-    few = Table("c", "C", HEAT_COLUMNS, rows[:1], (), {"plot": HEAT})
-    long = Table("c", "C", HEAT_COLUMNS, rows, (), {"plot": HEAT})
+    """Longer ones stand upright; numbers stand for names only where these do not fit at all."""
+    tables = [
+        Table("c", "C", HEAT_COLUMNS, (("A", "no", name, 9.0),), (), {"plot": HEAT})
+        for name in ("no", "DFA::short_scales", "x" * 61)
+    ]
+    maps = [build_drawings(table).shown[0].heatmap for table in tables]
 
-    assert [build_drawings(t).shown[0].heatmap.is_named for t in (few, long)] == [True, False]  # type: ignore[union-attr]
+    assert [(m.is_named, m.is_upright) for m in maps if m] == [(True, False), (True, True), (False, False)]
+
+
+def test_a_heatmap_is_whole_at_fifty_six_strata() -> None:
+    """As many as lrdbench's medium stress suite has, each a row by its name."""
+    rows = tuple(("A", f"stratum {at}", name, 0.5) for at in range(56) for name in ("RS", "DFA", "GPH"))
+    heat = build_drawings(Table("c", "C", HEAT_COLUMNS, rows, (), {"plot": HEAT})).shown[0].heatmap
+
+    assert heat is not None
+    assert [label for label, _ in heat.rows] == [f"stratum {at}" for at in range(56)]
+    assert heat.columns == ("RS", "DFA", "GPH")
 
 
 def test_bars_stand_on_zero() -> None:
