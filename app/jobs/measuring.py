@@ -16,24 +16,30 @@ from app.manifest.asked import GridFacts
 from app.manifest.manifest import Leaderboard, Manifest
 from app.store.benchmarks import Declared
 from app.store.entrant_evidence import read_entrant
+from app.store.ladders import shown_evidence
 from app.store.measured import Pair, Piece, Place, keep_measurements, load_measurements, place_of
 from app.version import code_version
 
 
 class Measuring:
-    """The entrants of one benchmark, each measured at most once for each board; of `silent` ones nothing is said."""
+    """The entrants of one benchmark, each measured at most once for each board.
+
+    Where labels are a secret only evidence that may be shown is measured, an older one in the place of a newer one that
+    is held back, and of who has none nothing is said; unless `is_asked`: then it is to be decided what may be shown.
+    """
 
     def __init__(
         self,
         session: Session,
         declared: Declared,
         entrants: Mapping[str, Sequence[Piece]],
-        silent: Set[str] = frozenset(),
+        *,
+        is_asked: bool = False,
     ) -> None:
         self._session = session
         self._declared = declared
-        self._entrants = dict(sorted(entrants.items()))
-        self._silent = silent
+        shown, self._silent = (entrants, frozenset()) if is_asked else shown_evidence(session, declared, entrants)
+        self._entrants = dict(sorted(shown.items()))
         self._made: dict[Place, Measurement] = {}
 
     def measure(self, spec: Leaderboard, left_out: Set[Pair] = frozenset()) -> list[Measurement]:

@@ -76,7 +76,7 @@ def _pairs(entrants: Pieces) -> list[tuple[int, int]]:
 
 def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Table], Sequence[Check]]:
     """Return the tables of one submission and its checks; what its entrants come to on the boards is kept for them."""
-    manifest, measuring = own.declared.manifest, Measuring(session, own.declared, own.entrants)
+    manifest, measuring = own.declared.manifest, Measuring(session, own.declared, own.entrants, is_asked=True)
     told = answer(session, own.submission, manifest, measuring)
     if is_ranked:
         measuring.measure_every_board()

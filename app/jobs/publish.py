@@ -97,7 +97,7 @@ def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         inputs = _inputs(session, benchmark_id, without)
         pieces = {name: [s.piece for s in stood] for name, stood in inputs.by_entrant().items()}
-        measuring = Measuring(session, inputs.declared, pieces, {s.entrant for s in inputs.standings if s.silent})
+        measuring = Measuring(session, inputs.declared, pieces)
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
         asked = BoardInputs(inputs.standings, scores, measuring.measure, partial(described_facts, session, inputs))
         made = [with_provenance(table, inputs.known) for table in compute_tables(inputs.declared.manifest, asked)]

@@ -14,8 +14,11 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Entry, LabelAnswer, LabelAttempt, Prediction, Submission
 from app.kinds.predictions.ladder import Rung, Rungs, higher
+from app.manifest.asked import PRIVATE_PART
+from app.store.benchmarks import Declared
+from app.store.disclosure import scoring_of
 from app.store.locks import take_turns
-from app.store.measured import Pair
+from app.store.measured import Pair, Piece
 from app.store.numbers import one_of
 from app.store.owners import owner_of, tokens_of
 
@@ -125,3 +128,24 @@ def newest_shown(session: Session, benchmark_id: int) -> Mapping[int, int]:
         .order_by(LabelAnswer.submission_id)
     )
     return dict(session.execute(query).all())
+
+
+Evidence = Mapping[str, Sequence[Piece]]
+"""What each entrant has evidence in, by name."""
+
+
+def shown_evidence(session: Session, declared: Declared, evidence: Evidence) -> tuple[Evidence, frozenset[str]]:
+    """Return what may be shown of each entrant, and of whom nothing may; all of it where labels are no secret.
+
+    Before the close it is the newest evidence that was shown, of whom nothing was shown the evidence as it is.
+    """
+    manifest = declared.manifest
+    if scoring_of(manifest) is None or manifest.asked.facts.part == PRIVATE_PART:
+        return evidence, frozenset()
+    newest = newest_shown(session, declared.benchmark.id)
+    found = {name: newest.get(pieces[-1].pair[1]) for name, pieces in evidence.items()}
+    shown = {
+        name: pieces if (number := found[name]) is None else [Piece((number, pieces[-1].pair[1]))]
+        for name, pieces in evidence.items()
+    }
+    return shown, frozenset(name for name, number in found.items() if number is None)

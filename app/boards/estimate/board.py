@@ -34,7 +34,7 @@ def assemble_board(
     placed = ranked.with_coverage(ranked.placed())
     board = board_table(spec, fields, placed, notes, meta)
     if spec.explored is not None:
-        return BoardTables(board, None)
+        return evidence.finish(manifest, BoardTables(board, None))
     pairs = pairwise(manifest, spec, ranked.contenders, ranked.standing)
     further = evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others])
     return evidence.finish(manifest, BoardTables(board, pairs, further))

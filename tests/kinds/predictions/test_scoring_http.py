@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from tests.cases.secret_labels import SLUG, begin, board, checks, knowing, manifest, send, truth, words
+from tests.cases.ydf_http import records
 from tests.conftest import Site
 
 N_ITEMS = 120
@@ -260,3 +261,18 @@ def test_linked_tokens_share_a_quota_and_a_best(site: Site) -> None:
     assert linked.status_code == 200
     assert checks(site, second)["ladder"][0] == "warned"
     assert third.status_code == 429
+
+
+def test_a_board_of_a_readers_choice_shows_nothing_that_is_held_back(site: Site) -> None:
+    """It is computed anew when it is asked for, from what may be shown, in the same steps."""
+    labels = truth(N_ITEMS)
+    begin(site, manifest("public_share: 0.25"), words(labels))
+    send(site, knowing(labels, 0.9))
+    send(site, knowing(labels, 0.6, 6), "B")
+    send(site, knowing(labels, 0.5, 9))
+    site.work()
+    chosen = f"/benchmarks/{SLUG}/leaderboards/board/explore.csv?entrant=A&entrant=B"
+    rows = {row["entrant"]: row for row in records(site, chosen)}
+
+    assert rows["A"]["accuracy"] == board(site)["A"]["accuracy"]
+    assert rows["B"]["accuracy"] == ""
