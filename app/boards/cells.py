@@ -51,8 +51,7 @@ class CellMatrix:
 
     def only(self, entrants: Sequence[str]) -> "CellMatrix":
         """Return the columns of some entrants, in their order."""
-        place = {name: at for at, name in enumerate(self.entrants)}
-        at = [place[name] for name in entrants]
+        at = [self.column(name) for name in entrants]
         return CellMatrix(self.tasks, tuple(entrants), self.values[:, at], self.leaked[:, at], self.present[:, at])
 
     def column(self, entrant: str) -> int:

@@ -250,11 +250,15 @@ def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
 
 def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:
     """Return the cell at a position of an array: None for what is not finite, and everywhere without an array."""
-    return lambda at: None if values is None else finite(values[at].item())
+    return _nothing_at if values is None else [finite(value) for value in values.tolist()].__getitem__
+
+
+def _nothing_at(_at: int) -> Cell:
+    return None
 
 
 def ends_at(points: FloatArray, drawn: FloatArray | None, level: float) -> Callable[[int], Ends]:
     """Return the point at a position with the percentile interval of its replicates [n_resamples, n_entrants]."""
     low, high = (None, None) if drawn is None else percentile_interval(drawn, level)
-    cells = [cell_at(values) for values in (points, low, high)]
-    return lambda at: (cells[0](at), cells[1](at), cells[2](at))
+    point_at, low_at, high_at = (cell_at(values) for values in (points, low, high))
+    return lambda at: (point_at(at), low_at(at), high_at(at))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from app.boards.contrasts import Contrasts, Verdict, cells_in_rows
 from app.manifest.manifest import Leaderboard
@@ -10,8 +10,6 @@ from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.frame import Ends, Field, Frame, with_interval
 from app.values.table import Cell, Column, Table
-
-R = TypeVar("R")
 
 SHOWN = 6
 
@@ -82,15 +80,20 @@ def pairwise_table(
     `meta` names the column of the board's contrast as `contrast`; `test` and `contrast_interval` say in words how it
     was tested and where its interval is from, and `score` of what it is the difference where that is not a metric.
     """
-    return _pairwise(spec, Frame([*PAIR, *fields, *VERDICT]), pairs, notes, meta)
+    frame: Frame[Pair] = Frame([*PAIR, *fields, *VERDICT])
+    return _pairwise(spec, frame.columns, map(frame.cells, pairs), notes, meta)
 
 
 def _pairwise(
-    spec: Leaderboard, frame: Frame[R], pairs: Iterable[R], notes: Iterable[str], meta: Mapping[str, Any]
+    spec: Leaderboard,
+    columns: Sequence[Column],
+    rows: Iterable[tuple[Cell, ...]],
+    notes: Iterable[str],
+    meta: Mapping[str, Any],
 ) -> Table:
     title = f"{spec.title or spec.name}, pair by pair"
     how = {"test": TEST, "contrast_interval": f"Student's t of {RESAMPLED}"}
-    return frame.table(f"pairwise/{spec.name}", title, pairs, notes, {**how, **meta})
+    return Table(f"pairwise/{spec.name}", title, tuple(columns), tuple(rows), tuple(notes), {**how, **meta})
 
 
 RESAMPLED = "resampled differences, drawn by name"
@@ -100,6 +103,10 @@ TEST = "t test of the difference over resamples"
 def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[Field[Pair], ...]:
     """Return the columns of the board's contrast and its interval."""
     return with_interval(column, lambda pair: pair.verdict.contrast, ends_title=ends_title)
+
+
+ColumnOfCells = tuple[Column, Sequence[Cell]]
+"""A column and what stands in it, from the first row to the last."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,7 @@ class TaskPairs:
         column = Column("advantage", "Advantage of A over B", direction="maximize", glossary="advantage", digits=3)
         return self.table(spec, (), column, notes, {**meta, "contrast": "advantage"})
 
-    def effect(self, column: Column) -> tuple[Field[int], ...]:
+    def effect(self, column: Column) -> tuple[ColumnOfCells, ...]:
         """Return the columns of the method's own effect and its interval."""
         found = self.statistics
         return _interval_at(column, found.skill, found.skill_low, found.skill_high)
@@ -123,7 +130,7 @@ class TaskPairs:
     def table(
         self,
         spec: Leaderboard,
-        effect: Sequence[Field[int]],
+        effect: Sequence[ColumnOfCells],
         contrast: Column,
         notes: Iterable[str],
         meta: Mapping[str, Any],
@@ -135,22 +142,23 @@ class TaskPairs:
         n_named = len(self.names)
         who: list[list[Cell]] = [[a for a in self.names for _ in self.names], [*self.names] * n_named]
         verdict = [*contrast_field(contrast), *VERDICT]
-        fields = [*_at(PAIR, who), *self._win_rate(), *effect, *_at(verdict, self.contrasts.cells())]
-        return _pairwise(spec, Frame(fields), range(n_named**2), notes, meta)
+        made = [*_with(PAIR, who), *self._win_rate(), *effect, *_with(verdict, self.contrasts.cells())]
+        rows = zip(*(cells for _, cells in made), strict=True)
+        return _pairwise(spec, [column for column, _ in made], rows, notes, meta)
 
-    def _win_rate(self) -> tuple[Field[int], ...]:
+    def _win_rate(self) -> tuple[ColumnOfCells, ...]:
         column = Column("win_rate", "Win rate of A", direction="maximize", glossary="pair_win_rate", digits=3)
         found = self.statistics
         return _interval_at(column, found.win_rate, found.win_rate_low, found.win_rate_high)
 
 
-def _interval_at(column: Column, *squares: FloatArray) -> tuple[Field[int], ...]:
-    return _at(with_interval(column, lambda pair: NO_ENDS), list(map(cells_in_rows, squares)))
+def _interval_at(column: Column, *squares: FloatArray) -> tuple[ColumnOfCells, ...]:
+    return _with(with_interval(column, lambda pair: NO_ENDS), list(map(cells_in_rows, squares)))
 
 
-def _at(fields: Sequence[Field[Any]], cells: Sequence[Sequence[Cell]]) -> tuple[Field[int], ...]:
-    """Return the columns of fields with cells by position that are there already."""
-    return tuple(Field(field.column, column.__getitem__) for field, column in zip(fields, cells, strict=True))
+def _with(fields: Sequence[Field[Any]], cells: Sequence[Sequence[Cell]]) -> tuple[ColumnOfCells, ...]:
+    """Return the columns of fields, each with cells that are there already."""
+    return tuple((field.column, column) for field, column in zip(fields, cells, strict=True))
 
 
 def pairwise_notes(n_shown: int, n_entrants: int) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Called by the methods that read one number for each entrant and task; pure.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -24,9 +25,10 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     declared = spec.tasks or manifest.task_ids()
     wanted = cells.tasks if declared is None else declared
     counted = _count(cells, wanted, missing)
-    earlier = manifest.asked.facts.earlier
+    earlier, is_filled = manifest.asked.facts.earlier, manifest.absent == "worst"
     coverages = {
-        name: _cover(manifest, wanted, counted, at, earlier.get(name, ())) for at, name in enumerate(cells.entrants)
+        name: _cover(wanted, counted, at, earlier.get(name, ()), is_filled=is_filled)
+        for at, name in enumerate(cells.entrants)
     }
     return call_roster(coverages, is_declared=declared is not None)
 
@@ -38,6 +40,16 @@ class _Counted:
     included: BoolArray
     failed: BoolArray
 
+    @cached_property
+    def n_included(self) -> list[int]:
+        """Return how many tasks each entrant has a value for."""
+        return [int(n) for n in self.included.sum(axis=0).tolist()]
+
+    @cached_property
+    def n_failed(self) -> list[int]:
+        """Return how many tasks each entrant failed."""
+        return [int(n) for n in self.failed.sum(axis=0).tolist()]
+
 
 def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Counted:
     place = {task: at for at, task in enumerate(cells.tasks)}
@@ -46,20 +58,19 @@ def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Cou
     return _Counted(has_rows & ~missing[at], has_rows & missing[at] & cells.present[at])
 
 
-def _cover(manifest: Manifest, wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[Asked]) -> Coverage:
-    included, failed = counted.included[:, at], counted.failed[:, at]
-    absent = ~included & ~failed
+def _cover(wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[Asked], *, is_filled: bool) -> Coverage:
+    absent = ~counted.included[:, at] & ~counted.failed[:, at]
     not_asked = 0
     if earlier:
         tasks = [wanted[place] for place in np.flatnonzero(absent).tolist()]
         not_asked = sum(not any(task in (grid.tasks or ()) for grid in earlier) for task in tasks)
     return Coverage(
         n_attempted=len(wanted) - not_asked,
-        n_included=int(included.sum()),
-        n_absent=int(absent.sum()) - not_asked,
-        n_failed=int(failed.sum()),
+        n_included=counted.n_included[at],
+        n_absent=int(np.count_nonzero(absent)) - not_asked,
+        n_failed=counted.n_failed[at],
         n_not_asked=not_asked,
-        is_filled=manifest.absent == "worst" and not not_asked,
+        is_filled=is_filled and not not_asked,
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.checks import require_count, require_level, require_shape
-from app.stats.interval import percentile_interval
+from app.stats.interval import Scale, ends_of, order_replicates, percentile_interval
 from app.stats.known_pairs import KnownPairs, column_digests
 from app.stats.resample import Resamples
 
@@ -43,13 +43,15 @@ class PairStatistics:
 class Contrast:
     """How two entrants are compared: `of` gives a number a task, `scale` turns its mean over tasks into the effect.
 
-    `is_antisymmetric` says that swapping the two turns the sign of `of`; `name` identifies the contrast.
+    `is_antisymmetric` says that swapping the two turns the sign of `of`; `name` identifies the contrast. `falls` says
+    that the effect is the smaller the larger the mean.
     """
 
     of: Callable[[FloatArray, FloatArray], FloatArray]
     scale: Callable[[FloatArray], FloatArray]
     is_antisymmetric: bool
     name: tuple[str | float, ...]
+    falls: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,15 +145,17 @@ def _fill_effects(
 ) -> None:
     a, b, scale = block.first, block.second, contrast.scale
     point = each.mean(axis=0)
-    drawn = None if resamples is None else resamples.means(each)
-    # Quantiles interpolate between replicates, so they are taken of the effects and not of the means.
+    found[0, a, b] = scale(point)
     if block.is_mirrored:
         found[0, b, a] = scale(-point)
-        if drawn is not None:
-            found[1, b, a], found[2, b, a] = percentile_interval(scale(-drawn), level)
-    found[0, a, b] = scale(point)
-    if drawn is not None:
-        found[1, a, b], found[2, a, b] = percentile_interval(scale(drawn), level)
+    if resamples is None:
+        return
+    # Quantiles interpolate between replicates, so they are taken of the effects and not of the means.
+    drawn = order_replicates(resamples.means(each))
+    if block.is_mirrored:
+        mirrored = Scale(lambda means: scale(-means), falls=not contrast.falls)
+        found[1, b, a], found[2, b, a] = ends_of(drawn, level, mirrored)
+    found[1, a, b], found[2, a, b] = ends_of(drawn, level, Scale(scale, contrast.falls))
 
 
 def _fill_wins(

@@ -84,7 +84,11 @@ def compare_pairs(
     """
     symmetric = bool(np.isclose(clip[0] * clip[1], 1.0, rtol=1e-15))
     contrast = Contrast(
-        lambda a, b: np.log(np.clip(ratios(a, b), *clip)), skill, is_antisymmetric=symmetric, name=("ratio", *clip)
+        lambda a, b: np.log(np.clip(ratios(a, b), *clip)),
+        skill,
+        is_antisymmetric=symmetric,
+        name=("ratio", *clip),
+        falls=True,
     )
     return compare(errors, contrast, resamples, level, board=board, block_cells=block_cells)
 

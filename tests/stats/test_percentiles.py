@@ -1,0 +1,44 @@
+"""Percentile ends read off replicates in order: those of numpy's own quantiles, to the last bit."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from app.stats.arrays import FloatArray
+from app.stats.interval import Scale, ends_of, order_replicates, percentile_interval
+from app.stats.relative import skill
+
+LEVELS = (0.95, 0.9, 0.5, 1 / 3, 0.999)
+
+
+def numpys(replicates: FloatArray, level: float) -> FloatArray:
+    """Return the ends that numpy's quantiles give."""
+    tail = (1.0 - level) / 2.0
+    return np.asarray(np.quantile(replicates, [tail, 1.0 - tail], axis=0))
+
+
+def drawn(n_resamples: int) -> FloatArray:
+    """Return a column of numbers, one of ties, one of a single value and one with a NaN."""
+    rng = np.random.default_rng(n_resamples)
+    columns = [rng.normal(size=n_resamples), rng.integers(0, 3, n_resamples) / 3, np.full(n_resamples, 0.1)]
+    return np.column_stack([*columns, [np.nan, *rng.normal(size=n_resamples - 1)]])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("n_resamples", [1, 2, 3, 40, 999, 1000])
+def test_the_ends_are_numpys_quantiles(n_resamples: int, level: float) -> None:
+    """Of few and many resamples, with ties, and undefined where one resample is."""
+    assert_array_equal(np.array(percentile_interval(drawn(n_resamples), level)), numpys(drawn(n_resamples), level))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("n_resamples", [2, 40, 999, 1000])
+def test_the_ends_on_a_scale_are_those_of_all_replicates_on_it(n_resamples: int, level: float) -> None:
+    """A scale that falls, and its mirror image, of which only the replicates beside the ends are made."""
+    ordered = order_replicates(drawn(n_resamples))
+
+    falling = ends_of(ordered, level, Scale(skill, falls=True))
+    rising = ends_of(ordered, level, Scale(lambda means: skill(-means), falls=False))
+
+    assert_array_equal(np.array(falling), numpys(skill(drawn(n_resamples)), level))
+    assert_array_equal(np.array(rising), numpys(skill(-drawn(n_resamples)), level))
