@@ -85,7 +85,7 @@ def some(sentences: Sequence[str]) -> str:
 
 
 def outcome_of_gap(prereg: Prereg) -> Outcome:
-    """Return what a gap in the evidence comes to under the registered failure policy."""
+    """Return what a gap in the evidence comes to under the failure policy in force."""
     return "failed" if prereg.failure_policy == "strict" else "warned"
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli import drafts, secret_labels, stewards
+from app.cli.lrdbench_runs import records_of_run
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.kinds.parse import parse_manifest
@@ -142,11 +143,21 @@ def import_lrdbench(
     *,
     slug: Annotated[str | None, typer.Option(help="The benchmark's slug; default: from its name.")] = None,
     title: Annotated[str | None, typer.Option(help="The benchmark's title; default: its name.")] = None,
+    run: Annotated[
+        Path | None, typer.Option(exists=True, help="A run of it, folder or zip: its records become the grid.")
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: print.")] = None,
 ) -> None:
-    """Make a manifest from one of lrdbench. No server is needed."""
-    imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title)
+    """
+    Make a manifest from one of lrdbench. No server is needed.
+
+    Which records there are stands in a run and not in its manifest; without one the boards are provisional.
+    """
+    records = () if run is None else records_of_run(run)
+    imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title, records)
     parse_manifest(imported)
+    if not records:
+        note("No grid: without --run nobody says which records there are, and the boards are provisional.")
     _write(imported, output)
 
 

@@ -33,9 +33,9 @@ def check_prereg_episodes(
 
 def _failure_policy(prereg: Prereg) -> Check:
     if prereg.failure_policy == "strict":
-        reason = "The registered failure policy is strict: missing seeds, episodes, scores or pairs keep a run out."
+        reason = "The failure policy in force is strict: missing seeds, episodes, scores or pairs keep a run out."
     else:
-        reason = "The registered failure policy is best_effort: missing seeds, episodes, scores or pairs are reported."
+        reason = "The failure policy in force is best_effort: missing seeds, episodes, scores or pairs are reported."
     return Check("failure_policy", "passed", reason)
 
 

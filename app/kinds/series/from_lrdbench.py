@@ -27,8 +27,14 @@ BOARD_RESAMPLES = 1000
 RULE, FIRST_BREAKS_TIES = "weighted_rank", "best_primary_metric"
 
 
-def manifest_from_lrdbench(manifest_yaml: bytes, slug: str | None = None, title: str | None = None) -> bytes:
-    """Return the YAML of a manifest of series. Raises Rejected with everything that cannot be taken over."""
+def manifest_from_lrdbench(
+    manifest_yaml: bytes, slug: str | None = None, title: str | None = None, records: Sequence[str] = ()
+) -> bytes:
+    """Return the YAML of a manifest of series. Raises Rejected with everything that cannot be taken over.
+
+    `records` are those of a run: they are the grid. The boards draw by name; lrdbench's stream is that of the table of
+    its own uncertainty alone.
+    """
     document = read_yaml(manifest_yaml, max_bytes=MAX_MANIFEST_BYTES, what="lrdbench's manifest")
     if not isinstance(document, dict):
         raise ManifestRejected("This is no manifest of lrdbench.", [Problem("expected a mapping at the top level")])
@@ -41,7 +47,7 @@ def manifest_from_lrdbench(manifest_yaml: bytes, slug: str | None = None, title:
         ]
     if problems:
         raise ManifestRejected("lrdbench's manifest cannot be imported.", problems)
-    imported = _manifest(document, slug or slug_of(document["name"]), title or document["name"])
+    imported = _manifest(document, slug or slug_of(document["name"]), title or document["name"], records)
     text = yaml.safe_dump(imported, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
     return text.encode()
 
@@ -167,7 +173,7 @@ def _estimator_names(entry: Any) -> list[str]:
     return [f"{name}{VARIANT_MARK}{v.get('name')}" for v in variants if isinstance(v, dict)]
 
 
-def _manifest(document: Mapping[str, Any], slug: str, title: str) -> dict[str, Any]:
+def _manifest(document: Mapping[str, Any], slug: str, title: str, records: Sequence[str]) -> dict[str, Any]:
     operators = (document.get("contamination") or {}).get("operators") or []
     contamination = {"contamination": [_operator(operator) for operator in operators]} if operators else {}
     uncertainty = document.get("uncertainty") or {"enabled": False}
@@ -182,6 +188,7 @@ def _manifest(document: Mapping[str, Any], slug: str, title: str) -> dict[str, A
         "estimators": [name for entry in document["estimators"] for name in _estimator_names(entry)],
         "metrics": {"catalog": "lrdbench", "use": _identities(document)},
         "tasks": {"open": True},
+        **({"grid": {"items": list(records)}} if records else {}),
         "leaderboards": [_board(document, board, at) for at, board in enumerate(document["leaderboards"])],
         **({} if uncertainty.get("enabled") is False else {"uncertainty": _uncertainty(document, uncertainty)}),
     }

@@ -1,6 +1,5 @@
 """Manifests made from lrdbench's own."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ import yaml
 
 from app.boards.weighted_rank.spec import WeightedRank
 from app.cli.__main__ import run
+from app.cli.lrdbench_runs import records_of_run
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
@@ -66,12 +66,29 @@ def test_another_threshold_between_classes_is_refused() -> None:
 
 @pytest.mark.parametrize("slug", EXAMPLE_OF)
 def test_an_example_is_what_the_import_gives(slug: str) -> None:
-    """Making it again changes nothing but the grid: which records there are stands in a run, not in its manifest."""
+    """Making it again from its manifest and a run, whose records are the grid, changes nothing."""
     source, title = EXAMPLE_OF[slug]
-    made = manifest_from_lrdbench((MANIFESTS / f"{source}.yaml").read_bytes(), slug, title)
-    example = (EXAMPLES / slug / "manifest.yaml").read_bytes()
+    (run_of_it,) = (EXAMPLES / slug / "results").glob("*.zip")
+    records = records_of_run(run_of_it)
+    made = manifest_from_lrdbench((MANIFESTS / f"{source}.yaml").read_bytes(), slug, title, records)
 
-    assert made == re.sub(rb"^grid:\n(?: .*\n)+", b"", example, flags=re.MULTILINE)
+    assert yaml.safe_load(made) == yaml.safe_load((EXAMPLES / slug / "manifest.yaml").read_bytes())
+
+
+def test_the_boards_of_an_import_draw_by_name() -> None:
+    """lrdbench's stream, in which a peer moves the others, is that of its own table and of no verdict."""
+    manifest = parse_manifest(manifest_from_lrdbench((MANIFESTS / "rich_stress.yaml").read_bytes()))
+
+    assert {board.uncertainty.stream for board in manifest.leaderboards} == {"independent"}
+
+
+def test_a_run_without_records_is_refused(tmp_path: Path) -> None:
+    """A grid of nothing would be no grid."""
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "metrics.csv").write_text("scope,record_id\naggregate,\n")
+    path = str(MANIFESTS / "smoke_stress_test.yaml")
+
+    assert run(["benchmark", "import-lrdbench", path, "--run", str(tmp_path)]) != 0
 
 
 def test_uncertainty_comes_over_with_its_stream() -> None:

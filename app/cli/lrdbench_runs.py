@@ -1,0 +1,45 @@
+"""Which records a run of lrdbench is about: the grid of the benchmark that is made of it.
+
+Called by `app.cli.benchmarks` with a run folder or its zip archive on this computer.
+"""
+
+import csv
+import gzip
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+
+PER_SERIES = ("raw/metrics.csv", "raw/metrics.csv.gz")
+
+
+def records_of_run(run: Path) -> list[str]:
+    """Return the records that a run has per-series rows of, sorted. Raises BadParameter where it has none."""
+    found = {
+        row["record_id"]
+        for content in _tables(run)
+        for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig")))
+        if row.get("scope") == "per_series" and row.get("record_id")
+    }
+    if not found:
+        raise typer.BadParameter(f"{run} has no per-series row in raw/metrics.csv")
+    return sorted(found)
+
+
+def _tables(run: Path) -> Iterator[bytes]:
+    if run.is_dir():
+        names = [path for path in sorted(run.rglob("*")) if path.as_posix().endswith(PER_SERIES)]
+        yield from (_unpacked(path.name, path.read_bytes()) for path in names)
+        return
+    if not zipfile.is_zipfile(run):
+        raise typer.BadParameter(f"{run} is neither a run folder nor a zip archive of one")
+    with zipfile.ZipFile(run) as archive:
+        for name in archive.namelist():
+            if name.endswith(PER_SERIES):
+                yield _unpacked(name, archive.read(name))
+
+
+def _unpacked(name: str, content: bytes) -> bytes:
+    return gzip.decompress(content) if name.endswith(".gz") else content
