@@ -14,6 +14,7 @@ from app.boards.weighted_rank.identity import identity_of, joined
 from app.boards.weighted_rank.spec import NO_TIE_BREAK
 from app.errors import ManifestRejected, Problem
 from app.kinds.series.catalog import CATALOG
+from app.kinds.series.definitions import OF_NULLS
 from app.kinds.series.names import VARIANT_MARK, is_estimator_name, slug_of
 from app.names import clip_for_message, is_name
 from app.yaml.strict import read_yaml
@@ -93,6 +94,8 @@ def _problems_of_metrics(document: Mapping[str, Any]) -> Iterator[Problem]:
         elif name in CLASS_METRICS and isinstance(entry, dict) and entry.get("threshold", THRESHOLD) != THRESHOLD:
             message = f"only a threshold of {THRESHOLD} is known"
             yield Problem(message, column=f"{column}.threshold", value=clip_for_message(str(entry["threshold"])))
+        elif name in OF_NULLS and isinstance(entry, dict) and {"threshold", "null_max"} & set(entry):
+            yield Problem("only lrdbench's own threshold and null_max are known; leave them out", column=column)
         elif not all(isinstance(level, float) and 0.0 < level < 1.0 for level in levels):
             yield Problem("levels are numbers between 0 and 1", column=f"{column}.levels")
 

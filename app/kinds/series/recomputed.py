@@ -4,6 +4,7 @@ Called by `app.kinds.series.read` for runs that carry raw/estimates.csv and raw/
 states and does not follow from them does not count. Source: lrdbench 2.0, `GroundTruthEvaluator._per_series_rows`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,45 +12,16 @@ from typing import Any
 import numpy as np
 
 from app.boards.weighted_rank.discrimination import CLASS_COLUMNS, CLASS_ESTIMAND
+from app.boards.weighted_rank.groups import PAIRED_ERRORS, PAIRED_RATIO
 from app.boards.weighted_rank.identity import split_identity
 from app.files.flag_cells import FLAGS
+from app.kinds.series.definitions import MADE, OF_INTERVALS, PAIRED, Estimate, Pair, value_from
 from app.kinds.series.json_cells import value_of
 from app.kinds.series.pivot import code_texts
 from app.kinds.series.truths import Truths
 from app.values.scores import NONE, Coded, ScoreTable
 
 TOLERANCE = 1e-9
-OF_POINTS = frozenset({"bias", "mae", "rmse"})
-OF_INTERVALS = frozenset({"coverage", "ci_width", "ci_availability"})
-MADE = OF_POINTS | OF_INTERVALS | {"validity_rate", "runtime"}
-DEFAULT_LEVEL = 0.95
-LEVEL_TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What an estimator said of a record; `intervals` are (level, low, high)."""
-
-    valid: bool
-    point: float | None
-    ends: tuple[float | None, float | None]
-    intervals: Sequence[tuple[float, float, float]]
-    runtime: float | None
-
-    def usable(self) -> float | None:
-        """Return the point of a valid estimate, None where there is none."""
-        return self.point if self.valid and self.point is not None and np.isfinite(self.point) else None
-
-    def interval(self, level: float) -> tuple[float, float] | None:
-        """Return the interval at a level; the two plain ends are one at 95 %."""
-        if self.usable() is None:
-            return None
-        for at, low, high in self.intervals:
-            if abs(at - level) < LEVEL_TOLERANCE and low <= high:
-                return low, high
-        is_default = not self.intervals and abs(level - DEFAULT_LEVEL) < LEVEL_TOLERANCE
-        first, last = self.ends
-        return (first, last) if is_default and first is not None and last is not None and first <= last else None
 
 
 @dataclass(frozen=True)
@@ -61,29 +33,6 @@ class Difference:
     metric: str
     stated: float | None
     made: float | None
-
-
-def value_from(metric: str, estimate: Estimate, truth: float | None) -> tuple[bool, float | None]:
-    """Return whether lrdbench has a row of the metric for an estimate, and its value, None for null."""
-    name, level = split_identity(metric)
-    if name in OF_POINTS:
-        point = estimate.usable()
-        error = None if point is None or truth is None else point - truth
-        made = {
-            "bias": error,
-            "mae": None if error is None else abs(error),
-            "rmse": None if error is None else error**2,
-        }
-        return truth is not None, made[name]
-    if name in OF_INTERVALS:
-        bounds = estimate.interval(DEFAULT_LEVEL if level is None else level)
-        if name == "ci_availability":
-            return True, float(bounds is not None)
-        if name == "ci_width":
-            return True, None if bounds is None else bounds[1] - bounds[0]
-        covers = None if bounds is None or truth is None else float(bounds[0] <= truth <= bounds[1])
-        return truth is not None, covers
-    return True, float(estimate.valid) if name == "validity_rate" else float(estimate.runtime or 0.0)
 
 
 def recompute(
@@ -99,22 +48,29 @@ def recompute(
     `recorded` are the cells of each row's estimate, `is_complete` says of a file's position whether its run carries
     estimates and truths. A metric of the benchmark that no row states is made all the same.
     """
-    wanted = [metric for metric in metrics if split_identity(metric)[0] in MADE]
-    columns = (*scores.columns, *(metric for metric in wanted if metric not in scores.columns))
+    wanted = [metric for metric in metrics if split_identity(metric)[0] in MADE | PAIRED]
+    errors = PAIRED_ERRORS if PAIRED_RATIO in wanted else ()
+    columns = tuple(dict.fromkeys([*scores.columns, *wanted, *errors]))
     values = np.full((len(scores), len(columns)), np.nan)
     values[:, : len(scores.columns)] = scores.values
     lists = _lists(scores)
     missing = [words.split() for words in _texts(scores.recorded.get("missing_ci"), len(scores))]
     differences: list[Difference] = []
     estimates = list(_estimates(recorded, len(scores)))
+    cleans = _CleanEstimates.of(scores, estimates)
     for at, estimate in enumerate(estimates):
         if not is_complete(int(scores.file[at])) or _is_diagnostic(scores, at):
             continue
         estimator, record = scores.entrant.at(at) or "", _at(scores.item, at)
-        truth = truths.of(record, estimands.get(estimator))
+        estimand = estimands.get(estimator)
+        truth = truths.of(record, estimand)
+        pair = cleans.pair(at, estimate, truth)
         for metric in wanted:
-            place = columns.index(metric)
-            has_row, made = (False, None) if estimate is None else value_from(metric, estimate, truth)
+            place, is_paired = columns.index(metric), split_identity(metric)[0] in PAIRED
+            if is_paired:
+                has_row, made = pair is not None, None if pair is None else pair.value(metric)
+            else:
+                has_row, made = (False, None) if estimate is None else value_from(metric, estimate, truth, estimand)
             if not has_row and metric not in lists[at]:
                 continue
             stated = None if np.isnan(values[at, place]) else float(values[at, place])
@@ -123,10 +79,52 @@ def recompute(
             values[at, place] = np.nan if made is None else made
             lists[at] += [] if metric in lists[at] else [metric]
             lacks = made is None and split_identity(metric)[0] in OF_INTERVALS
+            lacks = lacks if pair is None or not is_paired else pair.lacks_interval(metric)
             missing[at] = [*(m for m in missing[at] if m != metric), *([metric] if lacks else [])]
+        if pair is not None and PAIRED_RATIO in wanted:
+            places = [columns.index(name) for name in PAIRED_ERRORS]
+            stated_errors, values[at, places] = values[at, places].copy(), pair.errors()
+            for name, stated_error, error in zip(PAIRED_ERRORS, stated_errors.tolist(), pair.errors(), strict=True):
+                if _differ(_known(stated_error), _known(error)):
+                    differences.append(Difference(estimator, record or "", name, _known(stated_error), _known(error)))
     kept = {**scores.recorded, "metrics": code_texts([" ".join(names) for names in lists]),
             "missing_ci": code_texts([" ".join(names) or None for names in missing])}  # fmt: skip
     return replace(scores, columns=columns, values=values, recorded=kept), differences
+
+
+@dataclass(frozen=True)
+class _CleanEstimates:
+    """Of which clean series each stressed one was made, and where an estimator's estimate of a series stands."""
+
+    scores: ScoreTable
+    estimates: Sequence[Estimate | None]
+    clean_of: Mapping[str, str]
+    place: Mapping[tuple[str, str], int]
+
+    @classmethod
+    def of(cls, scores: ScoreTable, estimates: Sequence[Estimate | None]) -> "_CleanEstimates":
+        """Collect them; a row may leave out of which series it was made where another row of the record says it."""
+        clean = scores.recorded.get("clean_record_id")
+        said: dict[str, Counter[str]] = {}
+        place = {}
+        for at in range(len(scores)):
+            record, name = _at(scores.item, at) or "", None if clean is None else clean.at(at)
+            place[scores.entrant.at(at) or "", record] = at
+            if name is not None:
+                said.setdefault(record, Counter())[name] += 1
+        return cls(scores, estimates, {record: counts.most_common(1)[0][0] for record, counts in said.items()}, place)
+
+    def pair(self, at: int, stressed: Estimate | None, truth: float | None) -> Pair | None:
+        """Return what the estimator of a row said of both series; None where the row's is no stressed one."""
+        clean = self.clean_of.get(_at(self.scores.item, at) or "")
+        if clean is None:
+            return None
+        where = self.place.get((self.scores.entrant.at(at) or "", clean))
+        return Pair(stressed, None if where is None else self.estimates[where], truth)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 def with_classes(

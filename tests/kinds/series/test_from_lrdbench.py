@@ -143,6 +143,7 @@ def test_the_command_writes_a_manifest(tmp_path: Path) -> None:
         ("ground_truth\nest", "guess\nest", "mode"),
         ("name: small_one", "name: '--'", "name"),
         ("metrics: [mae,", "metrics: [mae, mape,", "metrics.1"),
+        ("metrics: [mae,", "metrics: [mae, {name: false_positive_lrd_rate, threshold: 0.9},", "metrics.1"),
         ("levels: [0.9, 0.95]", "levels: [95]", "metrics.1.levels"),
         ("{name: RS,", "{name: __all__,", "estimators.0.name"),
         ("weights: {mae: 0.5,", "weights: {rmse: 0.5,", "leaderboards.0.weights"),

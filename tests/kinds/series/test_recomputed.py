@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from app.kinds.reader import Evidence
+from app.kinds.series.definitions import Estimate, Pair
 from tests.cases.evidence_tables import problems, read
 from tests.cases.series_runs import GIVEN, LIMITS, given_manifest, member
 
 RUN = "public_small_canonical_ground_truth"
+STRESS, NULLS = "public_small_stress_contamination", "public_small_null_false_positive"
 Cells = dict[str, str]
 
 
@@ -33,9 +35,9 @@ def changed(run: str, name: str, change: Callable[[Cells], Cells | None]) -> byt
     return out.getvalue()
 
 
-def taken(folder: Path, content: bytes) -> Evidence:
+def taken(folder: Path, content: bytes, run: str = RUN) -> Evidence:
     """Read a run as a submission to its own benchmark."""
-    return read(folder, {"run.zip": content}, given_manifest(RUN), limits=LIMITS)
+    return read(folder, {"run.zip": content}, given_manifest(run), limits=LIMITS)
 
 
 def differing(evidence: Evidence) -> list[str]:
@@ -133,3 +135,48 @@ def test_the_runs_of_the_tests_carry_what_is_needed() -> None:
 
     assert any(json.loads(row["bootstrap_cis_json"] or "[]") for row in rows)
     assert member(RUN, "raw/truths.csv")
+
+
+@pytest.mark.parametrize("metric", ["estimate_drift", "relative_degradation_ratio"])
+@pytest.mark.parametrize("how", ["smaller", "out"])
+def test_what_stress_did_is_made_from_both_estimates(tmp_path: Path, metric: str, how: str) -> None:
+    """Neither a smaller value nor a row that is left out counts: the pair of estimates says what it was."""
+    mine = [row for row in member(STRESS, "raw/metrics.csv")
+            if (row["scope"], row["metric_name"], row["estimator_name"]) == ("per_series", metric, "RS")]  # fmt: skip
+    worst = max(mine, key=lambda row: float(row["value"] or 0.0))
+
+    def forge(row: Cells) -> Cells | None:
+        if row != worst:
+            return row
+        return None if how == "out" else {**row, "value": "0.001"}
+
+    honest = taken(tmp_path, GIVEN[STRESS].read_bytes(), STRESS)
+    evidence = taken(tmp_path, changed(STRESS, "raw/metrics.csv", forge), STRESS)
+
+    assert np.array_equal(evidence.scores.value(metric), honest.scores.value(metric), equal_nan=True)
+    assert bool(differing(evidence)) == (how == "smaller")
+
+
+def test_the_errors_of_a_ratio_are_those_of_both_estimates() -> None:
+    """Of a series under stress and of the clean one; nothing where one of them is invalid."""
+    stressed, clean = (Estimate(True, point, (None, None), (), None) for point in (0.9, 0.6))
+    invalid = Estimate(False, 0.6, (None, None), (), None)
+
+    assert Pair(stressed, clean, 0.5).errors() == pytest.approx((0.4, 0.1))
+    assert np.isnan(Pair(stressed, invalid, 0.5).errors()).all()
+    assert Pair(invalid, clean, 0.5).value("validity_collapse") == 1.0
+
+
+def test_a_false_positive_cannot_be_left_out(tmp_path: Path) -> None:
+    """An estimate from 0.6 on of a series without dependence is one, whether a row says so or not."""
+
+    def hide(row: Cells) -> Cells | None:
+        is_one = (row["scope"], row["metric_name"]) == ("per_series", "false_positive_lrd_rate")
+        return None if is_one and float(row["value"] or 0) == 1.0 else row
+
+    honest = taken(tmp_path, GIVEN[NULLS].read_bytes(), NULLS)
+    evidence = taken(tmp_path, changed(NULLS, "raw/metrics.csv", hide), NULLS)
+    rate = honest.scores.value("false_positive_lrd_rate")
+
+    assert np.nansum(rate) > 0
+    assert np.array_equal(evidence.scores.value("false_positive_lrd_rate"), rate, equal_nan=True)
