@@ -67,7 +67,7 @@ ENTRIES = (
     Entry(
         "quantile",
         "Quantile",
-        "The value that a share of the episodes does not exceed: 0.5 is the median, 1 the maximum. Its interval are "
+        "The value that a share of the episodes does not exceed: p50 is the median, max the largest. Its interval are "
         "two scores that occurred, between which the share of episodes at most as large cannot be told from the "
         "quantile, seeds being the clusters. Few seeds allow no such ends near the edge, and a maximum has none at "
         "all, because nothing that was seen says how much further it can go.",

@@ -20,18 +20,19 @@ def quantile_rows(rows: BoardRows) -> Iterator[tuple[Cell, ...]]:
     for task in rows.tasks():
         for metric, wanted in rows.spec.quantiles.items():
             scored = rows.seeded(metric, rows.of_task(task))
-            found = () if scored is None else _cells(scored, wanted, rows.spec.uncertainty.level)
-            yield from ((task, metric, *cells) for cells in found)
+            if scored is not None:
+                counts = (task, len(np.unique(scored.seeds)), len(scored.values))
+                found = _cells(scored, wanted, rows.spec.uncertainty.level)
+                yield from ((metric, *cells, *counts) for cells in found)
 
 
 def _cells(scored: SeedScores, wanted: Sequence[float], level: float) -> Iterator[tuple[Cell, ...]]:
-    """Yield quantile, value, interval, how it was made, seeds, episodes, and why there is no interval."""
-    n_seeds = len(np.unique(scored.seeds))
+    """Yield quantile, value, interval, how it was made, and why there is none."""
     for q in wanted:
         found = calibrated_quantile(scored.values, scored.seeds, q, level=level)
         ours = calibrated_cells(found)
         value = float(np.quantile(scored.values, q))
-        yield (_name(q), value, ours.low, ours.high, found.how, n_seeds, len(scored.values), _why_none(found, q))
+        yield (_name(q), value, ours.low, ours.high, found.how, _why_none(found, q))
 
 
 def _name(q: float) -> str:

@@ -55,16 +55,16 @@ COMPONENTS = (
 )  # fmt: skip
 QUANTILES = (
     Column("entrant", "Entrant", "text"),
-    Column("task", "Task", "text"),
     Column("metric", "Metric", "text"),
     Column("quantile", "Quantile", "text", glossary="quantile"),
     Column("value", "Value", interval=("value_calibrated_low", "value_calibrated_high"), glossary="quantile", digits=3),
     Column("value_calibrated_low", "Value, calibrated, low", detail=True, glossary="calibrated", digits=3),
     Column("value_calibrated_high", "Value, calibrated, high", detail=True, glossary="calibrated", digits=3),
     Column("value_calibrated_how", "Value, calibrated how", "text", detail=True, glossary="calibrated"),
+    Column("note", "No interval", "text", glossary="quantile"),
+    Column("task", "Task", "text"),
     Column("n_seeds", "Seeds", "integer", glossary="counts"),
     Column("n_episodes", "Episodes", "integer", glossary="counts"),
-    Column("note", "No interval", "text", glossary="quantile"),
 )
 NOT_DRAWN = dict.fromkeys(("interval", "n_resamples", "rng_seed", "stream"))
 PLOT = {
