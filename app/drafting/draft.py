@@ -20,6 +20,7 @@ from app.names import SLUG_PATTERN
 Ask = Callable[[str, Sequence[str]], str | None]
 """Asks a question with its possible answers; None where nobody can answer."""
 
+SCHEMA = "http://127.0.0.1:8000/schemas/manifest.json"
 NO_COLUMN = "(none)"
 
 
@@ -165,6 +166,7 @@ class _Writer:
     def _head(self) -> list[str]:
         counts = f"{self.sheet.n_rows:,} rows of {', '.join(self.sheet.files[:3])}"
         return [
+            f"# yaml-language-server: $schema={SCHEMA}",
             f"# Drafted by `plumbline benchmark init` from {counts}.",
             "# Read it, change what is wrong, then `plumbline benchmark check` it: that names every TODO.",
         ]

@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from app.boards.registry import methods
 from app.errors import ManifestRejected, Problem
+from app.kinds.field_texts import text_of
 from app.kinds.known import KINDS
 from app.manifest.base import Part
 from app.manifest.build import KindKeys, build_manifest
@@ -21,6 +22,9 @@ from app.manifest.places import unanswered, with_lines
 from app.yaml.builder import dotted
 from app.yaml.strict import Document, read_document
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+# A name, not an address that anybody must reach: every server serves it at /schemas/manifest.json.
+SCHEMA_ID = "urn:plumbline:manifest:1"
 MAX_MANIFEST_BYTES = 1024 * 1024
 
 
@@ -91,7 +95,17 @@ def manifest_json_schema() -> dict[str, Any]:
     parts = {name: field for kind in KINDS.values() for name, field in kind.part.model_fields.items()}
     optional = {name: _optional(field) for name, field in parts.items()}
     described = create_model("Manifest", __base__=Part, **with_part(fields, optional))
-    return described.model_json_schema()
+    return _with_texts({"$schema": DIALECT, "$id": SCHEMA_ID, **described.model_json_schema()})
+
+
+def _with_texts(schema: dict[str, Any]) -> dict[str, Any]:
+    """Say of every key what it means."""
+    for name, of_type in (("Manifest", schema), *schema.get("$defs", {}).items()):
+        for key, about in of_type.get("properties", {}).items():
+            text = text_of(name, key)
+            if text is not None:
+                about["description"] = text
+    return schema
 
 
 def _one_of(types: Sequence[Any]) -> Any:

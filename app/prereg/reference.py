@@ -1,0 +1,82 @@
+"""docs/prereg.md: every key of a preregistration, by its three forms. Held up to date by a test; pure."""
+
+from collections.abc import Iterator, Mapping
+
+from app.prereg.document import DOCUMENT_KEYS
+from app.prereg.forms import AXES, AXIS_KEYS, CONDITION_KEYS, EVALUATION_KEYS, HYPOTHESIS_KEYS
+from app.prereg.shared import BOOTSTRAP_METHODS, FAILURE_POLICIES, RUN_PURPOSES, SHARED_KEYS
+
+HEAD = """\
+# Preregistrations
+
+A preregistration says before a run what will be measured. It is a YAML file, stored as its bytes under their SHA-256
+(`plumbline prereg register`, `POST /preregs`), and never changes. There are three forms; `plumbline prereg check` says
+which one a file is and what it binds its run to. This page is made of the modules that read them
+(`app/prereg/reference.py`).
+
+"""
+
+SHARED: Mapping[str, str] = {
+    "run_purpose": f"{', '.join(RUN_PURPOSES)}: only runs for the leaderboard are ranked",
+    "bootstrap_method": f"{', '.join(BOOTSTRAP_METHODS)}: what is resampled; iid is not taken for the leaderboard",
+    "git_tag": "the tag of the code that runs",
+    "seeds": "the seeds that the run has, and no others",
+    "failure_policy": f"{', '.join(FAILURE_POLICIES)}: whether a row without a score keeps the run out",
+    "notes": "text for readers",
+}
+OWN: Mapping[str, Mapping[str, str]] = {
+    "evaluation": {
+        "benchmark": "the benchmark's slug",
+        "entrants": "who is measured; names that nobody uses yet are reserved for the registrant",
+        "tasks": "a list of tasks, or all",
+        "metrics": "the metrics that are reported",
+        "hypotheses": f"claims to be decided, each with {', '.join(HYPOTHESIS_KEYS)}",
+        "analysis": "text: how the results will be analysed",
+    },
+    "axis": {
+        "axis": f"the axis of CHAMBER: {', '.join(AXES)}",
+        "condition_pair": f"the two sides: {' and '.join(CONDITION_KEYS)}",
+        "episodes_per_seed": "episodes in each condition and seed",
+        "estimator": "what is estimated, in words",
+    },
+    "document": {
+        "schema_version": "the document's own schema, such as `prereg.handover/v3`",
+        "task_id": "the task",
+        "revision": "the revision of the document",
+        "parameters": "everything that is fixed before the run, as the document orders it",
+        "decision_rules": "the rules by which claims are decided",
+    },
+}
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "evaluation": EVALUATION_KEYS,
+    "axis": AXIS_KEYS,
+    "document": DOCUMENT_KEYS,
+}
+EXAMPLE = """\
+benchmark: fev-bench
+entrants: [my-model]
+tasks: all
+metrics: [SQL, MASE]
+seeds: [0, 1, 2]
+notes: One run, after the last change of the model.
+"""
+
+
+def prereg_page() -> str:
+    """Return the page."""
+    return HEAD + "\n".join(_sections()) + "\n"
+
+
+def _sections() -> Iterator[str]:
+    yield f"## Example: the evaluation form\n\n```yaml\n{EXAMPLE}```\n"
+    yield from _section("Keys of every form", SHARED, SHARED_KEYS)
+    for form, keys in KEYS.items():
+        own = tuple(key for key in keys if key not in SHARED_KEYS)
+        yield from _section(f"The {form} form", OWN[form], own)
+
+
+def _section(title: str, texts: Mapping[str, str], keys: tuple[str, ...]) -> Iterator[str]:
+    yield f"## {title}\n"
+    yield "| key | meaning |\n|---|---|"
+    yield from (f"| `{key}` | {texts[key]} |" for key in keys)
+    yield ""

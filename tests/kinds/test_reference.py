@@ -1,0 +1,54 @@
+"""docs/manifest.md and the JSON Schema say every key of a manifest, and their examples are manifests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.kinds.field_texts import BOARDS, FIELDS, text_of
+from app.kinds.parse import manifest_json_schema, parse_manifest
+from app.kinds.reference import EXAMPLES, manifest_page
+
+PAGE = Path(__file__).parents[2] / "docs" / "manifest.md"
+
+
+def types() -> dict[str, list[str]]:
+    """Return the keys of every type of the schema."""
+    schema = manifest_json_schema()
+    found = {"Manifest": schema, **schema["$defs"]}
+    return {name: list(about["properties"]) for name, about in found.items() if "properties" in about}
+
+
+def test_the_page_is_up_to_date() -> None:
+    """REWRITE_DOCS=1 writes it anew."""
+    if os.environ.get("REWRITE_DOCS"):
+        PAGE.write_text(manifest_page(), "utf-8")
+
+    assert PAGE.read_text("utf-8") == manifest_page()
+
+
+def test_every_key_is_described_and_no_other() -> None:
+    """A new key needs its sentence, and one that is gone leaves none behind."""
+    undescribed = [f"{name}.{key}" for name, keys in types().items() for key in keys if text_of(name, key) is None]
+    gone = [f"{name}.{key}" for name, keys in FIELDS.items() if name != "*" for key in keys
+            if key not in types().get(name, ())]  # fmt: skip
+
+    assert (undescribed, gone) == ([], [])
+    assert set(types()) >= BOARDS
+
+
+@pytest.mark.parametrize("title", list(EXAMPLES))
+def test_an_example_is_a_manifest_that_names_its_schema(title: str) -> None:
+    """So an editor completes what is copied from the page."""
+    text = EXAMPLES[title]
+
+    assert text.startswith("# yaml-language-server: $schema=")
+    assert parse_manifest(text.encode()).leaderboards
+
+
+def test_the_schema_has_an_identity() -> None:
+    """Tools tell it from others by it."""
+    schema = manifest_json_schema()
+
+    assert schema["$schema"].startswith("https://json-schema.org/")
+    assert schema["$id"] == "urn:plumbline:manifest:1"
