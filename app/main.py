@@ -22,6 +22,7 @@ from app.web import (
     items,
     labels,
     leaderboards,
+    mine,
     ops,
     preregs,
     problems,
@@ -117,6 +118,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         registrations.router,
         reservations.router,
         tokens.router,
+        mine.router,
         audit.router,
         ops.router,
     ):

@@ -28,6 +28,8 @@ MODULES = {
     "entrant": "app.cli.entrants",
     "prereg": "app.cli.preregs",
     "submit": "app.cli.submit",
+    "submissions": "app.cli.mine",
+    "withdraw": "app.cli.mine",
     "export": "app.cli.export",
 }
 

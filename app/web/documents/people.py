@@ -84,3 +84,15 @@ class RevokedDocument(Document):
     name: str
     role: str
     revoked: bool
+
+
+class OwnSubmissionDocument(Document):
+    """A submission of the token that asks: where it went, its state, and whom it brought."""
+
+    id: int
+    benchmark: str
+    status: str
+    received_at: str
+    n_rows: int
+    entrants: list[str]
+    url: str

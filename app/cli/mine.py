@@ -1,0 +1,50 @@
+"""`plumbline submissions` and `plumbline withdraw`: what one has sent, and taking it back."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from app.cli.output import note, say, show
+from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command("submissions")(list_submissions)
+    app.command("withdraw")(withdraw)
+
+
+def list_submissions(
+    *,
+    benchmark: Annotated[str | None, typer.Option(help="Only those to this benchmark.")] = None,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """List what this token has sent, the newest first, with its state."""
+    params = None if benchmark is None else {"benchmark": benchmark}
+    with Server(server, token) as remote:
+        found = remote.send_for_json(Request("GET", "/whoami/submissions", params=params))
+    if not found:
+        note("Nothing was sent with this token yet.")
+        return
+    table = Table("submission", "benchmark", "state", "sent", "rows", "entrants")
+    for each in found:
+        named = ", ".join(each["entrants"][:3]) + (" …" if len(each["entrants"]) > 3 else "")
+        state = each["status"].replace("_", " ")
+        table.add_row(str(each["id"]), each["benchmark"], state, each["received_at"][:16], str(each["n_rows"]), named)
+    show(table)
+
+
+def withdraw(
+    submission: Annotated[int, typer.Argument(help="The submission's number.", min=1)],
+    *,
+    reason: Annotated[str, typer.Option(help="Why; shown for ever.")],
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Take a submission back. Its rows leave the boards; that it was there, and why it is not, stays public."""
+    with Server(server, token) as remote:
+        request = Request("POST", f"/submissions/{submission}/withdraw", json={"reason": reason}, repeatable=False)
+        remote.send(request)
+        say(f"Submission {submission} is withdrawn: {remote.address}/submissions/{submission}")
