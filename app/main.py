@@ -22,6 +22,7 @@ from app.web import (
     items,
     labels,
     leaderboards,
+    life,
     mine,
     ops,
     preregs,
@@ -110,6 +111,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     for router in (
         benchmarks.router,
         disclosure.router,
+        life.router,
         leaderboards.router,
         rows.router,
         stewards.router,

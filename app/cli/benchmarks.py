@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli import drafts, secret_labels, stewards
+from app.cli import drafts, life, secret_labels, stewards
 from app.cli.lrdbench_runs import records_of_run
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
@@ -25,6 +25,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     group = typer.Typer(no_args_is_help=True, help="Create benchmarks and add versions of their manifests.")
     drafts.register(group)
+    life.register(group)
     group.command("create")(create)
     group.command("update")(update)
     group.command("labels")(put_labels)

@@ -26,6 +26,7 @@ from app.receiving.digest import digest_of
 from app.store import arrivals, attempts, benchmarks, entrants, grids, series
 from app.store.arrivals import Arrival
 from app.store.benchmarks import Declared
+from app.store.life import refuse_retired
 from app.store.quotas import count_attempt, look_up_quota, refuse_beyond, take_quota
 
 
@@ -75,6 +76,7 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
     Raises FieldRejected when it cites what nobody registered, Conflict when an entrant is somebody else's, and where
     labels are a secret what `app.store.quotas` raises.
     """
+    refuse_retired(session, sent.declared.benchmark.id, sent.declared.manifest.slug)
     sent = with_grid(session, sent)
     known = look_up(session, sent)
     arrival = _arrival(sent, known, check_run(sent.run, known))
@@ -102,6 +104,7 @@ def _refuse_beyond(session: Session, sent: Sent) -> None:
 
 def rehearse(session: Session, sent: Sent) -> list[Check]:
     """Check a run as `receive` would and store nothing. Raises what `receive` raises."""
+    refuse_retired(session, sent.declared.benchmark.id, sent.declared.manifest.slug)
     sent = with_grid(session, sent)
     _refuse_beyond(session, sent)
     checks = check_run(sent.run, look_up(session, sent))

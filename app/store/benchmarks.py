@@ -7,12 +7,13 @@ from sqlalchemy import ColumnElement, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Benchmark, LabelSet, ManifestVersion, StewardGrant, Task
+from app.db.models import Benchmark, BenchmarkChange, LabelSet, ManifestVersion, StewardGrant, Task
 from app.errors import Conflict, NotFound
 from app.kinds.parse import parse_manifest
 from app.manifest.build import manifest_digest
 from app.manifest.manifest import Manifest
 from app.names import name_key
+from app.store.life import newest_text
 from app.store.retries import retry_time
 from app.store.spelling import refuse_respelled
 
@@ -134,11 +135,14 @@ def lock_benchmark(session: Session, benchmark_id: int) -> Benchmark:
 
 def load_declared(session: Session, benchmark: Benchmark, version_id: int | None = None) -> Declared:
     """Return a benchmark with its newest manifest, or with the version of the given id."""
-    query = select(ManifestVersion).where(ManifestVersion.benchmark_id == benchmark.id)
+    texts = (newest_text(BenchmarkChange.title), newest_text(BenchmarkChange.description))
+    query = select(ManifestVersion, *texts).where(ManifestVersion.benchmark_id == benchmark.id)
     if version_id is not None:
         query = query.where(ManifestVersion.id == version_id)
-    version = session.scalars(query.order_by(ManifestVersion.version.desc()).limit(1)).one()
-    return Declared(benchmark, version, parse_manifest(version.yaml))
+    version, title, description = session.execute(query.order_by(ManifestVersion.version.desc()).limit(1)).one()
+    given = {name: text for name, text in (("title", title), ("description", description)) if text is not None}
+    manifest = parse_manifest(version.yaml)
+    return Declared(benchmark, version, manifest.model_copy(update=given) if given else manifest)
 
 
 def find_declared(session: Session, slug: str) -> Declared:

@@ -29,7 +29,7 @@ from app.web.documents.benchmarks import (
 from app.web.early import CheckedFirst
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward, StewardHere, refuse_elsewhere
-from app.web.views import SnapshotNumber
+from app.web.views import SnapshotNumber, facts_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 
@@ -186,7 +186,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         publish_tries=declared.benchmark.publish_tries,
         commitment=committed and committed.commitment,
         base=(state.settings.base_url or "").rstrip("/"),
-        facts=pages.facts(declared.manifest),
+        facts=facts_of(session, declared),
         rules=pages.rules(declared.manifest),
         links=pages.links if snapshot else (),
         example=submit_example(declared.manifest),

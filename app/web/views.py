@@ -9,11 +9,13 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Snapshot
 from app.kinds.known import kind_of
+from app.kinds.pages import PageFacts
 from app.render.addresses import path_of_name
 from app.render.narrow import Wanted, choices, narrow_table
 from app.render.table_page import TableView
 from app.store import benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
+from app.store.life import find_retirement
 from app.values.table import Table
 
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
@@ -54,8 +56,18 @@ def published(session: Session, slug: str, number: int | None, name: str) -> Tab
 def view_of(session: Session, slug: str, table: Table, snapshot: Snapshot | None) -> TableView:
     """Return a table with the snapshot it belongs to."""
     version = None if snapshot is None else snapshots.manifest_version_number(session, snapshot)
-    manifest = benchmarks.find_declared(session, slug).manifest
-    return TableView(slug, "", table, snapshot, version, facts=kind_of(manifest).pages.facts(manifest))
+    declared = benchmarks.find_declared(session, slug)
+    return TableView(slug, "", table, snapshot, version, facts=facts_of(session, declared))
+
+
+def facts_of(session: Session, declared: Declared) -> PageFacts:
+    """Return what stands on each page of a benchmark: what may be claimed from it, and that it is retired."""
+    facts = kind_of(declared.manifest).pages.facts(declared.manifest)
+    retired = find_retirement(session, declared.benchmark.id)
+    if retired is None:
+        return facts
+    said = f"Retired on {retired.at:%Y-%m-%d}: {retired.reason} It takes no more submissions; what is here stays."
+    return replace(facts, guide=f"{said} {facts.guide or ''}".strip())
 
 
 def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:

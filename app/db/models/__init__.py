@@ -11,6 +11,7 @@ from app.db.models.benchmarks import Benchmark, ManifestVersion, StewardGrant, T
 from app.db.models.disclosure import LabelAnswer, LabelAttempt, LabelClose, LabelPart, LabelSecret, OwnerLink
 from app.db.models.entrants import Entrant, EntrantRelease, EntrantReservation, EntrantTransfer
 from app.db.models.evidence import Evidence, Fingerprint, Measured, Prediction, Score
+from app.db.models.life import BenchmarkChange
 from app.db.models.preregs import Prereg, PreregAttestation, PreregBinding
 from app.db.models.put_tables import ItemSet, LabelSet
 from app.db.models.snapshots import Snapshot, SnapshotEntry, SnapshotTable
@@ -33,6 +34,7 @@ __all__ = [
     "AuditEvent",
     "Base",
     "Benchmark",
+    "BenchmarkChange",
     "Entrant",
     "EntrantRelease",
     "EntrantReservation",

@@ -72,3 +72,19 @@ class ChangesDocument(Document):
     from_: int = Field(alias="from")
     to: int
     changes: list[dict[str, Any]]
+
+
+class RetiredDocument(Document):
+    """Since when a benchmark takes no more submissions, and why."""
+
+    at: str
+    reason: str
+
+
+class LifeDocument(Document):
+    """How a benchmark is called now, and whether it is retired."""
+
+    slug: str
+    title: str
+    description: str
+    retired: RetiredDocument | None

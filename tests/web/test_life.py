@@ -1,0 +1,67 @@
+"""A benchmark is retired with a reason, and called otherwise, without another version of its manifest."""
+
+from tests.cases.walkthrough import BASE, GOOD, declare, send
+from tests.conftest import Site
+
+
+def published(site: Site) -> None:
+    """Make the benchmark with one published submission."""
+    declare(site)
+    send(site, BASE)
+    site.work()
+
+
+def retire(site: Site, who: str = "steward") -> int:
+    """Retire it, and return the status of the answer."""
+    order = {"reason": "Its tasks are in every training set."}
+    return site.http.post("/benchmarks/tiny/retire", json=order, headers=site.auth(who)).status_code
+
+
+def test_a_retired_benchmark_takes_no_submissions_and_says_why(roomy_site: Site) -> None:
+    """Neither stored nor tried."""
+    published(roomy_site)
+
+    assert retire(roomy_site) == 200
+    for fields in ({}, {"dry_run": "true"}):
+        answer = roomy_site.http.post(
+            "/benchmarks/tiny/submissions",
+            params=fields,
+            files=[("files", ("r.csv", GOOD))],
+            headers=roomy_site.auth("bob"),
+        )
+        assert (answer.status_code, "in every training set" in answer.text) == (409, True)
+
+
+def test_every_page_of_a_retired_benchmark_stays_and_says_so(roomy_site: Site) -> None:
+    """Its board, its tasks and its own page."""
+    published(roomy_site)
+    retire(roomy_site)
+    for address in ("", "/leaderboards/average", "/tasks", "/entrants/Base"):
+        page = roomy_site.http.get(f"/benchmarks/tiny{address}?utm_after=1")
+        assert (page.status_code, "Its tasks are in every training set." in page.text) == (200, True), address
+
+
+def test_a_benchmark_is_retired_once_and_by_its_steward(roomy_site: Site) -> None:
+    """A second reason would take the place of the first."""
+    published(roomy_site)
+
+    assert [retire(roomy_site, "alice"), retire(roomy_site), retire(roomy_site)] == [403, 200, 409]
+
+
+def test_a_title_changes_without_another_version(roomy_site: Site) -> None:
+    """The description stays; a later version of the manifest has its own again."""
+    declare(roomy_site)
+    order = {"title": "Tiny and true"}
+    answer = roomy_site.http.put("/benchmarks/tiny/title", json=order, headers=roomy_site.auth("steward")).json()
+    document = roomy_site.http.get("/benchmarks/tiny.json?utm_after=1").json()
+
+    assert (answer["title"], answer["retired"]) == ("Tiny and true", None)
+    assert (document["version"], document["manifest"]["title"]) == (1, "Tiny and true")
+    assert "Tiny and true" in roomy_site.http.get("/?utm_after=1").text
+
+
+def test_a_change_of_nothing_is_refused(roomy_site: Site) -> None:
+    """An empty order is a mistake."""
+    declare(roomy_site)
+
+    assert roomy_site.http.put("/benchmarks/tiny/title", json={}, headers=roomy_site.auth("steward")).status_code == 422
