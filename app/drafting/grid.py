@@ -25,6 +25,7 @@ def grid_lines(sheet: Sheet, roles: Roles) -> list[str]:
 
 def _seeds(sheet: Sheet, roles: Roles) -> Iterator[str]:
     if roles.seed is None:
+        yield commented("  seeds: [0]", "there are none: every row is of seed 0")
         return
     column = sheet.columns[roles.seed]
     seeds = sorted({int(float(word)) for word in column.words})

@@ -37,6 +37,7 @@ RECORDS = (
     "label_attempt",
     "label_answer",
     "owner_link",
+    "benchmark_change",
     "item_set",
     "prediction",
     "snapshot",

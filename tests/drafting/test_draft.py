@@ -95,7 +95,10 @@ def test_items_without_seeds_rest_their_intervals_on_items(tmp_path: Path) -> No
     draft = draft_of("\n".join(["model,task,doc_id,acc", *rows]) + "\n", tmp_path)
 
     assert "  seed: null  # no seeds: intervals rest on items" in draft.text.splitlines()
-    assert parse_manifest(draft.text.encode()).metrics["acc"].max == 1
+    manifest = parse_manifest(draft.text.encode())
+    assert manifest.metrics["acc"].max == 1
+    assert manifest.grid is not None
+    assert manifest.grid.seeds == [0]
 
 
 @pytest.mark.parametrize(
