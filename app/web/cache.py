@@ -17,6 +17,7 @@ from app.web.freshness import Freshness, Part, part_of
 from app.web.kept import Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
 from app.web.lanes import EXPLORED, MOST_WAITING, Lane
 from app.web.passed_on import secured, without_body, without_host
+from app.web.queries import without_passed_over
 from app.web.renderer import TOO_MANY, RenderProcess
 
 PAUSE_S = 1.0
@@ -195,7 +196,8 @@ def _read(scope: Scope) -> tuple[Ask, bool, bool]:
             wants_html = b"text/html" in value
         elif name == b"cache-control":
             insists = any(directive in value.lower() for directive in FRESH)
-    return Ask(scope["path"], scope["raw_path"], scope["query_string"], wants_html), packs, insists
+    query = without_passed_over(scope["query_string"])
+    return Ask(scope["path"], scope["raw_path"], query, wants_html), packs, insists
 
 
 def _main_addresses(home: str, boards: list[str]) -> Iterator[str]:

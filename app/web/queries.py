@@ -1,9 +1,11 @@
 """What a request says that no address knows: a misspelt parameter must not be passed over silently.
 
-Called by `app.web.early` for every route, and by the endpoints that read forms.
+Called by `app.web.early` for every route, by the endpoints that read forms, and by `app.web.cache` for what a page is
+kept under.
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from urllib.parse import unquote_plus
 
 from fastapi.dependencies.models import Dependant
 
@@ -16,6 +18,17 @@ OF_TABLES = frozenset({"sort", "order", "detail"})
 # Other sites put these behind a link that somebody shares.
 PASSED_OVER = ("utm_", "fbclid", "gclid", "msclkid", "mc_cid", "mc_eid")
 MOST_NAMED = 20
+
+
+def without_passed_over(query: bytes) -> bytes:
+    """Return a query string without the parameters that every address passes over: no page depends on them."""
+    if not query:
+        return query
+    return b"&".join(part for part in query.split(b"&") if not _name(part).startswith(PASSED_OVER))
+
+
+def _name(part: bytes) -> str:
+    return unquote_plus(part.partition(b"=")[0].decode("latin-1"))
 
 
 def known_parameters(dependant: Dependant) -> frozenset[str]:

@@ -102,6 +102,19 @@ def test_a_page_is_rendered_once() -> None:
     assert app.asked == ["/benchmarks/a?"]
 
 
+@pytest.mark.parametrize("query", ["utm_after=1", "fbclid=x&utm_source=y", "%75tm_a=1", "gclid"])
+def test_what_no_page_reads_makes_no_page_of_its_own(query: str) -> None:
+    """Parameters that other sites put behind a link lead to the kept page: nobody passes the cache by them."""
+    app = Counting()
+    pages = PublishedPages(app, 100_000, heard())
+    fetch(pages, BOARD)
+    fetch(pages, BOARD, query)
+    fetch(pages, BOARD, f"sort=x&{query}")
+    fetch(pages, BOARD, f"{query}&sort=x")
+
+    assert app.asked == [f"{BOARD}?", f"{BOARD}?sort=x"]
+
+
 def test_readers_who_come_together_wait_for_one_render() -> None:
     """However many ask for a page that is not there, it is rendered once, and all of them get it."""
 
