@@ -5,13 +5,14 @@ import os
 import resource
 import socket
 import sys
+from functools import partial
 from typing import Annotated
 
 import typer
 import uvicorn
 
 from app.cli.database import open_database, open_migrated
-from app.cli.signs_of_life import send_beats, stop_with_supervisor
+from app.cli.signs_of_life import exit_when_hung, send_beats, stop_with_supervisor
 from app.cli.supervisor import STOP_MARGIN_S, job_grace_s
 from app.cli.workspace import own_temporary_folder
 from app.config import Settings
@@ -37,7 +38,10 @@ def worker(
     concurrency: Annotated[int, typer.Option(min=1, max=64, help="How many jobs at the same time.")] = 2,
     supervised: Supervised = False,
 ) -> None:
-    """Work on the background jobs of a database until stopped; as many workers as you like may share one."""
+    """Work on the background jobs of a database until stopped; as many workers as you like may share one.
+
+    One that hangs ends itself, so let something start it again.
+    """
     settings = Settings.from_env()
     if supervised:
         stop_with_supervisor(job_grace_s(settings) + STOP_MARGIN_S)
@@ -48,7 +52,7 @@ def worker(
             database_url,
             concurrency=concurrency,
             grace_s=job_grace_s(settings),
-            beside=send_beats if supervised else None,
+            beside=send_beats if supervised else partial(exit_when_hung, settings.worker_patience_s),
         )
 
 

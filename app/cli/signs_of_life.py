@@ -2,10 +2,12 @@
 
 The process sends a byte each second from its event loop, so that the supervisor notices a loop that hangs; when the
 supervisor ends, however it ends, the socket closes and the process stops by itself. `app.cli.processes` calls the
-process's side (`send_beats`, `stop_with_supervisor`), `app.cli.supervisor` the other one (`Beats`).
+process's side (`send_beats`, `stop_with_supervisor`), `app.cli.supervisor` the other one (`Beats`). A worker that was
+started by itself watches its own loop (`exit_when_hung`).
 """
 
 import asyncio
+import faulthandler
 import os
 import signal
 import socket
@@ -68,6 +70,19 @@ def _beat(supervisor: socket.socket) -> bool:
     except OSError:
         return False
     return True
+
+
+async def exit_when_hung(patience_s: float) -> None:
+    """End this process, with the traces of its threads, when its event loop stands still for so long.
+
+    For one that nobody supervises. The clock runs in C and needs no turn of the interpreter, which may hang too.
+    """
+    try:
+        while True:
+            faulthandler.dump_traceback_later(patience_s, exit=True)
+            await asyncio.sleep(min(BEAT_EVERY_S, patience_s / 4))
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def stop_with_supervisor(grace_s: float) -> None:

@@ -14,11 +14,13 @@ from procrastinate import App, PsycopgConnector, SyncPsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
 from procrastinate.jobs import Status
 from psycopg.conninfo import make_conninfo
+from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from app.db.engine import CONNECT_OPTIONS, make_engine, make_session_factory
 from app.jobs import refresh as refreshing
 from app.jobs import sweep as sweeping
+from app.jobs.at_work import at_work, is_at_work
 
 logger = logging.getLogger(__name__)
 
@@ -31,17 +33,18 @@ def make_app(database_url: str) -> App:
     """Return the procrastinate app of a database, with its tasks bound to that database's sessions."""
     conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue")
     app = App(connector=PsycopgConnector(conninfo=conninfo, min_size=1, max_size=6))
-    sessions = make_session_factory(make_engine(database_url, pool_size=4))
-    jobs = QueuedJobs()
+    engine = make_engine(database_url, pool_size=6)
+    sessions, jobs = make_session_factory(engine), QueuedJobs()
 
     @app.task(name="refresh")
     def refresh(benchmark_id: int) -> None:
-        refreshing.refresh(sessions, jobs, benchmark_id)
+        with at_work(engine, benchmark_id):
+            refreshing.refresh(sessions, jobs, benchmark_id)
 
     @app.periodic(cron="* * * * * */5")
     @app.task(name="sweep", queueing_lock="sweep")
     async def sweep(timestamp: int) -> None:
-        await _drop_lost(app)
+        await drop_lost(app, engine)
         await asyncio.to_thread(sweeping.sweep, sessions, jobs)
 
     return app
@@ -75,12 +78,16 @@ class QueuedJobs:
             logger.debug("%s is queued already", lock)
 
 
-async def _drop_lost(app: App) -> None:
-    """Drop the jobs whose worker no longer reports; the sweep asks again for what they were to do.
+async def drop_lost(app: App, engine: Engine) -> None:
+    """Drop the jobs whose worker no longer reports and has lost its connection; the sweep asks again for their work.
 
-    They are not put back: a job with the same queueing lock may be waiting, and two cannot.
+    A worker that is merely busy keeps its job, however long it does not report. What is dropped is not put back: a job
+    with the same queueing lock may be waiting, and two cannot.
     """
     for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER_S):
+        benchmark_id = job.task_kwargs.get("benchmark_id")
+        if isinstance(benchmark_id, int) and await asyncio.to_thread(is_at_work, engine, benchmark_id):
+            continue
         logger.warning("job %s (%s) lost its worker", job.id, job.task_name)
         await app.job_manager.finish_job(job, status=Status.FAILED, delete_job=True)
 
@@ -97,7 +104,7 @@ def run_worker(database_url: str, *, concurrency: int = 2, grace_s: float = 5, b
 
     async def work() -> None:
         async with app.open_async():
-            await _drop_lost(app)
+            await drop_lost(app, make_engine(database_url, pool_size=1))
             # Held by a name: the loop itself keeps no task alive.
             beats = None if beside is None else asyncio.create_task(beside())  # noqa: F841
             await app.run_worker_async(
