@@ -2,18 +2,24 @@
 
 mutmut makes the mutants and runs them; it takes names, not a sample, so the sample is drawn here, by a seed that is in
 the repository. Everything that no test killed counts as a survivor: what no test reaches, what ran out of time, what
-was skipped. Compiled loops run uncompiled, or a mutant of theirs would be hidden by the cache of the compiler.
+was skipped.
+
+There are two parts, each with its own table in pyproject.toml, because a mutant within a loop that numba compiles is
+seen only where the loop runs as Python, and everything else would take hours there. `LOOPS` are the modules of such
+loops: they run uncompiled, with the tests of the statistics; the others run as they are deployed.
 """
 
 import argparse
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from multiprocessing import cpu_count
 from pathlib import Path
 
@@ -21,9 +27,10 @@ ROOT = Path(__file__).parent.parent.parent
 MUTANTS = ROOT / "mutants"
 SEED = 20_260_101
 N_MUTANTS = 500
-KILLED = {1, 3}
-"""What pytest ends with when a test failed, or could not even be set up."""
-STATUS: Mapping[int | None, str] = {None: "not run", 0: "survived", 5: "no tests", 33: "no tests", 36: "timeout"}
+KILLED = {1, 3, -11}
+"""What pytest ends with when a test failed, or could not even be set up; and where the process itself crashed."""
+STATUS: Mapping[int | None, str] = {None: "not run", 0: "survived", 5: "no tests", 33: "no tests", 36: "timeout",
+                                    -24: "timeout", -9: "timeout"}  # fmt: skip
 
 GENERATE = (
     "from mutmut.__main__ import copy_also_copy_files, copy_src_dir, create_mutants, setup_source_paths;"
@@ -35,15 +42,65 @@ GENERATE = (
 MUTMUT = "from mutmut.__main__ import cli; cli()"
 
 
+@dataclass(frozen=True)
+class Part:
+    """Mutants that are run alike: by which table of pyproject.toml, and whether loops are compiled."""
+
+    name: str
+    table: str
+    compiles: bool
+
+    @property
+    def folder(self) -> Path:
+        """Where mutmut works: a folder that looks like the repository."""
+        return MUTANTS / self.name
+
+    def prepare(self, n_processes: int) -> None:
+        """Link the repository into the folder, with the part's own settings, and make the mutants."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for path in tracked():
+            link = self.folder / path.name
+            if path.name != "pyproject.toml" and not link.is_symlink():
+                link.symlink_to(path, target_is_directory=path.is_dir())
+        (self.folder / "pyproject.toml").write_text(self.settings())
+        self.run("-c", GENERATE.format(n_processes=n_processes))
+
+    def settings(self) -> str:
+        """Return pyproject.toml with the part's table as the one that mutmut reads."""
+        text = (ROOT / "pyproject.toml").read_text("utf-8")
+        if self.table != "mutmut":
+            text = text.replace("[tool.mutmut]", "[tool.mutmut_other]").replace(f"[tool.{self.table}]", "[tool.mutmut]")
+        return text
+
+    def run(self, *arguments: str) -> None:
+        """Run Python in the folder; Ctrl-C and errors end everything."""
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": "0" if self.compiles else "1"}
+        subprocess.run([sys.executable, *arguments], cwd=self.folder, env=environment, check=True)
+
+    def outcomes(self) -> dict[str, int | None]:
+        """Return the exit code of every mutant by its name, None for one that has not run."""
+        codes: dict[str, int | None] = {}
+        for path in sorted((self.folder / "mutants").rglob("*.meta")):
+            codes |= json.loads(path.read_text())["exit_code_by_key"]
+        return codes
+
+
+PARTS = (Part("loops", "mutmut_loops", compiles=False), Part("others", "mutmut", compiles=True))
+
+
 def main() -> None:
     """Draw a sample, run it and say which mutants live on; the exit code is 1 below the given share of killed ones."""
     asked = arguments()
     started_at = time.monotonic()
-    run(sys.executable, "-c", GENERATE.format(n_processes=asked.processes))
-    names = sample(outcomes(), asked.number, asked.seed)
-    run(sys.executable, "-c", MUTMUT, "run", f"--max-children={asked.processes}", *names)
-    found = outcomes()
-    survivors = {name: found[name] for name in names if found[name] not in KILLED}
+    if not asked.resume:
+        shutil.rmtree(MUTANTS, ignore_errors=True)
+    for part in PARTS:
+        part.prepare(asked.processes)
+    names = sample([name for part in PARTS for name in part.outcomes()], asked.number, asked.seed)
+    for part in PARTS:
+        run_waiting(part, names, asked.processes)
+    codes = {name: code for part in PARTS for name, code in part.outcomes().items()}
+    survivors = {name: codes[name] for name in names if codes[name] not in KILLED}
     report(survivors, len(names), asked.seed, time.monotonic() - started_at)
     sys.exit(1 - len(survivors) / len(names) < asked.at_least)
 
@@ -55,23 +112,23 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=SEED, help="of the sample (%(default)s)")
     parser.add_argument("--processes", type=int, default=cpu_count(), help="at once (%(default)s)")
     parser.add_argument("--at-least", type=float, default=0.0, help="the share that must be killed (%(default)s)")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped, as its code was")
     return parser.parse_args()
 
 
-def run(*command: str) -> None:
-    """Run a step in the repository; Ctrl-C and errors end everything."""
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, check=True)
+def tracked() -> list[Path]:
+    """Return what is at the root of the repository, apart from what tools keep there."""
+    return [path for path in ROOT.iterdir() if path.name not in {"mutants", ".git", ".venv"}]
 
 
-def outcomes() -> dict[str, int | None]:
-    """Return the exit code of every mutant by its name, None for one that has not run."""
-    found: dict[str, int | None] = {}
-    for path in sorted(MUTANTS.rglob("*.meta")):
-        found |= json.loads(path.read_text())["exit_code_by_key"]
-    return found
+def run_waiting(part: Part, names: Sequence[str], n_processes: int) -> None:
+    """Run those of the mutants that are the part's and have not run."""
+    codes = part.outcomes()
+    if waiting := [name for name in names if name in codes and codes[name] is None]:
+        part.run("-c", MUTMUT, "run", f"--max-children={n_processes}", *waiting)
 
 
-def sample(names: Mapping[str, object], number: int, seed: int) -> Sequence[str]:
+def sample(names: Sequence[str], number: int, seed: int) -> Sequence[str]:
     """Return this many names, the same ones for the same seed and the same code."""
     return sorted(random.Random(seed).sample(sorted(names), min(number, len(names))))
 

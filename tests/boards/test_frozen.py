@@ -1,0 +1,33 @@
+"""Every board with its pairs, whole: what it says beside its numbers is part of it."""
+
+import numpy as np
+import pytest
+
+from app.boards.tables import BoardTables
+from tests.cases.boards import CASES, OF_ROWS, Case, given
+from tests.cases.frozen import assert_frozen, tables_as_text
+
+
+def as_text(tables: BoardTables) -> str:
+    """Return the board, its pairs and its further tables."""
+    return tables_as_text([t for t in (tables.leaderboard, tables.pairwise, *tables.extra) if t is not None])
+
+
+def _name(case: Case) -> str:
+    return f"{case.name}-{case.direction}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=_name)
+def test_a_board_is_as_it_was(case: Case) -> None:
+    """Of four entrants who delivered everything."""
+    assert_frozen(f"board-{_name(case)}", as_text(case.build(given())))
+
+
+@pytest.mark.parametrize("case", OF_ROWS, ids=_name)
+def test_a_board_with_gaps_is_as_it_was(case: Case) -> None:
+    """Near has no value of two units, Poor of one: the notes, counts and bounds of who is unranked."""
+    errors = given().errors.copy()
+    errors[1, [3, 4]] = np.nan
+    errors[0, 7] = np.nan
+
+    assert_frozen(f"gaps-{_name(case)}", as_text(case.build(given(errors=errors))))

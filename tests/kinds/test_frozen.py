@@ -1,0 +1,101 @@
+"""The tables that kinds make beside boards, whole: contract tables, reports, tests of pairs, a submission's own."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.kinds.episodes.summary import summarise_episodes
+from app.kinds.known import measured_evidence
+from app.kinds.parse import parse_manifest
+from app.kinds.predictions.reports import report_tables
+from app.kinds.series.contract_tables import series_tables
+from app.kinds.series.estimator_metadata import metadata_table
+from app.kinds.series.part import SeriesPart
+from app.kinds.summary.summary import summarise_means
+from app.manifest.manifest import part_of
+from app.stats.arrays import FloatArray
+from app.values.predictions import Labels
+from app.values.scores import Coded, ScoreTable
+from tests.cases.frozen import assert_frozen, tables_as_text
+from tests.cases.prediction_boards import BINARY, benchmark, measure, spec, two_classes
+from tests.cases.series_runs import GIVEN, given_manifest, read_given
+
+SMALL = """
+schema_version: 1
+slug: small
+title: Small
+evidence: {evidence}
+metrics: {{x: {{direction: maximize}}}}
+tasks: {{open: true}}
+leaderboards: [{{name: board, {method}}}]
+"""
+
+
+@pytest.mark.parametrize("run", sorted(set(GIVEN) - {"rich_stress"}))
+def test_the_tables_of_a_series_are_as_they_were(run: str, tmp_path: Path) -> None:
+    """Every table of lrdbench's contract, of each given run."""
+    manifest, evidence = given_manifest(run), read_given(run, tmp_path)
+    described = metadata_table(evidence.facts.described, part_of(manifest, SeriesPart).estimators)
+
+    assert_frozen(f"series-{run}", tables_as_text([*series_tables(manifest, evidence.scores), described]))
+
+
+PARTS = {
+    "classes": (BINARY, ["accuracy", "auc", "logloss"]),
+    "values": ("kind: regression", ["rmse", "r2"]),
+    "groups": ("kind: ranking", ["ndcg", "mrr"]),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_report_and_the_tests_of_predictions_are_as_they_were(part: str) -> None:
+    """Of two entrants on one task: their reports, and the tests that compare them."""
+    declared, metrics = PARTS[part]
+    manifest = benchmark(declared, metrics)
+    labels, scores = two_classes(60)
+    if part == "groups":
+        labels = Labels("t", (), labels.label, group=np.arange(60) // 10)
+    others: FloatArray = np.round(np.clip(scores + 0.1 * np.sin(np.arange(60)), 0.01, 0.99), 2)
+    measured = [measure(manifest, name, values, labels) for name, values in (("A", scores), ("B", others))]
+    further = measured_evidence(manifest).further_tables(manifest, spec(manifest), measured)
+    reports = report_tables({m.entrant: m.rows for m in measured})
+
+    assert_frozen(f"predictions-{part}", tables_as_text([*further, *reports]))
+
+
+def small_table(values: FloatArray, *, is_episodes: bool) -> ScoreTable:
+    """Return twelve tasks of A, or twelve episodes of three seeds in two conditions."""
+    none = np.zeros(12, dtype=np.int64)
+    each = Coded(tuple(f"{at:02}" for at in range(12)), np.arange(12))
+    return ScoreTable(
+        entrant=Coded(("A",), none),
+        task=Coded(("t",), none) if is_episodes else each,
+        columns=("x",),
+        values=values[:, None],
+        leaked=none.astype(np.bool_),
+        file=none,
+        row=none,
+        condition=Coded(("near", "far"), np.arange(12) % 2) if is_episodes else None,
+        seed=np.repeat([1, 2, 3], 4) if is_episodes else None,
+        item=Coded(tuple(f"{at:02}" for at in range(6)), np.arange(12) // 2) if is_episodes else None,
+    )
+
+
+SPREAD = np.array([0.1, 0.7, 0.4, 0.9, 0.3, 0.8, 0.2, 0.6, 0.55, 0.35, 0.75, 0.15])
+SOME = np.where(np.arange(12) == 4, 0.3, np.nan)
+VALUES = {"spread": SPREAD, "equal": np.full(12, 0.5), "one": SOME, "none": np.full(12, np.nan)}
+
+
+@pytest.mark.parametrize("values", VALUES)
+def test_the_own_table_of_a_submission_is_as_it_was(values: str) -> None:
+    """Of means and of episodes, whose bootstrap may be by seeds, by seeds and episodes, or of all episodes alike."""
+    means = parse_manifest(SMALL.format(evidence="evaluation_summary", method="method: mean, metric: x").encode())
+    episodes = parse_manifest(SMALL.format(evidence="episodes", method="method: estimate, metrics: [x]").encode())
+    own = summarise_means(means, small_table(VALUES[values], is_episodes=False))
+    of_episodes = [
+        summarise_episodes(episodes, small_table(VALUES[values], is_episodes=True), method)
+        for method in ("cluster", "hierarchical", "iid")
+    ]
+
+    assert_frozen(f"own-{values}", tables_as_text([own, *of_episodes]))
