@@ -56,7 +56,7 @@ def test_the_report_and_the_tests_of_predictions_are_as_they_were(part: str) -> 
     labels, scores = two_classes(60)
     if part == "groups":
         labels = Labels("t", (), labels.label, group=np.arange(60) // 10)
-    others: FloatArray = np.round(np.clip(scores + 0.1 * np.sin(np.arange(60)), 0.01, 0.99), 2)
+    others = np.round(np.clip(scores + 0.1 * np.sin(np.arange(60)), 0.01, 0.99), 2).astype(np.float64)
     measured = [measure(manifest, name, values, labels) for name, values in (("A", scores), ("B", others))]
     further = measured_evidence(manifest).further_tables(manifest, spec(manifest), measured)
     reports = report_tables({m.entrant: m.rows for m in measured})
