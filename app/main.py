@@ -19,12 +19,14 @@ from app.web import (
     benchmarks,
     disclosure,
     exports,
+    front_page,
     items,
     labels,
     leaderboards,
     life,
     mine,
     ops,
+    outside,
     preregs,
     problems,
     registrations,
@@ -112,6 +114,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         benchmarks.router,
         disclosure.router,
         life.router,
+        outside.router,
         leaderboards.router,
         rows.router,
         stewards.router,
@@ -123,6 +126,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         mine.router,
         audit.router,
         ops.router,
+        front_page.router,
     ):
         app.include_router(router)
     return app

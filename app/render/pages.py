@@ -7,26 +7,41 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.db.models import Snapshot, Submission
+from app.db.models import Snapshot
 from app.errors import Cause, Problem
 from app.kinds.pages import PageFacts, Rule
 from app.manifest.manifest import Manifest
 from app.render.api_page import Operation
 from app.render.columns import ShownColumn, shown_columns
 from app.render.page import Links, Page
+from app.render.panel import Panel
 from app.render.submit_example import SubmitExample
 from app.render.table_page import TablePage
 from app.store.benchmark_list import BenchmarkSummary
+from app.store.news import Found, News
+from app.store.submissions import ListedSubmission
 from app.values.glossary_entry import Entry
 from app.values.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarksPage(Page):
-    """/: every benchmark with its boards."""
+    """/: every benchmark with its boards, and the latest changes; `text` is that of the empty search."""
 
     template = "benchmarks.html"
     benchmarks: Sequence[BenchmarkSummary]
+    news: Sequence[News]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchPage(Page):
+    """/search: what has a text in its name, benchmarks apart from the rest."""
+
+    template = "search.html"
+    text: str
+    benchmarks: Sequence[BenchmarkSummary]
+    found: Sequence[Found]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +50,7 @@ class BenchmarkPage(Page):
 
     `version` is the manifest's; `publish_error` says why the last publication failed; `base` is the address
     of this server where the settings give one; `example` is a small upload that the benchmark takes; `rules` and
-    `links` are those of its kind of evidence; `stewards` are names.
+    `links` are those of its kind of evidence; `stewards` are names. `first` are the first places of the first board.
     """
 
     template = "benchmark.html"
@@ -51,7 +66,8 @@ class BenchmarkPage(Page):
     rules: Sequence[Rule]
     links: Links
     example: SubmitExample
-    submissions: Sequence[Submission]
+    submissions: Sequence[ListedSubmission]
+    first: Panel | None
 
 
 @dataclass(frozen=True)
@@ -162,6 +178,7 @@ class ErrorPage(Page):
 
 PAGES: tuple[type[Page], ...] = (
     BenchmarksPage,
+    SearchPage,
     BenchmarkPage,
     TablePage,
     SubmissionPage,

@@ -6,6 +6,7 @@ Made by the web; the same view gives the table's CSV and JSON, so the three form
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 from urllib.parse import urlencode
 
 from app.db.models import Snapshot
@@ -16,6 +17,7 @@ from app.render.explore_form import ExploreForm
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.narrow import COLUMNS, Choice
 from app.render.page import Links, Page
+from app.render.panel import Panel
 from app.render.reading import Apart, Count, apart, leader_sentence, legend, tally, tier_starts
 from app.render.view import is_descending, sort_address, sort_table
 from app.values.glossary_entry import Entry
@@ -25,6 +27,7 @@ KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline")
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
 
 
+MAX_WITHDRAWN = 20
 MAX_PAIRS = 1000
 """More pairs than 40 entrants make are not read one by one: two of them are chosen at /against, and the CSV has all."""
 
@@ -36,7 +39,8 @@ class TableView:
     `version` is the manifest's. `trail` are the breadcrumbs and `links` the related addresses, both as (text, address).
     `row_links` makes the address of a cell from its text, by column name. `facts` is what each page of the benchmark
     says. `choices` are the fields of the form that narrows the rows. `drawn` is the table whose drawings are shown,
-    where it is another one. `explore` is the form of a board that a reader explores.
+    where it is another one. `explore` is the form of a board that a reader explores. `panels` are
+    further tables that stand before its own, which has the heading `panel_rest` then.
     """
 
     slug: str
@@ -51,6 +55,8 @@ class TableView:
     choices: Sequence[Choice] = ()
     drawn: Table | None = None
     explore: ExploreForm | None = None
+    panels: Sequence[Panel] = ()
+    panel_rest: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +121,11 @@ class TablePage(Page):
             query = [("snapshot", str(self.view.snapshot.number)), *query]
         return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
 
+    def data_address(self, ending: str) -> str:
+        """Return the address that always gives these rows in another format."""
+        path, mark, query = self.permalink.partition("?")
+        return f"{path}.{ending}{mark}{query}"
+
     @property
     def explore_address(self) -> str | None:
         """Return where the board can be explored; None for what is no board, or an empty one."""
@@ -173,6 +184,16 @@ class TablePage(Page):
     def apart(self) -> Apart | None:
         """Return the heading over the rows without a rank."""
         return apart(self.table, self.rows)
+
+    @property
+    def withdrawn(self) -> Sequence[Mapping[str, Any]]:
+        """Return the latest withdrawals whose entrants are not on this board, with their public reasons."""
+        if self.view.snapshot is None or not self.view.table.name.startswith("leaderboard/"):
+            return ()
+        table = self.view.table
+        shown = {row[table.index("entrant")] for row in table.rows} if "entrant" in table.column_names() else set()
+        gone = [each for each in self.view.snapshot.withdrawals if not shown.issuperset(each["entrants"])]
+        return sorted(gone, key=lambda each: str(each["at"]), reverse=True)[:MAX_WITHDRAWN]
 
     @property
     def legend(self) -> list[tuple[str, Entry]]:

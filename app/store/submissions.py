@@ -1,6 +1,7 @@
 """Submissions: read back, and moved from state to state with a reason each."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Select, func, select
 from sqlalchemy.dialects.postgresql import insert
@@ -16,6 +17,7 @@ from app.db.models import (
     SubmissionEvent,
     SubmissionFile,
     SubmissionTable,
+    Token,
 )
 from app.errors import NotFound
 from app.store import entrants
@@ -144,6 +146,28 @@ def list_submissions(session: Session, benchmark_id: int, limit: int = 1000) -> 
     """Return the submissions of a benchmark, the newest first."""
     query = select(Submission).where(Submission.benchmark_id == benchmark_id)
     return session.scalars(query.order_by(Submission.id.desc()).limit(limit)).all()
+
+
+@dataclass(frozen=True)
+class ListedSubmission:
+    """A submission as a list shows it: with whom it is of and who made it."""
+
+    submission: Submission
+    entrants: Sequence[str]
+    submitter: str
+
+
+def list_with_names(session: Session, benchmark_id: int, limit: int) -> list[ListedSubmission]:
+    """Return the latest submissions of a benchmark with the names of their entrants and submitters."""
+    found = list_submissions(session, benchmark_id, limit)
+    numbers = [each.id for each in found]
+    names: dict[int, list[str]] = {}
+    query = select(Entry.submission_id, Entrant.name).join(Entrant, Entrant.id == Entry.entrant_id)
+    for number, name in session.execute(query.where(Entry.submission_id.in_(numbers)).order_by(Entrant.name)):
+        names.setdefault(number, []).append(name)
+    makers = select(Token.id, Token.name).where(Token.id.in_({each.token_id for each in found}))
+    submitters: dict[int, str] = dict(session.execute(makers).all())
+    return [ListedSubmission(each, names.get(each.id, ()), submitters[each.token_id]) for each in found]
 
 
 def manifest_versions(session: Session, numbers: Iterable[int]) -> dict[int, int]:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from app.errors import NotFound
 from app.render import html
 from app.render.addresses import FORMATS, name_in_path
+from app.render.columnar import MEDIA_TYPES, WRITERS
 from app.render.exports import table_to_csv, table_to_json, to_json
 from app.render.table_page import TableView
 from app.values.table import Column, Table
@@ -53,7 +54,9 @@ def csv_answer(table: Table) -> Response:
 
 def table_answer(request: Request, view: TableView, fmt: str) -> Response:
     """Return the table in the format that was asked for. Raises NotFound, or FieldRejected for a bad sort."""
-    refuse_other_formats(fmt, "csv", "json")
+    refuse_other_formats(fmt, "csv", "json", *WRITERS)
+    if fmt in WRITERS:
+        return Response(WRITERS[fmt](_headed(view.table), _about(view)), media_type=MEDIA_TYPES[fmt])
     if fmt == "csv":
         return csv_answer(_headed(view.table))
     if fmt == "json":

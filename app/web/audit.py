@@ -57,7 +57,7 @@ def read_asked(
     )
 
 
-@table_routes(router, ADDRESS, "Who did what, and who was refused", 403, 404, answer=AuditDocument)
+@table_routes(router, ADDRESS, "Who did what, and who was refused", 403, 404, answer=AuditDocument, is_columnar=False)
 def show(
     request: Request, session: SessionDep, caller: Steward, asked: Annotated[Asked, Depends(read_asked)]
 ) -> Response:

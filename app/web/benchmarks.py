@@ -14,7 +14,7 @@ from app.kinds.parse import manifest_document, manifest_json_schema, parse_manif
 from app.manifest.manifest import Manifest
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example
-from app.store import audit, benchmark_list, benchmarks, disclosure, snapshots, stewards, submissions
+from app.store import audit, benchmark_list, benchmarks, disclosure, news, snapshots, stewards, submissions
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
@@ -29,7 +29,7 @@ from app.web.documents.benchmarks import (
 from app.web.early import CheckedFirst
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Steward, StewardHere, refuse_elsewhere
-from app.web.views import SnapshotNumber, facts_of
+from app.web.views import SnapshotNumber, facts_of, first_places
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 
@@ -39,7 +39,10 @@ DryRun = Annotated[bool, Query(description="only say what is wrong, or which ver
 @router.get("/", summary="The benchmarks", include_in_schema=False)
 def list_benchmarks(session: SessionDep) -> Response:
     """List every benchmark."""
-    return page("benchmarks.html", title="Benchmarks", benchmarks=benchmark_list.list_benchmarks(session))
+    listed = benchmark_list.list_benchmarks(session)
+    return page(
+        "benchmarks.html", title="Benchmarks", benchmarks=listed, news=news.list_news(session, limit=12), text=""
+    )
 
 
 @router.get("/benchmarks", summary="Leads to the benchmarks", status_code=307, response_class=RedirectResponse)
@@ -190,7 +193,8 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         rules=pages.rules(declared.manifest),
         links=pages.links if snapshot else (),
         example=submit_example(declared.manifest),
-        submissions=submissions.list_submissions(session, declared.benchmark.id, limit=50),
+        submissions=submissions.list_with_names(session, declared.benchmark.id, limit=50),
+        first=first_places(session, declared, snapshot),
     )
 
 

@@ -8,15 +8,15 @@ import asyncio
 import math
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from urllib.parse import quote
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl, quote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.web.freshness import Freshness, Part, part_of
+from app.web.freshness import BOARDS, Freshness, Part, part_of
 from app.web.kept import Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
 from app.web.lanes import EXPLORED, MOST_WAITING, Lane
-from app.web.passed_on import secured, without_body, without_host
+from app.web.passed_on import compressed, packs, secured, without_body, without_host
 from app.web.queries import without_passed_over
 from app.web.renderer import TOO_MANY, RenderProcess
 
@@ -72,14 +72,15 @@ class PublishedPages:
             method, send = "GET", without_body(send)
         part = part_of(scope["path"]) if method == "GET" else None
         if part is None:
-            await self._app({**without_host(scope), "method": method}, receive, secured(send))
+            whole = compressed(send) if packs(scope) else send
+            await self._app({**without_host(scope), "method": method}, receive, secured(whole))
             return
-        ask, packs, insists = _read(scope)
+        ask, takes_gzip, insists = _read(scope)
         found, age_s = await self._find(ask, part, insists=insists)
         if isinstance(found, Answer):
             await found.send(secured(send))
         else:
-            encoded = found.packed if packs else found.plain
+            encoded = found.packed if takes_gzip else found.plain
             await encoded.send(scope, send, _mark(age_s))
 
     async def _find(self, ask: Ask, part: Part, *, insists: bool) -> tuple[Kept | Answer, float | None]:
@@ -138,7 +139,7 @@ class PublishedPages:
             if not answer.is_kept:
                 return answer
             read_at = flight.began_at if page is None else page.read_at
-            made = keep(ask, answer, count, flight.began_at, read_at)
+            made = keep(ask, _for_caches(ask, part, answer), count, flight.began_at, read_at)
             shelf.put(ask.address, made)
             return made
         finally:
@@ -208,6 +209,19 @@ def _main_addresses(home: str, boards: list[str]) -> Iterator[str]:
 
 def _plain_ask(path: str) -> Ask:
     return Ask(path, quote(path).encode(), b"", wants_html=True)
+
+
+def _for_caches(ask: Ask, part: Part, answer: Answer) -> Answer:
+    """Return an answer about a numbered snapshot marked as one that never changes; a page may come to look different.
+
+    A badge says whether its snapshot is the current one, so it is not marked.
+    """
+    asked = {name for name, _ in parse_qsl(ask.query.decode("latin-1"))}
+    if part[1] != BOARDS or "snapshot" not in asked or "/badge/" in ask.path:
+        return answer
+    is_page = any(name.lower() == b"content-type" and b"html" in value for name, value in answer.headers)
+    kept_for = b"max-age=3600" if is_page else b"max-age=31536000, immutable"
+    return replace(answer, headers=[*answer.headers, (b"cache-control", kept_for)])
 
 
 def _priority(ask: Ask, page: Kept | None) -> int:

@@ -23,9 +23,11 @@ REMEMBERED = 1000
 EVERY_BENCHMARK = ("", "")
 BOARDS, ANYTHING = "boards", "anything"
 # What the addresses of a benchmark show: `boards` changes with a publication, `anything` with each submission too.
-SHOWN = dict.fromkeys(("leaderboards", "claims", "profiles", "snapshots", "tables"), BOARDS)
+SHOWN = dict.fromkeys(
+    ("leaderboards", "claims", "profiles", "snapshots", "tables", "feed", "cite", "croissant"), BOARDS
+)
 SHOWN |= dict.fromkeys(("", "tasks", "entrants"), ANYTHING)
-LISTS = frozenset({"/", "/benchmarks.csv", "/benchmarks.json"})
+LISTS = frozenset({"/", "/benchmarks.csv", "/benchmarks.json", "/feed.atom", "/sitemap.xml"})
 NEVER = ("", "never")
 UNCHANGING = frozenset({"/glossary", "/glossary.csv", "/glossary.json"})
 DOWNLOADS = frozenset({"tables.zip"})

@@ -1,10 +1,12 @@
 """What is changed on the way past the cache in a request, and in an answer that is not kept; for `app.web.cache`."""
 
+import gzip
 from http import HTTPStatus
 
+from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Scope, Send
 
-from app.web.kept import SECURITY
+from app.web.kept import COMPRESS_FROM, SECURITY, accepts_gzip
 from app.web.problems import too_large
 
 
@@ -22,6 +24,55 @@ def without_body(send: Send) -> Send:
         await send({**message, "body": b""} if is_body else message)
 
     return bodiless
+
+
+WORDY = (b"text/", b"application/json", b"application/yaml", b"application/problem+json", b"application/x-ndjson")
+PACKED_AT = 5
+
+
+def packs(scope: Scope) -> bool:
+    """Say whether an answer that is not kept may be compressed.
+
+    What is read with a token is not: its length would tell of it to who can have something of their own put beside.
+    """
+    headers = dict(scope["headers"])
+    return (
+        scope["method"] in ("GET", "HEAD")
+        and b"authorization" not in headers
+        and accepts_gzip(headers.get(b"accept-encoding", b""))
+    )
+
+
+def compressed(send: Send) -> Send:
+    """Return where an answer goes that is compressed on its way, where it is whole, of text and worth it."""
+    held: Message | None = None
+
+    async def send_compressed(message: Message) -> None:
+        nonlocal held
+        if message["type"] == "http.response.start":
+            held = message
+            return
+        start, held = held, None
+        if start is not None and not message.get("more_body") and _is_worth_it(start, message["body"]):
+            body = await run_in_threadpool(gzip.compress, message["body"], PACKED_AT, mtime=0)
+            start, message = _packed(start, len(body)), {**message, "body": body}
+        if start is not None:
+            await send(start)
+        await send(message)
+
+    return send_compressed
+
+
+def _is_worth_it(start: Message, body: bytes) -> bool:
+    headers = {name.lower(): value for name, value in start.get("headers", [])}
+    is_plain = b"content-encoding" not in headers and headers.get(b"content-type", b"").startswith(WORDY)
+    return len(body) >= COMPRESS_FROM and is_plain
+
+
+def _packed(start: Message, n_bytes: int) -> Message:
+    headers = [(name, value) for name, value in start.get("headers", []) if name.lower() != b"content-length"]
+    packed = [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding"), (b"content-length", b"%d" % n_bytes)]
+    return {**start, "headers": [*headers, *packed]}
 
 
 def secured(send: Send) -> Send:

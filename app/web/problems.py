@@ -19,6 +19,7 @@ from app import errors
 from app.db.transactions import is_broken_off, is_transient
 from app.errors import Busy, PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
+from app.render.columnar import MEDIA_TYPES
 from app.render.exports import to_json
 from app.render.html import render
 
@@ -50,8 +51,12 @@ TEXTS = {
     "yaml": "application/yaml",
     "zip": "application/zip",
     "text": "text/plain",
+    "svg": "image/svg+xml",
+    "bib": "application/x-bibtex",
+    "atom": "application/atom+xml",
+    **MEDIA_TYPES,
 }
-TABLE = ("html", "csv")
+TABLE = ("html", "csv", *MEDIA_TYPES)
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -73,13 +78,17 @@ def described(
 
 
 def table_routes(
-    router: APIRouter, path: str, summary: str, *statuses: int, answer: Any
+    router: APIRouter, path: str, summary: str, *statuses: int, answer: Any, is_columnar: bool = True
 ) -> Callable[[Endpoint], Endpoint]:
-    """Decorate the endpoint of a table that is a page at `path` and data at the same address with .csv and .json."""
+    """Decorate the endpoint of a table that is a page at `path` and data at the same address with .csv and .json.
+
+    With `is_columnar` also as NDJSON, Arrow and Parquet.
+    """
     formats: dict[str, dict[str, Any]] = {
         "": {"also": ("html",)},
         ".csv": {"also": ("csv",)},
         ".json": {"answer": answer},
+        **{f".{name}": {"also": (name,)} for name in MEDIA_TYPES if is_columnar},
     }
 
     def decorate(endpoint: Endpoint) -> Endpoint:

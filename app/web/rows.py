@@ -8,10 +8,11 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.db.models import Snapshot, Token
+from app.db.models import Entrant, Snapshot, Token
 from app.kinds.known import kind_of
 from app.render.addresses import name_in_path, path_of_name
-from app.store import audit, benchmarks, entrants, reservations, snapshots, tables, tokens
+from app.render.panel import Panel
+from app.store import audit, benchmarks, entrant_story, entrants, reservations, snapshots, tables, tokens
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
@@ -81,9 +82,26 @@ def show_entrant(
         for e in entrants.entries_of(session, found.id)
     ]
     address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
-    return table_answer(
-        request, around(view_of(session, slug, table, shown), address, history, name_links(declared)), fmt
-    )
+    view = around(view_of(session, slug, table, shown), address, history, name_links(declared))
+    if fmt == "html":
+        view = replace(view, panels=_panels(session, declared, shown, found), panel_rest="Task by task")
+    return table_answer(request, view, fmt)
+
+
+def _panels(session: Session, declared: Declared, shown: Snapshot | None, entrant: Entrant) -> list[Panel]:
+    """Return where an entrant stands, how its ranks moved and what became of each of its submissions."""
+    home = f"/benchmarks/{declared.benchmark.slug}"
+    links = {**name_links(declared), "board": lambda name: f"{home}/leaderboards/{name}"}
+    panels = [Panel("Submissions", entrant_story.attempts_table(session, entrant), links)]
+    if shown is None:
+        return panels
+    standing = entrant_story.standing_table(session, declared.manifest, shown, entrant.name)
+    if standing.rows:
+        panels.insert(0, Panel("On the boards", standing, links))
+        moved = entrant_story.history_table(session, declared.benchmark.id, standing, entrant.name)
+        if shown.id == declared.benchmark.snapshot_id and moved.meta:
+            panels.insert(1, Panel("Ranks over time", moved, links, is_folded=True))
+    return panels
 
 
 def _with_ownership(table: Table, ownership: Ownership) -> Table:

@@ -12,6 +12,7 @@ from app.kinds.known import kind_of
 from app.kinds.pages import PageFacts
 from app.render.addresses import path_of_name
 from app.render.narrow import Wanted, choices, narrow_table
+from app.render.panel import Panel
 from app.render.table_page import TableView
 from app.store import benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
@@ -20,6 +21,7 @@ from app.values.table import Table
 
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 MAX_WANTED = 100
+FIRST_PLACES = 10
 Names = Annotated[list[str] | None, Query(max_length=MAX_WANTED)]
 RowLinks = Mapping[str, Callable[[str], str]]
 
@@ -92,6 +94,18 @@ def name_links(declared: Declared) -> RowLinks:
         "second_submission": _submission,
         "prereg": lambda digest: f"/preregs/{digest}",
     }
+
+
+def first_places(session: Session, declared: Declared, snapshot: Snapshot | None) -> Panel | None:
+    """Return the first places of the first board, None where there is none yet."""
+    board = declared.manifest.leaderboards[0]
+    table = None if snapshot is None else snapshots.load_table(session, snapshot.id, f"leaderboard/{board.name}")
+    if table is None or not table.rows:
+        return None
+    n_rows = len(table.rows)
+    caption = f"The first {FIRST_PLACES} of {n_rows:,} rows" if n_rows > FIRST_PLACES else f"{n_rows} entrants"
+    first = replace(table, rows=table.rows[:FIRST_PLACES], notes=(caption,))
+    return Panel(board.title or board.name, first, name_links(declared))
 
 
 def _submission(number: str) -> str:

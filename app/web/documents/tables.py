@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import ConfigDict
+
 from app.web.documents.base import Document
 
 
@@ -41,6 +43,16 @@ class SubmissionTableDocument(PlainTableDocument):
     """One of a submission's own tables."""
 
     submission: int
+
+
+class CroissantDocument(Document):
+    """A benchmark's boards as Croissant metadata (JSON-LD); only its own keys are described."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    url: str
+    version: str
 
 
 class TableDocument(PlainTableDocument):

@@ -1,0 +1,114 @@
+"""A place on a board as a small picture, and the first places of a board as one. Called by `app.web.outside`; pure.
+
+Everything that people wrote is escaped. Widths are estimated, as no font can be measured here: text is told how long it
+may be, and browsers fit it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
+
+from app.values.table import Cell, Table
+
+CHARACTER, PAD, HEIGHT = 6.6, 6.0, 20.0
+LONGEST = 48
+BLUE, GREY, DARK = "#0a4f8f", "#6b7885", "#1d2125"
+FIRST_PLACES, ROW = 10, 22.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a badge says: the board, the place in words, and whether it is that of the current snapshot."""
+
+    board: str
+    words: str
+    is_current: bool
+
+
+def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> Place:
+    """Return the place of an entrant on a board with its rank set; without a rank, or gone, it says so."""
+    rows = [row for row in table.records() if row.get("entrant") == entrant]
+    n_ranked = sum(row.get("rank") is not None for row in table.records())
+    words = _words(rows[0], n_ranked) if rows else "not on the board"
+    return Place(table.title, words if is_current else f"{words}, snapshot {snapshot}", is_current and bool(rows))
+
+
+def _words(row: dict[str, Cell], n_ranked: int) -> str:
+    rank, low, high = (row.get(name) for name in ("rank", "rank_low", "rank_high"))
+    if rank is None:
+        return f"no rank: {row.get('unranked_because') or 'not ranked'}"
+    interval = "" if low is None else f" ({low})" if low == high else f" ({low}–{high})"
+    return f"rank {rank}{interval} of {n_ranked}"
+
+
+def badge(place: Place) -> bytes:
+    """Return the badge as SVG: grey where the place is not that of the current snapshot."""
+    left, right = _clip(place.board), _clip(place.words)
+    widths = [len(text) * CHARACTER + 2 * PAD for text in (left, right)]
+    total = sum(widths)
+    label = f"{place.board}: {place.words}"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{HEIGHT:.0f}" role="img" '
+        f"aria-label={quoteattr(label)}>",
+        f"<title>{escape(label)}</title>",
+        f'<rect width="{total:.0f}" height="{HEIGHT:.0f}" rx="3" fill="{DARK}"/>',
+        f'<path d="M{widths[0]:.0f} 0h{widths[1] - 3:.0f}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{widths[1] - 3:.0f}z" '
+        f'fill="{BLUE if place.is_current else GREY}"/>',
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">',
+        _text(left, widths[0] / 2, widths[0] - 2 * PAD),
+        _text(right, widths[0] + widths[1] / 2, widths[1] - 2 * PAD),
+        "</g></svg>",
+    ]
+    return "".join(parts).encode()
+
+
+def _text(text: str, at: float, width: float) -> str:
+    return f'<text x="{at:.1f}" y="14" textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def board_picture(table: Table, snapshot: int) -> bytes:
+    """Return the first places of a board as SVG, for pages that cannot embed a table."""
+    ranked = [row for row in table.records() if row.get("rank") is not None]
+    rows = [(_rank(row), _clip(str(row["entrant"])), _score(table, row)) for row in ranked[:FIRST_PLACES]]
+    height = ROW * (len(rows) + 2) + 2 * PAD
+    said = f"snapshot {snapshot}; {len(ranked):,} ranked; in brackets the ranks that each may have"
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height:.0f}" role="img" '
+        f"aria-label={quoteattr(table.title)}>",
+        f'<rect width="640" height="{height:.0f}" fill="#fdfdfc"/>',
+        f'<g fill="{DARK}" font-family="Verdana,DejaVu Sans,sans-serif" font-size="12">',
+        f'<text x="12" y="20" font-weight="bold">{escape(_clip(table.title))}</text>',
+        *(line for at, row in enumerate(rows) for line in _row(row, ROW * (at + 2))),
+        f'<text x="12" y="{height - PAD:.0f}" font-size="10" fill="{GREY}">{escape(said)}</text></g></svg>',
+    ]
+    return "".join(lines).encode()
+
+
+def _row(row: Sequence[str], y: float) -> list[str]:
+    places = ((12, "start"), (110, "start"), (628, "end"))
+    return [
+        f'<text x="{x}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>'
+        for (x, anchor), text in zip(places, row, strict=True)
+    ]
+
+
+def _rank(row: dict[str, Cell]) -> str:
+    low, high = row.get("rank_low"), row.get("rank_high")
+    return (
+        f"{row['rank']}"
+        if low is None
+        else f"{row['rank']} ({low})"
+        if low == high
+        else f"{row['rank']} ({low}–{high})"
+    )
+
+
+def _score(table: Table, row: dict[str, Cell]) -> str:
+    scored = [column for column in table.columns if column.kind == "number" and column.interval is not None]
+    named = [column for column in table.columns if column.name == table.meta.get("rank_by")] or scored
+    value = row.get(named[0].name) if named else None
+    return f"{value:.4g}" if isinstance(value, int | float) else ""

@@ -1,0 +1,123 @@
+"""What became of one entrant: where it stands, how its ranks moved, and every attempt. Called by `app.web.rows`.
+
+No statistics: what snapshots published and what submissions said.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Entrant, Entry, Snapshot, Submission, SubmissionEvent, Token
+from app.manifest.manifest import Manifest
+from app.store import snapshots
+from app.values.table import Cell, Column, Table
+
+MOST_SNAPSHOTS = 200
+MOST_ATTEMPTS = 200
+SAID = ("version", "organization", "url", "code_commit", "notes")
+
+
+def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, name: str) -> Table:
+    """Return the place of an entrant on every board of a snapshot; a board that it is not on has none."""
+    columns = (
+        Column("board", "Board", "text"),
+        Column("rank", "Rank", "integer", interval=("rank_low", "rank_high"), glossary="rank_interval"),
+        Column("rank_low", "Rank, low", "integer", detail=True),
+        Column("rank_high", "Rank, high", "integer", detail=True),
+        Column("among", "Among", "integer"),
+        Column("metric", "Score of", "text"),
+        Column("score", "Score", interval=("score_low", "score_high"), digits=3),
+        Column("score_low", "Score, low", detail=True, digits=3),
+        Column("score_high", "Score, high", detail=True, digits=3),
+        Column("p_best", "P(best)", glossary="p_best", digits=2),
+        Column("covered", "Covered", "text", glossary="coverage"),
+        Column("n_failed", "Failed", "integer", glossary="coverage"),
+        Column("unranked_because", "No rank because", "text", optional=True, glossary="coverage"),
+    )
+    rows = [
+        row
+        for board in manifest.leaderboards
+        if (table := snapshots.load_table(session, snapshot.id, f"leaderboard/{board.name}")) is not None
+        for row in _on_board(board.name, table, name)
+    ]
+    return Table("standing", f"{name} on the boards", columns, tuple(rows), ("In the snapshot that is shown.",))
+
+
+def _on_board(board: str, table: Table, name: str) -> Iterator[tuple[Cell, ...]]:
+    ranked = sum(row.get("rank") is not None for row in table.records())
+    score = _score_column(table)
+    for row in table.records():
+        if row.get("entrant") == name:
+            low, high = score.interval or ("", "") if score else ("", "")
+            points = (row.get(score.name) if score else None, row.get(low), row.get(high))
+            counted = (row.get("p_best"), row.get("covered"), row.get("n_failed"), row.get("unranked_because"))
+            places = (row.get("rank"), row.get("rank_low"), row.get("rank_high"))
+            yield board, *places, ranked, score.title if score else None, *points, *counted
+
+
+def _score_column(table: Table) -> Column | None:
+    """Return the column that ranks, where the board names it, or else its first number with an interval."""
+    named = [column for column in table.columns if column.name == table.meta.get("rank_by")]
+    scored = [column for column in table.columns if column.kind == "number" and column.interval is not None]
+    return next(iter([*named, *scored]), None)
+
+
+def history_table(session: Session, benchmark_id: int, standing: Table, name: str) -> Table:
+    """Return the rank of an entrant on each board in each snapshot, walked back along what the snapshots changed."""
+    listed = list(snapshots.list_snapshots(session, benchmark_id))[:MOST_SNAPSHOTS]
+    now = {str(row["board"]): row["rank"] for row in standing.records()}
+    rows = [row for board, rank in now.items() for row in _walk_back(listed, board, name, rank)]
+    columns = (
+        Column("snapshot", "Snapshot", "integer"),
+        Column("published_at", "Published", "time"),
+        Column("board", "Board", "text"),
+        Column("rank", "Rank", "integer"),
+    )
+    plot = {"kind": "lines", "x": "snapshot", "y": "rank", "by": "board", "title": "Rank by snapshot, 1 being the best"}
+    meta = {"plot": plot} if len({row[0] for row in rows}) > 1 else {}
+    ordered = sorted(rows, key=lambda row: (int(str(row[0])), str(row[2])))
+    return Table("history", f"Ranks of {name}", columns, tuple(ordered), meta=meta)
+
+
+def _walk_back(listed: Sequence[Snapshot], board: str, name: str, rank: Cell) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rank in each snapshot, the newest first, until the one in which the entrant entered."""
+    for snapshot in listed:
+        yield snapshot.number, snapshot.published_at.isoformat(), board, rank
+        own = [change for change in snapshot.changes if change.get("entrant") == name]
+        if any(change["kind"] == "entered" for change in own):
+            return
+        moved = [change for change in own if change["kind"] == "rank" and change["board"] == board]
+        rank = moved[0]["from"] if moved else rank
+
+
+def attempts_table(session: Session, entrant: Entrant) -> Table:
+    """Return every submission of an entrant, the newest first, with what became of it and why."""
+    said = [Submission.description[key].astext for key in SAID]
+    why = select(SubmissionEvent.reason).where(SubmissionEvent.submission_id == Submission.id)
+    reason = why.order_by(SubmissionEvent.id.desc()).limit(1).scalar_subquery()
+    query = (
+        select(Submission.id, Submission.status, Entry.state, Entry.n_rows, Submission.received_at, Token.name,
+               Submission.prereg_sha256, reason, *said)
+        .join(Entry, Entry.submission_id == Submission.id)
+        .join(Token, Token.id == Submission.token_id)
+        .where(Entry.entrant_id == entrant.id)
+        .order_by(Submission.id.desc())
+        .limit(MOST_ATTEMPTS)
+    )  # fmt: skip
+    columns = (
+        Column("submission", "Submission", "integer"),
+        Column("status", "State", "text"),
+        Column("state", "Evidence", "text"),
+        Column("n_rows", "Rows", "integer"),
+        Column("received_at", "Received", "time"),
+        Column("submitted_by", "By", "text"),
+        Column("prereg", "Registered as", "text", optional=True, glossary="prereg"),
+        Column("reason", "Why", "text"),
+        *(Column(key, key.replace("_", " ").capitalize(), "text", optional=True) for key in SAID),
+    )
+    rows = tuple(
+        (number, status, state, n_rows, received.isoformat(), *rest)
+        for number, status, state, n_rows, received, *rest in session.execute(query)
+    )
+    return Table("attempts", f"Submissions of {entrant.name}", columns, rows)

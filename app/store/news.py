@@ -1,0 +1,127 @@
+"""What is new and what is found: the latest changes of published boards, and names that hold a text.
+
+Called by `app.web.front_page` and the feed. Only of benchmarks that everybody may read: `listed` is the one place that
+says which.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from app.db.models import Benchmark, Entrant, Entry, Snapshot, Task
+
+MOST_SNAPSHOTS = 60
+MOST_FOUND = 30
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class News:
+    """Something that changed: when, in which benchmark and snapshot, in a sentence, and where it can be seen."""
+
+    at: datetime
+    slug: str
+    snapshot: int
+    kind: str
+    text: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A name that holds the text, of what it is, and in which benchmark."""
+
+    kind: str
+    name: str
+    slug: str
+
+
+def listed() -> Select[tuple[int]]:
+    """Return the benchmarks that everybody may read."""
+    return select(Benchmark.id)
+
+
+def list_news(session: Session, slug: str | None = None, limit: int = 20) -> list[News]:
+    """Return the latest changes, the newest first, of one benchmark or of all."""
+    query = (
+        select(Benchmark.slug, Snapshot)
+        .join(Benchmark, Benchmark.id == Snapshot.benchmark_id)
+        .where(Benchmark.id.in_(listed()))
+        .order_by(Snapshot.published_at.desc())
+        .limit(MOST_SNAPSHOTS)
+    )
+    if slug is not None:
+        query = query.where(Benchmark.slug == slug)
+    found = [news for of, snapshot in session.execute(query) for news in _news_of(of, snapshot)]
+    return found[:limit]
+
+
+def _news_of(slug: str, snapshot: Snapshot) -> Iterator[News]:
+    """Yield a sentence for each kind of change of a snapshot; ranks that moved are told of the first places alone."""
+    home = f"/benchmarks/{slug}"
+
+    def news(kind: str, text: str, address: str) -> News:
+        return News(snapshot.published_at, slug, snapshot.number, kind, text, address)
+
+    for change in snapshot.changes:
+        if change["kind"] == "rank" and change["to"] == 1:
+            board = change["board"]
+            text = f"{change['entrant']} is first on {board}, from rank {change['from']}"
+            yield news("first", text, f"{home}/leaderboards/{board}?snapshot={snapshot.number}")
+    for kind, words in WORDS.items():
+        names = [change["entrant"] for change in snapshot.changes if change["kind"] == kind]
+        if names:
+            text = f"{_some(names)} {words}{_reasons(snapshot, names) if kind == 'withdrawn' else ''}"
+            yield news(kind, text, f"{home}/snapshots")
+    if any(change["kind"] == "manifest" for change in snapshot.changes):
+        yield news("manifest", "the manifest has a new version", f"{home}/snapshots")
+    moved = Counter(change["board"] for change in snapshot.changes if change["kind"] == "rank")
+    if moved:
+        text = "ranks moved: " + ", ".join(f"{n:,} on {board}" for board, n in moved.most_common(MOST_NAMED))
+        yield news("ranks", text, f"{home}/snapshots")
+    if snapshot.number == 1:
+        yield news("new", "published for the first time", home)
+
+
+WORDS: Mapping[str, str] = {
+    "entered": "entered",
+    "superseded": "has newer evidence",
+    "extended": "has more evidence",
+    "withdrawn": "withdrawn",
+    "left": "left the boards",
+}
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
+def _reasons(snapshot: Snapshot, names: Sequence[str]) -> str:
+    told: list[dict[str, Any]] = [each for each in snapshot.withdrawals if set(each["entrants"]) & set(names)]
+    reasons = list(dict.fromkeys(str(each["reason"]) for each in told))
+    return f": {'; '.join(reasons[:MOST_NAMED])}" if reasons else ""
+
+
+def search(session: Session, text: str) -> list[Found]:
+    """Return benchmarks, entrants that were admitted once, and tasks whose names hold a text, whatever its case."""
+    if not text:
+        return []
+    seen = select(Entry.entrant_id).where(Entry.state.in_(("current", "superseded")))
+    of_entrants = _named(Entrant.name, Entrant.benchmark_id, text).where(Entrant.id.in_(seen))
+    of_tasks = _named(Task.name, Task.benchmark_id, text)
+    return [
+        *(Found("entrant", name, slug) for name, slug in session.execute(of_entrants)),
+        *(Found("task", name, slug) for name, slug in session.execute(of_tasks)),
+    ]
+
+
+def _named(name: InstrumentedAttribute[str], benchmark: InstrumentedAttribute[int], text: str) -> Any:
+    query = select(name, Benchmark.slug).join(Benchmark, Benchmark.id == benchmark)
+    query = query.where(name.icontains(text, autoescape=True), Benchmark.id.in_(listed()))
+    return query.order_by(name, Benchmark.slug).limit(MOST_FOUND)

@@ -1,0 +1,62 @@
+"""/search, the feed of all benchmarks, and what crawlers ask for: robots.txt, the sitemap, the icon."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import PlainTextResponse, Response
+
+from app.render.feed import atom_feed, robots, sitemap
+from app.store import benchmark_list, news
+from app.web.answers import page
+from app.web.early import CheckedFirst
+from app.web.problems import described
+from app.web.state import SessionDep, StateDep
+
+router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
+ICON = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
+    b'<path d="M12 1v10" stroke="#59626c" stroke-width="2"/>'
+    b'<path d="M7 10h10v4l-5 9-5-9z" fill="#0a4f8f"/></svg>'
+)
+FOR_A_WEEK = {"Cache-Control": "max-age=604800"}
+
+
+@router.get("/search", include_in_schema=False)
+def search(session: SessionDep, q: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """Show the benchmarks, entrants and tasks with a text in their names."""
+    text = q.strip()
+    wanted = text.casefold()
+    named = [b for b in benchmark_list.list_benchmarks(session) if wanted in f"{b.slug} {b.manifest.title}".casefold()]
+    found = news.search(session, text)
+    return page("search.html", title="Search", text=text, benchmarks=named if text else [], found=found)
+
+
+@router.get("/feed.atom", summary="Changes of all benchmarks as a feed", responses=described(also=("atom",)))
+def feed(session: SessionDep, state: StateDep) -> Response:
+    """Return the latest changes of all benchmarks."""
+    base = (state.settings.base_url or "").rstrip("/")
+    content = atom_feed(news.list_news(session, limit=50), "plumbline", base, "/feed.atom")
+    return Response(content, media_type="application/atom+xml")
+
+
+@router.get("/sitemap.xml", include_in_schema=False)
+def show_sitemap(session: SessionDep, state: StateDep) -> Response:
+    """List the pages of every benchmark."""
+    paths = ["/", "/glossary"]
+    for benchmark in benchmark_list.list_benchmarks(session):
+        home = f"/benchmarks/{benchmark.slug}"
+        paths += [home, *(f"{home}/leaderboards/{board.name}" for board in benchmark.manifest.leaderboards)]
+    return Response(sitemap(paths, (state.settings.base_url or "").rstrip("/")), media_type="application/xml")
+
+
+@router.get("/robots.txt", include_in_schema=False)
+def show_robots(state: StateDep) -> Response:
+    """Say what crawlers may read."""
+    return PlainTextResponse(robots((state.settings.base_url or "").rstrip("/")))
+
+
+@router.get("/favicon.ico", include_in_schema=False)
+@router.get("/favicon.svg", include_in_schema=False)
+def icon() -> Response:
+    """Return the icon of the site."""
+    return Response(ICON, media_type="image/svg+xml", headers=FOR_A_WEEK)

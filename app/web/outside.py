@@ -1,0 +1,105 @@
+"""What other sites and programs take from a benchmark: badges, pictures of boards, citations, metadata, its feed."""
+
+from fastapi import APIRouter
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.db.models import Snapshot
+from app.errors import NotFound
+from app.render.addresses import name_in_path
+from app.render.badge import badge, board_picture, place_of
+from app.render.cited import bibtex, croissant
+from app.render.feed import atom_feed
+from app.store import benchmarks, news, snapshots
+from app.store.benchmarks import Declared
+from app.values.table import Table
+from app.web.answers import json_answer
+from app.web.documents.tables import CroissantDocument
+from app.web.early import CheckedFirst
+from app.web.problems import described
+from app.web.state import SessionDep, StateDep
+from app.web.views import SnapshotNumber
+
+router = APIRouter(route_class=CheckedFirst, tags=["outside"])
+SVG = "image/svg+xml"
+
+
+@router.get(
+    "/benchmarks/{slug}/leaderboards/{board}/badge/{entrant:path}",
+    summary="An entrant's rank on a board as a badge (.svg)",
+    responses=described(404, 422, also=("svg",)),
+)
+def show_badge(slug: str, board: str, entrant: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return the rank set of an entrant; grey where the entrant, or the snapshot asked for, is no longer current."""
+    declared, shown, table = _board(session, slug, board, snapshot)
+    if not entrant.endswith(".svg"):
+        raise NotFound("A badge is a picture; its address ends in .svg.")
+    name = name_in_path(entrant.removesuffix(".svg"))
+    is_current = shown.id == declared.benchmark.snapshot_id
+    return _svg(badge(place_of(table, name, is_current=is_current, snapshot=shown.number)))
+
+
+@router.get(
+    "/benchmarks/{slug}/leaderboards/{board}/embed.svg",
+    summary="The first places of a board as a picture",
+    responses=described(404, 422, also=("svg",)),
+)
+def show_picture(slug: str, board: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return the first places with their rank sets, for pages that can embed no table."""
+    _, shown, table = _board(session, slug, board, snapshot)
+    return _svg(board_picture(table, shown.number))
+
+
+def _svg(content: bytes) -> Response:
+    return Response(content, media_type=SVG)
+
+
+@router.get("/benchmarks/{slug}/cite.bib", summary="A snapshot as BibTeX", responses=described(404, 422, also=("bib",)))
+def cite(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return the snapshot with its permanent address."""
+    declared, shown = _published(session, slug, snapshot)
+    board = declared.manifest.leaderboards[0].name
+    base = (state.settings.base_url or "").rstrip("/")
+    address = f"{base}/benchmarks/{slug}/leaderboards/{board}?snapshot={shown.number}"
+    text = bibtex(declared.manifest, shown.number, shown.input_digest, shown.published_at, address)
+    return Response(text, media_type="application/x-bibtex; charset=utf-8")
+
+
+@router.get(
+    "/benchmarks/{slug}/croissant.json",
+    summary="Metadata for programs that look for data sets",
+    responses=described(404, 422, answer=CroissantDocument),
+)
+def describe(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return the boards of a snapshot as Croissant and schema.org metadata."""
+    declared, shown = _published(session, slug, snapshot)
+    tables = [(b.name, snapshots.load_table(session, shown.id, f"leaderboard/{b.name}"))
+              for b in declared.manifest.leaderboards]  # fmt: skip
+    boards = [(name, [(c.name, c.kind) for c in table.columns]) for name, table in tables if table is not None]
+    base = (state.settings.base_url or "").rstrip("/")
+    return json_answer(croissant(declared.manifest, base, boards, shown.number, shown.published_at))
+
+
+@router.get("/benchmarks/{slug}/feed.atom", summary="Changes as a feed", responses=described(404, also=("atom",)))
+def feed(slug: str, session: SessionDep, state: StateDep) -> Response:
+    """Return the latest changes of a benchmark."""
+    declared = benchmarks.find_declared(session, slug)
+    base = (state.settings.base_url or "").rstrip("/")
+    content = atom_feed(news.list_news(session, slug), declared.manifest.title, base, f"/benchmarks/{slug}/feed.atom")
+    return Response(content, media_type="application/atom+xml")
+
+
+def _published(session: Session, slug: str, number: int | None) -> tuple[Declared, Snapshot]:
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, number)
+    if shown is None:
+        raise NotFound(f"Nothing of {slug} is published yet.")
+    return declared, shown
+
+
+def _board(session: Session, slug: str, board: str, number: int | None) -> tuple[Declared, Snapshot, Table]:
+    declared, shown = _published(session, slug, number)
+    table = snapshots.load_table(session, shown.id, f"leaderboard/{board}")
+    if table is None:
+        raise NotFound(f"{slug} has no leaderboard {board}.")
+    return declared, shown, table

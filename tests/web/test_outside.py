@@ -1,0 +1,239 @@
+"""What others take from a benchmark, and how a reader comes to it: formats, badges, feeds, citations, search, news."""
+
+import io
+import json
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from app.config import Settings
+from tests.cases.walkthrough import BASE, GOOD, declare, send
+from tests.conftest import Site, new_database, open_site
+
+TINY = "/benchmarks/tiny"
+BOARD = f"{TINY}/leaderboards/average"
+ODD = '<b>&"x'
+REASON = "a wrong column <was> read"
+SERVER = "https://boards.example"
+
+
+@pytest.fixture(scope="module")
+def published(postgres_url: str, migrated: str) -> Iterator[Site]:
+    """Three snapshots: Base and Good, one more with a strange name, and then without Good, which was withdrawn."""
+    settings = Settings(max_stale_s=0, base_url=SERVER)
+    with new_database(postgres_url, migrated) as url, open_site(url, settings) as site:
+        declare(site)
+        send(site, BASE)
+        good = send(site, GOOD)["id"]
+        site.work()
+        send(site, GOOD.replace(b"Good", b'"<b>&""x"'), who="bob", metadata='{"organization": "Lab & Sons"}')
+        site.work()
+        site.http.post(f"/submissions/{good}/withdraw", json={"reason": REASON}, headers=site.auth())
+        site.work()
+        yield site
+
+
+def parsed(content: bytes) -> ElementTree.Element:
+    """Return a document of our own making."""
+    return ElementTree.fromstring(content)  # noqa: S314 - nobody else wrote it
+
+
+def page(site: Site, address: str) -> str:
+    """Return a page as a browser gets it."""
+    answer = site.http.get(address, headers={"accept": "text/html"})
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+@pytest.mark.parametrize(
+    "address", [BOARD, f"{TINY}/tasks", f"{TINY}/tasks/t1", f"{TINY}/entrants/Base", f"{TINY}/claims"]
+)
+def test_every_table_is_there_for_data_frames_too(published: Site, address: str) -> None:
+    """NDJSON, Arrow and Parquet hold the rows of the JSON, and the two typed ones its notes."""
+    document = published.http.get(f"{address}.json").json()
+    lines = published.http.get(f"{address}.ndjson").text.splitlines()
+    arrow = pa.ipc.open_file(published.http.get(f"{address}.arrow").content).read_all()
+    parquet = pq.read_table(io.BytesIO(published.http.get(f"{address}.parquet").content))
+
+    assert [json.loads(line) for line in lines] == document["rows"]
+    assert arrow.to_pylist() == parquet.to_pylist() == document["rows"]
+    assert json.loads(parquet.schema.metadata[b"plumbline"])["notes"] == document["notes"]
+
+
+def test_numbers_keep_their_types_in_arrow(published: Site) -> None:
+    """Ranks are whole numbers, scores floating ones, flags booleans."""
+    schema = pa.ipc.open_file(published.http.get(f"{BOARD}.arrow").content).schema
+
+    assert [str(schema.field(name).type) for name in ("rank", "entrant", "mean_MASE", "may_be_first")] == [
+        "int64", "string", "double", "bool"]  # fmt: skip
+
+
+def test_a_badge_says_the_rank_set_and_is_escaped(published: Site) -> None:
+    """The name of the entrant stands in the address, whatever is in it; what people wrote is never markup."""
+    answer = published.http.get(f"{BOARD}/badge/Base.svg")
+    strange = published.http.get(f"{BOARD}/badge/%3Cb%3E&%22x.svg")
+    label = parsed(answer.content).attrib["aria-label"]
+
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert label.startswith("average: rank 2")
+    assert label.endswith("of 2")
+    assert "rank 1" in parsed(strange.content).attrib["aria-label"]
+
+
+def test_a_badge_of_what_is_over_is_grey(published: Site) -> None:
+    """Withdrawn, or of an older snapshot, which it names."""
+    grey, blue = b"#6b7885", b"#0a4f8f"
+    now = published.http.get(f"{BOARD}/badge/Base.svg").content
+    gone = published.http.get(f"{BOARD}/badge/Good.svg").content
+    before = published.http.get(f"{BOARD}/badge/Good.svg?snapshot=1").content
+
+    assert (blue in now, grey in gone, grey in before) == (True, True, True)
+    assert (b"not on the board" in gone, b"snapshot 1" in before) == (True, True)
+    assert published.http.get(f"{BOARD}/badge/Base").status_code == 404
+
+
+def test_a_board_is_there_as_a_picture(published: Site) -> None:
+    """The first places with their scores, and nothing in it is taken for markup."""
+    words = [text.text for text in parsed(published.http.get(f"{BOARD}/embed.svg").content).iter()
+             if text.text]  # fmt: skip
+
+    assert ODD in words
+    assert "Base" in words
+
+
+def test_the_feed_tells_what_happened_with_its_reasons(published: Site) -> None:
+    """One benchmark's and everybody's have the same entries, each with the address of what it tells."""
+    spaces = {"a": "http://www.w3.org/2005/Atom"}
+    own, every = (parsed(published.http.get(path).content) for path in (f"{TINY}/feed.atom", "/feed.atom"))
+    titles = [entry.findtext("a:title", "", spaces) for entry in own.findall("a:entry", spaces)]
+    links = {link.attrib["href"] for link in own.findall("a:entry/a:link", spaces)}
+
+    assert f"tiny: Good withdrawn: {REASON}" in titles
+    assert "tiny: Base, Good entered" in titles
+    assert titles == [entry.findtext("a:title", "", spaces) for entry in every.findall("a:entry", spaces)]
+    assert all(link.startswith(f"{SERVER}{TINY}") for link in links)
+
+
+def test_a_snapshot_can_be_cited(published: Site) -> None:
+    """With the permanent address of its first board."""
+    text = published.http.get(f"{TINY}/cite.bib?snapshot=2").text
+
+    assert text.startswith("@misc{tiny-snapshot-2,")
+    assert f"url = {{{SERVER}{TINY}/leaderboards/skill?snapshot=2}}" in text
+
+
+def test_metadata_names_every_column_of_every_board(published: Site) -> None:
+    """Croissant: a file and a set of records for each board, with types."""
+    about = published.http.get(f"{TINY}/croissant.json").json()
+    fields = {field["name"]: field["dataType"] for field in about["recordSet"][1]["field"]}
+    header = published.http.get(f"{BOARD}.csv").text.splitlines()[0].split(",")
+
+    assert about["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    assert list(fields) == header
+    assert (fields["rank"], fields["mean_MASE"], fields["entrant"]) == ("sc:Integer", "sc:Float", "sc:Text")
+
+
+def test_crawlers_find_the_boards_and_leave_what_is_computed_for_readers(published: Site) -> None:
+    """The sitemap has absolute addresses; robots.txt keeps them from asking for endless choices."""
+    sitemap, robots = published.http.get("/sitemap.xml").text, published.http.get("/robots.txt").text
+
+    assert f"<loc>{SERVER}{BOARD}</loc>" in sitemap
+    assert "Disallow: /*/explore?" in robots
+    assert f"Sitemap: {SERVER}/sitemap.xml" in robots
+    assert published.http.get("/favicon.ico").headers["content-type"] == "image/svg+xml"
+
+
+def test_the_front_page_says_what_is_new(published: Site) -> None:
+    """Who entered, who was withdrawn and why, escaped."""
+    text = page(published, "/")
+
+    assert "What is new" in text
+    assert "Good withdrawn: a wrong column &lt;was&gt; read" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("tin", f'href="{TINY}"'), ("bas", f'href="{TINY}/entrants/Base"'), ("T1", f'href="{TINY}/tasks/t1"')],
+    ids=["benchmark", "entrant", "task"],
+)
+def test_search_finds_benchmarks_entrants_and_tasks(published: Site, text: str, found: str) -> None:
+    """By a part of their names, whatever the case."""
+    assert found in page(published, f"/search?q={text}").split("</form>")[1]
+
+
+def test_a_sign_of_patterns_is_searched_for_as_itself(published: Site) -> None:
+    """A percent sign is in no name here, and so nothing is found."""
+    assert "0 benchmarks and\n      0 names" in page(published, "/search?q=%25")
+
+
+def test_a_withdrawn_entrant_leaves_its_trace_on_the_board(published: Site) -> None:
+    """Below the ranks, with the submission and the public reason; not on the board that still had it."""
+    trace = "Withdrawn, and so not on this board"
+
+    assert trace in page(published, BOARD)
+    assert "a wrong column &lt;was&gt; read" in page(published, BOARD)
+    assert trace not in page(published, f"{BOARD}?snapshot=1")
+
+
+def test_the_page_of_an_entrant_tells_its_story(published: Site) -> None:
+    """Its place on every board, its ranks by snapshot, and each submission with its end and reason."""
+    text = page(published, f"{TINY}/entrants/Base")
+    gone = page(published, f"{TINY}/entrants/Good")
+
+    assert text.index("On the boards") < text.index("Ranks over time") < text.index("Task by task")
+    assert f'href="{TINY}/leaderboards/average"' in text
+    assert "<svg" in text.partition("Ranks over time")[2]
+    assert "a wrong column &lt;was&gt; read" in gone
+    assert "Lab &amp; Sons" in page(published, f"{TINY}/entrants/%3Cb%3E&%22x")
+
+
+def test_the_list_of_submissions_names_entrants_and_submitters(published: Site) -> None:
+    """Whose evidence it is, and who sent it."""
+    text = page(published, TINY).partition('id="submissions"')[2] or page(published, TINY).rpartition("<caption>")[2]
+
+    assert f'href="{TINY}/entrants/Good"' in text
+    assert ">bob<" in text
+
+
+def test_data_of_a_numbered_snapshot_is_kept_by_caches_for_ever(published: Site) -> None:
+    """Its page only for an hour, for that may come to look different; without a number it is asked for again."""
+
+    def kept(address: str) -> str:
+        return published.http.get(address).headers["cache-control"]
+
+    assert kept(f"{BOARD}.csv?snapshot=1") == "max-age=31536000, immutable"
+    assert kept(f"{BOARD}?snapshot=1") == "max-age=3600"
+    assert kept(f"{BOARD}.csv") == kept(f"{BOARD}/badge/Base.svg?snapshot=1") == "no-cache"
+
+
+@pytest.mark.parametrize("address", ["/docs", "/openapi.json", "/submissions/1", f"{BOARD}.json"])
+def test_everything_that_is_worth_it_is_compressed(published: Site, address: str) -> None:
+    """Also what no cache keeps; what is read with a token is not."""
+    packed = published.http.get(address, headers={"accept-encoding": "gzip"})
+    with_token = published.http.get("/whoami", headers={**published.auth(), "accept-encoding": "gzip"})
+
+    assert (packed.headers.get("content-encoding"), packed.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert "content-encoding" not in with_token.headers
+    assert published.http.get(address, headers={"accept-encoding": "identity"}).text == packed.text
+
+
+def test_a_table_says_how_programs_read_it(published: Site) -> None:
+    """Lines for pandas, R and curl with the address that always gives the same rows."""
+    text = page(published, BOARD)
+
+    assert (
+        f"pd.read_parquet(os.environ[&#34;PLUMBLINE_SERVER&#34;] + &#34;{BOARD}.parquet?snapshot=3&#34;)"
+        in text.replace('"', "&#34;")
+    )
+    assert f"$PLUMBLINE_SERVER{BOARD}.csv?snapshot=3" in text
+
+
+def test_a_benchmark_begins_with_its_first_board(published: Site) -> None:
+    """The first places with their whiskers come before the rules."""
+    text = page(published, TINY)
+
+    assert text.index('id="first"') < text.index("Leaderboards</h2>") < text.index("Rules</h2>")
+    assert f'href="{TINY}/entrants/Base"' in text
