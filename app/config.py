@@ -78,6 +78,13 @@ class Settings(BaseModel):
     max_files: int = Field(1000, ge=1, description="most files in one submission, zip members included")
     max_rows: int = Field(2_000_000, ge=1, description="most rows in one submission")
     max_requests_per_minute: int = Field(600, ge=1, description="writes per minute and token")
+    max_reads_per_minute: int = Field(
+        6000, ge=1, description="reads per minute and address, in each web process; see PLUMBLINE_FORWARDED_HOPS"
+    )
+    max_wrong_tokens_per_minute: int = Field(60, ge=1, description="wrong tokens and logins per minute and address")
+    forwarded_hops: int = Field(
+        0, ge=0, le=10, description="proxies of yours in front, which append to X-Forwarded-For; more is not believed"
+    )
     audit_address_days: int = Field(
         90, ge=0, le=3650, description="how long the record of writes keeps addresses, days; 0: not at all"
     )
@@ -118,6 +125,11 @@ class Settings(BaseModel):
         if text is not None and not is_plausible_secret(text):
             raise ValueError(HARD_TO_GUESS)
         return text
+
+    @property
+    def tells_addresses_apart(self) -> bool:
+        """Say whether readers have addresses of their own here, not all that of a proxy."""
+        return self.base_url is None or self.forwarded_hops > 0
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:

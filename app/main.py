@@ -13,6 +13,7 @@ from app.config import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
+from app.store.visibility import narrow_to_reader
 from app.version import release
 from app.web import (
     audit,
@@ -20,6 +21,7 @@ from app.web import (
     disclosure,
     exports,
     front_page,
+    invitations,
     items,
     labels,
     leaderboards,
@@ -27,12 +29,15 @@ from app.web import (
     mine,
     ops,
     outside,
+    people,
     preregs,
     problems,
+    publishing,
     registrations,
     reservations,
+    roles,
     rows,
-    stewards,
+    sessions,
     submissions,
     tokens,
 )
@@ -85,7 +90,8 @@ def create_app(
         renderer=renderer,
         explorer=explorer,
     )
-    return Front(pages)
+    limit = RateLimit(settings.max_reads_per_minute) if settings.tells_addresses_apart else None
+    return Front(pages, limit, settings.forwarded_hops)
 
 
 def _render_app(settings: Settings, database_url: str) -> FastAPI:
@@ -94,7 +100,7 @@ def _render_app(settings: Settings, database_url: str) -> FastAPI:
 
 
 def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Lifespan[FastAPI] | None) -> FastAPI:
-    sessions = make_session_factory(engine)
+    factory = narrow_to_reader(make_session_factory(engine))
     app = DescribedApi(
         title="plumbline",
         version=release(),
@@ -105,7 +111,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         max_body_size=SMALL_BODY,
         telemetry={"tracing": False, "metrics": False},
     )
-    app.state.plumbline = State(settings, sessions, QueuedJobs(), RateLimit(settings.max_requests_per_minute), readers)
+    app.state.plumbline = State(settings, factory, QueuedJobs(), readers)
     problems.install(app)
     app.include_router(submissions.make_router(settings))
     app.include_router(labels.make_router(settings))
@@ -117,7 +123,11 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         outside.router,
         leaderboards.router,
         rows.router,
-        stewards.router,
+        roles.router,
+        people.router,
+        sessions.router,
+        publishing.router,
+        invitations.router,
         exports.router,
         preregs.router,
         registrations.router,

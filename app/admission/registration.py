@@ -34,15 +34,18 @@ def check_benchmark(registered: Registered, slug: str, started_at: datetime | No
 
 
 def check_registrant(registered: Registered, submitter: TokenHolder | None) -> list[Check]:
-    """Say whether the run comes from who registered it; nothing where no server knows who that is."""
+    """Say whether the run comes from who registered it; nothing where no server knows who that is.
+
+    By the numbers of their tokens: a check is a record, and a name can be erased.
+    """
     rule, registrant = "registered_by", registered.by
     if submitter is None or registrant is None:
         return []
     if submitter.id == registrant.id:
-        return [Check(rule, "passed", f"Registered and submitted by {submitter.name}.")]
+        return [Check(rule, "passed", f"Registered and submitted by token {submitter.id}.")]
     reason = (
-        f"Registered by {registrant.name} (token {registrant.id}), submitted by {submitter.name} "
-        f"(token {submitter.id}): it does not count as a report by {registrant.name}."
+        f"Registered by token {registrant.id}, submitted by token {submitter.id}: it does not count as a report by its "
+        "registrant."
     )
     return [Check(rule, "warned", reason)]
 

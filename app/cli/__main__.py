@@ -24,6 +24,7 @@ MODULES = {
     "web": "app.cli.processes",
     "db": "app.cli.database",
     "token": "app.cli.tokens",
+    "invitation": "app.cli.invitations",
     "benchmark": "app.cli.benchmarks",
     "entrant": "app.cli.entrants",
     "prereg": "app.cli.preregs",

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli import drafts, life, secret_labels, stewards
+from app.cli import drafts, life, roles, secret_labels
 from app.cli.lrdbench_runs import records_of_run
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
     group.command("import-fev")(import_fev)
     group.command("import-lrdbench")(import_lrdbench)
     secret_labels.register(group)
-    stewards.register(group)
+    roles.register(group)
     app.add_typer(group, name="benchmark")
 
 

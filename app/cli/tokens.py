@@ -69,6 +69,8 @@ def create(
     benchmark: Annotated[
         list[str] | None, typer.Option(help="Only for this benchmark; give it again for more.")
     ] = None,
+    scope: Annotated[list[str] | None, typer.Option(help="Only to read, submit or steward; again for more.")] = None,
+    entrant: Annotated[list[str] | None, typer.Option(help="Only for this entrant; again for more.")] = None,
     server: ServerOption = None,
     token: TokenOption = None,
 ) -> None:
@@ -76,7 +78,8 @@ def create(
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
     ends = None if expires_at is None else expires_at.isoformat()
     asked = {"name": name, "role": role, "expires_at": ends, "benchmarks": benchmark or None}
-    bounds = Bounds(expires_at, benchmark or None)
+    asked |= {"scopes": scope or None, "entrants": entrant or None}
+    bounds = Bounds(expires_at, benchmark or None, scope or None, entrant or None)
     made = _ask(
         server,
         token,

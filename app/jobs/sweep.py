@@ -2,7 +2,7 @@
 
 from app.db.engine import SessionFactory
 from app.jobs.refresh import Queue
-from app.store import audit, benchmarks, waiting
+from app.store import audit, benchmarks, rates, waiting
 from app.store.labels import close_due
 
 PATIENCE_S = 5.0
@@ -19,3 +19,4 @@ def sweep(sessions: SessionFactory, queue: Queue) -> None:
         for benchmark_id in sorted(behind | set(waiting.benchmarks_waiting(session, PATIENCE_S))):
             queue.defer_refresh(session, benchmark_id)
         audit.erase_addresses(session)
+        rates.forget(session)

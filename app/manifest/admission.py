@@ -23,11 +23,19 @@ class LeastSeeds(Part):
     entry: int = Field(ge=2)
 
 
+class Registration(Part):
+    """Whoever asks gets a token to submit here: so many tokens in 24 hours, each for so many days."""
+
+    per_day: int = Field(ge=1, le=1000)
+    token_days: int = Field(ge=1, le=3650)
+
+
 class Admission(Part):
     """The rules that a submission must meet before it can stand on a board.
 
     `report_within_days` is how long after its registration a run may take before it counts as overdue. `failure_policy`
-    judges episodes without a score where no preregistration says how.
+    judges episodes without a score where no preregistration says how. Where submissions are invited only who was made a
+    submitter of the benchmark registers and submits.
     """
 
     prereg: Literal["required", "optional"] = "optional"
@@ -37,6 +45,8 @@ class Admission(Part):
     dirty: Literal["refuse", "allow"] = "refuse"
     failure_policy: FailurePolicy = "strict"
     report_within_days: int | None = Field(None, ge=1, le=3650)
+    submissions: Literal["open", "invited"] = "open"
+    registration: Registration | None = None
 
     def least_seeds(self, form: PreregForm | None) -> int | None:
         """Return how many seeds a run must have that was registered in this form, or not at all."""

@@ -7,6 +7,7 @@ import jinja2
 
 from app.bundled import bundled
 from app.render import plot_axes
+from app.render.account_pages import AccountPage, LoginPage
 from app.render.addresses import path_of_name
 from app.render.assets import asset_url
 from app.render.audit_page import AuditPage
@@ -36,7 +37,7 @@ def render(template: str, **shown: Any) -> bytes:
 
 @cache
 def _page_types() -> dict[str, type[Page]]:
-    kinds: tuple[type[Page], ...] = (*PAGES, *PREDICTION_PAGES, AuditPage)
+    kinds: tuple[type[Page], ...] = (*PAGES, *PREDICTION_PAGES, AuditPage, LoginPage, AccountPage)
     return {kind.template: kind for kind in kinds}
 
 

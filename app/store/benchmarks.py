@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Benchmark, BenchmarkChange, LabelSet, ManifestVersion, StewardGrant, Task
+from app.db.models import Benchmark, BenchmarkChange, LabelSet, ManifestVersion, RoleGrant, Task
 from app.errors import Conflict, NotFound
 from app.kinds.parse import parse_manifest
 from app.manifest.build import manifest_digest
@@ -21,9 +21,7 @@ MAX_NAMED = 10
 CHANGED_CHANNEL = "plumbline_changed"
 # What the page cache reads on a connection of its own: of each benchmark, two numbers of which one grows whenever any
 # page may differ and the other whenever a board may; and the names of a benchmark's boards.
-CHANGE_COUNTERS = "SELECT slug, change_version, boards_version FROM public.benchmark"
-
-
+CHANGE_COUNTERS = "SELECT slug, change_version, boards_version FROM public.benchmark WHERE visibility = 'public'"
 BOARD_NAMES = (
     "SELECT substr(name, 13) FROM public.snapshot_table JOIN public.benchmark USING (snapshot_id) "
     "WHERE slug = %s AND name LIKE 'leaderboard/%%' ORDER BY name"
@@ -39,17 +37,19 @@ class Declared:
     manifest: Manifest
 
 
-def create_benchmark(session: Session, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:
+def create_benchmark(
+    session: Session, manifest: Manifest, yaml: bytes, token_id: int, visibility: str = "public"
+) -> Declared:
     """Store a new benchmark, whose steward is who makes it. Raises Conflict when the slug is taken."""
     made = session.scalar(
         insert(Benchmark)
-        .values(slug=manifest.slug, created_by=token_id)
+        .values(slug=manifest.slug, created_by=token_id, visibility=visibility)
         .on_conflict_do_nothing(index_elements=["slug"])
         .returning(Benchmark)
     )
     if made is None:
         raise Conflict(f"There is a benchmark {manifest.slug} already; PUT adds a version of its manifest.")
-    session.add(StewardGrant(benchmark_id=made.id, token_id=token_id, granted=True, by_id=token_id))
+    session.add(RoleGrant(benchmark_id=made.id, token_id=token_id, role="steward", granted=True, by_id=token_id))
     return _add_version(session, made, manifest, yaml, token_id)
 
 
@@ -171,10 +171,11 @@ def _mark(session: Session, benchmark_id: int, *counters: InstrumentedAttribute[
         update(Benchmark)
         .where(Benchmark.id == benchmark_id)
         .values({counter: counter + 1 for counter in counters})
-        .returning(Benchmark.slug, Benchmark.change_version, Benchmark.boards_version)
+        .returning(Benchmark.slug, Benchmark.change_version, Benchmark.boards_version, Benchmark.visibility)
     ).one_or_none()
-    if counted is not None:
-        message = " ".join(map(str, counted))
+    # Pages of others are kept by nobody, so nobody need hear of them.
+    if counted is not None and counted.visibility == "public":
+        message = " ".join(map(str, counted[:3]))
         session.execute(text("SELECT pg_notify(:channel, :counted)"), {"channel": CHANGED_CHANNEL, "counted": message})
 
 

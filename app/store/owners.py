@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import OwnerLink, Token
 from app.errors import Conflict
-from app.store import stewards
+from app.store import roles
 
 
 def owners(session: Session, benchmark_id: int) -> Mapping[int, int]:
@@ -50,4 +50,6 @@ def link(session: Session, order: OwnerLink) -> None:
 def knows_labels(session: Session, benchmark_id: int, token_id: int) -> bool:
     """Say whether a token is that of somebody who has the labels anyway: a steward of the benchmark, or an admin."""
     token = session.get_one(Token, token_id)
-    return token.role == "admin" or (token.role == "steward" and stewards.is_steward(session, benchmark_id, token_id))
+    return token.role == "admin" or (
+        token.role == "steward" and roles.has_role(session, benchmark_id, token_id, "steward")
+    )

@@ -45,7 +45,9 @@ class Word:
     benchmark: str | None
 
 
-def register_prereg(session: Session, yaml: bytes, parsed: ParsedPrereg, token_id: int) -> tuple[Prereg, bool]:
+def register_prereg(
+    session: Session, yaml: bytes, parsed: ParsedPrereg, token_id: int, embargo_until: datetime | None = None
+) -> tuple[Prereg, bool]:
     """Store a preregistration and say whether it is new; known bytes keep their first registration."""
     sha256 = sha256_hex(yaml)
     made = session.scalar(
@@ -57,6 +59,7 @@ def register_prereg(session: Session, yaml: bytes, parsed: ParsedPrereg, token_i
             form=parsed.form,
             run_purpose=parsed.run_purpose,
             registered_by=token_id,
+            embargo_until=embargo_until,
         )
         .on_conflict_do_nothing(index_elements=["sha256"])
         .returning(Prereg)

@@ -12,9 +12,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import ROLES, Token
+from app.db.models.tokens import SCOPES
 from app.errors import Conflict, FieldRejected, NotFound, Problem
 from app.names import HOLDER_RULE, clip_for_message, is_holder
-from app.store import benchmarks, stewards
+from app.store import benchmarks, roles
 
 PREFIX = "plb_"
 # A longer number is no token's, and does not fit into the column.
@@ -25,10 +26,15 @@ LONGEST_OVERLAP_H = 7 * 24
 
 @dataclass(frozen=True)
 class Bounds:
-    """What limits a token beside its role: when it ends, and which benchmarks it is for; None for no limit."""
+    """What limits a token beside its role: when it ends, and what it is for; None for no limit.
+
+    `scopes` are some of read, submit and steward; `entrants` the names that it may submit.
+    """
 
     expires_at: datetime | None = None
     benchmarks: Sequence[str] | None = None
+    scopes: Sequence[str] | None = None
+    entrants: Sequence[str] | None = None
 
 
 UNBOUNDED = Bounds()
@@ -74,7 +80,13 @@ def why_ended(token: Token) -> str | None:
 def in_short(token: Token) -> dict[str, Any]:
     """Return what the record of writes says of a token that was made: its number, and no name."""
     ends = None if token.expires_at is None else token.expires_at.isoformat()
-    return {"token": token.id, "role": token.role, "expires_at": ends, "benchmarks": token.benchmarks}
+    return {
+        "token": token.id,
+        "role": token.role,
+        "expires_at": ends,
+        "benchmarks": token.benchmarks,
+        "scopes": token.scopes,
+    }
 
 
 def note_use(session: Session, token: Token) -> None:
@@ -130,14 +142,17 @@ def find_named(session: Session, asked: str) -> Token:
 
 
 def revoke_token(session: Session, token_id: int) -> Token:
-    """Make a token useless from now on. Raises NotFound, or Conflict for the last working admin token."""
+    """Make a token useless from now on. Raises NotFound, or Conflict for the last working admin token, and for the last
+    steward of a benchmark.
+    """
     session.execute(select(Token.id).where(Token.role == "admin").order_by(Token.id).with_for_update(key_share=True))
     token = get_token(session, token_id)
     if token.revoked_at is None:
         if _admins(session) == [token.id]:
             raise Conflict(f"Token {token_id} is the last admin token; make another one first.")
+        roles.refuse_orphans(session, token)
         token.revoked_at = session.scalar(select(func.now()))
-        stewards.mark_pages_changed(session, token.id)
+        roles.mark_pages_changed(session, token.id)
     return token
 
 
@@ -174,18 +189,23 @@ def _admins(session: Session) -> Sequence[int]:
 
 
 def _store_token(session: Session, name: str, role: str, text: str, bounds: Bounds = UNBOUNDED) -> Token:
-    limited_to = None if bounds.benchmarks is None else sorted(set(bounds.benchmarks))
     values = {
         "name": name,
         "role": role,
         "hash": _hash(text),
         "expires_at": bounds.expires_at,
-        "benchmarks": limited_to,
+        "benchmarks": _sorted(bounds.benchmarks),
+        "scopes": _sorted(bounds.scopes),
+        "entrants": _sorted(bounds.entrants),
     }
     token: Token | None = session.scalar(insert(Token).values(values).on_conflict_do_nothing().returning(Token))
     if token is None:
         raise Conflict(f"There is a token of the name {name} already, or there was one; each name is given once.")
     return token
+
+
+def _sorted(names: Sequence[str] | None) -> list[str] | None:
+    return None if names is None else sorted(set(names))
 
 
 def _new_text() -> str:
@@ -203,7 +223,7 @@ def _check(session: Session, name: str, role: str, bounds: Bounds) -> None:
         problems.append(Problem(f"expected {HOLDER_RULE}", column="name", value=clip_for_message(name)))
     if role not in ROLES:
         problems.append(Problem(f"expected one of {', '.join(ROLES)}", column="role", value=clip_for_message(role)))
-    problems += [*_of_end(bounds), *_of_benchmarks(session, role, bounds)]
+    problems += [*_of_end(bounds), *_of_benchmarks(session, role, bounds), *_of_scopes(role, bounds)]
     if problems:
         raise FieldRejected("The token cannot be made.", problems)
 
@@ -212,6 +232,16 @@ def _of_end(bounds: Bounds) -> Iterator[Problem]:
     if bounds.expires_at is not None and bounds.expires_at <= datetime.now(UTC):
         given = bounds.expires_at.isoformat()
         yield Problem("expected a time that is still to come", column="expires_at", value=given)
+
+
+def _of_scopes(role: str, bounds: Bounds) -> Iterator[Problem]:
+    known = SCOPES if role != "submitter" else SCOPES[:2]
+    for scope in sorted(set(bounds.scopes or ()) - set(known)):
+        message = f"expected some of {', '.join(known)} for a token of role {role}"
+        yield Problem(message, column="scopes", value=clip_for_message(scope))
+    for column, given in (("scopes", bounds.scopes), ("entrants", bounds.entrants)):
+        if given is not None and not given:
+            yield Problem("expected at least one; leave it out for a token without this limit", column=column)
 
 
 def _of_benchmarks(session: Session, role: str, bounds: Bounds) -> Iterator[Problem]:

@@ -5,8 +5,9 @@
 
 import logging
 from dataclasses import replace
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from app.store import audit, submissions
@@ -30,6 +31,14 @@ def act_of(request: Request, token_id: int | None = None) -> Act:
         address=None if request.client is None else request.client.host,
         kept_days=settings.audit_address_days,
     )
+
+
+def get_act(request: Request) -> Act:
+    """Return what somebody without a token is about to do."""
+    return act_of(request)
+
+
+ActDep = Annotated[Act, Depends(get_act)]
 
 
 async def note_refusal(request: Request, error: Exception) -> None:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from app.render.audit_page import audit_table
 from app.render.exports import table_to_json
-from app.store import audit, stewards, tokens
+from app.store import audit, roles, tokens
 from app.store.audit import Wanted
 from app.values.table import Table
 from app.web.answers import csv_answer, page, split_format
@@ -74,7 +74,7 @@ def show(
 
 def _wanted(session: Session, caller: Caller, asked: Asked) -> Wanted:
     holder = None if asked.token is None else tokens.find_named(session, asked.token).id
-    within = None if caller.role == "admin" else stewards.benchmarks_of(session, caller.id)
+    within = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
     if within is not None and caller.benchmarks is not None:
         within = [slug for slug in within if slug in caller.benchmarks]
     refused = None if asked.outcome is None else asked.outcome == "refused"

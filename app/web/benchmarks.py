@@ -1,6 +1,6 @@
 """/ and /benchmarks: the list, one benchmark, making and changing one, its snapshots."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
@@ -14,7 +14,7 @@ from app.kinds.parse import manifest_document, manifest_json_schema, parse_manif
 from app.manifest.manifest import Manifest
 from app.render.page_tables import benchmarks_table, boards_table, changes_table
 from app.render.submit_example import submit_example
-from app.store import audit, benchmark_list, benchmarks, disclosure, news, snapshots, stewards, submissions
+from app.store import audit, benchmark_list, benchmarks, disclosure, news, roles, snapshots, submissions
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
@@ -83,8 +83,19 @@ def list_benchmarks_json(session: SessionDep) -> Response:
     responses=described(403, 409, 415, answer=MadeDocument, status=201) | described(answer=MadeDocument),
     openapi_extra=YAML_REQUEST,
 )
-async def create_benchmark(request: Request, state: StateDep, caller: Steward, *, dry_run: DryRun = False) -> Response:
-    """Make a benchmark from its manifest (YAML). Who makes it is its first steward."""
+async def create_benchmark(
+    request: Request,
+    state: StateDep,
+    caller: Steward,
+    visibility: Literal["public", "private", "draft"] = "public",
+    *,
+    dry_run: DryRun = False,
+) -> Response:
+    """Make a benchmark from its manifest (YAML). Who makes it is its first steward.
+
+    A private one is there for those with a role in it alone; a draft for its stewards and reviewers, it takes no
+    submissions and can be deleted. `POST /benchmarks/{slug}/visibility` widens who may read it.
+    """
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
 
     def create(session: Session) -> Response:
@@ -93,9 +104,10 @@ async def create_benchmark(request: Request, state: StateDep, caller: Steward, *
         if dry_run:
             benchmarks.refuse_taken(session, manifest.slug)
             return json_answer(_would_be(manifest, 1, is_new=True))
-        declared = benchmarks.create_benchmark(session, manifest, yaml, caller.id)
+        declared = benchmarks.create_benchmark(session, manifest, yaml, caller.id, visibility)
         state.jobs.defer_refresh(session, declared.benchmark.id)
-        audit.record(session, caller.act, 201, Change(after=_version(declared), benchmark=manifest.slug))
+        after = {**_version(declared), "visibility": visibility}
+        audit.record(session, caller.act, 201, Change(after=after, benchmark=manifest.slug))
         address = f"/benchmarks/{manifest.slug}"
         made = {"slug": manifest.slug, "version": declared.version.version, "url": address}
         return json_answer(made, 201, {"Location": address})
@@ -162,7 +174,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
     if fmt == "csv":
         return csv_answer(boards_table(declared.manifest))
     snapshot = snapshots.find_snapshot(session, declared.benchmark)
-    stewarding = [token.name for token in stewards.list_stewards(session, declared.benchmark.id)]
+    stewarding = [token.name for token in roles.list_stewards(session, declared.benchmark.id)]
     if fmt == "json":
         about = {
             "slug": name,

@@ -9,11 +9,13 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from urllib.parse import parse_qsl, quote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.web.freshness import BOARDS, Freshness, Part, part_of
+from app.web.cookies import SESSION
+from app.web.freshness import BOARDS, LISTS, Freshness, Part, part_of
 from app.web.kept import Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
 from app.web.lanes import EXPLORED, MOST_WAITING, Lane
 from app.web.passed_on import compressed, packs, secured, without_body, without_host
@@ -23,6 +25,7 @@ from app.web.renderer import TOO_MANY, RenderProcess
 PAUSE_S = 1.0
 POPULAR_S = 600.0
 FIRST, NEXT, LAST = range(3)
+COOKIE = f"{SESSION}=".encode()
 FRESH = (b"no-cache", b"max-age=0")
 
 
@@ -75,12 +78,19 @@ class PublishedPages:
             whole = compressed(send) if packs(scope) else send
             await self._app({**without_host(scope), "method": method}, receive, secured(whole))
             return
-        ask, takes_gzip, insists = _read(scope)
-        found, age_s = await self._find(ask, part, insists=insists)
-        if isinstance(found, Answer):
+        asked = _read(scope)
+        if asked.by_somebody and scope["path"] in LISTS:
+            # What somebody may read beside what is public is listed for them alone.
+            await self._app({**without_host(scope), "method": method}, receive, secured(send))
+            return
+        found, age_s = await self._find(asked.ask, part, insists=asked.insists)
+        if isinstance(found, Answer) and found.status == HTTPStatus.NOT_FOUND and asked.by_somebody:
+            # Not there for everyone; it may be for who asks.
+            await self._app({**without_host(scope), "method": method}, receive, secured(send))
+        elif isinstance(found, Answer):
             await found.send(secured(send))
         else:
-            encoded = found.packed if takes_gzip else found.plain
+            encoded = found.packed if asked.packs else found.plain
             await encoded.send(scope, send, _mark(age_s))
 
     async def _find(self, ask: Ask, part: Part, *, insists: bool) -> tuple[Kept | Answer, float | None]:
@@ -187,18 +197,29 @@ class PublishedPages:
         return self._queried if ask.query else self._plain
 
 
-def _read(scope: Scope) -> tuple[Ask, bool, bool]:
-    """Return what a page may depend on, whether its reader takes gzip, and whether an old page will not do."""
-    packs = wants_html = insists = False
+@dataclass(frozen=True)
+class Asked:
+    """What a page may depend on, whether its reader takes gzip, whether an old page will not do, and credentials."""
+
+    ask: Ask
+    packs: bool
+    insists: bool
+    by_somebody: bool
+
+
+def _read(scope: Scope) -> Asked:
+    packs = wants_html = insists = by_somebody = False
     for name, value in scope["headers"]:
         if name == b"accept-encoding":
             packs = accepts_gzip(value)
         elif name == b"accept":
             wants_html = b"text/html" in value
+        elif name == b"authorization" or (name == b"cookie" and COOKIE in value):
+            by_somebody = True
         elif name == b"cache-control":
             insists = any(directive in value.lower() for directive in FRESH)
     query = without_passed_over(scope["query_string"])
-    return Ask(scope["path"], scope["raw_path"], query, wants_html), packs, insists
+    return Asked(Ask(scope["path"], scope["raw_path"], query, wants_html), packs, insists, by_somebody)
 
 
 def _main_addresses(home: str, boards: list[str]) -> Iterator[str]:

@@ -17,11 +17,13 @@ from starlette.responses import Response
 
 from app.store.benchmarks import find_benchmark
 from app.web.acts import note_refusal
+from app.web.cookies import KEY
 from app.web.queries import OF_TABLES, known_parameters, refuse_unknown
 from app.web.state import get_caller, get_state
+from app.web.visitors import reading_as_asked
 
 OF_BENCHMARK = "/benchmarks/{slug}"
-OF_RESOURCES = ("/benchmarks", "/preregs", "/submissions", "/tokens", "/audit")
+OF_RESOURCES = ("/benchmarks", "/preregs", "/submissions", "/tokens", "/audit", "/invitations")
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -32,8 +34,8 @@ class CheckedFirst(APIRoute):
         """Return the route's handler behind the checks; a route that reads no body has them where they were."""
         handle = self._refusing_unknown(super().get_route_handler())
         if not self.methods or self.methods <= {"GET", "HEAD"}:
-            return handle
-        return _noting_refusals(self._checking(handle))
+            return reading_as_asked(handle)
+        return _noting_refusals(reading_as_asked(self._checking(handle)))
 
     def _checking(self, handle: Handler) -> Handler:
         """Return the handler behind the checks of who writes, and to which benchmark."""
@@ -56,7 +58,8 @@ class CheckedFirst(APIRoute):
         if not self.path_format.startswith(OF_RESOURCES):
             return handle
         known = known_parameters(self.dependant)
-        tables = OF_TABLES if "GET" in (self.methods or ()) else frozenset()
+        # A form in a session carries its key in the address, where it is looked at before the body is read.
+        tables = OF_TABLES if "GET" in (self.methods or ()) else frozenset({KEY})
 
         async def refusing(request: Request) -> Response:
             refuse_unknown((name for name in request.query_params if name not in tables), known, "parameter")

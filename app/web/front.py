@@ -4,11 +4,15 @@ Made by `app.main` around the page cache. `/healthz` is answered on the event lo
 turns however busy the threads and the database are.
 """
 
+from http import HTTPStatus
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.render.exports import to_json
 from app.version import release
 from app.web.kept import SECURITY
+from app.web.limits import RateLimit, address_of, network_of
+from app.web.problems import PROBLEM_JSON, problem_bytes
 
 HEALTHY = to_json({"status": "ok", "version": release()})
 HEALTH_START: Message = {
@@ -26,20 +30,31 @@ SMALL_BODY = 1 << 16
 
 
 class Front:
-    """Answer /healthz, and end the connection of a request that was answered before its body had come."""
+    """Answer /healthz, and end the connection of a request that was answered before its body had come.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Here a request gets the address that the rest believes, and who reads too much is told so.
+    """
+
+    def __init__(self, app: ASGIApp, reads: RateLimit | None = None, forwarded_hops: int = 0) -> None:
         self.app = app
+        self._reads = reads
+        self._hops = forwarded_hops
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif scope["method"] not in READING:
+            return
+        address = address_of(scope, self._hops)
+        if self._hops and address is not None:
+            scope = {**scope, "client": (address, 0)}
+        if scope["method"] not in READING:
             await self._write(scope, receive, send)
         elif scope["path"] == "/healthz":
             await send(HEALTH_START)
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else HEALTHY})
+        elif self._reads is not None and address and (wait_s := self._reads.take(network_of(address))) > 0:
+            await _refuse(send, self._reads.per_minute, wait_s)
         else:
             await self.app(scope, receive, send)
 
@@ -58,6 +73,20 @@ class Front:
             await send(message)
 
         await self.app(scope, reading, ending)
+
+
+async def _refuse(send: Send, per_minute: int, wait_s: int) -> None:
+    """Answer a read too many."""
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    body = problem_bytes(status, f"More than {per_minute} reads in a minute from your address.")
+    headers = [
+        (b"content-type", PROBLEM_JSON.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"retry-after", str(wait_s).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": status.value, "headers": [*headers, *SECURITY]})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _is_small(scope: Scope) -> bool:

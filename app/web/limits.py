@@ -1,25 +1,102 @@
-"""Writes per minute and token, counted in this process."""
+"""How often somebody may write, read or be wrong in a minute, and from which address a request comes.
 
+Writes and wrong tokens are counted by the database, for all processes together; reads in each process, because most of
+them are answered without the database. `address_of` is asked by `app.web.front`, whose word the rest takes.
+"""
+
+import ipaddress
 import math
-import threading
 import time
+from collections.abc import Hashable
+from functools import lru_cache
+
+from fastapi import Request
+from sqlalchemy.orm import Session
+from starlette.types import Scope
+
+from app.errors import TooManyRequests
+from app.store import rates
+
+MOST_KEPT = 100_000
 
 
 class RateLimit:
-    """A bucket per token that refills evenly; a full one holds a minute's worth."""
+    """A bucket for each key that refills evenly; a full one holds a minute's worth. For one event loop alone."""
 
     def __init__(self, per_minute: int) -> None:
         self.per_minute = per_minute
-        self._level: dict[int, tuple[float, float]] = {}
-        self._lock = threading.Lock()
+        self._level: dict[Hashable, tuple[float, float]] = {}
 
-    def take(self, token_id: int) -> int:
-        """Count one write and return 0, or return how many seconds to wait."""
+    def take(self, key: Hashable) -> int:
+        """Count one act and return 0, or return how many seconds to wait."""
         now = time.monotonic()
-        with self._lock:
-            level, since = self._level.get(token_id, (float(self.per_minute), now))
-            level = min(float(self.per_minute), level + (now - since) * self.per_minute / 60)
-            if level < 1:
-                return math.ceil((1 - level) * 60 / self.per_minute)
-            self._level[token_id] = (level - 1, now)
-            return 0
+        level, since = self._level.get(key, (float(self.per_minute), now))
+        level = min(float(self.per_minute), level + (now - since) * self.per_minute / 60)
+        if level < 1:
+            return math.ceil((1 - level) * 60 / self.per_minute)
+        if len(self._level) >= MOST_KEPT:
+            self._forget(now)
+        self._level[key] = (level - 1, now)
+        return 0
+
+    def _forget(self, now: float) -> None:
+        """Drop the buckets that are full again after a minute; if none is, all of them: memory has an end."""
+        self._level = {key: kept for key, kept in self._level.items() if now - kept[1] < 60}
+        if len(self._level) >= MOST_KEPT:
+            self._level.clear()
+
+
+def address_of(scope: Scope, hops: int) -> str | None:
+    """Return from where a request comes: the peer, or what the configured number of our own proxies saw.
+
+    Each of them appends the address it was asked from to X-Forwarded-For; what stands before those is anybody's word.
+    """
+    peer = None if scope.get("client") is None else str(scope["client"][0])
+    if hops == 0:
+        return peer
+    lines = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    passed = [each.strip() for line in lines for each in line.split(",")]
+    return passed[-hops] if len(passed) >= hops and _is_address(passed[-hops]) else peer
+
+
+@lru_cache(maxsize=4096)
+def network_of(address: str) -> str:
+    """Return whose limit an address counts for: itself, or of IPv6 the network that one customer has (RFC 6177)."""
+    if not _is_address(address) or ":" not in address:
+        return address
+    return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))
+
+
+def refuse_guesses(session: Session, request: Request) -> None:
+    """Refuse to look up a token for an address that showed too many wrong ones. Raises TooManyRequests."""
+    if is_guessing(session, request):
+        per_minute = _guesses(request)[1]
+        raise TooManyRequests(f"More than {per_minute} wrong tokens in a minute from your address.", 60)
+
+
+def is_guessing(session: Session, request: Request) -> bool:
+    """Say whether the address of a request showed too many wrong tokens lately."""
+    key, per_minute = _guesses(request)
+    return key is not None and rates.is_used_up(session, key, per_minute)
+
+
+def count_guess(request: Request) -> None:
+    """Count a wrong token of an address, in a transaction of its own: that of the request is rolled back."""
+    key, per_minute = _guesses(request)
+    if key is not None:
+        request.app.state.plumbline.transact(lambda session: rates.take(session, key, per_minute))
+
+
+def _guesses(request: Request) -> tuple[str | None, int]:
+    settings = request.app.state.plumbline.settings
+    is_told_apart = request.client is not None and settings.tells_addresses_apart
+    key = f"wrong {network_of(request.client.host)}" if is_told_apart and request.client is not None else None
+    return key, settings.max_wrong_tokens_per_minute
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

@@ -1,9 +1,10 @@
 """Operations: health, readiness, metrics, the glossary and the stylesheet."""
 
 from fastapi import APIRouter, Request
-from sqlalchemy import text
+from sqlalchemy import func, select
 from starlette.responses import PlainTextResponse, Response
 
+from app.db.models import Submission
 from app.errors import NotFound
 from app.names import clip_for_message
 from app.render.api_page import list_operations
@@ -40,9 +41,9 @@ def readyz(session: SessionDep) -> Response:
 @router.get("/metrics", summary="Counters in Prometheus' text form", responses=described(also=("text",)))
 def metrics(session: SessionDep) -> Response:
     """Count submissions by status, and benchmarks whose boards are behind."""
-    rows = session.execute(text("SELECT status, count(*) FROM submission GROUP BY status ORDER BY status"))
+    counted = select(Submission.status, func.count()).group_by(Submission.status).order_by(Submission.status)
     lines = ["# TYPE plumbline_submissions gauge"]
-    lines += [f'plumbline_submissions{{status="{status}"}} {count}' for status, count in rows]
+    lines += [f'plumbline_submissions{{status="{status}"}} {count}' for status, count in session.execute(counted)]
     stale = len(benchmarks.stale_benchmarks(session))
     lines += ["# TYPE plumbline_stale_benchmarks gauge", f"plumbline_stale_benchmarks {stale}"]
     return PlainTextResponse("\n".join(lines) + "\n")

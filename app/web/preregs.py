@@ -19,7 +19,7 @@ from app.prereg.prereg import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
-from app.store import audit, benchmarks, preregs, reservations, snapshots, stewards, submissions
+from app.store import audit, benchmarks, preregs, reservations, roles, snapshots, submissions
 from app.store.audit import Change
 from app.store.preregs import Word
 from app.store.tokens import get_token
@@ -28,10 +28,12 @@ from app.web.answers import csv_answer, json_answer, page, refuse_other_formats,
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents.preregs import AttestedDocument, PreregDocument, RegistrationDocument
 from app.web.early import CheckedFirst
+from app.web.embargo import Embargo
 from app.web.fields import Body, Text
 from app.web.problems import described
 from app.web.reservations import describe, reserve_names
 from app.web.state import Caller, SessionDep, StateDep, Steward, Submitter, refuse_elsewhere
+from app.web.submitting import refuse_other_entrants, refuse_other_scopes, refuse_uninvited
 
 router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
 BESIDE = ("claims", "deviations")
@@ -48,36 +50,50 @@ BenchmarkName = Annotated[str | None, Query(max_length=63)]
     },
     openapi_extra=YAML_REQUEST,
 )
-async def register(request: Request, state: StateDep, caller: Submitter, benchmark: BenchmarkName = None) -> Response:
+async def register(
+    request: Request, state: StateDep, caller: Submitter, embargo: Embargo, benchmark: BenchmarkName = None
+) -> Response:
     """Register a preregistration (YAML bytes); known bytes answer 200 with their first registration.
 
     `benchmark` says what it is registered for, where the form itself cannot: it counts there from then on. A known one
     can be registered for a further benchmark by whoever registered it. The entrants that it lists are reserved there
-    for its registrant: see `reservations` and `not_reserved`.
+    for its registrant: see `reservations` and `not_reserved`. Under an embargo it reserves nothing, and only its
+    registrant and those who decide about its benchmark see it, until its time or a submission that cites it.
     """
     yaml = await yaml_body(request, state.settings.max_yaml_kib * 1024, "preregistration")
-    return await state.run(_register, yaml, caller, benchmark)
+    return await state.run(_register, yaml, caller, benchmark, embargo)
 
 
-def _register(session: Session, yaml: bytes, caller: Caller, benchmark: str | None) -> Response:
+def _register(
+    session: Session, yaml: bytes, caller: Caller, benchmark: str | None, embargo: datetime | None
+) -> Response:
     parsed, token_id = parse_prereg(yaml), caller.id
     slug = benchmark or parsed.benchmark
     refuse_elsewhere(caller, slug)
+    _refuse_uninvited(session, slug, caller)
+    refuse_other_entrants(caller, parsed.entrants or ())
     if slug is not None:
         reservations.take_turns_at(session, slug, token_id)
     if benchmark is not None:
         benchmarks.find_benchmark(session, benchmark)
         _refuse_another(parsed.benchmark, benchmark)
-    stored, is_new = preregs.register_prereg(session, yaml, parsed, token_id)
+    stored, is_new = preregs.register_prereg(session, yaml, parsed, token_id, embargo)
     if benchmark is not None and preregs.bind_prereg(session, stored, benchmark, token_id):
         benchmarks.mark_pages_changed(session, benchmarks.find_benchmark(session, benchmark).id)
     address = f"/preregs/{stored.sha256}"
-    not_reserved = reserve_names(session, stored, parsed, slug, token_id)
+    not_reserved = reserve_names(session, stored, parsed, slug, token_id) if stored.embargo_until is None else []
     warnings = _warnings(session, parsed, slug)
     status = 201 if is_new else 200
     audit.record(session, caller.act, status, Change(after={"sha256": stored.sha256}, benchmark=slug))
     about = {**_about(session, stored), "not_reserved": not_reserved, "warnings": warnings, "url": address}
     return json_answer(about, status, {"Location": address})
+
+
+def _refuse_uninvited(session: Session, slug: str | None, caller: Caller) -> None:
+    if slug is None or not benchmarks.known_slugs(session, [slug]):
+        refuse_other_scopes(caller)
+    else:
+        refuse_uninvited(session, benchmarks.find_declared(session, slug), caller)
 
 
 def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[str]:
@@ -218,7 +234,7 @@ def _stewarded(session: Session, sha256: str, caller: Caller) -> list[str]:
     bound = [
         binding.benchmark for binding in preregs.list_bindings(session, preregs.find_prereg(session, sha256).sha256)
     ]
-    slugs = stewards.stewarded(session, caller.id, [slug for slug in bound if caller.may_write_to(slug)])
+    slugs = roles.stewarded(session, caller.id, [slug for slug in bound if caller.may_write_to(slug)])
     if not slugs:
         raise Forbidden("Only a steward of a benchmark that it was registered for, or an admin, may attest of it.")
     return slugs

@@ -1,7 +1,7 @@
 """What a request can reach: settings, sessions, the queue; handed to endpoints as dependencies."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Security
@@ -11,16 +11,17 @@ from starlette.concurrency import run_in_threadpool
 
 from app.config import Settings
 from app.db.engine import SessionFactory
-from app.db.models import Benchmark
+from app.db.models import Benchmark, Token
 from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, TooManyRequests, Unauthenticated
 from app.jobs.chosen import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
-from app.store import benchmarks, stewards, tokens
+from app.store import benchmarks, rates, roles, sessions, tokens
 from app.store.audit import Act
 from app.web.acts import act_of
-from app.web.limits import RateLimit
+from app.web.cookies import refuse_forged, session_secret
+from app.web.limits import count_guess, refuse_guesses
 
 T = TypeVar("T")
 RANK = {"submitter": 0, "steward": 1, "admin": 2}
@@ -33,7 +34,6 @@ class State:
     settings: Settings
     sessions: SessionFactory
     jobs: QueuedJobs
-    limit: RateLimit
     readers: Readers
     rows: KeptRows = field(default_factory=KeptRows)
 
@@ -66,13 +66,24 @@ SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 
 @dataclass(frozen=True)
 class Caller:
-    """Who writes what: the number, name and role of a token, the benchmarks that it is limited to, and its act."""
+    """Who writes what: the number, name and role of a token, its act, and what the token is limited to.
+
+    `is_fresh` is false in a session that began a while ago: whoever sits there now shows the token again before they do
+    what a steward does.
+    """
 
     id: int
     name: str
     role: str
     act: Act
     benchmarks: frozenset[str] | None = None
+    scopes: frozenset[str] | None = None
+    entrants: frozenset[str] | None = None
+    is_fresh: bool = True
+
+    def has_scope(self, scope: str) -> bool:
+        """Say whether the token is for this: to read what is private, to submit, to be a steward."""
+        return self.scopes is None or scope in self.scopes
 
     def may_write_to(self, slug: str) -> bool:
         """Say whether the token is for this benchmark, whatever its role is there."""
@@ -104,29 +115,65 @@ def refuse_elsewhere(caller: Caller, slug: str | None) -> None:
 
 def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
     text = "" if presented is None else presented.credentials.strip()
-    if not text:
-        raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>.")
-    caller = state.transact(lambda session: _caller(session, text, request))
-    wait_s = state.limit.take(caller.id)
+    secret = session_secret(request)
+    if text:
+        caller = state.transact(lambda session: _caller(session, text, request))
+    elif secret is not None:
+        caller = state.transact(lambda session: _of_session(session, secret, request))
+    else:
+        raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>, or sign in.")
+    per_minute = state.settings.max_requests_per_minute
+    wait_s = state.transact(lambda session: rates.take(session, f"token {caller.id}", per_minute))
     if wait_s > 0:
-        raise TooManyRequests(f"More than {state.limit.per_minute} writes in a minute.", wait_s)
+        raise TooManyRequests(f"More than {per_minute} writes in a minute.", wait_s)
     return caller
 
 
 def _caller(session: Session, text: str, request: Request) -> Caller:
+    refuse_guesses(session, request)
     token = tokens.find_token(session, text)
     # For the record of what is refused: whose token it was.
     request.state.token_id = None if token is None else token.id
     if token is None or token.revoked_at is not None:
+        count_guess(request)
         raise Unauthenticated("This token is not known here, or it was revoked.")
     if (ended := tokens.why_ended(token)) is not None:
         raise Unauthenticated(f"This token {ended}.")
+    return _working(session, token, request)
+
+
+def _of_session(session: Session, secret: str, request: Request) -> Caller:
+    found = sessions.find(session, secret)
+    if found is None:
+        raise Unauthenticated("This session is over, or it was ended; sign in again.")
+    is_read = request.method in ("GET", "HEAD")
+    if not is_read:
+        refuse_forged(request, secret)
+    begun, token = found
+    sessions.note_use(session, begun)
+    caller = _working(session, token, request)
+    act = replace(caller.act, session_id=begun.id)
+    return replace(caller, act=act, is_fresh=is_read or sessions.is_fresh(begun))
+
+
+def _working(session: Session, token: Token, request: Request) -> Caller:
     tokens.note_use(session, token)
-    limited_to = None if token.benchmarks is None else frozenset(token.benchmarks)
-    return Caller(token.id, token.name, token.role, act_of(request, token.id), limited_to)
+    limits = (token.benchmarks, token.scopes, token.entrants)
+    slugs, scopes, names = (None if each is None else frozenset(each) for each in limits)
+    return Caller(token.id, token.name, token.role, act_of(request, token.id), slugs, scopes, names)
 
 
-Submitter = Annotated[Caller, Depends(get_caller)]
+Holder = Annotated[Caller, Depends(get_caller)]
+
+
+def get_submitter(caller: Holder, request: Request) -> Caller:
+    """Return the caller if its token is for more than reading. Raises Forbidden."""
+    if request.method not in ("GET", "HEAD") and caller.scopes == frozenset({"read"}):
+        raise Forbidden("This token is only for reading (scope read).")
+    return caller
+
+
+Submitter = Annotated[Caller, Depends(get_submitter)]
 
 
 async def get_uploader(caller: Submitter, state: StateDep) -> Caller:
@@ -151,6 +198,10 @@ def get_admin(caller: Submitter) -> Caller:
 def _require(caller: Caller, role: str) -> Caller:
     if RANK[caller.role] < RANK[role]:
         raise Forbidden(f"This needs a token of role {role}; yours has role {caller.role}.")
+    if not caller.is_fresh:
+        raise Forbidden("Sign in again at /login before you do this; your session here began a while ago.")
+    if not caller.has_scope("steward"):
+        raise Forbidden(f"This token is only for {', '.join(sorted(caller.scopes or ()))}, not for a steward's work.")
     return caller
 
 
@@ -159,9 +210,10 @@ Steward = Annotated[Caller, Depends(get_steward)]
 
 def is_steward_of(session: Session, caller: Caller, benchmark_id: int) -> bool:
     """Say whether the caller may decide about a benchmark: its steward, or any admin."""
-    if RANK[caller.role] < RANK["steward"] or not _is_for(session, caller, benchmark_id):
+    is_able = RANK[caller.role] >= RANK["steward"] and caller.has_scope("steward")
+    if not is_able or not _is_for(session, caller, benchmark_id):
         return False
-    return caller.role == "admin" or stewards.is_steward(session, benchmark_id, caller.id)
+    return caller.role == "admin" or roles.has_role(session, benchmark_id, caller.id, "steward")
 
 
 def _is_for(session: Session, caller: Caller, benchmark_id: int) -> bool:

@@ -36,6 +36,7 @@ from app.web.problems import described
 from app.web.queries import refuse_unknown
 from app.web.state import State, StateDep, Uploader
 from app.web.submission_views import check_document, describe
+from app.web.submitting import SubmitterHere, refuse_other_entrants
 
 Claims = dict[Line, dict[Line, Finite]]
 
@@ -94,7 +95,8 @@ async def submit(
     slug: str,
     request: Request,
     state: StateDep,
-    caller: Uploader,
+    caller: SubmitterHere,
+    uploader: Uploader,
     files: Annotated[
         list[UploadFile], File(description=".csv, .json, .jsonl, for predictions .parquet, each also .gz, or .zip")
     ],
@@ -112,7 +114,8 @@ async def submit(
     with received_files() as folder:
         fields, uploads = await run_in_threadpool(_unpack, form, files, folder, state.settings)
         declared, job = await run_in_threadpool(_job, state, slug, fields, uploads)
-        evidence = await state.readers.read(job, folder, caller.id, gone(request))
+        evidence = await state.readers.read(job, folder, uploader.id, gone(request))
+        refuse_other_entrants(caller, evidence.scores.entrant.words)
         run = Run(declared.manifest, evidence, fields, datetime.now(UTC))
         sent = Sent(declared, TokenHolder(caller.id, caller.name), run)
         return await run_in_threadpool(_rehearse if dry_run else partial(_store, caller.act), state, sent)

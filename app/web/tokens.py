@@ -8,8 +8,9 @@ from pydantic import AwareDatetime, Field
 from starlette.responses import Response
 
 from app.db.models import Token
+from app.db.models.tokens import SCOPES
 from app.errors import Forbidden
-from app.store import audit, stewards, tokens
+from app.store import audit, roles, tokens
 from app.store.audit import Change
 from app.store.tokens import in_short
 from app.web.answers import json_answer
@@ -17,7 +18,7 @@ from app.web.documents.people import ListedToken, RevokedDocument, RotatedDocume
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
 from app.web.problems import described
-from app.web.state import Admin, SessionDep, Steward, Submitter
+from app.web.state import Admin, Holder, SessionDep, Steward
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
@@ -34,6 +35,8 @@ class NewToken(Body):
     role: Line
     expires_at: AwareDatetime | None = None
     benchmarks: list[Line] | None = Field(None, max_length=MAX_BENCHMARKS)
+    scopes: list[Line] | None = Field(None, max_length=len(SCOPES))
+    entrants: list[Line] | None = Field(None, max_length=MAX_BENCHMARKS)
 
 
 class Rotation(Body):
@@ -47,10 +50,10 @@ class Rotation(Body):
 )
 def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
     """Make a token; its text is in this answer and nowhere else. Each name is given once, also after a revocation."""
-    bounds = tokens.Bounds(wanted.expires_at, wanted.benchmarks)
+    bounds = tokens.Bounds(wanted.expires_at, wanted.benchmarks, wanted.scopes, wanted.entrants)
     token, text = tokens.create_token(session, wanted.name, wanted.role, bounds)
     audit.record(session, caller.act, 201, Change(after=in_short(token)))
-    return json_answer({**_about(token), "token": text}, 201, UNCACHED)
+    return json_answer({**about_token(token), "token": text}, 201, UNCACHED)
 
 
 @router.get("/tokens", summary="The tokens", responses=described(403, answer=list[ListedToken]))
@@ -58,7 +61,7 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
     """List every token without its text, the oldest first: to whom a steward can move an entrant."""
     listed = [
         {
-            **_about(token),
+            **about_token(token),
             "created_at": _shown(token.created_at),
             "used_at": _shown(token.used_at),
             "revoked_at": _shown(token.revoked_at),
@@ -73,7 +76,7 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
     summary="Give a token another text",
     responses=described(403, 404, 409, answer=RotatedDocument),
 )
-def rotate(token_id: TokenNumber, order: Rotation, session: SessionDep, caller: Submitter) -> Response:
+def rotate(token_id: TokenNumber, order: Rotation, session: SessionDep, caller: Holder) -> Response:
     """Replace a token's text (its holder, or an admin); the former one works for some hours more.
 
     What the token owns, and when it expires, stays. To end a text at once, give 0 hours.
@@ -82,7 +85,7 @@ def rotate(token_id: TokenNumber, order: Rotation, session: SessionDep, caller: 
         raise Forbidden("Only its holder, or an admin, may renew a token.")
     token, text = tokens.rotate_token(session, token_id, order.overlap_h)
     audit.record(session, caller.act, 200, Change(after={"token": token.id, "overlap_h": order.overlap_h}))
-    answer = {**_about(token), "token": text, "former_until": _shown(token.former_until)}
+    answer = {**about_token(token), "token": text, "former_until": _shown(token.former_until)}
     return json_answer(answer, headers=UNCACHED)
 
 
@@ -98,20 +101,23 @@ def revoke(token_id: TokenNumber, session: SessionDep, caller: Admin) -> Respons
 
 
 @router.get("/whoami", summary="What this token may do", responses=described(401, answer=WhoamiDocument))
-def whoami(session: SessionDep, caller: Submitter) -> Response:
+def whoami(session: SessionDep, caller: Holder) -> Response:
     """Say whose token this is, what it may do, and where."""
     token = tokens.get_token(session, caller.id)
-    steward_of = None if caller.role == "admin" else stewards.benchmarks_of(session, caller.id)
-    return json_answer({**_about(token), "steward_of": steward_of}, headers=UNCACHED)
+    steward_of = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
+    return json_answer({**about_token(token), "steward_of": steward_of}, headers=UNCACHED)
 
 
-def _about(token: Token) -> dict[str, Any]:
+def about_token(token: Token) -> dict[str, Any]:
+    """Return what is said of a token wherever one is; never its text."""
     return {
         "id": token.id,
         "name": token.name,
         "role": token.role,
         "expires_at": _shown(token.expires_at),
         "benchmarks": token.benchmarks,
+        "scopes": token.scopes,
+        "entrants": token.entrants,
     }
 
 

@@ -9,6 +9,7 @@ CREATE TABLE prereg (
     run_purpose text NOT NULL,
     registered_at timestamptz DEFAULT clock_timestamp() NOT NULL,
     registered_by integer NOT NULL,
+    embargo_until timestamptz,
     CONSTRAINT pk_prereg PRIMARY KEY (sha256),
     CONSTRAINT fk_prereg_registered_by FOREIGN KEY (registered_by) REFERENCES token
 );

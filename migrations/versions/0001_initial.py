@@ -17,7 +17,7 @@ SUBJECTS = Path(__file__).parent.parent / "initial"
 
 RECORDS = (
     "manifest_version",
-    "steward_grant",
+    "role_grant",
     "prereg",
     "prereg_binding",
     "prereg_attestation",
@@ -46,6 +46,17 @@ RECORDS = (
 )
 
 
+# Of a draft, which nobody was shown, these rows may be removed: how each finds its benchmark.
+OF_A_DRAFT = {
+    "manifest_version": "gone",
+    "role_grant": "gone",
+    "label_set": "gone",
+    "snapshot": "gone",
+    "snapshot_table": "gone JOIN snapshot s ON s.id = gone.snapshot_id",
+    "item_set": "gone JOIN manifest_version s ON s.id = gone.manifest_version_id",
+}
+
+
 def upgrade() -> None:
     """Make the tables in the order of their files, then what keeps them, then the queue."""
     for subject in sorted(SUBJECTS.glob("*.sql")):
@@ -66,10 +77,33 @@ def _keep_history() -> None:
         """
     )
     for table in RECORDS:
+        changes = "UPDATE OR TRUNCATE" if table in OF_A_DRAFT else "UPDATE OR DELETE OR TRUNCATE"
         _run(
-            f"CREATE TRIGGER keep_history BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
+            f"CREATE TRIGGER keep_history BEFORE {changes} ON {table} "
             "FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting()"
         )
+    for table, rows in OF_A_DRAFT.items():
+        _let_drafts_go(table, rows)
+
+
+def _let_drafts_go(table: str, rows: str) -> None:
+    """Let the database refuse to remove rows of a table, but for those of a draft."""
+    key = "gone.benchmark_id" if rows == "gone" else "s.benchmark_id"
+    _run(
+        f"""
+        CREATE FUNCTION keep_{table}() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            IF EXISTS (SELECT FROM {rows} LEFT JOIN benchmark b ON b.id = {key}
+                       WHERE b.visibility IS DISTINCT FROM 'draft') THEN
+                RAISE EXCEPTION '{table} is a record: its rows are never changed or removed'
+                    USING ERRCODE = 'restrict_violation';
+            END IF;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER keep_rows AFTER DELETE ON {table} REFERENCING OLD TABLE AS gone
+            FOR EACH STATEMENT EXECUTE FUNCTION keep_{table}()
+        """  # noqa: S608 - of the names above
+    )
 
 
 def _make_queue() -> None:

@@ -261,7 +261,7 @@ def test_a_run_under_somebody_elses_registration_is_no_report_of_theirs(site: Si
 
     assert ended["status"] == "published"
     assert check(ended, "registered_by")[0] == "warned"
-    assert check(ended, "registered_by")[1].startswith("Registered by alice (token 1), submitted by bob (token 2)")
+    assert check(ended, "registered_by")[1].startswith("Registered by token 1, submitted by token 2")
     assert outcomes(site) == [("reported_by_other", "bob")]
     assert [(row["registered_by"], row["n_reported"], row["n_reported_by_other"]) for row in counts] == [
         ("alice", 0, 1)
@@ -273,7 +273,7 @@ def test_ones_own_registration_is_reported(site: Site) -> None:
     make_arms(site)
     post(site, "/preregs?benchmark=arm", DOCUMENT)
 
-    assert check(send(site), "registered_by") == ("passed", "Registered and submitted by alice.")
+    assert check(send(site), "registered_by") == ("passed", "Registered and submitted by token 1.")
     assert outcomes(site) == [("reported", "alice")]
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from app.db.models import Token
 from app.store import tokens
 from tests.cases.registrations import YAML
-from tests.cases.walkthrough import BASE, MANIFEST, PREREG, declare
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare
 from tests.conftest import Site
 
 FILES = [("files", ("r.csv", BASE)), ("prereg", ("p.yaml", PREREG))]
@@ -56,7 +56,8 @@ def test_a_token_for_one_benchmark_writes_to_no_other(site: Site) -> None:
     assert site.http.post("/benchmarks", content=ELSEWHERE, headers=site.auth("steward") | YAML).status_code == 201
     header = bearer(make(site, role="steward", benchmarks=["tiny"])[1]["token"])
     for slug in ("tiny", "elsewhere"):
-        site.http.post(f"/benchmarks/{slug}/stewards", json={"token": "ci"}, headers=site.auth("admin"))
+        given = {"token": "ci", "role": "steward"}
+        site.http.post(f"/benchmarks/{slug}/roles", json=given, headers=site.auth("admin"))
     asked = [
         site.http.request(method, path, headers=header | YAML, content=content).status_code
         for method, path, content in (
@@ -80,8 +81,13 @@ def test_a_token_for_one_benchmark_writes_to_no_other(site: Site) -> None:
         ({"benchmarks": ["no-such"]}, "benchmarks"),
         ({"benchmarks": []}, "benchmarks"),
         ({"role": "admin", "benchmarks": ["tiny"]}, "benchmarks"),
+        ({"scopes": ["steward"]}, "scopes"),
+        ({"scopes": ["write"], "role": "admin"}, "scopes"),
+        ({"scopes": []}, "scopes"),
+        ({"entrants": []}, "entrants"),
+        ({"name": "\u0430lice"}, "name"),
     ],
-    ids=["past", "words", "unknown", "none", "admin"],
+    ids=["past", "words", "unknown", "none", "admin", "beyond", "scope", "no-scope", "no-entrant", "homoglyph"],
 )
 def test_limits_that_mean_nothing_are_refused(site: Site, wanted: dict[str, Any], column: str) -> None:
     """With the field that is wrong, and no token is made."""
@@ -152,3 +158,44 @@ def test_a_token_says_what_it_may_do(site: Site) -> None:
     assert (about["name"], about["role"], about["benchmarks"], about["steward_of"]) == (
         "steward", "steward", None, ["tiny"],
     )  # fmt: skip
+
+
+def test_a_token_does_only_what_its_scopes_say(site: Site) -> None:
+    """One to read writes nothing, one to submit decides nothing, one of a steward submits nothing."""
+    declare(site)
+    asked = {
+        "read": make(site, name="read", scopes=["read"])[1],
+        "submit": make(site, name="submit", role="steward", scopes=["submit"])[1],
+        "steward": make(site, name="steward 2", role="steward", scopes=["steward"])[1],
+    }
+    for name in ("submit", "steward 2"):
+        given = {"token": name, "role": "steward"}
+        site.http.post("/benchmarks/tiny/roles", json=given, headers=site.auth("admin")).raise_for_status()
+    statuses = {
+        scope: (
+            site.http.get("/whoami", headers=bearer(made["token"])).status_code,
+            site.http.put("/benchmarks/tiny", content=MANIFEST, headers=bearer(made["token"]) | YAML).status_code,
+            site.http.post("/benchmarks/tiny/submissions", files=FILES, headers=bearer(made["token"])).status_code,
+        )
+        for scope, made in asked.items()
+    }
+
+    assert statuses == {"read": (200, 403, 403), "submit": (200, 403, 202), "steward": (200, 200, 403)}
+
+
+def test_a_token_for_an_entrant_submits_and_registers_no_other(site: Site) -> None:
+    """The refusal names the ones that it is not for."""
+    declare(site)
+    header = bearer(make(site, entrants=["Base"])[1]["token"])
+    own, other = (
+        site.http.post(
+            "/benchmarks/tiny/submissions",
+            files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))],
+            headers=header,
+        )
+        for rows in (BASE, GOOD)
+    )
+    registered = site.http.post("/preregs", content=PREREG + b"entrants: [Good]\n", headers=header | YAML)
+
+    assert (own.status_code, other.status_code, registered.status_code) == (202, 403, 403)
+    assert other.json()["detail"] == "This token is only for Base, not for Good."

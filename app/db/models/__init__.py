@@ -7,13 +7,14 @@ status, an entrant's owner, a benchmark's counters.
 
 from app.db.models.audit import AuditEvent
 from app.db.models.base import Base
-from app.db.models.benchmarks import Benchmark, ManifestVersion, StewardGrant, Task
+from app.db.models.benchmarks import Benchmark, ManifestVersion, RoleGrant, Task
 from app.db.models.disclosure import LabelAnswer, LabelAttempt, LabelClose, LabelPart, LabelSecret, OwnerLink
 from app.db.models.entrants import Entrant, EntrantRelease, EntrantReservation, EntrantTransfer
 from app.db.models.evidence import Evidence, Fingerprint, Measured, Prediction, Score
 from app.db.models.life import BenchmarkChange
 from app.db.models.preregs import Prereg, PreregAttestation, PreregBinding
 from app.db.models.put_tables import ItemSet, LabelSet
+from app.db.models.rates import Rate
 from app.db.models.snapshots import Snapshot, SnapshotEntry, SnapshotTable
 from app.db.models.submissions import (
     ENTRY_STATES,
@@ -25,7 +26,7 @@ from app.db.models.submissions import (
     SubmissionFile,
     SubmissionTable,
 )
-from app.db.models.tokens import ROLES, Token
+from app.db.models.tokens import ROLES, BrowserSession, Invitation, Token
 
 __all__ = [
     "ENTRY_STATES",
@@ -35,6 +36,7 @@ __all__ = [
     "Base",
     "Benchmark",
     "BenchmarkChange",
+    "BrowserSession",
     "Entrant",
     "EntrantRelease",
     "EntrantReservation",
@@ -42,6 +44,7 @@ __all__ = [
     "Entry",
     "Evidence",
     "Fingerprint",
+    "Invitation",
     "ItemSet",
     "LabelAnswer",
     "LabelAttempt",
@@ -56,11 +59,12 @@ __all__ = [
     "Prereg",
     "PreregAttestation",
     "PreregBinding",
+    "Rate",
+    "RoleGrant",
     "Score",
     "Snapshot",
     "SnapshotEntry",
     "SnapshotTable",
-    "StewardGrant",
     "Submission",
     "SubmissionCheck",
     "SubmissionEvent",

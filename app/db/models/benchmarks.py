@@ -1,4 +1,4 @@
-"""Benchmarks, the versions of their manifests, their stewards and their tasks."""
+"""Benchmarks, the versions of their manifests, who has a role in them, and their tasks."""
 
 from datetime import datetime
 from typing import Any
@@ -7,7 +7,9 @@ from sqlalchemy import BigInteger, ForeignKey, Identity, Index, Integer, Text, U
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.models.base import Base
+from app.db.models.base import Base, one_of
+
+ROLES_HERE = ("steward", "reviewer", "submitter")
 
 
 class Benchmark(Base):
@@ -17,10 +19,12 @@ class Benchmark(Base):
     that the current snapshot shows. `change_version` grows with everything that any page shows, `boards_version` with
     what a published table's page shows.
     `publish_tries` counts the publications that failed since the last one that did not, `publish_error` says why the
-    latest did, and `publish_retry_at` is when the sweep tries again.
+    latest did, and `publish_retry_at` is when the sweep tries again. `visibility` only ever widens: draft, private,
+    public; see `app.store.visibility`.
     """
 
     __tablename__ = "benchmark"
+    __table_args__ = (one_of("visibility", ("draft", "private", "public")),)
 
     id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
     slug: Mapped[str] = mapped_column(Text, unique=True)
@@ -36,6 +40,7 @@ class Benchmark(Base):
     publish_error: Mapped[str | None]
     publish_tries: Mapped[int] = mapped_column(Integer, server_default="0")
     publish_retry_at: Mapped[datetime | None]
+    visibility: Mapped[str] = mapped_column(Text, server_default="public")
 
 
 class ManifestVersion(Base):
@@ -53,16 +58,22 @@ class ManifestVersion(Base):
     created_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
 
 
-class StewardGrant(Base):
-    """A token became steward of a benchmark, or ceased to be; the newest of the two is what holds."""
+class RoleGrant(Base):
+    """A token was given a role in a benchmark, or lost it; the newest of the two holds, until its time."""
 
-    __tablename__ = "steward_grant"
-    __table_args__ = (Index("ix_steward_grant_benchmark_id", "benchmark_id", "token_id"),)
+    __tablename__ = "role_grant"
+    __table_args__ = (
+        one_of("role", ROLES_HERE),
+        Index("ix_role_grant_benchmark_id", "benchmark_id", "token_id", "role"),
+        Index("ix_role_grant_token_id", "token_id"),
+    )
 
     id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
     benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"))
     token_id: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    role: Mapped[str]
     granted: Mapped[bool]
+    until: Mapped[datetime | None]
     by_id: Mapped[int] = mapped_column(ForeignKey("token.id"))
     at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
 

@@ -9,7 +9,7 @@ from app.db.models.base import Base
 
 
 class Prereg(Base):
-    """A preregistration, addressed by the SHA-256 of its bytes."""
+    """A preregistration, addressed by the SHA-256 of its bytes; until `embargo_until` it is shown to few."""
 
     __tablename__ = "prereg"
 
@@ -20,6 +20,7 @@ class Prereg(Base):
     run_purpose: Mapped[str]
     registered_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     registered_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
+    embargo_until: Mapped[datetime | None]
 
 
 class PreregBinding(Base):

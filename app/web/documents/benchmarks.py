@@ -88,3 +88,28 @@ class LifeDocument(Document):
     title: str
     description: str
     retired: RetiredDocument | None
+
+
+class ContentsDocument(Document):
+    """What who may read a benchmark finds there: how much of it, and which entrants. Labels are never among it."""
+
+    manifest_versions: int
+    snapshots: int
+    submissions: int
+    registrations: int
+    entrants: list[str]
+
+
+class VisibilityDocument(Document):
+    """Who may read a benchmark: draft (its stewards and reviewers), private (who has a role in it) or public."""
+
+    benchmark: str
+    visibility: str
+    contents: ContentsDocument
+
+
+class DeletedDocument(Document):
+    """A draft that is there no more."""
+
+    benchmark: str
+    deleted: bool

@@ -1,4 +1,6 @@
-"""The JSON of tokens, owners and stewards, for `app.web.tokens`, `app.web.rows` and `app.web.stewards`."""
+"""The JSON of tokens, owners and roles, for `app.web.tokens`, `app.web.rows` and `app.web.roles`."""
+
+from typing import Any
 
 from app.web.documents.base import Document
 
@@ -11,28 +13,32 @@ class OwnerDocument(Document):
     owner_name: str
 
 
-class StewardDocument(Document):
-    """A steward of a benchmark, by the number and the name of the token."""
+class HeldRoleDocument(Document):
+    """A role that somebody has in a benchmark now, and when it ends; null: when it is revoked."""
 
     token: int
     name: str
+    role: str
+    until: str | None
 
 
 class GrantDocument(Document):
-    """A token was given a benchmark (granted) or lost it (revoked): when and by whom."""
+    """A token was given a role in a benchmark (granted) or lost it (revoked): when, until when, and by whom."""
 
     at: str
     token: int
     name: str
+    role: str
     change: str
+    until: str | None
     by: str
 
 
-class StewardsDocument(Document):
-    """The stewards of a benchmark whose tokens work, and how they came to be, the oldest change first."""
+class RolesDocument(Document):
+    """Who has a role in a benchmark, of tokens that work, and how that came, the oldest change first."""
 
     benchmark: str
-    stewards: list[StewardDocument]
+    roles: list[HeldRoleDocument]
     history: list[GrantDocument]
 
 
@@ -44,6 +50,8 @@ class TokenDocument(Document):
     role: str
     expires_at: str | None
     benchmarks: list[str] | None
+    scopes: list[str] | None
+    entrants: list[str] | None
     token: str
 
 
@@ -61,6 +69,8 @@ class WhoamiDocument(Document):
     role: str
     expires_at: str | None
     benchmarks: list[str] | None
+    scopes: list[str] | None
+    entrants: list[str] | None
     steward_of: list[str] | None
 
 
@@ -73,8 +83,49 @@ class ListedToken(Document):
     created_at: str
     expires_at: str | None
     benchmarks: list[str] | None
+    scopes: list[str] | None
+    entrants: list[str] | None
     used_at: str | None
     revoked_at: str | None
+
+
+class ListedInvitation(Document):
+    """An invitation: its terms, by whom, and its state: open, used, revoked or expired; `token` is the one it made."""
+
+    id: int
+    role: str
+    benchmark: str | None
+    token_days: int | None
+    made_by: str
+    made_at: str
+    expires_at: str
+    state: str
+    token: int | None
+
+
+class InvitationDocument(ListedInvitation):
+    """An invitation that was made just now; its code is in this answer and nowhere else."""
+
+    code: str
+
+
+class ErasedDocument(Document):
+    """A token whose name says nothing any more."""
+
+    id: int
+    name: str
+
+
+class OwnDataDocument(Document):
+    """Everything that is kept about the holder of a token."""
+
+    token: dict[str, Any]
+    sessions: list[dict[str, Any]]
+    roles: dict[str, list[str]]
+    entrants: list[str]
+    registrations: list[dict[str, Any]]
+    submissions: list[dict[str, Any]]
+    events: list[dict[str, Any]]
 
 
 class RevokedDocument(Document):

@@ -1,5 +1,6 @@
-"""A steward decides about the benchmarks that an admin gave them, or that they made, and about no others."""
+"""Who is steward, reviewer or submitter of a benchmark, by whom, until when, and what each of them may do there."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -8,7 +9,7 @@ from sqlalchemy import text
 
 from app.cli.__main__ import run
 from app.store import tokens
-from app.web.documents.people import StewardsDocument
+from app.web.documents.people import RolesDocument
 from app.web.documents.preregs import AttestedDocument
 from tests.cases.processes import admin
 from tests.cases.registrations import YAML
@@ -17,7 +18,8 @@ from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
 from tests.conftest import Site
 
 STEWARD, OTHER = 3, 5
-PATH = "/benchmarks/tiny/stewards"
+PATH = "/benchmarks/tiny/roles"
+INVITED = MANIFEST.replace("prereg: required", "prereg: required, submissions: invited")
 ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")
 
 
@@ -63,13 +65,13 @@ def test_a_steward_moves_and_withdraws_nothing_of_others(two: Site) -> None:
 
 def test_an_admin_gives_a_benchmark_and_takes_it_back(two: Site) -> None:
     """By name or by number; the history says when and by whom, and what was done meanwhile stays."""
-    given = ask(two, "POST", PATH, "admin", {"token": "Other"})
+    given = ask(two, "POST", PATH, "admin", {"token": "Other", "role": "steward"})
     now = update(two, "other")
-    taken = ask(two, "DELETE", f"{PATH}/{OTHER}", "admin")
+    taken = ask(two, "DELETE", f"{PATH}/steward/{OTHER}", "admin")
 
     for answer in (given, taken):
-        StewardsDocument.model_validate(answer.json())
-    assert [each["name"] for each in given.json()["stewards"]] == ["other", "steward"]
+        RolesDocument.model_validate(answer.json())
+    assert [each["name"] for each in given.json()["roles"]] == ["other", "steward"]
     assert [(h["name"], h["change"], h["by"]) for h in taken.json()["history"]] == [
         ("steward", "granted", "steward"),
         ("other", "granted", "admin"),
@@ -81,7 +83,11 @@ def test_an_admin_gives_a_benchmark_and_takes_it_back(two: Site) -> None:
 
 def test_only_an_admin_gives_benchmarks(two: Site) -> None:
     """A steward does not, not even their own; they see who has it, a submitter does not."""
-    orders = [("POST", PATH, {"token": OTHER}), ("DELETE", f"{PATH}/{STEWARD}", None), ("GET", PATH, None)]
+    orders = [
+        ("POST", PATH, {"token": OTHER, "role": "steward"}),
+        ("DELETE", f"{PATH}/steward/{STEWARD}", None),
+        ("GET", PATH, None),
+    ]
     statuses = [
         [ask(two, m, path, who, order).status_code for m, path, order in orders] for who in ("steward", "alice")
     ]
@@ -91,19 +97,21 @@ def test_only_an_admin_gives_benchmarks(two: Site) -> None:
 
 def test_a_benchmark_is_given_to_tokens_that_can_use_it(two: Site) -> None:
     """Not to a submitter, not to a revoked token, not to nobody; twice is once, and only a steward loses it."""
-    ask(two, "DELETE", f"/tokens/{OTHER}", "admin")
-    given = [{"token": "alice"}, {"token": OTHER}, {"token": 77}, {"token": "steward"}, {"token": 1, "until": "2030"}]
+    ask(two, "POST", "/tokens", "admin", {"name": "ended", "role": "steward"})
+    ask(two, "DELETE", "/tokens/6", "admin")
+    named = ["alice", "ended", 77, "steward"]
+    given = [{"token": name, "role": "steward"} for name in named] + [{"token": "steward", "role": "king"}]
     statuses = [ask(two, "POST", PATH, "admin", order).status_code for order in given]
 
     assert statuses == [409, 409, 404, 200, 422]
-    assert ask(two, "DELETE", f"{PATH}/alice", "admin").status_code == 404
+    assert ask(two, "DELETE", f"{PATH}/steward/alice", "admin").status_code == 404
     assert len(ask(two, "GET", PATH, "admin").json()["history"]) == 1
 
 
 def test_a_benchmarks_page_names_its_stewards(two: Site) -> None:
     """By name only, without those whose token was revoked."""
     before = two.http.get("/benchmarks/tiny.json").json()
-    ask(two, "POST", PATH, "admin", {"token": OTHER})
+    ask(two, "POST", PATH, "admin", {"token": OTHER, "role": "steward"})
     ask(two, "DELETE", f"/tokens/{STEWARD}", "admin")
     page = two.http.get("/benchmarks/tiny", headers={"Accept": "text/html"}).text
 
@@ -164,10 +172,83 @@ def _time_check(site: Site, slug: str, sha256: str) -> str:
 def test_grants_are_never_rewritten(two: Site) -> None:
     """The database itself refuses."""
     with pytest.raises(Exception, match="is a record"), two.sessions.begin() as session:
-        session.execute(text("DELETE FROM steward_grant"))
+        session.execute(text("DELETE FROM role_grant"))
 
 
-@pytest.mark.parametrize("extra", [{"expires": "2030-01-01T00:00:00Z"}, {"scopes": ["read"]}])
+def test_the_last_steward_stays(two: Site) -> None:
+    """Neither the role nor the token of the last one without an end is taken away, nor is an end set to it."""
+    soon = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    ask(two, "POST", PATH, "admin", {"token": "other", "role": "steward", "until": soon})
+    tries = [
+        ("DELETE", f"{PATH}/steward/{STEWARD}", None),
+        ("DELETE", f"/tokens/{STEWARD}", None),
+        ("POST", PATH, {"token": "steward", "role": "steward", "until": soon}),
+    ]
+    refused = [ask(two, method, path, "admin", order) for method, path, order in tries]
+    ask(two, "POST", PATH, "admin", {"token": "other", "role": "steward"})
+
+    assert [answer.status_code for answer in refused] == [409, 409, 409]
+    assert "would be left without a steward" in refused[0].json()["detail"]
+    assert ask(two, "DELETE", f"/tokens/{STEWARD}", "admin").status_code == 200
+
+
+def test_a_role_ends_when_its_time_is_over(two: Site) -> None:
+    """Without anybody doing anything; one that is over already is not given."""
+    past = ask(two, "POST", PATH, "admin", {"token": "other", "role": "steward", "until": "2020-01-01T00:00:00Z"})
+    soon = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    ask(two, "POST", PATH, "admin", {"token": "other", "role": "steward", "until": soon})
+    during = update(two, "other")
+    with two.sessions.begin() as session:
+        session.execute(text("ALTER TABLE role_grant DISABLE TRIGGER keep_history"))
+        session.execute(text("UPDATE role_grant SET until = now() WHERE until IS NOT NULL"))
+
+    assert (past.status_code, during, update(two, "other")) == (422, 200, 403)
+
+
+def test_a_steward_makes_reviewers_and_submitters_but_no_stewards(two: Site) -> None:
+    """In their own benchmark."""
+    given = {
+        (who, role): ask(two, "POST", PATH, who, {"token": "other", "role": role}).status_code
+        for who in ("steward", "other", "admin")
+        for role in ("reviewer", "submitter", "steward")
+    }
+
+    assert given == {
+        **dict.fromkeys([("steward", "reviewer"), ("steward", "submitter")], 200),
+        ("steward", "steward"): 403,
+        **{("other", role): 403 for role in ("reviewer", "submitter", "steward")},
+        **{("admin", role): 200 for role in ("reviewer", "submitter", "steward")},
+    }
+
+
+def test_where_submissions_are_invited_only_its_submitters_send_some(two: Site) -> None:
+    """Nobody else registers either, which would reserve names; the refusal says whom to ask."""
+    two.http.put("/benchmarks/tiny", content=INVITED, headers=two.auth("steward") | YAML).raise_for_status()
+    ask(two, "POST", PATH, "steward", {"token": "bob", "role": "submitter"})
+    sent = {who: send(two, BASE, who) for who in ("alice", "bob")}
+    registered = {
+        who: two.http.post(
+            "/preregs", content=PREREG + f"notes: {who}\n".encode(), headers=two.auth(who) | YAML
+        ).status_code
+        for who in ("alice", "bob", "steward")
+    }
+
+    assert {who: answer["http"] for who, answer in sent.items()} == {"alice": 403, "bob": 202}
+    assert sent["alice"]["detail"] == ("tiny takes submissions of invited submitters only; ask its stewards (steward).")
+    assert registered == {"alice": 403, "bob": 201, "steward": 201}
+
+
+def test_a_reviewer_changes_nothing(two: Site) -> None:
+    """Also not by a submission, unless they are a submitter too."""
+    ask(two, "POST", PATH, "steward", {"token": "bob", "role": "reviewer"})
+    before = send(two, BASE, "bob")
+    ask(two, "POST", PATH, "steward", {"token": "bob", "role": "submitter"})
+
+    assert (before["http"], send(two, BASE, "bob")["http"]) == (403, 202)
+    assert before["detail"].startswith("You are a reviewer of tiny")
+
+
+@pytest.mark.parametrize("extra", [{"expires": "2030-01-01T00:00:00Z"}, {"reads": True}])
 def test_a_token_is_not_made_with_a_limit_that_would_be_ignored(site: Site, extra: dict[str, Any]) -> None:
     """The field is named, and there is no token."""
     order = {"name": "new", "role": "submitter", **extra}
@@ -184,11 +265,13 @@ def test_no_order_has_a_field_that_would_be_ignored(two: Site) -> None:
         ("PUT", "/benchmarks/tiny/entrants/Good/owner", {"token_id": 2, "reason": "x"}),
         ("POST", f"/preregs/{'0' * 64}/attestations", {"registered_at": "2020-01-01T00:00:00Z", "evidence": "x"}),
         ("POST", "/benchmarks/tiny/reservations/Good/release", {"reason": "x"}),
-        ("POST", PATH, {"token": 5}),
+        ("POST", PATH, {"token": 5, "role": "steward"}),
     ]
-    answers = [ask(two, m, path, "admin", {**order, "until": "tomorrow"}) for m, path, order in orders]
+    answers = [ask(two, m, path, "admin", {**order, "because": "x"}) for m, path, order in orders]
 
-    assert [(a.status_code, a.json()["problems"][0]["column"]) for a in answers] == [(422, "body.until")] * len(orders)
+    assert [(a.status_code, a.json()["problems"][0]["column"]) for a in answers] == [(422, "body.because")] * len(
+        orders
+    )
 
 
 @pytest.mark.parametrize("name", ["alice", "ALICE"])
@@ -220,16 +303,22 @@ def test_the_commands_give_a_benchmark_list_its_stewards_and_release_a_name(
         httpx.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
         httpx.post(f"{server.address}/preregs", content=registration, headers=headers).raise_for_status()
         httpx.post(f"{server.address}/tokens", json={"name": "ann", "role": "steward"}, headers=headers)
+        httpx.post(f"{server.address}/tokens", json={"name": "bea", "role": "submitter"}, headers=headers)
         signed = ["--server", server.address, "--token", headers["Authorization"].removeprefix("Bearer ")]
         orders = [
-            ["benchmark", "steward", order, "tiny", *rest]
-            for order, *rest in (("add", "ann"), ("list",), ("remove", "2"))
+            ["benchmark", "role", order, "tiny", *rest]
+            for order, *rest in (
+                ("add", "ann", "--role=steward"),
+                ("list",),
+                ("add", "bea", "--role=reviewer", "--days=30"),
+                ("remove", "ann", "--role=steward"),
+            )
         ]
         codes = [run([*order, *signed]) for order in [*orders, ["entrant", "release", "tiny", "Good", "--reason=x"]]]
 
-    assert codes == [0, 0, 0, 0]
+    assert codes == [0, 0, 0, 0, 0]
     printed = capsys.readouterr().out
     assert "Stewards of tiny: admin, ann." in printed
     assert "granted" in printed
-    assert "Stewards of tiny: admin.\n" in printed
+    assert "Stewards of tiny: admin.\nReviewers of tiny: bea." in printed
     assert "Good in tiny is no longer reserved for admin." in printed

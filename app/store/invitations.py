@@ -1,0 +1,177 @@
+"""Invitations: a code that makes one token, and tokens for whoever comes where a manifest lets anybody register.
+
+Called by `app.web.invitations`. Of a code only the hash is kept. What somebody may no longer do, their invitations no
+longer do for them.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from app.db.models import Benchmark, Invitation, RoleGrant, Token
+from app.errors import Conflict, NotFound, TooManyRequests
+from app.store import benchmarks, roles, tokens
+from app.store.benchmarks import Declared
+from app.store.roles import Role
+from app.store.tokens import Bounds
+
+PREFIX = "pli_"
+A_DAY_S = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an invitation is for: a role, in a benchmark or on the server, how long the token works, and the code."""
+
+    role: str
+    benchmark: Benchmark | None
+    token_days: int | None
+    days: int
+
+
+def invite(session: Session, terms: Terms, by_id: int) -> tuple[Invitation, str]:
+    """Make an invitation and return it with its code, which is not kept."""
+    code = PREFIX + secrets.token_urlsafe(32)
+    made = Invitation(
+        hash=_hash(code),
+        role=terms.role,
+        benchmark_id=None if terms.benchmark is None else terms.benchmark.id,
+        token_days=terms.token_days,
+        made_by=by_id,
+        expires_at=datetime.now(UTC) + timedelta(days=terms.days),
+    )
+    session.add(made)
+    session.flush()
+    return made, code
+
+
+def redeem(session: Session, code: str, name: str) -> tuple[Invitation, Token, str]:
+    """Make the token of an invitation; of two who use a code at the same instant one gets it.
+
+    Raises NotFound for a code that is not known, and Conflict for one that works no more or for a name that is taken.
+    """
+    used = session.scalar(
+        update(Invitation)
+        .where(Invitation.hash == _hash(code), Invitation.used_at.is_(None), Invitation.revoked_at.is_(None))
+        .where(Invitation.expires_at > func.clock_timestamp())
+        .values(used_at=func.clock_timestamp())
+        .returning(Invitation)
+    )
+    if used is None:
+        raise _why_not(session, code)
+    _refuse_if_lapsed(session, used)
+    benchmark = None if used.benchmark_id is None else benchmarks.get_benchmark(session, used.benchmark_id)
+    token, text = _make_token(session, name, Role(used.role), benchmark, used.token_days)
+    if benchmark is not None:
+        _enter(session, benchmark, token, used.role, used.made_by)
+    used.token_id = token.id
+    session.flush()
+    return used, token, text
+
+
+def join(session: Session, declared: Declared, name: str) -> tuple[Token, str]:
+    """Make a submitter's token for whoever asks, where the manifest lets them, and not more of them than it says.
+
+    Raises NotFound where it does not, TooManyRequests, and Conflict for a name that is taken.
+    """
+    allowed = declared.manifest.admission.registration
+    if allowed is None:
+        raise NotFound(f"{declared.benchmark.slug} gives no tokens to whoever asks; its stewards invite submitters.")
+    benchmark = benchmarks.lock_benchmark(session, declared.benchmark.id)
+    if _joined_today(session, benchmark.id) >= allowed.per_day:
+        detail = f"{benchmark.slug} gives {allowed.per_day} tokens a day; try again tomorrow, or ask for an invitation."
+        raise TooManyRequests(detail, A_DAY_S)
+    token, text = _make_token(session, name, Role("submitter"), benchmark, allowed.token_days)
+    _enter(session, benchmark, token, "submitter", token.id)
+    return token, text
+
+
+def list_invitations(session: Session, slugs: Collection[str] | None) -> Sequence[tuple[Invitation, str | None, str]]:
+    """Return the invitations to some benchmarks, None for all of them, each with the slug and who made it."""
+    query = (
+        select(Invitation, Benchmark.slug, Token.name)
+        .outerjoin(Benchmark, Benchmark.id == Invitation.benchmark_id)
+        .join(Token, Token.id == Invitation.made_by)
+        .order_by(Invitation.id)
+    )
+    if slugs is not None:
+        query = query.where(Benchmark.slug.in_(slugs))
+    return [(invitation, slug, by) for invitation, slug, by in session.execute(query)]
+
+
+def get_invitation(session: Session, number: int) -> Invitation:
+    """Return an invitation, locked. Raises NotFound."""
+    found = session.get(Invitation, number, with_for_update=True)
+    if found is None:
+        raise NotFound(f"There is no invitation {number}.")
+    return found
+
+
+def revoke(invitation: Invitation) -> None:
+    """Make a locked invitation useless. Raises Conflict for one that was used: its token is what to revoke."""
+    if invitation.used_at is not None:
+        raise Conflict(f"Invitation {invitation.id} was used; revoke token {invitation.token_id}.")
+    invitation.revoked_at = invitation.revoked_at or datetime.now(UTC)
+
+
+def state_of(invitation: Invitation) -> str:
+    """Say where an invitation stands: open, used, revoked or expired."""
+    if invitation.used_at is not None:
+        return "used"
+    if invitation.revoked_at is not None:
+        return "revoked"
+    return "expired" if invitation.expires_at <= datetime.now(UTC) else "open"
+
+
+def _why_not(session: Session, code: str) -> NotFound | Conflict:
+    known = session.scalar(select(Invitation).where(Invitation.hash == _hash(code)))
+    if known is None:
+        return NotFound("This invitation is not known here; look whether its code is whole.")
+    words = {"used": "was used", "revoked": "was revoked", "expired": f"ended on {known.expires_at:%Y-%m-%d %H:%M} UTC"}
+    return Conflict(f"This invitation {words.get(state_of(known), 'was just used')}; ask for another one.")
+
+
+def _refuse_if_lapsed(session: Session, invitation: Invitation) -> None:
+    """Refuse what was made by somebody who could make it no more: else it would outlast their own role."""
+    by = tokens.get_token(session, invitation.made_by)
+    of_benchmark = invitation.benchmark_id is not None and roles.has_role(
+        session, invitation.benchmark_id, by.id, "steward"
+    )
+    if tokens.why_ended(by) is not None or not (by.role == "admin" or of_benchmark):
+        raise Conflict("Who made this invitation may no longer invite; ask a steward for another one.")
+
+
+def _make_token(
+    session: Session, name: str, role: Role, benchmark: Benchmark | None, days: int | None
+) -> tuple[Token, str]:
+    ends = None if days is None else datetime.now(UTC) + timedelta(days=days)
+    slugs = None if benchmark is None else [benchmark.slug]
+    scopes = ["read"] if role.name == "reviewer" else None
+    own_role = "steward" if role.name == "steward" else "submitter"
+    return tokens.create_token(session, name, own_role, Bounds(ends, slugs, scopes))
+
+
+def _enter(session: Session, benchmark: Benchmark, token: Token, role: str, by_id: int) -> None:
+    locked = benchmarks.lock_benchmark(session, benchmark.id)
+    roles.grant(session, locked, token, Role(role), by_id)
+    if role == "steward":
+        benchmarks.mark_pages_changed(session, benchmark.id)
+
+
+def _joined_today(session: Session, benchmark_id: int) -> int:
+    """Return how many tokens made themselves submitters here in the last 24 hours."""
+    since = func.clock_timestamp() - timedelta(days=1)
+    query = select(func.count()).where(
+        RoleGrant.benchmark_id == benchmark_id, RoleGrant.by_id == RoleGrant.token_id, RoleGrant.at > since
+    )
+    return session.scalars(query.where(RoleGrant.role == "submitter")).one()
+
+
+def _hash(code: str) -> bytes:
+    # A code holds 256 random bits, as a token does.
+    return hashlib.sha256(code.encode()).digest()

@@ -1,0 +1,61 @@
+"""What is kept of a person: all of it handed to them, and their name erased without touching what is on record.
+
+Called by `app.web.people`. Records name people by the numbers of their tokens, so that a name stands in one place.
+"""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import AuditEvent, BrowserSession, Entrant, Prereg, Submission, Token
+from app.store import benchmarks, roles
+
+# What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
+OF_PEOPLE = ("organization", "url", "notes")
+MOST_EVENTS = 10_000
+
+
+def pseudonymise(session: Session, token: Token) -> str:
+    """Give a token a name that says nothing, in the place of the one it had, and return it.
+
+    What its submissions say of an organisation, an address or in notes is emptied; rows, checks, registrations, digests
+    and ranks stay as they are.
+    """
+    token.name = f"erased-{secrets.token_hex(6)}"
+    changed = set()
+    for submission in session.scalars(
+        select(Submission).where(Submission.token_id == token.id).order_by(Submission.id)
+    ):
+        submission.description = {k: v for k, v in submission.description.items() if k not in OF_PEOPLE}
+        changed.add(submission.benchmark_id)
+    session.flush()
+    changed |= roles.benchmark_ids_of(session, token.id, "steward")
+    for benchmark_id in sorted(changed):
+        benchmarks.mark_boards_changed(session, benchmark_id)
+    return token.name
+
+
+def everything_about(session: Session, token: Token) -> Mapping[str, Any]:
+    """Return what is kept about the holder of a token, by subject, the newest events first."""
+    return {
+        "sessions": [_plain(each, "id", "begun_at", "used_at", "expires_at", "ended_at") for each in session.scalars(
+            select(BrowserSession).where(BrowserSession.token_id == token.id).order_by(BrowserSession.id))],
+        "roles": {name: roles.benchmarks_of(session, token.id, name) for name in ("steward", "reviewer", "submitter")},
+        "entrants": list(session.scalars(
+            select(Entrant.name).where(Entrant.owner_id == token.id).order_by(Entrant.id))),
+        "registrations": [_plain(each, "sha256", "registered_at") for each in session.scalars(
+            select(Prereg).where(Prereg.registered_by == token.id).order_by(Prereg.registered_at))],
+        "submissions": [_plain(each, "id", "received_at", "status", "description") for each in session.scalars(
+            select(Submission).where(Submission.token_id == token.id).order_by(Submission.id))],
+        "events": [_plain(each, "id", "at", "action", "subject", "benchmark", "address", "status") for each in
+                   session.scalars(select(AuditEvent).where(AuditEvent.token_id == token.id)
+                                   .order_by(AuditEvent.id.desc()).limit(MOST_EVENTS))],
+    }  # fmt: skip
+
+
+def _plain(row: Any, *names: str) -> dict[str, Any]:
+    values = {name: getattr(row, name) for name in names}
+    return {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in values.items()}

@@ -1,0 +1,194 @@
+"""Who has which role in which benchmark, granted and revoked by those above, kept as a history that only grows.
+
+Called by `app.web`. Who makes a benchmark is its first steward; admins are stewards of all without a grant. A reviewer
+reads what is private and changes nothing; where submissions are invited only the benchmark's submitters may send some.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy.orm import Session, aliased
+
+from app.db.models import Benchmark, RoleGrant, Token
+from app.errors import Conflict, NotFound
+from app.store import benchmarks
+
+
+@dataclass(frozen=True)
+class Role:
+    """A role in a benchmark, and when it ends; None: when it is revoked."""
+
+    name: str
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Held:
+    """A role that holds now, and whose it is."""
+
+    token: Token
+    role: str
+    until: datetime | None
+
+
+@dataclass(frozen=True)
+class Grant:
+    """A token was given a role or lost it: by whom and when."""
+
+    token: Token
+    role: str
+    granted: bool
+    until: datetime | None
+    by: Token
+    at: datetime
+
+
+def grant(session: Session, benchmark: Benchmark, token: Token, role: Role, by_id: int) -> bool:
+    """Give a token a role in a locked benchmark and say whether that is new, or ends at another time now.
+
+    Raises Conflict for a token that is revoked, for a steward whose own role is that of a submitter, and for an end
+    that would leave the benchmark without a lasting steward.
+    """
+    if token.revoked_at is not None:
+        raise Conflict(f"Token {token.id} of {token.name} is revoked.")
+    if role.name == "steward" and token.role == "submitter":
+        raise Conflict(f"Token {token.id} of {token.name} has role submitter; a steward needs one of role steward.")
+    held = {(each.token.id, each.role): each.until for each in list_roles(session, benchmark.id)}
+    if (token.id, role.name) in held and held[token.id, role.name] == role.until:
+        return False
+    if role.until is not None:
+        _refuse_last(session, benchmark, token, role.name)
+    _note(session, benchmark, token, role, by_id, granted=True)
+    return True
+
+
+def revoke(session: Session, benchmark: Benchmark, token: Token, role: str, by_id: int) -> None:
+    """End a token's role in a locked benchmark; what it did there stays.
+
+    Raises NotFound, or Conflict for the last lasting steward.
+    """
+    if not has_role(session, benchmark.id, token.id, role):
+        raise NotFound(f"Token {token.id} of {token.name} is no {role} of {benchmark.slug}.")
+    _refuse_last(session, benchmark, token, role)
+    _note(session, benchmark, token, Role(role), by_id, granted=False)
+
+
+def has_role(session: Session, benchmark_id: int, token_id: int, *roles: str) -> bool:
+    """Say whether a token has one of some roles in a benchmark now."""
+    newest = _newest().subquery()
+    query = select(newest.c.token_id).where(
+        newest.c.benchmark_id == benchmark_id, newest.c.token_id == token_id, newest.c.role.in_(roles), _holds(newest.c)
+    )
+    return session.execute(query).first() is not None
+
+
+def list_roles(session: Session, benchmark_id: int) -> list[Held]:
+    """Return the roles that hold in a benchmark, of tokens that work, by role and name."""
+    newest = _newest().where(RoleGrant.benchmark_id == benchmark_id).subquery()
+    query = (
+        select(Token, newest.c.role, newest.c.until)
+        .join(newest, newest.c.token_id == Token.id)
+        .where(_holds(newest.c), _works())
+        .order_by(newest.c.role, Token.name)
+    )
+    return [Held(*row) for row in session.execute(query)]
+
+
+def list_stewards(session: Session, benchmark_id: int) -> Sequence[Token]:
+    """Return the stewards of a benchmark whose tokens work, by name."""
+    return [held.token for held in list_roles(session, benchmark_id) if held.role == "steward"]
+
+
+def benchmark_ids_of(session: Session, token_id: int, *roles: str) -> set[int]:
+    """Return the benchmarks in which a token has one of some roles now."""
+    newest = _newest().where(RoleGrant.token_id == token_id).subquery()
+    query = select(newest.c.benchmark_id).where(newest.c.role.in_(roles), _holds(newest.c))
+    return set(session.scalars(query))
+
+
+def benchmarks_of(session: Session, token_id: int, *roles: str) -> list[str]:
+    """Return the benchmarks in which a token has one of some roles now, by slug."""
+    numbers = benchmark_ids_of(session, token_id, *roles)
+    return list(session.scalars(select(Benchmark.slug).where(Benchmark.id.in_(numbers)).order_by(Benchmark.slug)))
+
+
+def stewarded(session: Session, token_id: int, slugs: Collection[str]) -> list[str]:
+    """Return those of the benchmarks that a token is steward of, by slug."""
+    return [slug for slug in benchmarks_of(session, token_id, "steward") if slug in slugs]
+
+
+def refuse_orphans(session: Session, token: Token) -> None:
+    """Refuse to end a token without which a benchmark has no lasting steward. Raises Conflict."""
+    for benchmark_id in sorted(benchmark_ids_of(session, token.id, "steward")):
+        _refuse_last(session, benchmarks.lock_benchmark(session, benchmark_id), token, "steward")
+
+
+def mark_pages_changed(session: Session, token_id: int) -> None:
+    """Say that the pages which name a token as a steward show something old."""
+    query = select(RoleGrant.benchmark_id).where(RoleGrant.token_id == token_id, RoleGrant.role == "steward")
+    for benchmark_id in sorted(set(session.scalars(query))):
+        benchmarks.mark_pages_changed(session, benchmark_id)
+
+
+def list_grants(session: Session, benchmark_id: int) -> list[Grant]:
+    """Return who was given a role in a benchmark and who lost it, the oldest first."""
+    token, by = aliased(Token), aliased(Token)
+    query = (
+        select(token, RoleGrant.role, RoleGrant.granted, RoleGrant.until, by, RoleGrant.at)
+        .join(token, token.id == RoleGrant.token_id)
+        .join(by, by.id == RoleGrant.by_id)
+        .where(RoleGrant.benchmark_id == benchmark_id)
+        .order_by(RoleGrant.id)
+    )
+    return [Grant(*row) for row in session.execute(query)]
+
+
+def _refuse_last(session: Session, benchmark: Benchmark, token: Token, role: str) -> None:
+    """Refuse to end the role of the last steward whose role and token both last.
+
+    Not so that of an admin, which is steward of everything: there is always one.
+    """
+    if role != "steward" or token.role == "admin":
+        return
+    stewards = [held for held in list_roles(session, benchmark.id) if held.role == "steward"]
+    lasting = {held.token.id for held in stewards if held.until is None and held.token.expires_at is None}
+    others = {held.token.id for held in stewards} - {token.id}
+    is_one = token.id in {held.token.id for held in stewards}
+    if not is_one or (others and lasting != {token.id}):
+        return
+    raise Conflict(
+        f"{benchmark.slug} would be left without a steward: {token.name} is the last one without an end. Make another "
+        "one first; a text that got into wrong hands is ended at once by renewing the token with overlap_h 0."
+    )
+
+
+def _note(session: Session, benchmark: Benchmark, token: Token, role: Role, by_id: int, *, granted: bool) -> None:
+    session.add(
+        RoleGrant(
+            benchmark_id=benchmark.id,
+            token_id=token.id,
+            role=role.name,
+            granted=granted,
+            until=role.until,
+            by_id=by_id,
+        )
+    )
+    session.flush()
+
+
+def _newest() -> Select[Any]:
+    """Return the newest word on each role of each token in each benchmark."""
+    keys = (RoleGrant.benchmark_id, RoleGrant.token_id, RoleGrant.role)
+    return select(RoleGrant).ext(distinct_on(*keys)).order_by(*keys, RoleGrant.id.desc())
+
+
+def _holds(newest: Any) -> ColumnElement[bool]:
+    return and_(newest.granted, or_(newest.until.is_(None), newest.until > func.clock_timestamp()))
+
+
+def _works() -> ColumnElement[bool]:
+    return and_(Token.revoked_at.is_(None), or_(Token.expires_at.is_(None), Token.expires_at > func.clock_timestamp()))

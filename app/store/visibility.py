@@ -1,0 +1,145 @@
+"""Who may read what: a private or draft benchmark is not there for who may not read it.
+
+`narrow_to_reader` makes the sessions of the web so that whatever a request selects lacks the rows that its reader may
+not see: each address then answers as it does where there is no such benchmark, also one that is added later. Jobs and
+commands have other sessions, which see everything.
+"""
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, exists, false, func, or_, select, true
+from sqlalchemy import event as sqlalchemy_event
+from sqlalchemy.orm import ORMExecuteState, Session, with_loader_criteria
+
+from app.db.engine import SessionFactory
+from app.db.models import Benchmark, EntrantReservation, Prereg, PreregBinding, RoleGrant, Submission, Token
+from app.store import roles
+
+PUBLIC, PRIVATE, DRAFT = "public", "private", "draft"
+ORDER = (DRAFT, PRIVATE, PUBLIC)
+READS_DRAFTS = ("steward", "reviewer")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who reads: the token, and the numbers of the benchmarks that are not public and that it may read.
+
+    `decides` are those that it is steward or reviewer of, who see behind embargoes. `sees_all` is said of admins alone.
+    """
+
+    token_id: int | None = None
+    benchmark_ids: frozenset[int] = frozenset()
+    decides: frozenset[int] = frozenset()
+    sees_all: bool = False
+
+
+STRANGER = Reader()
+_reading: ContextVar[Reader] = ContextVar("reading", default=STRANGER)
+
+
+def read_as(reader: Reader) -> None:
+    """Let what is selected from here on, in this request, be what a reader may see."""
+    _reading.set(reader)
+
+
+def is_member(benchmark_id: int) -> bool:
+    """Say whether the reader of this request was named a reader of a benchmark that is not public."""
+    reader = _reading.get()
+    return reader.sees_all or benchmark_id in reader.benchmark_ids
+
+
+def reader_of(session: Session, token: Token) -> Reader:
+    """Return what the holder of a working token may read beside what is public."""
+    if token.role == "admin":
+        return Reader(token.id, sees_all=True)
+    anything = roles.benchmark_ids_of(session, token.id, *READS_DRAFTS)
+    private = roles.benchmark_ids_of(session, token.id, "submitter")
+    table = _table(Benchmark)
+    query = select(table.c.id).where(
+        or_(table.c.id.in_(anything), and_(table.c.id.in_(private), table.c.visibility == PRIVATE))
+    )
+    if token.benchmarks is not None:
+        query = query.where(table.c.slug.in_(token.benchmarks))
+    return Reader(token.id, frozenset(session.scalars(query)), frozenset(anything))
+
+
+def narrow_to_reader(sessions: SessionFactory) -> SessionFactory:
+    """Return the sessions, which from now on select only what the reader of the request may see."""
+    sqlalchemy_event.listen(sessions, "do_orm_execute", _narrow)
+    return sessions
+
+
+def _narrow(state: ORMExecuteState) -> None:
+    reader = _reading.get()
+    if not state.is_select or reader.sees_all:
+        return
+    state.statement = state.statement.options(
+        with_loader_criteria(Benchmark, _may_read(reader, _table(Benchmark)), include_aliases=True),
+        with_loader_criteria(Submission, _of_readable(reader), include_aliases=True),
+        with_loader_criteria(PreregBinding, ~_is_hidden(reader, _table(PreregBinding)), include_aliases=True),
+        with_loader_criteria(EntrantReservation, ~_is_hidden(reader, _table(EntrantReservation)), include_aliases=True),
+        with_loader_criteria(Prereg, _is_shown(reader), include_aliases=True),
+    )
+
+
+def _may_read(reader: Reader, benchmark: Any) -> ColumnElement[bool]:
+    return or_(benchmark.c.visibility == PUBLIC, benchmark.c.id.in_(reader.benchmark_ids))
+
+
+def _of_readable(reader: Reader) -> ColumnElement[bool]:
+    hidden = _table(Benchmark).alias("hidden")
+    query = select(hidden.c.id).where(hidden.c.visibility != PUBLIC, hidden.c.id.not_in(reader.benchmark_ids))
+    return Submission.benchmark_id.not_in(query)
+
+
+def _is_hidden(reader: Reader, row: Any) -> ColumnElement[bool]:
+    """Say of what names a benchmark by its slug that it came from inside of one that the reader may not read.
+
+    What a stranger wrote of the same slug is shown as where there is no such benchmark: hiding it would tell.
+    """
+    hidden = _table(Benchmark).alias("hidden")
+    by, at = (row.c.bound_by, row.c.bound_at) if "bound_by" in row.c else (row.c.token_id, row.c.reserved_at)
+    is_unreadable = and_(hidden.c.visibility != PUBLIC, hidden.c.id.not_in(reader.benchmark_ids))
+    is_later = at >= hidden.c.created_at
+    of_slug = exists().where(hidden.c.slug == row.c.benchmark, is_unreadable, is_later, _belonged(hidden, by))
+    return and_(of_slug, by != reader.token_id if reader.token_id is not None else true())
+
+
+def _belonged(hidden: Any, by: ColumnElement[int]) -> ColumnElement[bool]:
+    grant, token = _table(RoleGrant).alias("given"), _table(Token).alias("holder")
+    # Not EXISTS: what is correlated reaches one level up, and `by` is of two levels up.
+    holders = select(grant.c.token_id).where(grant.c.benchmark_id == hidden.c.id)
+    return or_(by.in_(holders), by.in_(select(token.c.id).where(token.c.role == "admin")))
+
+
+def _is_shown(reader: Reader) -> ColumnElement[bool]:
+    """Say of a registration that it is the reader's own, or neither under embargo nor for hidden benchmarks alone."""
+    prereg, binding = _table(Prereg), _table(PreregBinding).alias("bound")
+    is_bound = exists().where(binding.c.prereg_sha256 == prereg.c.sha256)
+    is_bound_openly = is_bound.where(~_is_hidden(reader, binding))
+    own = prereg.c.registered_by == reader.token_id if reader.token_id is not None else false()
+    return or_(own, and_(or_(~is_bound, is_bound_openly), _embargo_is_over(reader)))
+
+
+def _embargo_is_over(reader: Reader) -> ColumnElement[bool]:
+    """An embargo ends with its time, or with the first submission under it; stewards and reviewers see behind it."""
+    prereg, submission = _table(Prereg), _table(Submission).alias("citing")
+    binding, benchmark = _table(PreregBinding).alias("of"), _table(Benchmark).alias("theirs")
+    hidden = _table(Benchmark).alias("unread")
+    unreadable = select(hidden.c.id).where(hidden.c.visibility != PUBLIC, hidden.c.id.not_in(reader.benchmark_ids))
+    is_cited = exists().where(
+        submission.c.prereg_sha256 == prereg.c.sha256, submission.c.benchmark_id.not_in(unreadable)
+    )
+    is_theirs = exists().where(
+        binding.c.prereg_sha256 == prereg.c.sha256,
+        benchmark.c.slug == binding.c.benchmark,
+        benchmark.c.id.in_(reader.decides),
+    )
+    is_over = or_(prereg.c.embargo_until.is_(None), prereg.c.embargo_until <= func.clock_timestamp())
+    return or_(is_over, is_cited, is_theirs)
+
+
+def _table(model: Any) -> Any:
+    return model.__table__

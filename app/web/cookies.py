@@ -1,0 +1,66 @@
+"""The cookie of a session and what protects its forms; for `app.web.state`, `app.web.visitors`, `app.web.sessions`.
+
+`__Host-` keeps a cookie of another host, a subdomain or plain HTTP from being taken for ours (RFC 6265bis, 4.1.3.2).
+A form is taken only with the key of its session and never from another site.
+"""
+
+import hmac
+import secrets
+
+from fastapi import Request
+from starlette.responses import Response
+
+from app.errors import Forbidden
+from app.store import sessions
+
+SESSION, FORM = "__Host-plumbline", "__Host-plumbline-form"
+KEY = "csrf"
+LASTS_S = 24 * 3600
+
+
+def session_secret(request: Request) -> str | None:
+    """Return the secret of the session that a request presents, None without one."""
+    return request.cookies.get(SESSION) or None
+
+
+def set_cookie(answer: Response, name: str, value: str) -> None:
+    """Let a browser keep a cookie: for this host alone, over TLS alone, out of reach of scripts and of other sites."""
+    answer.set_cookie(name, value, max_age=LASTS_S, path="/", secure=True, httponly=True, samesite="lax")
+
+
+def drop_cookie(answer: Response, name: str) -> None:
+    """Let a browser forget a cookie."""
+    answer.delete_cookie(name, path="/", secure=True, httponly=True, samesite="lax")
+
+
+def refuse_forged(request: Request, secret: str) -> None:
+    """Refuse a write in somebody's session that is not of a form of ours. Raises Forbidden."""
+    refuse_cross_site(request)
+    given = request.query_params.get(KEY) or request.headers.get("x-csrf-token", "")
+    if not hmac.compare_digest(given.encode(), sessions.form_key(secret).encode()):
+        raise Forbidden("This form is not of your session here; load the page again and send it once more.")
+
+
+def refuse_cross_site(request: Request) -> None:
+    """Refuse what a browser says that another site made it send. Raises Forbidden."""
+    if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        raise Forbidden("This was sent by another site; open the page here and send it from there.")
+
+
+def new_form_value() -> str:
+    """Return what stands in the form before there is a session, and in its own cookie."""
+    return secrets.token_urlsafe(32)
+
+
+def refuse_unasked(request: Request, given: str) -> None:
+    """Refuse a login whose form this server did not give to this browser. Raises Forbidden."""
+    refuse_cross_site(request)
+    kept = request.cookies.get(FORM, "")
+    if not kept or not hmac.compare_digest(given.encode(), kept.encode()):
+        raise Forbidden("This form is not of this server, or your browser keeps no cookies; load the page once more.")
+
+
+def local_path(asked: str | None, otherwise: str) -> str:
+    """Return where to go after a login: a path of this server, whatever was asked."""
+    is_local = asked is not None and asked.startswith("/") and not asked.startswith(("//", "/\\"))
+    return asked if is_local and asked is not None and asked.isprintable() and "\\" not in asked else otherwise

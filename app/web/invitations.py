@@ -1,0 +1,156 @@
+"""/invitations: a code that makes one token; /benchmarks/{slug}/join: a token for whoever asks, where it may."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import Field
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.db.models import Invitation, Token
+from app.errors import Forbidden
+from app.store import audit, benchmarks, invitations, roles, tokens
+from app.store.audit import Change
+from app.store.invitations import Terms
+from app.web.acts import ActDep
+from app.web.answers import json_answer
+from app.web.documents.people import InvitationDocument, ListedInvitation, TokenDocument
+from app.web.early import CheckedFirst
+from app.web.fields import Body, Line
+from app.web.problems import described
+from app.web.state import Caller, SessionDep, Steward, is_steward_of
+from app.web.tokens import UNCACHED, about_token
+
+router = APIRouter(route_class=CheckedFirst, tags=["invitations"])
+LONGEST_DAYS = 90
+Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class NewInvitation(Body):
+    """Whom to invite: to which role, in which benchmark; how long the code and then the token works, in days.
+
+    Without `benchmark` the token is one of the server, which only an admin invites.
+    """
+
+    role: Literal["submitter", "reviewer", "steward"]
+    benchmark: Line | None = None
+    token_days: int | None = Field(None, strict=True, ge=1, le=36_500)
+    days: int = Field(14, strict=True, ge=1, le=LONGEST_DAYS)
+
+
+class Redemption(Body):
+    """The code of an invitation, and the name that the token is to have."""
+
+    code: Line = Field(max_length=200)
+    name: Line
+
+
+class Joining(Body):
+    """The name that the token is to have."""
+
+    name: Line
+
+
+@router.post(
+    "/invitations",
+    status_code=201,
+    summary="Invite",
+    responses=described(403, 404, answer=InvitationDocument, status=201),
+)
+def invite(wanted: NewInvitation, session: SessionDep, caller: Steward) -> Response:
+    """Make an invitation; its code is in this answer and nowhere else. Only an admin invites stewards."""
+    benchmark = None if wanted.benchmark is None else benchmarks.find_benchmark(session, wanted.benchmark)
+    if wanted.role == "steward" or benchmark is None:
+        _refuse_unless_admin(caller)
+    elif not is_steward_of(session, caller, benchmark.id):
+        raise Forbidden(f"Only a steward of {benchmark.slug} invites to it.")
+    terms = Terms(wanted.role, benchmark, wanted.token_days, wanted.days)
+    made, code = invitations.invite(session, terms, caller.id)
+    after = {"invitation": made.id, "role": made.role}
+    audit.record(session, caller.act, 201, Change(after=after, benchmark=wanted.benchmark))
+    return json_answer({**_about(made, wanted.benchmark, caller.name), "code": code}, 201, UNCACHED)
+
+
+@router.get("/invitations", summary="The invitations", responses=described(403, answer=list[ListedInvitation]))
+def list_all(session: SessionDep, caller: Steward) -> Response:
+    """List the invitations without their codes: an admin all of them, a steward those to their benchmarks."""
+    slugs = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
+    listed = [_about(*each) for each in invitations.list_invitations(session, slugs)]
+    return json_answer(listed, headers=UNCACHED)
+
+
+@router.delete(
+    "/invitations/{invitation}",
+    summary="Revoke an invitation",
+    responses=described(403, 404, 409, answer=ListedInvitation),
+)
+def revoke(invitation: Number, session: SessionDep, caller: Steward) -> Response:
+    """Make an invitation useless (an admin, or a steward of its benchmark); one that was used has made its token."""
+    found = invitations.get_invitation(session, invitation)
+    if caller.role != "admin" and not _is_of_theirs(session, found, caller):
+        raise Forbidden("Only an admin, or a steward of its benchmark, revokes an invitation.")
+    before = {"state": invitations.state_of(found)}
+    invitations.revoke(found)
+    slug = None if found.benchmark_id is None else benchmarks.get_benchmark(session, found.benchmark_id).slug
+    audit.record(session, caller.act, 200, Change(before, {"state": "revoked"}, benchmark=slug))
+    return json_answer(_about(found, slug, tokens.get_token(session, found.made_by).name), headers=UNCACHED)
+
+
+@router.post(
+    "/invitations/redeem",
+    status_code=201,
+    summary="Use an invitation",
+    responses=described(404, 409, answer=TokenDocument, status=201),
+)
+def redeem(order: Redemption, session: SessionDep, act: ActDep) -> Response:
+    """Make the token of an invitation, once; its text is in this answer and nowhere else."""
+    used, token, text = invitations.redeem(session, order.code, order.name)
+    slug = None if used.benchmark_id is None else benchmarks.get_benchmark(session, used.benchmark_id).slug
+    after = {**tokens.in_short(token), "invitation": used.id, "granted": used.role}
+    audit.record(session, act, 201, Change(after=after, benchmark=slug))
+    return _with_text(token, text)
+
+
+@router.post(
+    "/benchmarks/{slug}/join",
+    status_code=201,
+    summary="Get a submitter's token",
+    responses=described(404, 409, 429, answer=TokenDocument, status=201),
+)
+def join(slug: str, order: Joining, session: SessionDep, act: ActDep) -> Response:
+    """Make a submitter's token for whoever asks, where the manifest says `registration`; so many a day as it says."""
+    token, text = invitations.join(session, benchmarks.find_declared(session, slug), order.name)
+    audit.record(session, act, 201, Change(after=tokens.in_short(token)))
+    return _with_text(token, text)
+
+
+def _with_text(token: Token, text: str) -> Response:
+    return json_answer({**about_token(token), "token": text}, 201, UNCACHED)
+
+
+def _is_of_theirs(session: Session, invitation: Invitation, caller: Caller) -> bool:
+    return invitation.benchmark_id is not None and is_steward_of(session, caller, invitation.benchmark_id)
+
+
+def _refuse_unless_admin(caller: Caller) -> None:
+    if caller.role != "admin":
+        raise Forbidden("Only an admin invites stewards, and submitters to the whole server.")
+
+
+def _about(invitation: Invitation, slug: str | None, by: str) -> dict[str, Any]:
+    return {
+        "id": invitation.id,
+        "role": invitation.role,
+        "benchmark": slug,
+        "token_days": invitation.token_days,
+        "made_by": by,
+        "made_at": _shown(invitation.made_at),
+        "expires_at": _shown(invitation.expires_at),
+        "state": invitations.state_of(invitation),
+        "token": invitation.token_id,
+    }
+
+
+def _shown(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

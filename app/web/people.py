@@ -1,0 +1,46 @@
+"""/whoami/data and /tokens/{token_id}/erase: what is kept about oneself, and one's name taken out of it."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.errors import Forbidden
+from app.store import audit, people, tokens
+from app.store.audit import Change
+from app.web.answers import json_answer
+from app.web.documents.people import ErasedDocument, OwnDataDocument
+from app.web.early import CheckedFirst
+from app.web.fields import Body, Reason
+from app.web.problems import described
+from app.web.state import Holder, SessionDep
+from app.web.tokens import UNCACHED, TokenNumber, about_token
+
+router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
+
+
+class Erasure(Body):
+    """Why a name is erased; kept in the audit, so it should not name the person."""
+
+    reason: Reason
+
+
+@router.get("/whoami/data", summary="What is kept about you", responses=described(401, answer=OwnDataDocument))
+def own_data(session: SessionDep, caller: Holder) -> Response:
+    """Return everything that is kept about the holder of this token: roles, sessions, what they sent, what they did."""
+    token = tokens.get_token(session, caller.id)
+    return json_answer({"token": about_token(token), **people.everything_about(session, token)}, headers=UNCACHED)
+
+
+@router.post("/tokens/{token_id}/erase", summary="Erase a name", responses=described(403, 404, answer=ErasedDocument))
+def erase(token_id: TokenNumber, order: Erasure, session: SessionDep, caller: Holder) -> Response:
+    """Put a name that says nothing in the place of a token's (its holder, or an admin); there is no way back.
+
+    What its submissions say of an organisation, an address or in notes is emptied. Rows, registrations, digests and
+    ranks stay, and so does the token.
+    """
+    if caller.id != token_id and caller.role != "admin":
+        raise Forbidden("Only its holder, or an admin, may erase the name of a token.")
+    if not caller.is_fresh:
+        raise Forbidden("Sign in again at /login before you do this; your session here began a while ago.")
+    name = people.pseudonymise(session, tokens.get_token(session, token_id))
+    audit.record(session, caller.act, 200, Change(after={"token": token_id, "erased": True}, reason=order.reason))
+    return json_answer({"id": token_id, "name": name}, headers=UNCACHED)

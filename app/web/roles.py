@@ -1,0 +1,116 @@
+"""/benchmarks/{slug}/roles: its stewards, reviewers and submitters; granted, limited in time and revoked."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path
+from pydantic import AwareDatetime
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.db.models import Benchmark
+from app.errors import FieldRejected, Forbidden, Problem
+from app.store import audit, benchmarks, roles, tokens
+from app.store.audit import Change
+from app.store.roles import Role
+from app.web.answers import json_answer
+from app.web.documents.people import RolesDocument
+from app.web.early import CheckedFirst
+from app.web.fields import Body, Line
+from app.web.problems import described
+from app.web.state import Caller, SessionDep, StewardHere
+from app.web.tokens import TokenNumber
+
+router = APIRouter(route_class=CheckedFirst, prefix="/benchmarks/{slug}/roles", tags=["roles"])
+
+RoleName = Literal["steward", "reviewer", "submitter"]
+TokenAsked = Annotated[str, Path(description="the number or the name of a token", max_length=100)]
+# Kept by no cache, ours included: only stewards see the numbers of tokens.
+PRIVATE = {"Cache-Control": "no-store"}
+
+
+@router.get("", summary="Its roles and their history", responses=described(403, 404, answer=RolesDocument))
+def list_all(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+    """List who has a role in a benchmark, and who was given one or lost it, when and by whom (its stewards only)."""
+    del caller  # the dependency has refused everyone else
+    return _answer(session, benchmarks.find_benchmark(session, slug))
+
+
+class NewRole(Body):
+    """To whom a role is given, by the number or the name of a token, and until when; without `until` it lasts."""
+
+    token: TokenNumber | Line
+    role: RoleName
+    until: AwareDatetime | None = None
+
+
+@router.post("", summary="Give a role", responses=described(403, 404, 409, answer=RolesDocument))
+def grant(slug: str, wanted: NewRole, session: SessionDep, caller: StewardHere) -> Response:
+    """Give a role in a benchmark: a steward makes reviewers and submitters, only an admin makes stewards.
+
+    Given again it ends when the newer one says.
+    """
+    _refuse_unless_above(caller, wanted.role)
+    _refuse_past(wanted.until)
+    benchmark = _lock(session, slug)
+    holder = tokens.find_named(session, str(wanted.token))
+    is_new = roles.grant(session, benchmark, holder, Role(wanted.role, wanted.until), caller.id)
+    ends = None if wanted.until is None else wanted.until.isoformat()
+    change = Change(after={"token": holder.id, "role": wanted.role, "until": ends, "is_new": is_new})
+    audit.record(session, caller.act, 200, change)
+    benchmarks.mark_pages_changed(session, benchmark.id)
+    return _answer(session, benchmark)
+
+
+@router.delete("/{role}/{token}", summary="Revoke a role", responses=described(403, 404, 409, answer=RolesDocument))
+def revoke(slug: str, role: RoleName, token: TokenAsked, session: SessionDep, caller: StewardHere) -> Response:
+    """End a token's role in a benchmark; what it did there stays. Only an admin ends that of a steward."""
+    _refuse_unless_above(caller, role)
+    benchmark = _lock(session, slug)
+    holder = tokens.find_named(session, token)
+    roles.revoke(session, benchmark, holder, role, caller.id)
+    audit.record(session, caller.act, 200, Change({"token": holder.id, "role": role}))
+    benchmarks.mark_pages_changed(session, benchmark.id)
+    return _answer(session, benchmark)
+
+
+def _refuse_unless_above(caller: Caller, role: str) -> None:
+    if role == "steward" and caller.role != "admin":
+        raise Forbidden("Only an admin makes stewards and ends their role.")
+
+
+def _refuse_past(until: datetime | None) -> None:
+    if until is not None and until <= datetime.now(UTC):
+        problem = Problem("expected a time that is still to come", column="until", value=until.isoformat())
+        raise FieldRejected("The role cannot be given.", [problem])
+
+
+def _lock(session: Session, slug: str) -> Benchmark:
+    return benchmarks.lock_benchmark(session, benchmarks.find_benchmark(session, slug).id)
+
+
+def _answer(session: Session, benchmark: Benchmark) -> Response:
+    about: dict[str, Any] = {
+        "benchmark": benchmark.slug,
+        "roles": [
+            {"token": held.token.id, "name": held.token.name, "role": held.role, "until": _shown(held.until)}
+            for held in roles.list_roles(session, benchmark.id)
+        ],
+        "history": [
+            {
+                "at": each.at.isoformat(),
+                "token": each.token.id,
+                "name": each.token.name,
+                "role": each.role,
+                "change": "granted" if each.granted else "revoked",
+                "until": _shown(each.until),
+                "by": each.by.name,
+            }
+            for each in roles.list_grants(session, benchmark.id)
+        ],
+    }
+    return json_answer(about, headers=PRIVATE)
+
+
+def _shown(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

@@ -1,0 +1,85 @@
+"""How often somebody may write, read and be wrong: counted for all processes together, by whom it is."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from starlette.types import Scope
+
+from app.config import Settings
+from app.main import create_app
+from app.web.limits import address_of, network_of
+from tests.conftest import open_site
+
+PROXIED: dict[str, Any] = {"base_url": "https://example.org", "forwarded_hops": 1}
+
+
+def test_wrong_tokens_of_an_address_are_limited_in_all_processes_together(database_url: str) -> None:
+    """With when to come back; also at the login, and others still write."""
+    settings = Settings(max_wrong_tokens_per_minute=4, **PROXIED)
+    with open_site(database_url, settings) as site, TestClient(create_app(settings, database_url)) as second:
+        wrong = {"Authorization": "Bearer wrong", "X-Forwarded-For": "192.0.2.1"}
+        first = [site.http.get("/whoami", headers=wrong).status_code for _ in range(2)]
+        last = [second.get("/whoami", headers=wrong) for _ in range(2)]
+        right = site.http.get("/whoami", headers={**wrong, **site.auth()})
+        elsewhere = site.http.get("/whoami", headers={**site.auth(), "X-Forwarded-For": "192.0.2.2"})
+
+    assert (first, [answer.status_code for answer in last]) == ([401, 401], [429, 429])
+    assert int(last[0].headers["retry-after"]) > 0
+    assert (right.status_code, elsewhere.status_code) == (429, 200)
+
+
+def test_writes_of_a_token_are_limited_in_all_processes_together(database_url: str) -> None:
+    """Two processes give it no more than one."""
+    settings = Settings(max_requests_per_minute=3)
+    with open_site(database_url, settings) as site, TestClient(create_app(settings, database_url)) as second:
+        answers = [http.get("/whoami", headers=site.auth()) for http in (site.http, second, site.http, second)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert 0 < int(answers[-1].headers["retry-after"]) <= 20
+
+
+@pytest.mark.parametrize(
+    ("settings", "statuses"),
+    [
+        ({}, [200, 200, 429, 429]),
+        (PROXIED, [200, 200, 429, 200]),
+        ({"base_url": "https://example.org"}, [200, 200, 200, 200]),
+    ],
+    ids=["at the door", "behind our proxy", "behind a proxy that tells nothing"],
+)
+def test_reads_of_an_address_are_limited(database_url: str, settings: dict[str, Any], statuses: list[int]) -> None:
+    """Where addresses are told apart at all; a kept page counts as well."""
+    with open_site(database_url, Settings(max_reads_per_minute=3, **settings)) as site:
+        site.http.get("/glossary.json", headers={"X-Forwarded-For": "192.0.2.1"})
+        found = [
+            site.http.get("/glossary.json", headers={"X-Forwarded-For": f"192.0.2.{last}"}).status_code
+            for last in (1, 1, 1, 2)
+        ]
+
+    assert found == statuses
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "hops", "address"),
+    [
+        ("192.0.2.9", 0, "10.0.0.1"),
+        ("192.0.2.9", 1, "192.0.2.9"),
+        ("6.6.6.6, 192.0.2.9", 1, "192.0.2.9"),
+        ("6.6.6.6, 192.0.2.9, 10.0.0.2", 2, "192.0.2.9"),
+        ("192.0.2.9", 2, "10.0.0.1"),
+        ("6.6.6.6, evil", 1, "10.0.0.1"),
+        ("", 1, "10.0.0.1"),
+    ],
+)
+def test_only_the_configured_hops_are_believed(forwarded: str, hops: int, address: str) -> None:
+    """What a client writes into the header itself stands before them."""
+    scope: Scope = {"client": ("10.0.0.1", 5), "headers": [(b"x-forwarded-for", forwarded.encode())]}
+
+    assert address_of(scope, hops) == address
+
+
+def test_a_network_of_ipv6_is_one_reader() -> None:
+    """One customer has 2**64 addresses; of IPv4 one."""
+    assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") != network_of("2001:db8:0:1::1")
+    assert network_of("192.0.2.1") != network_of("192.0.2.2")

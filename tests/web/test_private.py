@@ -1,0 +1,314 @@
+"""What is private or a draft is not there for who may not read it: no address says anything of it, in any way."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from app.store import tokens
+from app.store.benchmarks import CHANGED_CHANNEL
+from app.web.documents.benchmarks import VisibilityDocument
+from app.web.early import CheckedFirst
+from tests.cases.registrations import YAML
+from tests.cases.routes import all_routes
+from tests.cases.walkthrough import BASE, MANIFEST, PREREG, declare, send
+from tests.conftest import Site
+
+SECRET, ABSENT = "hidden-qq", "absent-qq"
+NAMES = (SECRET, "qqentrant", "qqtask", "qqboard", "zyxwonder")
+HIDDEN = (
+    MANIFEST.replace("slug: tiny", f"slug: {SECRET}")
+    .replace("title: Tiny", "title: Zyxwonder")
+    .replace("{id: t1}", "{id: qqtask}")
+    .replace("name: average", "name: qqboard")
+)
+ROWS = b"model,task,MASE\nQqentrant,qqtask,1.0\nQqentrant,t2,2.0\nQqentrant,t3,4.0\n"
+OWN_PREREG = f"benchmark: {SECRET}\nmetrics: [MASE]\ntasks: all\nentrants: [Qqentrant]\nnotes: zyx\n".encode()
+STRANGERS = ("nobody", "bob", "there")
+PARTS = {
+    "{version}": "1",
+    "{number}": "1",
+    "{board}": "qqboard",
+    "{entrant}": "Qqentrant",
+    "{task}": "qqtask",
+    "{submission}": "2",
+    "{kind}": "pairwise",
+    "{table}": "records",
+    "{name}": "summary.csv",
+    "{role}": "steward",
+    "{invitation}": "1",
+}
+
+
+@pytest.fixture
+def hiding(site: Site) -> Site:
+    """A public benchmark with a submission, and a private one of `steward` with a submission of alice."""
+    with site.sessions.begin() as session:
+        site.tokens["there"] = tokens.create_token(session, "there", "steward")[1]
+    declare(site)
+    assert send(site, BASE, "bob")["http"] == 202
+    assert make(site, "private").status_code == 201
+    for name in ("alice",):
+        given = {"token": name, "role": "submitter"}
+        site.http.post(f"/benchmarks/{SECRET}/roles", json=given, headers=site.auth("steward")).raise_for_status()
+    assert site.http.post("/preregs", content=OWN_PREREG, headers=site.auth() | YAML).status_code == 201
+    assert submit(site, SECRET).status_code == 202
+    site.work()
+    return site
+
+
+def make(site: Site, visibility: str) -> httpx.Response:
+    """Make the hidden benchmark."""
+    path = f"/benchmarks?visibility={visibility}"
+    answer: httpx.Response = site.http.post(path, content=HIDDEN, headers=site.auth("steward") | YAML)
+    return answer
+
+
+def submit(site: Site, slug: str, who: str = "alice") -> httpx.Response:
+    """Submit the rows to the hidden benchmark."""
+    files = [("files", ("r.csv", ROWS)), ("prereg", ("p.yaml", OWN_PREREG))]
+    answer: httpx.Response = site.http.post(f"/benchmarks/{slug}/submissions", files=files, headers=site.auth(who))
+    return answer
+
+
+def ask(site: Site, path: str, who: str, **sent: Any) -> tuple[int, Mapping[str, str], bytes]:
+    """Return status, headers and body of an answer; without the one header that tells the time."""
+    method = sent.pop("method", "GET")
+    headers = {**sent.pop("headers", {}), **({} if who == "nobody" else site.auth(who))}
+    answer = site.http.request(method, path, headers=headers, follow_redirects=False, **sent)
+    return answer.status_code, {k: v for k, v in answer.headers.items() if k != "date"}, answer.content
+
+
+def paths(site: Site, slug: str, submission: str, sha256: str, method: str = "get") -> list[str]:
+    """Return an address of every route that has one of these parts, with each of its formats."""
+    found = []
+    for path, methods in site.http.get("/openapi.json").json()["paths"].items():
+        if method in methods and any(part in path for part in ("{slug}", "{submission}", "{sha256}")):
+            filled = path.replace("{slug}", slug).replace("{sha256}", sha256).replace("{submission}", submission)
+            for part, example in PARTS.items():
+                filled = filled.replace(part, example)
+            found += [filled] if filled.endswith((".csv", ".json", ".zip")) else [filled, f"{filled}.json"]
+    return found
+
+
+def test_what_is_private_answers_as_what_does_not_exist(hiding: Site) -> None:
+    """Byte for byte, with the same headers, at every address and in each format; also after a member read it."""
+    sha256 = hiding.http.get("/submissions/2.json", headers=hiding.auth()).json()["prereg_sha256"]
+    there = paths(hiding, SECRET, "2", sha256)
+    nowhere = paths(hiding, ABSENT, "9", "0" * 64)
+    read = [ask(hiding, path, "alice")[0] for path in there]
+    differing = [
+        (who, path)
+        for who in ("nobody", "there")
+        for path, other in zip(there, nowhere, strict=True)
+        if who == "nobody" or not path.endswith(".json")
+        if blurred(ask(hiding, path, who), sha256) != blurred(ask(hiding, other, who), sha256)
+    ]
+
+    assert read.count(200) > 30
+    assert differing == []
+
+
+def blurred(answer: tuple[int, Mapping[str, str], bytes], sha256: str) -> tuple[int, Any, bytes]:
+    """Return an answer in which what was asked for is the same; the lengths of the names are."""
+    status, headers, body = answer
+    for name, blank in ((SECRET, "*"), (ABSENT, "*"), (sha256, "#"), ("0" * 64, "#")):
+        body = body.replace(name.encode(), blank.encode())
+    body = body.replace(b"submission 2", b"submission 9").replace(b"Submission 2", b"Submission 9")
+    named = {k: v.replace(SECRET, "*").replace(ABSENT, "*") for k, v in headers.items() if k != "content-length"}
+    return status, named, body
+
+
+def test_no_public_address_names_what_is_private(hiding: Site) -> None:
+    """Not its slug, its title, its entrant, its task or its board; nor is it counted anywhere."""
+    described = hiding.http.get("/openapi.json").json()["paths"]
+    plain = [path for path, methods in described.items() if "get" in methods and "{" not in path]
+    tiny = [f"/benchmarks/tiny{rest}" for rest in ("", "/registrations", "/submitters", "/claims", "/snapshots")]
+    told = [
+        (who, path, name)
+        for who in STRANGERS
+        for path in (*plain, *tiny, "/submissions/1", "/", "/docs", "/glossary")
+        for body in [ask(hiding, path, who)[2].lower()]
+        for name in NAMES
+        if name.encode() in body
+    ]
+
+    assert told == []
+    assert [row["slug"] for row in hiding.http.get("/benchmarks.json").json()] == ["tiny"]
+    assert 'status="published"} 1' in hiding.http.get("/metrics").text
+
+
+@pytest.mark.parametrize("who", ["bob", "there"])
+def test_a_write_to_what_is_private_is_refused_as_to_what_does_not_exist(hiding: Site, who: str) -> None:
+    """Whatever is sent."""
+    sends: list[dict[str, Any]] = [
+        {"method": "POST", "path": "/benchmarks/%s/submissions", "files": [("files", ("r.csv", ROWS))]},
+        {"method": "PUT", "path": "/benchmarks/%s", "content": HIDDEN, "headers": YAML},
+        {"method": "PUT", "path": "/benchmarks/%s/labels", "files": {"file": ("l.csv", b"item,label\na,1\n")}},
+        {"method": "POST", "path": "/benchmarks/%s/roles", "json": {"token": who, "role": "reviewer"}},
+        {"method": "POST", "path": "/benchmarks/%s/join", "json": {"name": "new"}},
+        {"method": "POST", "path": "/benchmarks/%s/visibility", "json": {"visibility": "public"}},
+        {"method": "DELETE", "path": "/benchmarks/%s"},
+        {"method": "POST", "path": "/benchmarks/%s/reservations/Qqentrant/release", "json": {"reason": "x"}},
+        {"method": "POST", "path": "/invitations", "json": {"role": "reviewer", "benchmark": "%s"}},
+        {"method": "POST", "path": "/preregs?benchmark=%s", "content": PREREG[16:] + b"notes: n\n", "headers": YAML},
+    ]
+    answers = [
+        [blurred(ask(hiding, who=who, **filled(sent, slug)), "#") for slug in (SECRET, ABSENT)] for sent in sends
+    ]
+
+    assert [pair for pair in answers if pair[0] != pair[1]] == []
+
+
+def filled(sent: dict[str, Any], slug: str) -> dict[str, Any]:
+    """Return a request about a benchmark."""
+    body = sent.get("json")
+    json = {"json": {k: v.replace("%s", slug) for k, v in body.items()}} if body is not None else {}
+    return {**sent, **json, "path": sent["path"].replace("%s", slug)}
+
+
+def test_a_stranger_registers_for_what_is_private_as_for_what_does_not_exist(hiding: Site) -> None:
+    """The same words, and neither the members' reservations nor their registrations show."""
+    contents = {slug: f"benchmark: {slug}\nmetrics: [MASE]\nentrants: [Qqentrant]\n" for slug in (SECRET, ABSENT)}
+    answers = {
+        slug: hiding.http.post("/preregs", content=content, headers=hiding.auth("bob") | YAML).json()
+        for slug, content in contents.items()
+    }
+
+    assert answers[SECRET]["not_reserved"] == answers[ABSENT]["not_reserved"] == []
+    assert [w.replace(SECRET, ABSENT) for w in answers[SECRET]["warnings"]] == answers[ABSENT]["warnings"]
+    shown = [hiding.http.get(f"/preregs/{answer['sha256']}").status_code for answer in answers.values()]
+    assert shown == [200, 200]
+
+
+def test_a_page_for_a_member_is_kept_by_no_cache(hiding: Site) -> None:
+    """Neither ours nor a browser's, and the list of benchmarks names for them what they may read."""
+    page = hiding.http.get(f"/benchmarks/{SECRET}", headers=hiding.auth())
+    listed = hiding.http.get("/benchmarks.json", headers=hiding.auth())
+
+    assert (page.status_code, page.headers["cache-control"]) == (200, "no-store")
+    assert [row["slug"] for row in listed.json()] == [SECRET, "tiny"]
+    assert listed.headers["cache-control"] == "no-store"
+
+
+def test_a_token_reads_what_its_scopes_and_benchmarks_let_it(hiding: Site) -> None:
+    """A steward's token without the scope to read, or for another benchmark, is a stranger's."""
+    seen = {}
+    for name, limits in {"all": {}, "submit": {"scopes": ["submit"]}, "other": {"benchmarks": ["tiny"]}}.items():
+        order = {"name": name, "role": "steward", **limits}
+        made = hiding.http.post("/tokens", json=order, headers=hiding.auth("admin")).json()
+        given = {"token": name, "role": "reviewer"}
+        hiding.http.post(f"/benchmarks/{SECRET}/roles", json=given, headers=hiding.auth("admin")).raise_for_status()
+        header = {"Authorization": f"Bearer {made['token']}"}
+        seen[name] = hiding.http.get(f"/benchmarks/{SECRET}.json", headers=header).status_code
+
+    assert seen == {"all": 200, "submit": 404, "other": 404}
+
+
+def test_nobody_is_notified_of_what_is_private(database_url: str, hiding: Site) -> None:
+    """Not a word on the channel of changes, until it is public."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(f"LISTEN {CHANGED_CHANNEL}")
+        hiding.http.post("/submissions/2/withdraw", json={"reason": "x"}, headers=hiding.auth()).raise_for_status()
+        hiding.work()
+        before = list(connection.notifies(timeout=0.2))
+        publish(hiding, "public")
+        after = list(connection.notifies(timeout=5, stop_after=1))
+
+    assert before == []
+    assert after[0].payload.startswith(SECRET)
+
+
+def publish(site: Site, visibility: str) -> httpx.Response:
+    """Let more people read the hidden benchmark."""
+    order = {"visibility": visibility}
+    path = f"/benchmarks/{SECRET}/visibility"
+    answer: httpx.Response = site.http.post(path, json=order, headers=site.auth("steward"))
+    return answer
+
+
+def test_publishing_is_one_act_that_says_what_becomes_visible(hiding: Site) -> None:
+    """From then on everybody reads it; there is no way back."""
+    said = hiding.http.get(f"/benchmarks/{SECRET}/visibility", headers=hiding.auth("steward")).json()
+    published = publish(hiding, "public")
+
+    VisibilityDocument.model_validate(said)
+    assert (said["visibility"], published.json()["visibility"]) == ("private", "public")
+    assert said["contents"] == published.json()["contents"]
+    assert (said["contents"]["entrants"], said["contents"]["submissions"]) == (["Qqentrant"], 1)
+    assert hiding.http.get(f"/benchmarks/{SECRET}/leaderboards/qqboard.json").status_code == 200
+    assert publish(hiding, "private").status_code == 409
+
+
+def test_a_draft_takes_no_submissions_and_can_be_deleted(site: Site) -> None:
+    """With everything of its own; its slug is free again."""
+    assert make(site, "draft").status_code == 201
+    site.work()
+    refused = submit(site, SECRET, "steward")
+    deleted = site.http.delete(f"/benchmarks/{SECRET}", headers=site.auth("steward"))
+
+    assert (refused.status_code, deleted.status_code) == (409, 200)
+    assert site.http.get(f"/benchmarks/{SECRET}", headers=site.auth("steward")).status_code == 404
+    assert make(site, "private").status_code == 201
+
+
+def test_what_somebody_was_shown_is_not_deleted(hiding: Site) -> None:
+    """Neither by its steward nor by a statement in the database."""
+    refused = hiding.http.delete(f"/benchmarks/{SECRET}", headers=hiding.auth("steward"))
+
+    assert refused.status_code == 409
+    for table in ("manifest_version", "role_grant", "snapshot_table"):
+        with pytest.raises(DBAPIError, match=r"is a record|still referenced"), hiding.sessions.begin() as session:
+            session.execute(text(f"DELETE FROM {table}"))  # noqa: S608 - of the names above
+
+
+def test_every_route_reads_as_its_sender(database_url: str) -> None:
+    """A route of another class would show strangers nothing private, and members nothing of theirs."""
+    routes = all_routes(database_url)
+
+    assert len(routes) > 60
+    assert {type(route) for route in routes} == {CheckedFirst}
+
+
+def test_a_registration_under_embargo_is_not_there_for_strangers(site: Site) -> None:
+    """Neither it nor the names in it, in no list and no count; its registrant and the steward see it."""
+    declare(site)
+    until = (datetime.now(UTC) + timedelta(days=30)).isoformat().replace("+", "%2B")
+    content = PREREG + b"entrants: [Qqentrant]\n"
+    path = f"/preregs?embargo_until={until}"
+    made = site.http.post(path, content=content, headers=site.auth() | YAML).json()
+    address = f"/preregs/{made['sha256']}.json"
+    seen = {who: ask(site, address, who)[0] for who in ("nobody", "bob", "alice", "steward", "admin")}
+    listed = {who: len(registered(site, who)) for who in ("nobody", "alice", "steward")}
+
+    assert seen == {"nobody": 404, "bob": 404, "alice": 200, "steward": 200, "admin": 200}
+    assert listed == {"nobody": 1, "alice": 2, "steward": 2}
+    assert ask(site, "/preregs/" + "0" * 64 + ".json", "bob")[2] == blurred(ask(site, address, "bob"), made["sha256"])[
+        2
+    ].replace(b"#", b"0" * 64)
+
+
+def registered(site: Site, who: str) -> list[Any]:
+    """Return the registrations of tiny that somebody sees."""
+    rows: list[Any] = json.loads(ask(site, "/benchmarks/tiny/registrations.json", who)[2])["rows"]
+    return rows
+
+
+def test_an_embargo_ends_with_the_first_submission_under_it(site: Site) -> None:
+    """What is shown of the submission says what it was registered as; a time that is over is refused."""
+    declare(site)
+    until = (datetime.now(UTC) + timedelta(days=30)).isoformat().replace("+", "%2B")
+    content = PREREG + b"notes: second\n"
+    made = site.http.post(f"/preregs?embargo_until={until}", content=content, headers=site.auth() | YAML).json()
+    files = [("files", ("r.csv", BASE)), ("prereg", ("p.yaml", content))]
+    sent = site.http.post("/benchmarks/tiny/submissions", files=files, headers=site.auth())
+    past = site.http.post("/preregs?embargo_until=2020-01-01T00:00:00Z", content=content, headers=site.auth() | YAML)
+
+    assert (sent.status_code, past.status_code) == (202, 422)
+    assert site.http.get(f"/preregs/{made['sha256']}.json").status_code == 200
