@@ -1,42 +1,23 @@
 """The pages in a real browser: nothing overflows a phone, nothing is refused by the page's own policy."""
 
 import re
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from selenium.webdriver import Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service
+from selenium.webdriver import Chrome
 
 from app.render.assets import STATIC
 from app.values.table import Column, Table
+from tests.cases.browser import browser
 from tests.cases.html_pages import page_of
 from tests.cases.processes import admin, send, server, wait_until_settled
 from tests.cases.running_server import RunningServer
 
-__all__ = ["server"]
+__all__ = ["browser", "server"]
 pytestmark = pytest.mark.browser
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync")
 PHONE = {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": True}
 WHISKERS = "return [...document.querySelectorAll('svg.w')].map(each => each.getBoundingClientRect().x)"
 MOST_LINES_PX = 100
-QUIET = ("--disable-background-networking", "--disable-component-update")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Chrome]:
-    """Debian's Chromium, with a profile of its own."""
-    options = ChromeOptions()
-    options.binary_location = shutil.which("chromium") or "chromium"
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    with tempfile.TemporaryDirectory() as profile:
-        for flag in (*FLAGS, *QUIET, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
-        yield driver
-        driver.quit()
 
 
 def test_the_pages_fit_a_phone_and_break_no_rule(server: RunningServer, browser: Chrome) -> None:
