@@ -79,6 +79,12 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "dirty": "whether a run with uncommitted code is taken",
         "failure_policy": "how rows without a score are judged where no registration says it",
         "report_within_days": "how long after its registration a run may take before it counts as overdue",
+        "submissions": "invited: only who was made a submitter of the benchmark registers and submits",
+        "registration": "whoever asks gets a token to submit here; without it a steward invites",
+    },
+    "Registration": {
+        "per_day": "how many tokens are given in 24 hours",
+        "token_days": "after how many days each of them ends",
     },
     "LeastSeeds": {
         "spike": "of a run that was registered in the axis form",

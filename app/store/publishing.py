@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import (
     Benchmark,
+    BenchmarkChange,
     Entrant,
     Invitation,
     ItemSet,
@@ -68,7 +69,7 @@ def delete_draft(session: Session, benchmark: Benchmark) -> None:
     versions = select(ManifestVersion.id).where(ManifestVersion.benchmark_id == number)
     session.execute(delete(SnapshotTable).where(SnapshotTable.snapshot_id.in_(snapshots)))
     session.execute(delete(ItemSet).where(ItemSet.manifest_version_id.in_(versions)))
-    for model in (Snapshot, ManifestVersion, LabelSet, Task, RoleGrant, Invitation):
+    for model in (BenchmarkChange, Snapshot, ManifestVersion, LabelSet, Task, RoleGrant, Invitation):
         session.execute(delete(model).where(model.benchmark_id == number))
     session.delete(benchmark)
     session.flush()

@@ -52,6 +52,7 @@ OF_A_DRAFT = {
     "role_grant": "gone",
     "label_set": "gone",
     "snapshot": "gone",
+    "benchmark_change": "gone",
     "snapshot_table": "gone JOIN snapshot s ON s.id = gone.snapshot_id",
     "item_set": "gone JOIN manifest_version s ON s.id = gone.manifest_version_id",
 }

@@ -74,6 +74,14 @@ TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
         {},
         (401, 403, 403, 403, 200, 404),
     ),
+    # 409: an admin comes after its steward, who has retired it.
+    ("POST /benchmarks/{slug}/retire", "/benchmarks/tiny/retire", {"json": REASON}, (401, 403, 403, 403, 200, 409)),
+    (
+        "PUT /benchmarks/{slug}/title",
+        "/benchmarks/tiny/title",
+        {"json": {"title": "Tinier"}},
+        (401, 403, 403, 403, 200, 200),
+    ),
     # 409: its labels are not private.
     ("POST /benchmarks/{slug}/close", "/benchmarks/tiny/close", {"json": REASON}, (401, 403, 403, 403, 409, 409)),
     (
@@ -131,6 +139,7 @@ KEPT: Mapping[str, tuple[int, ...]] = {
     "/benchmarks/tiny/disclosed.csv": (401, 403, 403, 403, 404, 404),
     "/benchmarks/tiny/disclosed.json": (401, 403, 403, 403, 404, 404),
     "/invitations": (401, 403, 403, 200, 200, 200),
+    "/whoami/submissions": (401, 200, 200, 200, 200, 200),
     "/whoami/data": (401, 200, 200, 200, 200, 200),
     "/whoami": (401, 200, 200, 200, 200, 200),
     "/benchmarks/tiny/visibility": (401, 403, 403, 403, 200, 200),
