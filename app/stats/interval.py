@@ -47,7 +47,7 @@ def order_replicates(replicates: FloatArray) -> FloatArray:
     """Return replicates [n_resamples, n_columns] as [n_columns, n_resamples], each column's from least to greatest.
 
     NaN passes, and comes last. What is ordered once serves every interval of the same replicates.
-    Raises InvalidArgument for no resample.
+    Raises InvalidArgument for no resample. Source: the order statistics that `numpy.quantile` sorts for itself.
 
     >>> order_replicates(np.array([[2.0], [1.0]])).tolist()
     [[1.0, 2.0]]
@@ -60,10 +60,11 @@ def order_replicates(replicates: FloatArray) -> FloatArray:
 
 
 def ends_of(ordered: FloatArray, level: float, scale: Scale | None = None) -> tuple[FloatArray, FloatArray]:
-    """Return what `percentile_interval` returns, of replicates that `order_replicates` has put in order.
+    """Return the ends of `percentile_interval`, [n_columns] each, of ordered replicates [n_columns, n_resamples].
 
-    With a scale it is of the replicates on that scale; only those are put on it that the ends lie between. A column
-    with NaN has NaN for both ends. Raises InvalidArgument for a level outside (0, 1).
+    `order_replicates` puts them in order. With a scale the ends are of the replicates on that scale; only those are
+    put on it that the ends lie between. A column with NaN has NaN for both ends. Raises InvalidArgument for a level
+    outside (0, 1).
     Source: as of `percentile_interval`; the interpolation is that of `numpy.quantile`, to the last bit.
 
     >>> ends_of(np.array([[0.0, 1.0, 2.0, 3.0, 4.0]]), 0.5, Scale(np.negative, falls=True))
