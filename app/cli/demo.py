@@ -2,7 +2,8 @@
 
 The loader has a token of its own, which is revoked at the end. A loader's token that is still valid at a
 start therefore means that an earlier loading was broken off: it is taken up again by the same token, whose
-benchmarks and names those are, under a new text.
+benchmarks and names those are, under a new text. It is an admin's, because the last steward of a benchmark could not
+be revoked.
 """
 
 import sys
@@ -65,7 +66,7 @@ def _loader_text(session: Session) -> str | None:
         return renew_token(session, earlier[0])
     if count_benchmarks(session):
         return None
-    return create_token(session, free_name(session, LOADER), "steward")[1]
+    return create_token(session, free_name(session, LOADER), "admin")[1]
 
 
 def _loader_tokens(session: Session) -> list[Token]:
