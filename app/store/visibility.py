@@ -7,11 +7,13 @@ commands have other sessions, which see everything.
 
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, exists, false, func, or_, select, true
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.orm import ORMExecuteState, Session, with_loader_criteria
+from sqlalchemy.orm.interfaces import ORMOption
 
 from app.db.engine import SessionFactory
 from app.db.models import Benchmark, EntrantReservation, Prereg, PreregBinding, RoleGrant, Submission, Token
@@ -75,7 +77,13 @@ def _narrow(state: ORMExecuteState) -> None:
     reader = _reading.get()
     if not state.is_select or reader.sees_all:
         return
-    state.statement = state.statement.options(
+    state.statement = state.statement.options(*_criteria(reader))
+
+
+# Making these takes longer than most statements that they narrow.
+@lru_cache(maxsize=256)
+def _criteria(reader: Reader) -> tuple[ORMOption, ...]:
+    return (
         with_loader_criteria(Benchmark, _may_read(reader, _table(Benchmark)), include_aliases=True),
         with_loader_criteria(Submission, _of_readable(reader), include_aliases=True),
         with_loader_criteria(PreregBinding, ~_is_hidden(reader, _table(PreregBinding)), include_aliases=True),
