@@ -139,15 +139,21 @@ def published(site: Site) -> Iterator[tuple[str, str]]:
             known |= set(new)
         elif address.endswith(".zip"):
             yield from members(address, answer.content)
-        elif ".yaml" not in address:
+        elif address.partition("?")[0].endswith((".csv", ".json")):
             yield address, answer.text
             waiting += neighbours(address, answer.text)
 
 
 def links_of(page: str) -> list[str]:
-    """Return the addresses that a page links to, each once, without what follows the question mark."""
+    """Return the addresses that a page links to, each once, without what follows the question mark.
+
+    Boards of a reader's own are none of them: they are computed for whoever asks.
+    """
     found = (unescape(link).partition("#")[0].partition("?")[0] for link in re.findall(r'href="([^"]*)"', page))
-    return list(dict.fromkeys(link for link in found if link.startswith(("/benchmarks", "/submissions", "/preregs"))))
+    published = (link for link in found if not link.endswith("/explore"))
+    return list(
+        dict.fromkeys(link for link in published if link.startswith(("/benchmarks", "/submissions", "/preregs")))
+    )
 
 
 def neighbours(address: str, content: str) -> list[str]:

@@ -37,7 +37,8 @@ class Told:
 
 def answer(session: Session, submission: Submission, manifest: Manifest, measuring: Measuring) -> Told:
     """Return what may be told of a submission; decided once, and kept."""
-    rules, attempt = scoring_of(manifest), ladders.find_attempt(session, submission.id)
+    rules = scoring_of(manifest)
+    attempt = None if rules is None else ladders.find_attempt(session, submission.id)
     if rules is None or attempt is None:
         return Told()
     boards = [board for board in manifest.leaderboards if isinstance(board, EstimateBoard)]

@@ -128,8 +128,8 @@ class TablePage(Page):
 
     @property
     def explore_address(self) -> str | None:
-        """Return where the board can be explored; None for what is no board, or an empty one."""
-        is_board = self.view.table.name.startswith("leaderboard/") and self.view.table.rows
+        """Return where the board can be explored; None for what is no board, an empty one, or a reader's own."""
+        is_board = self.view.table.name.startswith("leaderboard/") and self.view.table.rows and not self.view.explore
         return f"{self.view.address}/explore" if is_board and self.view.snapshot is not None else None
 
     @property

@@ -208,7 +208,7 @@ def test_values_and_their_reports_are_rounded_too(site: Site) -> None:
 def test_public_labels_and_scoring_contradict_each_other(site: Site) -> None:
     """And every wrong value of a rule is named."""
     for part, scoring, words_of in (
-        ("labels: public", "per_day: 3", "scoring: is about labels that are a secret"),
+        ("labels: public", "per_day: 3", "is about labels that are a secret"),
         (
             "labels: private",
             "per_day: 0, ladder: perhaps, digits: 9, public_share: 2, closes_at: tomorrow",
