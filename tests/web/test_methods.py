@@ -25,7 +25,7 @@ def test_head_is_answered_like_get_without_the_body(site: Site, path: str) -> No
     ("method", "path", "allowed"),
     [
         ("DELETE", "/benchmarks", "GET, HEAD, POST"),
-        ("POST", "/benchmarks/tiny", "GET, HEAD, PUT"),
+        ("POST", "/benchmarks/tiny", "GET, HEAD, PUT, DELETE"),
         ("POST", "/benchmarks/tiny/labels", "GET, HEAD, PUT"),
         ("GET", "/benchmarks/tiny/submissions", "POST"),
         ("HEAD", "/preregs", "POST"),
