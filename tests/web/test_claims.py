@@ -40,10 +40,10 @@ def reading() -> Iterator[Counter[int]]:
     """Count how often the evidence of each submission is read, which it is all the same."""
     read: Counter[int] = Counter()
 
-    def count(session: Session, pairs: Iterable[Pair]) -> list[Stood]:
+    def count(session: Session, pairs: Iterable[Pair], *more: Any) -> list[Stood]:
         wanted = list(pairs)
         read.update({submission for submission, _ in wanted})
-        return read_evidence(session, wanted)
+        return read_evidence(session, wanted, *more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "read_evidence", count)
