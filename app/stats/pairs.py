@@ -145,9 +145,10 @@ def _fill_effects(
 ) -> None:
     a, b, scale = block.first, block.second, contrast.scale
     point = each.mean(axis=0)
-    found[0, a, b] = scale(point)
+    # The mirror image first: of an entrant and itself, the pair's own zero stays.
     if block.is_mirrored:
         found[0, b, a] = scale(-point)
+    found[0, a, b] = scale(point)
     if resamples is None:
         return
     # Quantiles interpolate between replicates, so they are taken of the effects and not of the means.
