@@ -12,6 +12,8 @@ from typing import Any
 from app.errors import Problem
 from app.files.documents import read_document
 from app.files.findings import Findings
+from app.files.json_records import BadRecord, Record, records_of_lines
+from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message
 from app.values.table import Column, Table
@@ -79,6 +81,18 @@ class HarnessRun:
     def document(self, file: ReceivedFile) -> dict[str, Any] | None:
         """Return the object of a JSON file; None where there is none, with the reason noted."""
         return read_document(file, self.findings)
+
+    def records(self, file: ReceivedFile) -> Iterator[Record]:
+        """Yield the objects of a file that has one on each line; what is none is noted, with its place."""
+        problem = problem_of_text(file.path, file.name)
+        if problem is not None:
+            self.findings.add(problem)
+            return
+        for record in records_of_lines(file.path):
+            if isinstance(record, BadRecord):
+                self.refuse(file, record.message, record.row, value=record.value)
+            else:
+                yield record
 
     def table(self, title: str) -> Table | None:
         """Return what the run states of itself; None where it states nothing."""

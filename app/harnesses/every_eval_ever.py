@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from app.files.json_records import BadRecord, records_of_lines
-from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, text_of
 from app.harnesses.sniff import begins_with
@@ -75,14 +73,7 @@ def items(run: HarnessRun) -> Iterator[Row]:
     for file in run.files:
         if file.suffix != ".jsonl":
             continue
-        problem = problem_of_text(file.path, file.name)
-        if problem is not None:
-            run.findings.add(problem)
-            continue
-        for record in records_of_lines(file.path):
-            if isinstance(record, BadRecord):
-                run.refuse(file, record.message, record.row, value=record.value)
-                continue
+        for record in run.records(file):
             cells = record.cells
             _check_version(run, file, cells.get("schema_version"), record.row)
             told = mapping(cells.get("evaluation"))

@@ -12,8 +12,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from app.errors import Problem
-from app.files.json_records import BadRecord, records_of_lines
-from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, text_of
 from app.names import clip_for_message
@@ -105,14 +103,7 @@ def items(run: HarnessRun) -> Iterator[Row]:
 
 
 def _samples(run: HarnessRun, file: ReceivedFile, task: str, results: _Results) -> Iterator[Row]:
-    problem = problem_of_text(file.path, file.name)
-    if problem is not None:
-        run.findings.add(problem)
-        return
-    for record in records_of_lines(file.path):
-        if isinstance(record, BadRecord):
-            run.refuse(file, record.message, record.row, value=record.value)
-            continue
+    for record in run.records(file):
         cells = record.cells
         names, filtered = listed(cells.get("metrics")), cells.get("filter", "none")
         scores = {f"{n},{filtered}": number(cells[n]) for n in names if isinstance(n, str) and n in cells}

@@ -141,7 +141,7 @@ def _coded_numbers(blocks: Sequence[RowBlock], words: Mapping[int, str | None]) 
 
 
 def _at(coded: Coded, order: IntArray | None) -> Coded:
-    return coded if order is None else Coded(coded.words, coded.codes[order])
+    return coded if order is None else coded.take(order)
 
 
 def _as_first_seen(coded: Coded) -> Coded:

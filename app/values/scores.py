@@ -6,7 +6,7 @@ below thinks in arrays.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 
@@ -25,6 +25,10 @@ class Coded:
         """Return the word of one row."""
         code = int(self.codes[position])
         return None if code == NONE else self.words[code]
+
+    def take(self, rows: BoolArray | IntArray) -> "Coded":
+        """Return some rows: those that are true, or those at these positions, in their order."""
+        return Coded(self.words, self.codes[rows])
 
     def to_list(self) -> list[str | None]:
         """Return every row's word."""
@@ -61,6 +65,24 @@ class ScoreTable:
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def take(self, rows: BoolArray | IntArray) -> "ScoreTable":
+        """Return some rows: those that are true, or those at these positions, in their order."""
+        return replace(
+            self,
+            entrant=self.entrant.take(rows),
+            task=self.task.take(rows),
+            values=self.values[rows],
+            leaked=self.leaked[rows],
+            file=self.file[rows],
+            row=self.row[rows],
+            condition=None if self.condition is None else self.condition.take(rows),
+            seed=None if self.seed is None else self.seed[rows],
+            item=None if self.item is None else self.item.take(rows),
+            reason=None if self.reason is None else self.reason.take(rows),
+            recorded={name: coded.take(rows) for name, coded in self.recorded.items()},
+            traits=None if self.traits is None else self.traits[rows],
+        )
 
     def value(self, column: str) -> FloatArray:
         """Return one column of `values`, [n_rows]. Raises KeyError when there is none."""

@@ -14,12 +14,11 @@ from app.kinds.series.estimator_metadata import metadata_table
 from app.kinds.series.part import SeriesPart
 from app.kinds.summary.summary import summarise_means
 from app.manifest.manifest import part_of
-from app.stats.arrays import FloatArray
 from app.values.predictions import Labels
-from app.values.scores import Coded, ScoreTable
 from tests.cases.frozen import assert_frozen, tables_as_text
 from tests.cases.prediction_boards import BINARY, benchmark, measure, spec, two_classes
 from tests.cases.series_runs import GIVEN, given_manifest, read_given
+from tests.cases.small_tables import SPREAD, small_table
 
 SMALL = """
 schema_version: 1
@@ -64,25 +63,6 @@ def test_the_report_and_the_tests_of_predictions_are_as_they_were(part: str) -> 
     assert_frozen(f"predictions-{part}", tables_as_text([*further, *reports]))
 
 
-def small_table(values: FloatArray, *, is_episodes: bool) -> ScoreTable:
-    """Return twelve tasks of A, or twelve episodes of three seeds in two conditions."""
-    none = np.zeros(12, dtype=np.int64)
-    each = Coded(tuple(f"{at:02}" for at in range(12)), np.arange(12))
-    return ScoreTable(
-        entrant=Coded(("A",), none),
-        task=Coded(("t",), none) if is_episodes else each,
-        columns=("x",),
-        values=values[:, None],
-        leaked=none.astype(np.bool_),
-        file=none,
-        row=none,
-        condition=Coded(("near", "far"), np.arange(12) % 2) if is_episodes else None,
-        seed=np.repeat([1, 2, 3], 4) if is_episodes else None,
-        item=Coded(tuple(f"{at:02}" for at in range(6)), np.arange(12) // 2) if is_episodes else None,
-    )
-
-
-SPREAD = np.array([0.1, 0.7, 0.4, 0.9, 0.3, 0.8, 0.2, 0.6, 0.55, 0.35, 0.75, 0.15])
 SOME = np.where(np.arange(12) == 4, 0.3, np.nan)
 VALUES = {"spread": SPREAD, "equal": np.full(12, 0.5), "one": SOME, "none": np.full(12, np.nan)}
 

@@ -14,10 +14,7 @@ from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.cluster import draw_clusters, group_sample
 from app.stats.resample import board_generator, draw_counts
-from app.values.scores import Coded, ScoreTable
-
-VALUES = np.array([0.1, 0.7, 0.4, 0.9, 0.3, 0.8, 0.2, 0.6, 0.55, 0.35, 0.75, 0.15])
-SEEDS = np.repeat([1, 2, 3], 4)
+from tests.cases.small_tables import SEEDS, SPREAD, small_table
 
 
 def manifest(evidence: str) -> Manifest:
@@ -36,24 +33,6 @@ leaderboards: [{{name: board, {method}}}]
     )
 
 
-def scores(*, episodes: bool) -> ScoreTable:
-    """Return twelve tasks of A, or twelve episodes of three seeds."""
-    none = np.zeros(12, dtype=np.int64)
-    each = Coded(tuple(f"{at:02}" for at in range(12)), np.arange(12))
-    return ScoreTable(
-        entrant=Coded(("A",), none),
-        task=Coded(("t",), none) if episodes else each,
-        columns=("x",),
-        values=VALUES[:, None],
-        leaked=none.astype(np.bool_),
-        file=none,
-        row=none,
-        condition=Coded(("near", "far"), np.arange(12) % 2) if episodes else None,
-        seed=SEEDS if episodes else None,
-        item=Coded(tuple(f"{at:02}" for at in range(6)), np.arange(12) // 2) if episodes else None,
-    )
-
-
 def ends(replicates: FloatArray) -> list[float]:
     """Return the 2.5th and the 97.5th percentile: what a reader takes 95 % for."""
     return [float(end) for end in np.quantile(replicates, [0.025, 0.975])]
@@ -61,8 +40,8 @@ def ends(replicates: FloatArray) -> list[float]:
 
 def test_the_interval_of_a_submissions_mean_says_95_and_holds_95() -> None:
     """A thousand resamples of its tasks, drawn by name."""
-    drawn = draw_counts(12, 1000, board_generator(0, "summary", "A", "x")) @ VALUES / 12
-    table = summarise_means(manifest("evaluation_summary"), scores(episodes=False))
+    drawn = draw_counts(12, 1000, board_generator(0, "summary", "A", "x")) @ SPREAD / 12
+    table = summarise_means(manifest("evaluation_summary"), small_table(SPREAD, is_episodes=False))
     row = next(iter(table.records()))
 
     assert table.meta["level"] == 0.95
@@ -71,9 +50,9 @@ def test_the_interval_of_a_submissions_mean_says_95_and_holds_95() -> None:
 
 def test_the_interval_of_a_submissions_episodes_says_95_and_holds_95() -> None:
     """Two thousand resamples of its seeds, and of the episodes within them."""
-    sample = group_sample(VALUES, SEEDS)
+    sample = group_sample(SPREAD, SEEDS)
     (counts,) = draw_clusters(sample, 2000, board_generator(0, "summary", "A", "x"))
-    table = summarise_episodes(manifest("episodes"), scores(episodes=True), "cluster")
+    table = summarise_episodes(manifest("episodes"), small_table(SPREAD, is_episodes=True), "cluster")
     row = next(iter(table.records()))
 
     assert table.meta["level"] == 0.95
@@ -82,11 +61,11 @@ def test_the_interval_of_a_submissions_episodes_says_95_and_holds_95() -> None:
 
 def test_the_interval_of_a_claim_holds_95() -> None:
     """Two thousand resamples of the paired differences, near minus far, by seed."""
-    differences, clusters = VALUES[::2] - VALUES[1::2], SEEDS[::2]
+    differences, clusters = SPREAD[::2] - SPREAD[1::2], SEEDS[::2]
     sample = group_sample(differences, clusters)
     (counts,) = draw_clusters(sample, 2000, board_generator(0, "claim", "A", "near", "far", "x"))
     contrast = Contrast("c", "manifest", "near", "far", "x", 0.1, "greater")
-    (row,) = decide_claims([contrast], scores(episodes=True), Asked(1))
+    (row,) = decide_claims([contrast], small_table(SPREAD, is_episodes=True), Asked(1))
     named = dict(zip((column.name for column in COLUMNS), row, strict=True))
 
     assert [named["difference_lower"], named["difference_upper"]] == pytest.approx(

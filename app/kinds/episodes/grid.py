@@ -14,8 +14,7 @@ from app.boards.measured import Bounds, EntrantEvidence
 from app.kinds.episodes.coverage import GridOfEntrant, grid_of, of_task, with_absent
 from app.manifest.manifest import Manifest
 from app.stats.aggregate import Aggregate, interquartile_mean, mean
-from app.stats.arrays import BoolArray
-from app.values.scores import Coded, ScoreTable
+from app.values.scores import ScoreTable
 
 AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
@@ -69,7 +68,7 @@ def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: Entrant
     tasks = tasks if spec.composite is None else list(spec.composite.weights)
     grid = grid_of(manifest.asked, tasks, scores, spec.ranked, evidence.entrant)
     rows = grid.rows(scores)
-    delivered = scores if rows.all() else _only(scores, rows)
+    delivered = scores if rows.all() else scores.take(rows)
     is_worst = grid.held is None and manifest.absent == "worst"
     return HeldAgainstGrid(
         manifest=manifest,
@@ -78,24 +77,4 @@ def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: Entrant
         grid=grid,
         delivered=delivered,
         counted=with_absent(grid, delivered) if is_worst else delivered,
-    )
-
-
-def _only(scores: ScoreTable, rows: BoolArray) -> ScoreTable:
-    def of(column: Coded | None) -> Coded | None:
-        return None if column is None else Coded(column.words, column.codes[rows])
-
-    return replace(
-        scores,
-        entrant=Coded(scores.entrant.words, scores.entrant.codes[rows]),
-        task=Coded(scores.task.words, scores.task.codes[rows]),
-        values=scores.values[rows],
-        leaked=scores.leaked[rows],
-        file=scores.file[rows],
-        row=scores.row[rows],
-        condition=of(scores.condition),
-        seed=None if scores.seed is None else scores.seed[rows],
-        item=of(scores.item),
-        reason=of(scores.reason),
-        recorded={name: Coded(c.words, c.codes[rows]) for name, c in scores.recorded.items()},
     )
