@@ -9,7 +9,7 @@ import httpx
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.expected_conditions import url_to_be
+from selenium.webdriver.support.expected_conditions import url_contains, url_to_be
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.cases.browser import browser
@@ -45,6 +45,11 @@ def another_site(page: str) -> Iterator[str]:
 def sign_in(driver: Chrome, at: RunningServer, leads_to: str = "/account") -> None:
     """Fill in the form as an admin."""
     driver.delete_all_cookies()
+    submit_login(driver, at, leads_to)
+
+
+def submit_login(driver: Chrome, at: RunningServer, leads_to: str = "/account") -> None:
+    """Fill in the form as an admin, with the cookies the browser has, and wait for where it leads."""
     driver.get(f"{at.address}/login?next={leads_to}")
     driver.find_element(By.NAME, "token").send_keys(admin(at)["Authorization"].removeprefix("Bearer "))
     driver.find_element(By.CSS_SELECTOR, "main button").click()
@@ -72,6 +77,7 @@ def test_another_site_signs_nobody_out(server: RunningServer, browser: Chrome) -
     forged = f"<form method=post action='{server.address}/logout/everywhere'></form><script>forms[0].submit()</script>"
     with another_site(forged.replace("forms", "document.forms")) as address:
         browser.get(address)
+        WebDriverWait(browser, 30).until(url_contains("/logout/everywhere"))
     browser.get(f"{server.address}/account")
 
     assert browser.find_element(By.TAG_NAME, "h1").text == "admin"
@@ -99,9 +105,7 @@ def test_a_planted_session_is_not_the_one_after_the_login(server: RunningServer,
     """Who planted it is not signed in."""
     browser.get(f"{server.address}/login")
     browser.add_cookie({"name": "__Host-plumbline", "value": "planted", "path": "/", "secure": True})
-    browser.get(f"{server.address}/login")
-    browser.find_element(By.NAME, "token").send_keys(admin(server)["Authorization"].removeprefix("Bearer "))
-    browser.find_element(By.CSS_SELECTOR, "main button").click()
+    submit_login(browser, server)
     cookie = browser.get_cookie("__Host-plumbline")
     planted = httpx.get(f"{server.address}/account", headers={"Cookie": "__Host-plumbline=planted"})
 
