@@ -14,6 +14,8 @@ from app.stats.checks import require_level
 Ends = tuple[FloatArray, FloatArray]
 FEWEST = 3.5
 """Fewest degrees of freedom of a mean square: below it the upper end says nothing any more."""
+MOST = 1e100
+"""Most degrees of freedom: an error may be so small beside its number that their ratio squared overflows."""
 ROUNDING = 1e-13
 """A variance below it is what sums leave of a share of 0 or 1."""
 STRETCH = 1.5
@@ -96,9 +98,9 @@ def positive_mean(
     [0.869, 3.869]
     """
     require_level(level)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         degrees = np.where(error > 0, 2.0 * (mean / error) ** 2 / _inflation(df, level), n_units)
-    low, high = _scaled_chi_squared(mean, np.maximum(degrees, FEWEST), level)
+    low, high = _scaled_chi_squared(mean, np.clip(degrees, FEWEST, MOST), level)
     straight = skewed_t(mean, error, skewness, df, level)
     return np.clip(np.fmin(low, straight[0]), 0.0, None), np.fmax(high, straight[1])
 
@@ -118,7 +120,7 @@ def root_mean_square(mean_square: FloatArray, error: FloatArray, n_units: FloatA
     [0.8333, 1.2507]
     """
     require_level(level)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = np.where(error > 0, 2.0 * (mean_square / error) ** 2 / n_units, 1.0)
     power = 1.0 + np.minimum(1.0, TAILS_FROM / n_units)
     shrunk = np.where(share < 1.0, np.minimum(share, 1.0) ** power, share)

@@ -1,5 +1,6 @@
 """Calibrated intervals: inside the range, with width, and the same when weights are rescaled or numbers mirrored."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.stats import trim_mean
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import Calibrated, calibrate, intervals, over_parts
 from app.stats.calibrated_areas import area_spread, calibrated_root_mean_square, replicate_spread
+from app.stats.calibrated_forms import Ends, positive_mean, root_mean_square
 from app.stats.calibrated_trims import NO_TWO_SIDED, calibrated_iqm, calibrated_quantile
 from app.stats.checks import InvalidArgument
 from app.stats.curves import threshold_curve
@@ -268,6 +270,9 @@ def test_a_perfect_area_has_a_width() -> None:
     assert (low, high) == pytest.approx((0.5655, 1.0), abs=1e-4)
 
 
+tiny_error_of_a_mean = partial(positive_mean, skewness=np.array(0.0), n_units=np.array(9.0), df=np.array(8.0))
+
+
 @few
 @given(seed=st.integers(0, 50), times=st.sampled_from([1e-3, 1e6]))
 def test_a_root_mean_square_has_the_unit_of_the_errors_and_none_of_the_weights(seed: int, times: float) -> None:
@@ -280,6 +285,14 @@ def test_a_root_mean_square_has_the_unit_of_the_errors_and_none_of_the_weights(s
     assert low < np.sqrt(np.average(errors**2, weights=weights)) < high
     assert ends(root(errors**2, times * weights)) == pytest.approx((low, high))
     assert ends(root((1000 * errors) ** 2, weights)) == pytest.approx((1000 * low, 1000 * high))
+
+
+@pytest.mark.parametrize("form", [partial(root_mean_square, n_units=np.array(9.0)), tiny_error_of_a_mean])
+def test_an_error_that_vanishes_beside_its_number_has_an_interval(form: Callable[..., Ends]) -> None:
+    """The ratio squared, 1e400, is no float64; the interval is as narrow as a great many degrees make it."""
+    low, high = form(np.array(1e100), error=np.array(1e-100), level=LEVEL)
+
+    assert 0 < low <= high < np.inf
 
 
 def test_replicates_without_spread_make_no_certainty() -> None:
