@@ -42,8 +42,8 @@ class RolesDocument(Document):
     history: list[GrantDocument]
 
 
-class TokenDocument(Document):
-    """A token; its text is in the answer that made it and nowhere else."""
+class TermsDocument(Document):
+    """What a token may do, where, and until when; null: without that limit."""
 
     id: int
     name: str
@@ -52,6 +52,11 @@ class TokenDocument(Document):
     benchmarks: list[str] | None
     scopes: list[str] | None
     entrants: list[str] | None
+
+
+class TokenDocument(TermsDocument):
+    """A token; its text is in the answer that made it and nowhere else."""
+
     token: str
 
 
@@ -61,30 +66,16 @@ class RotatedDocument(TokenDocument):
     former_until: str
 
 
-class WhoamiDocument(Document):
+class WhoamiDocument(TermsDocument):
     """The token of the request: what it may do, and where; an admin decides everywhere, `steward_of` is null then."""
 
-    id: int
-    name: str
-    role: str
-    expires_at: str | None
-    benchmarks: list[str] | None
-    scopes: list[str] | None
-    entrants: list[str] | None
     steward_of: list[str] | None
 
 
-class ListedToken(Document):
+class ListedToken(TermsDocument):
     """A token as stewards see it; its text is kept nowhere. `used_at` is its last use, to the hour."""
 
-    id: int
-    name: str
-    role: str
     created_at: str
-    expires_at: str | None
-    benchmarks: list[str] | None
-    scopes: list[str] | None
-    entrants: list[str] | None
     used_at: str | None
     revoked_at: str | None
 

@@ -52,12 +52,8 @@ class AttestationDocument(Document):
     benchmark: str | None
 
 
-class RegistrationDocument(Document):
-    """A preregistration: its addresses, when and by whom it was registered, as what, and for which benchmarks.
-
-    `not_reserved` are the entrants it lists that this request could not reserve, `warnings` say what it asks for that
-    the benchmark does not have.
-    """
+class RegisteredDocument(Document):
+    """What every answer about a preregistration says: its digests, when and by whom it was registered, and for what."""
 
     sha256: str
     git_blob_sha1: str
@@ -67,6 +63,15 @@ class RegistrationDocument(Document):
     run_purpose: str
     benchmarks: list[BindingDocument]
     reservations: list[ReservationDocument]
+
+
+class RegistrationDocument(RegisteredDocument):
+    """A preregistration that was registered just now.
+
+    `not_reserved` are the entrants it lists that this request could not reserve, `warnings` say what it asks for that
+    the benchmark does not have.
+    """
+
     not_reserved: list[NotReservedDocument]
     warnings: list[str]
     url: str
@@ -82,20 +87,12 @@ class OutcomeDocument(Document):
     deviations: list[dict[str, Any]]
 
 
-class PreregDocument(Document):
+class PreregDocument(RegisteredDocument):
     """A preregistration with what stewards attest of it, the submissions that cite it, and its parsed form.
 
     `claims` has, by benchmark, everything that it claims as published last, also between entrants.
     """
 
-    sha256: str
-    git_blob_sha1: str
-    registered_at: str
-    registered_by: str
-    form: str
-    run_purpose: str
-    benchmarks: list[BindingDocument]
-    reservations: list[ReservationDocument]
     attestations: list[AttestationDocument]
     submissions: list[dict[str, int | str]]
     outcomes: list[OutcomeDocument]
