@@ -7,8 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from app.boards.columns import cell_at
 from app.boards.sheet import Sheet, TaskBoard, read_sheet
-from app.boards.standing import cell_at, draw_tasks
+from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, sentences
 from app.boards.task_points import Points, assemble
 from app.manifest.manifest import Manifest
@@ -28,7 +29,16 @@ class Borda(TaskBoard):
 
 
 def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
-    """Compute the board and its pairwise table. Raises BoardUnavailable without rows on its tasks."""
+    """Compute the board and its pairwise table: points [n_tasks, n_entrants], summed, larger is better.
+
+    An absent value is null and gets no points, so its entrant is ranked all the same, lower.
+    Raises BoardUnavailable without rows on its tasks. Source: `app.stats.ranked_tasks.borda_points`.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = Borda(name="main", method="borda", metric="error")
+    >>> [row[1:3] for row in compute(benchmark(board), board, rows()).leaderboard.rows]
+    [('Good', 6.0), ('Fair', 3.0), ('Poor', 0.0)]
+    """
     sheet = read_sheet(manifest, spec, scores)
     everybody = np.ones(len(sheet.cells.entrants), dtype=np.bool_)
     metric = manifest.metrics[spec.metric]

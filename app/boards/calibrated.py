@@ -21,7 +21,13 @@ NOTHING = CalibratedCells()
 
 
 def range_of(metric: Metric) -> Range:
-    """Return where the scores of a metric lie, as its manifest declares it."""
+    """Return where the scores of a metric lie, in its unit, as its manifest declares it; infinite where that is open.
+
+    Source: by definition.
+
+    >>> range_of(Metric(direction="minimize", min=0.0))
+    Range(low=0.0, high=inf)
+    """
     if metric.above is not None:
         return SHARE
     low = -np.inf if metric.min is None else metric.min
@@ -31,10 +37,15 @@ def range_of(metric: Metric) -> Range:
 def task_intervals(
     values: FloatArray, within: Range, level: float, *, scale: Callable[[FloatArray], FloatArray] | None = None
 ) -> CellsAt:
-    """Return by position the interval of each column's mean over tasks, values [n_tasks, n_entrants].
+    """Return by position the interval of each column's mean over tasks, values [n_tasks, n_entrants] in any unit.
 
     `scale` turns a mean into the number that is published; where it falls the ends change places. A column with a NaN
-    has no interval.
+    has no interval, and neither have means of fewer than MIN_UNITS tasks or of equal values: their reason is given.
+    Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
+
+    >>> at = task_intervals(np.array([[0.0, 1.0], [1.0, np.nan]]), SHARE, 0.95)
+    >>> (round(at(0).low, 2), round(at(0).high, 2), at(0).n_units, at(1).low)
+    (0.0, 1.0, 2.0, None)
     """
     known: BoolArray = ~np.asarray(np.isnan(values).any(axis=0))
     low, high = np.full((2, values.shape[1]), np.nan)
@@ -63,7 +74,13 @@ def _how(within: Range) -> str:
 
 
 def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -> Iterator[str]:
-    """Yield what intervals from fewer than eight units can hold; `few` are entrants with how many units they have."""
+    """Yield what intervals from fewer than eight units can hold; `few` are entrants with how many units they have.
+
+    Source: the lower end of the interval of n successes of n, n / (n + z²): Wilson 1927.
+
+    >>> [note.split(":")[0] for note in few_units_note([("A", 3.0), ("B", 9.0)], "tasks", 0.95)]
+    ['Fewer than eight tasks behind A']
+    """
     below = [(name, n_units) for name, n_units in few if MIN_UNITS <= n_units < FEW_UNITS]
     if not below:
         return

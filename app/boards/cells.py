@@ -64,9 +64,15 @@ class CellMatrix:
 
 
 def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metric: str) -> CellMatrix:
-    """Pivot one metric in the board's task order, of everybody who has a row there.
+    """Pivot one metric in the board's task order, of everybody who has a row there: values [n_tasks, n_entrants].
 
-    Raises BoardUnavailable without rows, or without one on the board's tasks.
+    Values have the metric's own unit and direction; NaN is a cell without a value.
+    Raises BoardUnavailable without rows, or without one on the board's tasks. Source: by definition.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> build_cells(benchmark(board), board, rows({"A": [0.1, 0.2], "B": [0.3]}), "error").values.tolist()
+    [[0.1, 0.3], [0.2, nan]]
     """
     tasks = _task_order(manifest, spec, scores)
     if not len(scores):
@@ -108,7 +114,15 @@ def _uncommon(
 
 
 def quantity(cells: CellMatrix, scores: ScoreTable, column: str) -> FloatArray:
-    """Pivot a measured quantity into the cells' shape; all NaN when the evidence has no such column."""
+    """Pivot a measured quantity, in its own unit, into the cells' shape [n_tasks, n_entrants].
+
+    NaN is a cell without a value; everything is NaN when the evidence has no such column. Source: by definition.
+
+    >>> from app.boards.example import rows
+    >>> cells = CellMatrix(("b", "a"), ("Good",), *np.zeros((3, 2, 1)))
+    >>> quantity(cells, rows({"Good": [1.5, 2.5]}, "training_time_s"), "training_time_s").tolist()
+    [[2.5], [1.5]]
+    """
     empty = np.full(cells.values.shape, np.nan)
     if column not in scores.columns:
         return empty

@@ -8,9 +8,16 @@ from app.values.scores import NONE, ScoreTable
 
 
 def pair_rows(metric: str, scores: ScoreTable, sides: tuple[BoolArray, ...], *, with_condition: bool) -> Pairs:
-    """Return the differences of one metric between the rows of two sides, each side a mask of the rows.
+    """Return the differences of one metric between the rows of two sides, each side a mask of the rows [n_rows].
 
-    Partners have the same task, seed and item, and with `with_condition` the same condition.
+    Partners have the same task, seed and item, and with `with_condition` the same condition. Differences are first
+    minus second in the metric's unit; a row without a value, NaN, has no partner.
+    Raises KeyError for a metric that the rows do not have. Source: `app.stats.paired.match_pairs`.
+
+    >>> from app.boards.example import rows
+    >>> table = rows({"A": [3.0, 5.0, np.nan], "B": [1.0, 1.0, 1.0]})
+    >>> pair_rows("error", table, (table.entrant.codes == 0, table.entrant.codes == 1), with_condition=True).difference
+    array([2., 4.])
     """
     keys, clusters = _keys(scores, with_condition=with_condition)
     values = scores.value(metric)

@@ -106,24 +106,48 @@ COLUMNS = FRAME.columns
 def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: Asked) -> tuple[Cell, ...]:
     """Return the row of a contrast that nothing can be said of, because `missing` was not delivered.
 
-    Nothing is missing where what was to decide it was superseded or withdrawn before it did.
+    Nothing is missing where what was to decide it was superseded or withdrawn before it did. Its numbers are None.
+
+    >>> asked = Contrast("faster", "manifest", "A", "B", "error", 0.0, "less")
+    >>> row = undelivered_claim(asked, ["B"], Asked(1))
+    >>> row[0], row[4], row[-1]
+    ('faster', 'inconclusive', 'not delivered: B')
     """
     return FRAME.cells(undelivered(contrast, missing, asked))
 
 
 def undelivered(contrast: Contrast, missing: Sequence[str], asked: Asked) -> Decision:
-    """Return the decision about a contrast whose evidence is missing, or gone before it could decide."""
+    """Return the decision about a contrast whose evidence is missing, or gone before it could decide: numbers are None.
+
+    >>> asked = Contrast("faster", "manifest", "A", "B", "error", 0.0, "less")
+    >>> undelivered(asked, [], Asked(1, status="withdrawn")).note
+    'withdrawn before it was decided'
+    """
     note = not_delivered(missing) if missing else f"{asked.status} before it was decided"
     return Decision(contrast, asked, note=note)
 
 
 def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
-    """Return the row of a claim that was decided before, with where its submissions stand now."""
+    """Return the row of a claim that was decided before, with the present status of its submissions.
+
+    What the record does not have is None.
+
+    >>> row = past_claim({"claim": "faster", "status": "current"}, "superseded")
+    >>> row[0], row[1], row[5]
+    ('faster', None, 'superseded')
+    """
     return tuple(status if column.name == "status" else record.get(column.name) for column in COLUMNS)
 
 
 def claims_table(manifest: Manifest, rows: Sequence[tuple[Cell, ...]]) -> Table:
-    """Return the claims of a benchmark or of a submission."""
+    """Return the claims of a benchmark or of a submission as a table; each row has a cell for each of COLUMNS.
+
+    >>> from app.boards.example import benchmark
+    >>> from app.manifest.manifest import Leaderboard
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> claims_table(benchmark(board), []).title
+    'Claims of Small'
+    """
     meta = {"interval": "paired percentile bootstrap over clusters, and over pairs within them", "level": LEVEL,
             "n_resamples": N_RESAMPLES, "rng_seed": 0, "stream": "independent"}  # fmt: skip
     note = "The mean difference decides; the interquartile mean of paired yes-or-no differences hides small gaps."
@@ -131,5 +155,9 @@ def claims_table(manifest: Manifest, rows: Sequence[tuple[Cell, ...]]) -> Table:
 
 
 def not_delivered(names: Sequence[str]) -> str:
-    """Say which of the names have no evidence."""
+    """Say which of the names have no evidence.
+
+    >>> not_delivered(["A", "B"])
+    'not delivered: A, B'
+    """
     return f"not delivered: {', '.join(names)}"

@@ -30,12 +30,27 @@ ROLES = ("homogeneous", "heterogeneous")
 
 
 def source_of(prereg_sha256: str) -> str:
-    """Return the name of a registration in the column `source`."""
+    """Return the name of a registration in the column `source`: the first twelve digits of its digest.
+
+    >>> source_of("0123456789abcdef")
+    '0123456789ab'
+    """
     return prereg_sha256[:12]
 
 
 def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str | None) -> list[Contrast]:
-    """Return what the benchmark and the registration claim; roles are resolved to the registered conditions."""
+    """Return what the benchmark and the registration claim; roles are resolved to the registered conditions.
+
+    Without a registration, None, the claims are the benchmark's alone.
+
+    >>> from app.boards.example import benchmark
+    >>> from app.manifest.manifest import Claim, Leaderboard
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> claim = Claim(contrast=["A", "B"], metric="error", threshold=0.0, direction="less")
+    >>> declared = benchmark(board).model_copy(update={"claims": {"faster": claim}})
+    >>> [(each.claim, each.sides) for each in contrasts_of(declared, None, None)]
+    [('faster', ('A', 'B'))]
+    """
     roles: dict[str, str] = {}
     if prereg is not None and prereg.form == "axis" and prereg.conditions is not None:
         roles = dict(zip(ROLES, prereg.conditions, strict=False))
@@ -72,7 +87,15 @@ def _rate(manifest: Manifest) -> str | None:
 def decide_claims(contrasts: Sequence[Contrast], scores: ScoreTable, asked: Asked) -> list[tuple[Cell, ...]]:
     """Return a row for each contrast and entrant, in the order of COLUMNS.
 
-    A contrast between names that are not there has one row, inconclusive, without an entrant.
+    The difference is first minus second, in the metric's unit. A contrast between names that are not there has one row,
+    inconclusive, without an entrant; numbers that cannot be known are None.
+    Source: `app.stats.paired.decide`, over `app.stats.aggregate.estimate` of the paired differences.
+
+    >>> from app.boards.example import rows
+    >>> contrast = Contrast("faster", BY_MANIFEST, "Fair", "Poor", "error", 0.0, "less")
+    >>> row, = decide_claims([contrast], rows(), Asked(1))
+    >>> row[:3], row[4], round(row[6], 2)
+    (('faster', 'manifest', 'Fair, Poor'), 'supported', -0.5)
     """
     return [FRAME.cells(row) for contrast in contrasts for row in _decisions(contrast, scores, asked)]
 

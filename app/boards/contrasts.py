@@ -62,7 +62,11 @@ class Contrasts:
 
 
 def cells_in_rows(square: FloatArray) -> Sequence[Cell]:
-    """Return the entries of a square [n, n] row after row, None for what is not finite."""
+    """Return the entries of a square [n, n] row after row, None for what is not finite. Source: by definition.
+
+    >>> cells_in_rows(np.array([[0.0, np.nan], [1.0, np.inf]]))
+    [0.0, None, 1.0, None]
+    """
     cells: list[Any] = square.ravel().tolist()
     for at in np.flatnonzero(~np.isfinite(square)).tolist():
         cells[at] = None
@@ -70,14 +74,26 @@ def cells_in_rows(square: FloatArray) -> Sequence[Cell]:
 
 
 def without_spread(points: FloatArray) -> Contrasts:
-    """Return the differences of points [n_shown] alone: nothing was drawn."""
+    """Return the differences of points [n_shown] alone, larger being better: nothing was drawn, so all else is NaN.
+
+    Source: by definition.
+
+    >>> without_spread(np.array([3.0, 1.0])).differences.tolist()
+    [[0.0, 2.0], [-2.0, 0.0]]
+    """
     unknown = np.full((len(points),) * 2, np.nan)
     nothing = np.zeros(unknown.shape, dtype=np.bool_)
     return Contrasts(points[:, None] - points[None, :], unknown, unknown, unknown, unknown, nothing, nothing)
 
 
 def of_some(known: Contrasts, is_there: Sequence[bool]) -> Contrasts:
-    """Return the contrasts of more entrants than those that are known, who are there [n_shown] in their order."""
+    """Return the contrasts of more entrants than those that are known, who are there [n_shown] in their order.
+
+    Of the others everything is unknown: NaN, or False. Source: by definition.
+
+    >>> of_some(without_spread(np.array([3.0, 1.0])), [True, False, True]).differences.tolist()
+    [[0.0, nan, 2.0], [nan, nan, nan], [-2.0, nan, 0.0]]
+    """
     place = np.flatnonzero(is_there)
     square, shape = np.ix_(place, place), (len(is_there), len(is_there))
 

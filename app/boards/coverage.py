@@ -118,7 +118,11 @@ FIELDS: tuple[Field[Standing], ...] = (
 
 
 def covered(coverage: Coverage | None) -> Cell:
-    """Return n of N as a row shows it."""
+    """Return n of N as a row shows it; None where nothing is known.
+
+    >>> covered(Coverage(1200, 3)), covered(None)
+    ('3 of 1,200', None)
+    """
     return None if coverage is None else f"{coverage.n_included:,} of {coverage.n_attempted:,}"
 
 
@@ -190,6 +194,7 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
     """Return who is ranked. Without a declared grid nobody stands apart: first are those whose cells differ least.
 
     What an entrant lacks and what it has beyond the others count alike there, for its score is about other cells.
+    Source: by definition.
 
     >>> full, few = Coverage(3, 3), Coverage(3, 1, n_absent=2)
     >>> call_roster({"A": full, "B": few}, is_declared=True).apart
@@ -209,7 +214,9 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
 
 
 def rank_among(point: float | None, ranked: Sequence[float] | FloatArray) -> int:
-    """Return the rank that a score would have among ranked ones, larger being better; None is worse than all.
+    """Return the rank that a score would have among ranked ones [n_ranked], larger being better; None is below all.
+
+    NaN is no score either. Source: by definition, the competition rank.
 
     >>> rank_among(0.5, [0.9, 0.5, 0.1]), rank_among(None, [0.9])
     (2, 2)

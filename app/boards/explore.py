@@ -4,61 +4,26 @@ Called by `app.web.explore`; pure. It is computed by the very method of the boar
 it is a reader's choice and no board of the benchmark.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from app.boards.choice import QUICK_FROM, QUICK_RESAMPLES, Choice, Chosen, listed_tasks, understand
 from app.boards.measured import MeasuredEvidence, Measurement
 from app.boards.registry import compute_board, measured_method
 from app.boards.some_rows import rows_of
 from app.boards.tables import sentences
 from app.errors import FieldRejected, Problem
-from app.manifest.admission import OpenTasks
-from app.manifest.explored import Explored
-from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.manifest.manifest import Leaderboard, Manifest
 from app.names import clip_for_message
-from app.prereg.fields import nearest
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
 LABEL = "A reader's own choice, not a board of this benchmark"
-MOST_WEIGHT = 1000.0
-SHOWN = 8
-QUICK_FROM, QUICK_RESAMPLES = 600, 200
-"""Above so many entrants intervals are drawn from fewer resamples: an answer is to come within a second."""
 QUICK = (
     f"Among more than {QUICK_FROM} entrants intervals are drawn from {QUICK_RESAMPLES} resamples at most, and rank "
     "intervals are somewhat wider than a published board's."
 )
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What a reader asks for; empty parts leave the board as it is declared.
-
-    `entrants` are named, `matching` is a text in the names of further ones. `tasks` are named, `groups` are those of
-    `Leaderboard.groups_of_tasks`: a task counts that is named, or is in a chosen group of each column that groups are
-    chosen of. `weights` are by task, group or component, 0 leaving it out. `baseline` is whom scores are relative to.
-    """
-
-    entrants: tuple[str, ...] = ()
-    matching: str = ""
-    tasks: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    weights: Mapping[str, float] = field(default_factory=dict)
-    baseline: str | None = None
-
-    @property
-    def is_made(self) -> bool:
-        """Say whether anything is chosen."""
-        return any((self.entrants, self.matching, self.tasks, self.groups, self.weights, self.baseline))
-
-    def names(self, known: Sequence[str]) -> list[str]:
-        """Return who is chosen of the known entrants."""
-        if not self.entrants and not self.matching:
-            return list(known)
-        text, named = self.matching.casefold(), set(self.entrants)
-        return [name for name in known if name in named or (text and text in name.casefold())]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,56 +36,19 @@ class Evidence:
     measured: Callable[[], MeasuredEvidence]
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """A choice that was understood: the board to compute, among whom, over which tasks (None: as declared)."""
-
-    spec: Leaderboard
-    entrants: Sequence[str]
-    tasks: Sequence[str] | None
-
-
-def listed_tasks(manifest: Manifest, spec: Leaderboard) -> list[Task]:
-    """Return the tasks of a board that the manifest lists; none where tasks are open."""
-    declared = [] if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
-    own = spec.ranked_tasks()
-    return list(declared) if own is None else [task for task in declared if task.id in own]
-
-
-def understand(manifest: Manifest, spec: Leaderboard, known: Sequence[str], choice: Choice) -> Chosen:
-    """Return what a choice comes to. Raises FieldRejected naming everything in it that the board does not have."""
-    if problems := list(_problems(manifest, spec, known, choice)):
-        raise FieldRejected(f"The choice asks for what the board {spec.name} does not have.", problems)
-    tasks = listed_tasks(manifest, spec)
-    left = _tasks(spec, tasks, choice)
-    weights = _task_weights(spec, tasks, choice.weights)
-    zero = {name for name, weight in weights.items() if not weight}
-    if zero & {task.id for task in tasks}:
-        left = [name for name in left or [task.id for task in tasks] if name not in zero]
-    elif zero and (groups := spec.groups_of_tasks(tasks)).keys() >= zero:
-        gone = {task for name in zero for task in groups[name]}
-        left = [name for name in left or [task.id for task in tasks] if name not in gone]
-    if left is not None and not left:
-        raise FieldRejected(
-            "The choice leaves no task.", [Problem("no task is left; choose one at least", column="task")]
-        )
-    board = spec.against(choice.baseline) or spec if choice.baseline else spec
-    wanted = {*choice.names(known), *board.required_entrants()}
-    among = [name for name in known if name in wanted]
-    is_quick = len(among) > QUICK_FROM
-    chosen = board.as_chosen(left, Explored(weights, is_quick))
-    return Chosen(_drawn_quickly(chosen) if is_quick else chosen, among, left)
-
-
-def _drawn_quickly(board: Leaderboard) -> Leaderboard:
-    """Return the board with no more resamples than very many entrants have time for."""
-    drawn = board.uncertainty
-    fewer = drawn.model_copy(update={"n_resamples": min(drawn.n_resamples, QUICK_RESAMPLES)})
-    return board.model_copy(update={"uncertainty": fewer})
-
-
 def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Choice) -> Table:
-    """Return the board of a choice, labelled as one. Raises FieldRejected, and BoardUnavailable as the method does."""
+    """Return the board of a choice, labelled as one. Raises FieldRejected, and BoardUnavailable as the method does.
+
+    Numbers have the units and directions of the board itself; null is None, as there. Source: the board's own method.
+
+    >>> from app.boards.example import EPISODES, benchmark, rows
+    >>> from app.boards.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> names = ["Good", "Fair", "Poor"]
+    >>> evidence = Evidence(entrants=names, scores=rows, measurements=lambda *_: [], measured=lambda: EPISODES)
+    >>> [row[:2] for row in chosen_board(benchmark(board), board, evidence, Choice(matching="o")).rows]
+    [(1, 'Good'), (2, 'Poor')]
+    """
     chosen = understand(manifest, spec, evidence.entrants, choice)
     if not choice.names(evidence.entrants):
         value = clip_for_message(choice.matching)
@@ -136,62 +64,6 @@ def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choi
     if chosen.spec.explored is not None and chosen.spec.explored.is_quick:
         made = replace(made, leaderboard=replace(made.leaderboard, notes=(QUICK, *made.leaderboard.notes)))
     return _labelled(made.leaderboard, spec, choice, list(_words(manifest, spec, evidence, choice, chosen)))
-
-
-def _problems(manifest: Manifest, spec: Leaderboard, known: Sequence[str], choice: Choice) -> Iterator[Problem]:
-    tasks = listed_tasks(manifest, spec)
-    groups = spec.groups_of_tasks(tasks)
-    yield from _unknown("entrant", choice.entrants, known)
-    yield from _unknown("task", choice.tasks, [task.id for task in tasks])
-    yield from _unknown("group", choice.groups, list(groups))
-    weighable = spec.weighable(tasks)
-    if weighable is None:
-        if choice.weights:
-            yield Problem(f"a board of method {spec.method} takes no weights", column="weight")
-    else:
-        yield from _unknown("weight", choice.weights, [*weighable, *groups])
-    for name, weight in choice.weights.items():
-        if not 0.0 <= weight <= MOST_WEIGHT:
-            yield Problem(f"expected a weight from 0 to {MOST_WEIGHT:g}", column="weight", value=f"{name}={weight:g}")
-    if choice.baseline:
-        if spec.against(choice.baseline) is None:
-            yield Problem(f"scores of method {spec.method} are relative to nobody", column="baseline")
-        else:
-            yield from _unknown("baseline", (choice.baseline,), known)
-
-
-def _unknown(column: str, asked: Collection[str], known: Sequence[str]) -> Iterator[Problem]:
-    there = set(known)
-    few = ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
-    for name in asked:
-        if name not in there:
-            near = nearest(name, known)
-            hint = f"; did you mean {near}?" if near else ""
-            listed = f"there are {few}" if known else "it has none to choose"
-            yield Problem(f"not on this board{hint}; {listed}", column=column, value=clip_for_message(name))
-
-
-def _tasks(spec: Leaderboard, tasks: Sequence[Task], choice: Choice) -> list[str] | None:
-    """Return the chosen tasks, None where none is: of groups by several columns those in one of each."""
-    if not choice.tasks and not choice.groups:
-        return None
-    groups = spec.groups_of_tasks(tasks)
-    by_column: dict[str, set[str]] = {}
-    for name in choice.groups:
-        by_column.setdefault(name.partition(":")[0] if ":" in name else "", set()).update(groups[name])
-    grouped = set.intersection(*by_column.values()) if by_column else set()
-    return [task.id for task in tasks if task.id in grouped or task.id in choice.tasks]
-
-
-def _task_weights(spec: Leaderboard, tasks: Sequence[Task], asked: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights with those of groups given to their tasks, where it is tasks that are weighed."""
-    own = set(spec.weighable(tasks) or ())
-    groups = spec.groups_of_tasks(tasks)
-    weights: dict[str, float] = {}
-    for name, weight in asked.items():
-        for each in [name] if name in own else groups[name]:
-            weights[each] = weight if name in own else weights.get(each, 1.0) * weight
-    return weights
 
 
 def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Choice, chosen: Chosen) -> Iterator[str]:

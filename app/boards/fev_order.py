@@ -19,7 +19,16 @@ NUMERIC = frozenset({"horizon", "min_context_length", "max_context_length", "sea
 
 
 def fev_order(manifest: Manifest, tasks: Sequence[str]) -> tuple[str, ...]:
-    """Return the tasks sorted by fev's 17 task columns: integers numeric, text by codepoint, missing first."""
+    """Return the tasks sorted by fev's 17 task columns: integers numeric, text by codepoint, missing first.
+
+    Source: fev 0.10, the index of `pivot_table` over its task columns.
+
+    >>> from app.boards.example import benchmark
+    >>> from app.manifest.manifest import Leaderboard
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> fev_order(benchmark(board), ["b", "a"])
+    ('a', 'b')
+    """
     declared: Sequence[Task] = () if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
     keys = {task.id: _key(task) for task in declared}
     return tuple(sorted(tasks, key=lambda task: (keys.get(task, ()), task)))

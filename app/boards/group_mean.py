@@ -12,9 +12,9 @@ import numpy as np
 from pydantic import Field as Key
 from pydantic import model_validator
 
+from app.boards.columns import cell_at
 from app.boards.sheet import Sheet, TaskBoard, read_sheet
 from app.boards.spread import MIN_UNITS
-from app.boards.standing import cell_at
 from app.boards.tables import BoardTables
 from app.boards.task_points import Points, assemble
 from app.manifest.base import Name, TaskName
@@ -63,7 +63,16 @@ class GroupMean(TaskBoard):
 
 
 def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTables:
-    """Compute the board and its pairwise table. Raises BoardUnavailable without rows on its tasks."""
+    """Compute the board and its pairwise table: the mean over groups of means over tasks, in the metric's unit.
+
+    The direction is the metric's own. An entrant without a value of some task has none, null, and no rank.
+    Raises BoardUnavailable without rows on its tasks. Source: MTEB, its mean over task types.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = GroupMean(name="main", method="group_mean", metric="error", groups={"x": ["a", "b"], "y": ["c"]})
+    >>> [(row[1], round(row[2], 3)) for row in compute(benchmark(board), board, rows()).leaderboard.rows]
+    [('Good', 0.225), ('Fair', 0.325), ('Poor', 0.8)]
+    """
     grouped = spec.model_copy(update={"tasks": list(spec.ranked_tasks())})
     sheet = _by_group(spec, read_sheet(manifest, grouped, scores))
     sizes = _sizes(spec, sheet)

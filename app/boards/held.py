@@ -17,7 +17,12 @@ def measured_roster(measurements: Sequence[Measurement], owners: Sequence[Hashab
     """Return who is ranked of measured contenders; `owners` are theirs, in their order.
 
     Where the grid leaves an axis open, an entrant lacks what at least half of the owners have more of in a task and
-    condition, and has over what they have less of.
+    condition, and has over what they have less of. Source: by definition; `app.boards.open_grid`.
+
+    >>> from app.boards.example import measured
+    >>> full, few = measured("A", 0.5), replace(measured("B", 0.5), coverage=Coverage(10, 8, n_absent=2))
+    >>> measured_roster([full, few], ["a", "b"]).apart
+    ('B',)
     """
     if all(m.held is None for m in measurements):
         return call_roster({m.entrant: m.coverage for m in measurements}, is_declared=True)

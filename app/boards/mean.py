@@ -11,21 +11,11 @@ import numpy as np
 
 from app.boards.calibrated import NOTHING, CellsAt, few_units_note, range_of, task_intervals
 from app.boards.cells import CellMatrix, build_cells
+from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.sheet import EVERYWHERE, task_weights
 from app.boards.spread import Spread, draw_named_tasks
-from app.boards.standing import (
-    BoardStanding,
-    Place,
-    board_table,
-    cell_at,
-    draw_tasks,
-    ends_at,
-    rounds_of,
-    stand,
-    uncertainty_meta,
-    unranked_places,
-)
+from app.boards.standing import BoardStanding, draw_tasks, rounds_of, stand, uncertainty_meta, unranked_places
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes, uncommon_notes
 from app.boards.task_coverage import filled, task_roster
 from app.errors import BoardUnavailable, Unavailable
@@ -60,9 +50,16 @@ class Mean(Leaderboard):
 
 
 def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
-    """Compute the board and its pairwise table. Raises BoardUnavailable when there is no row.
+    """Compute the board and its pairwise table: means over tasks, in the metric's unit and its own direction.
 
-    Ranked are those who have every task of the grid; the others are shown with the mean over what they have.
+    Ranked are those who have every task of the grid; the others are shown with the mean over what they have, and None
+    where they have nothing. Raises BoardUnavailable when there is no row, or no task that all the ranked have.
+    Source: by definition; ranks and intervals from `app.boards.standing`.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> [(row[0], row[1], round(row[2], 2)) for row in compute(benchmark(board), board, rows()).leaderboard.rows]
+    [(1, 'Good', 0.2), (2, 'Fair', 0.3), (3, 'Poor', 0.8)]
     """
     found = _find(manifest, spec, scores)
     column = Column(

@@ -26,7 +26,16 @@ class MeanRank(TaskBoard):
 
 
 def compute(manifest: Manifest, spec: MeanRank, scores: ScoreTable) -> BoardTables:
-    """Compute the board and its pairwise table. Raises BoardUnavailable without rows on its tasks."""
+    """Compute the board and its pairwise table: mean ranks from 1 to n_entrants, smaller being better.
+
+    Ranks are [n_tasks, n_entrants], ties sharing theirs. An entrant without a value of some task has no rank on any.
+    Raises BoardUnavailable without rows on its tasks. Source: `app.stats.relative.average_ranks`.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = MeanRank(name="main", method="mean_rank", metric="error")
+    >>> [row[1:3] for row in compute(benchmark(board), board, rows()).leaderboard.rows]
+    [('Good', 1.0), ('Fair', 2.0), ('Poor', 3.0)]
+    """
     sheet = read_sheet(manifest, spec, scores)
     points = within(sheet.better, sheet.complete, lambda better: -average_ranks(-better))
     lies = Range(-float(max(1, sheet.complete.sum())), -1.0)

@@ -28,7 +28,16 @@ class MeanWinRate(TaskBoard):
 
 
 def compute(manifest: Manifest, spec: MeanWinRate, scores: ScoreTable) -> BoardTables:
-    """Compute the board and its pairwise table. Raises BoardUnavailable without rows on its tasks."""
+    """Compute the board and its pairwise table: shares of the others beaten, from 0 to 1, larger being better.
+
+    Shares are [n_tasks, n_entrants]. An entrant without a value of some task has none, null, and so has one alone.
+    Raises BoardUnavailable without rows on its tasks. Source: HELM, its mean win rate; `app.stats.relative.win_shares`.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = MeanWinRate(name="main", method="mean_win_rate", metric="error")
+    >>> [row[1:3] for row in compute(benchmark(board), board, rows()).leaderboard.rows]
+    [('Good', 1.0), ('Fair', 0.5), ('Poor', 0.0)]
+    """
     sheet = read_sheet(manifest, spec, scores)
     # Alone there is nobody to beat: the one entrant is first, without a rate.
     unit = 1.0 / sheet.n_tasks if sheet.complete.sum() > 1 else np.nan

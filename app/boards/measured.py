@@ -114,12 +114,24 @@ class EvidenceWords:
 
 
 def held_back(entrant: str, metrics: Sequence[str]) -> Measurement:
-    """Return what is said of an entrant of which nothing new may be said yet."""
+    """Return what is said of an entrant of which nothing new may be said yet: no number, None, with the reason.
+
+    Source: by definition.
+
+    >>> held_back("A", ["success"]).estimates["success"].reason
+    'held_back'
+    """
     return Measurement(entrant, {metric: Estimate(None, reason=HELD_BACK) for metric in metrics})
 
 
 def as_made(manifest: Manifest, made: BoardTables) -> BoardTables:
-    """Return the tables as they are: a kind that adds nothing."""
+    """Return the tables as they are: a kind that adds nothing.
+
+    >>> from app.boards.example import benchmark
+    >>> tables = BoardTables(Table("leaderboard/main", "Main", (), ()), None)
+    >>> as_made(benchmark(Leaderboard(name="m", method="mean", uncertainty={"n_resamples": 100})), tables) is tables
+    True
+    """
     del manifest
     return made
 
@@ -147,7 +159,13 @@ class MeasuredMethod:
 
 
 def calibrated_cells(found: Calibrated | None) -> CalibratedCells:
-    """Return the cells of a calibrated interval; where there is none its reason stands under how it was made."""
+    """Return the cells of a calibrated interval, in the number's unit; None without one, with the reason in `how`.
+
+    Source: `app.stats.calibrated.intervals`.
+
+    >>> calibrated_cells(Calibrated(0.1, 0.3, "student", 8.0, None))
+    CalibratedCells(low=0.1, high=0.3, how='student', n_units=8.0)
+    """
     if found is None:
         return CalibratedCells()
     return CalibratedCells(found.low, found.high, found.how or found.reason, found.n_units)

@@ -15,7 +15,16 @@ from app.values.scores import ScoreTable
 
 
 def missing_rankings(manifest: Manifest, scores: ScoreTable) -> Mapping[str, BoolArray]:
-    """Return for each metric that ranks on some board the rows [n_rows] of that board's tasks that lack it."""
+    """Return for each metric that ranks on some board the rows [n_rows] of that board's tasks that lack it.
+
+    A row lacks what is NaN. Raises KeyError for a metric that the rows have no column of. Source: by definition.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.mean import Mean
+    >>> declared = benchmark(Mean(name="main", method="mean", metric="error"))
+    >>> missing_rankings(declared, rows({"A": [0.1, np.nan]}))["error"].tolist()
+    [False, True]
+    """
     found: dict[str, BoolArray] = {}
     for board in manifest.leaderboards:
         for metric in board.required_metrics():
@@ -25,7 +34,16 @@ def missing_rankings(manifest: Manifest, scores: ScoreTable) -> Mapping[str, Boo
 
 
 def has_rankings(manifest: Manifest, scores: ScoreTable) -> BoolArray:
-    """Return which rows [n_rows] have every score that a board ranks them by."""
+    """Return which rows [n_rows] have every score that a board ranks them by. Source: by definition.
+
+    Raises KeyError for a metric that the rows have no column of; NaN is no score.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.mean import Mean
+    >>> declared = benchmark(Mean(name="main", method="mean", metric="error"))
+    >>> has_rankings(declared, rows({"A": [0.1, np.nan]})).tolist()
+    [True, False]
+    """
     missing = np.zeros(len(scores), dtype=np.bool_)
     for rows in missing_rankings(manifest, scores).values():
         missing |= rows
@@ -33,11 +51,17 @@ def has_rankings(manifest: Manifest, scores: ScoreTable) -> BoolArray:
 
 
 def with_worst(manifest: Manifest, scores: ScoreTable) -> ScoreTable:
-    """Return the scores with the worst value there is where one that ranks is missing.
+    """Return the scores with the worst value there is, in the metric's unit, where one that ranks is missing.
 
     Under `absent: worst` so is one of any other metric of a board: a column beside the ranks is no better for what is
-    left out of it. It stays missing where the metric has no worst value, and for an entrant who has no value of the
-    metric at all: there is nothing to rank.
+    left out of it. It stays missing, NaN, where the metric has no worst value, and for an entrant who has no value of
+    the metric at all: there is nothing to rank. Raises KeyError as `missing_rankings` does. Source: by definition.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.mean import Mean
+    >>> declared = benchmark(Mean(name="main", method="mean", metric="error"))
+    >>> with_worst(declared, rows({"A": [0.1, np.nan], "B": [np.nan, np.nan]})).values[:, 0].tolist()
+    [0.1, 1.0, nan, nan]
     """
     values = scores.values.copy()
     for metric, missing in {**missing_rankings(manifest, scores), **_missing_of_grid(manifest, scores)}.items():

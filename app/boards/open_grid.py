@@ -16,7 +16,7 @@ def commonly_held(counts: IntArray, owners: Sequence[Hashable]) -> IntArray:
     """Return of each cell how many at least half of the owners have, [n_cells], by counts [n_entrants, n_cells].
 
     An owner has as many as that of its entrants which has the most. Where no cell is held by so many, all that anybody
-    has count.
+    has count. Source: by definition.
 
     >>> commonly_held(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 9]]), ["a", "b", "c"]).tolist()
     [1, 1, 0]
@@ -34,7 +34,7 @@ def commonly_held(counts: IntArray, owners: Sequence[Hashable]) -> IntArray:
 
 
 def are_common(has: BoolArray, owners: Sequence[Hashable]) -> BoolArray:
-    """Return which cells count, [n_cells], by who has them: [n_entrants, n_cells].
+    """Return which cells count, [n_cells], by who has them: [n_entrants, n_cells]. Source: by definition.
 
     >>> are_common(np.array([[True, False], [True, False], [True, True]]), ["a", "b", "c"]).tolist()
     [True, False]

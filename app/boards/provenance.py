@@ -59,7 +59,14 @@ MOST_NAMED = 5
 
 
 def with_provenance(table: Table, known: Mapping[str, Provenance]) -> Table:
-    """Return a board with the columns of FRAME behind its own; another table, and a board without rows, as it is."""
+    """Return a board with the columns of FRAME behind its own; another table, and a board without rows, as it is.
+
+    What is not known of an entrant is None.
+
+    >>> board = Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"),), (("A",), ("B",)))
+    >>> with_provenance(board, {"A": Provenance(2, 1, "alice", 1, 1, 2)}).rows[0][:4]
+    ('A', 2, 1, 'alice')
+    """
     if not table.name.startswith("leaderboard/") or "entrant" not in table.column_names():
         return table
     at = table.index("entrant")

@@ -49,7 +49,17 @@ def methods() -> Registry[Method]:
 
 
 def compute_board(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> BoardTables:
-    """Compute one board of a method that looks at all rows. Raises BoardUnavailable with the reason in plain words."""
+    """Compute one board of a method that looks at all rows; shapes, units and directions are the method's.
+
+    Raises BoardUnavailable with the reason in plain words, and TypeError for a method that measures entrants apart.
+    Source: the method's own.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> [row[1] for row in compute_board(benchmark(board), board, rows()).leaderboard.rows]
+    ['Good', 'Fair', 'Poor']
+    """
     method = methods()[spec.method]
     if isinstance(method, MeasuredMethod):
         raise TypeError(f"{spec.method} measures each entrant apart")
@@ -57,6 +67,11 @@ def compute_board(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> 
 
 
 def measured_method(spec: Leaderboard) -> MeasuredMethod | None:
-    """Return the method of a board that measures each entrant apart, None for a board of any other method."""
+    """Return the method of a board that measures each entrant apart, None for a board of any other method.
+
+    >>> from app.boards.mean import Mean
+    >>> measured_method(Mean(name="main", method="mean", metric="error")) is None
+    True
+    """
     method = methods()[spec.method]
     return method if isinstance(method, MeasuredMethod) else None

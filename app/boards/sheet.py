@@ -93,7 +93,15 @@ class Sheet:
 
 
 def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:
-    """Pivot the board's metric. Raises BoardUnavailable without rows on its tasks."""
+    """Pivot the board's metric: values [n_tasks, n_entrants] in its unit, turned so that larger is better; NaN is none.
+
+    Raises BoardUnavailable without rows on its tasks. Source: by definition.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = TaskBoard(name="main", method="borda", metric="error")
+    >>> read_sheet(benchmark(board), board, rows({"A": [0.1, 0.2], "B": [0.3]})).better.tolist()
+    [[-0.1, -0.3], [-0.2, nan]]
+    """
     cells, metric = build_cells(manifest, spec, scores, spec.metric), manifest.metrics[spec.metric]
     roster = task_roster(manifest, spec, cells, np.isnan(cells.values))
     if manifest.absent == "worst":
@@ -104,6 +112,12 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
 
 
 def task_weights(spec: Leaderboard, tasks: Sequence[str]) -> FloatArray | None:
-    """Return what a reader would have each task count, [n_tasks]; None where all count the same."""
+    """Return what a reader would have each task count, [n_tasks]; None where all count the same. Source: by definition.
+
+    >>> from app.manifest.explored import Explored
+    >>> board = TaskBoard(name="main", method="borda", metric="error").as_chosen(None, Explored({"a": 2.0}))
+    >>> task_weights(board, ["a", "b"]).tolist()
+    [2.0, 1.0]
+    """
     chosen = spec.explored.weights if spec.explored else {}
     return np.array([chosen.get(task, 1.0) for task in tasks]) if chosen else None

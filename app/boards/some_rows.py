@@ -9,7 +9,13 @@ from app.values.scores import Coded, ScoreTable
 
 
 def rows_of(scores: ScoreTable, entrants: Collection[str]) -> ScoreTable:
-    """Return the rows of some entrants, who alone are then in the table."""
+    """Return the rows of some entrants, who alone are then in the table. Source: by definition.
+
+    >>> from app.boards.example import rows
+    >>> few = rows_of(rows(), {"Poor"})
+    >>> few.entrant.words, len(few)
+    (('Poor',), 3)
+    """
     kept = [at for at, name in enumerate(scores.entrant.words) if name in entrants]
     if len(kept) == len(scores.entrant.words):
         return scores

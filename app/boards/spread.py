@@ -64,7 +64,13 @@ class Spread:
 
 
 def draw_named_tasks(drawn: Uncertainty, tasks: Sequence[str]) -> NamedResamples | None:
-    """Return the resamples of tasks by their names; None when one task has no spread, or nothing is to be drawn."""
+    """Return the resamples of tasks by their names; None when one task has no spread, or nothing is to be drawn.
+
+    Source: `app.stats.named_draws`.
+
+    >>> draw_named_tasks(Uncertainty(n_resamples=100), ["a"]) is None
+    True
+    """
     if len(tasks) < MIN_UNITS or not drawn.n_resamples:
         return None
     return NamedResamples(unit_keys(drawn.rng_seed, [(task,) for task in tasks]), drawn.n_resamples)
@@ -73,7 +79,12 @@ def draw_named_tasks(drawn: Uncertainty, tasks: Sequence[str]) -> NamedResamples
 def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatArray) -> FloatArray:
     """Return means over tasks, [n_resamples, n_entrants], the tasks of each stratum weighed among themselves alone.
 
-    `values` are [n_tasks, n_entrants], the tasks stratum by stratum; a stratum keeps its share of the tasks.
+    `values` are [n_tasks, n_entrants] in any unit, the tasks stratum by stratum; a stratum keeps its share of the
+    tasks. A NaN makes its column NaN. Source: Davison & Hinkley 1997, section 3.2; Rubin 1981 for the weights.
+
+    >>> drawn = draw_named_tasks(Uncertainty(n_resamples=100), ["a", "b", "c"])
+    >>> bool(np.allclose(stratified_means(drawn, [1, 2], np.array([[3.0], [6.0], [6.0]])), 5.0))
+    True
     """
     ends = np.cumsum(sizes)
     parts = []
@@ -87,7 +98,12 @@ def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatA
 def pooled(weights: FloatArray, replicates: Sequence[FloatArray], parts: Sequence[Precision]) -> Precision:
     """Return the precision of a weighted mean of independent scores, each with its replicates [n_resamples].
 
+    `weights` are [n_scores]; a NaN among replicates is left out.
     Source: Satterthwaite 1946, with the variances of the replicates; where none varies, the fewest degrees.
+
+    >>> drawn = np.array([0.0, 1.0])
+    >>> pooled(np.array([0.5, 0.5]), [drawn, drawn], [Precision(4.0, 1.0), Precision(4.0, 1.0)])
+    Precision(freedom=8.0, inflation=1.0)
     """
     shares = weights**2 * np.array([np.nanvar(drawn) for drawn in replicates])
     if not shares.sum() > 0.0:

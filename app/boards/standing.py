@@ -3,114 +3,23 @@
 Called by each ranking method with its point scores and replicates, larger being better.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.boards import coverage
+from app.boards.columns import Place
 from app.boards.contrasts import Contrasts, of_some, without_spread
-from app.boards.coverage import NOTHING_SAID, Roster, Standing
+from app.boards.coverage import Roster
 from app.boards.spread import MIN_UNITS, Spread
 from app.manifest.manifest import Leaderboard
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.contests import Contests
-from app.stats.interval import competition_ranks, percentile_interval, probability_beats, probability_best
+from app.stats.interval import competition_ranks, probability_beats, probability_best
 from app.stats.rank_sets import MOST_ROUNDS, RankSets, rank_sets
 from app.stats.resample import Resamples, board_generator
-from app.values.frame import Ends, Field, Frame
-from app.values.registry import Registry
-from app.values.table import Cell, Column, Table, finite
-
-R = TypeVar("R")
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where one entrant is on a board; None for who has no rank, and for what needs replicates where there are none."""
-
-    entrant: str
-    rank: int | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
-    p_best: float | None = None
-    may_be_first: bool | None = None
-    group: int | None = None
-    standing: Standing = NOTHING_SAID
-
-
-FIRST: tuple[Field[Place], ...] = (
-    Field(
-        Column("rank", "Rank", "integer", interval=("rank_low", "rank_high"), glossary="rank_interval"),
-        lambda place: place.rank,
-    ),
-    Field(Column("entrant", "Entrant", "text"), lambda place: place.entrant),
-)
-"""The columns with which every board begins."""
-
-
-def _known(*fields: Field[Place]) -> Registry[Field[Place]]:
-    return Registry("column of every board", {field.column.name: field for field in fields})
-
-
-COLUMNS = _known(
-    Field(
-        Column("rank_low", "Rank, low", "integer", detail=True, glossary="rank_interval"),
-        lambda place: place.rank_low,
-    ),
-    Field(
-        Column("rank_high", "Rank, high", "integer", detail=True, glossary="rank_interval"),
-        lambda place: place.rank_high,
-    ),
-    Field(
-        Column("p_best", "P(best)", direction="maximize", glossary="p_best", digits=2),
-        lambda place: None if place.standing.is_provisional else place.p_best,
-    ),
-    Field(
-        Column("may_be_first", "May be first", "flag", detail=True, glossary="may_be_first"),
-        lambda place: None if place.standing.is_provisional else place.may_be_first,
-    ),
-    Field(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
-    *(field.of(lambda place: place.standing) for field in coverage.FIELDS),
-)
-"""The columns with which every board ends, whatever its method: one more here is a column on every board."""
-PROVISIONAL = "provisional"
-"""In a board's `meta.p_best_reason`: nobody has declared its grid, so nobody is said to be first."""
-
-
-def board_table(
-    spec: Leaderboard,
-    fields: Sequence[Field[R]],
-    rows: Iterable[tuple[Place, R]],
-    notes: Iterable[str],
-    meta: Mapping[str, Any],
-) -> Table:
-    """Return the table of a board: what every board has of a place, with the method's own fields in between.
-
-    Where nobody has declared the grid, who may be first and P(best) are withheld, and `meta` says why.
-    """
-    frame = Frame(
-        [
-            *(field.of(_place) for field in FIRST),
-            *(field.of(_own) for field in fields),
-            *(field.of(_place) for field in COLUMNS.values()),
-        ]
-    )
-    placed = list(rows)
-    withheld = {"p_best_reason": PROVISIONAL} if any(place.standing.is_provisional for place, _ in placed) else {}
-    title = spec.title or spec.name
-    return frame.table(f"leaderboard/{spec.name}", title, placed, notes, {**meta, **withheld})
-
-
-def _place(row: tuple[Place, Any]) -> Place:
-    return row[0]
-
-
-def _own(row: tuple[Place, R]) -> R:
-    return row[1]
 
 
 @dataclass(frozen=True)
@@ -177,7 +86,12 @@ class BoardStanding:
 def among_others(standing: BoardStanding | None, shown: Sequence[int | None]) -> Contrasts:
     """Return what is known pair by pair of some entrants, by their positions; None is one without a rank.
 
-    Of a pair with one of those nothing is known, not even the difference: their scores are not of the same tasks.
+    Of a pair with one of those nothing is known, not even the difference, which is NaN: their scores are not of the
+    same tasks. Source: by definition.
+
+    >>> standing = stand(np.array([3.0, 1.0]), None, 0.95)
+    >>> among_others(standing, [0, None, 1]).differences[0].tolist()
+    [0.0, nan, 2.0]
     """
     known = [at for at in shown if at is not None]
     contrasts = without_spread(np.zeros(0)) if standing is None else standing.contrasts(known)
@@ -185,7 +99,12 @@ def among_others(standing: BoardStanding | None, shown: Sequence[int | None]) ->
 
 
 def rounds_of(spec: Leaderboard) -> int:
-    """Return how many rounds of the step-down the ranks of a board are worth."""
+    """Return how many rounds of the step-down the ranks of a board are worth.
+
+    >>> from app.boards.mean import Mean
+    >>> rounds_of(Mean(name="main", method="mean", metric="error")) == MOST_ROUNDS
+    True
+    """
     return 0 if spec.explored is not None and spec.explored.is_quick else MOST_ROUNDS
 
 
@@ -193,6 +112,11 @@ def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[Pla
     """Yield the places below the ranked: those behind them, best first, then by name those without a rank.
 
     `points` are scores with larger being better; NaN is none. Nobody here has an interval of the rank.
+    Source: by definition.
+
+    >>> roster = Roster(("A",), (("B", "C"),), ("D",), {}, False)
+    >>> [(place.entrant, place.rank) for place in unranked_places(roster, {"B": 1.0, "C": 2.0})]
+    [('C', 2), ('B', 3), ('D', None)]
     """
     ranks = roster.behind_ranks({name: point for name, point in points.items() if not np.isnan(point)})
     yield from (Place(name, rank) for name, rank in sorted(ranks.items(), key=lambda item: (item[1], item[0])))
@@ -201,7 +125,14 @@ def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[Pla
 
 
 def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:
-    """Return the resampled tasks of the board's stream; None when one task has no spread, or nothing is to be drawn."""
+    """Return the resampled tasks of the board's stream; None when one task has no spread, or nothing is to be drawn.
+
+    Source: `app.stats.resample`; the stream `fev` is numpy's `default_rng(rng_seed)`, as in fev 0.10.
+
+    >>> from app.boards.mean import Mean
+    >>> draw_tasks(Mean(name="main", method="mean", metric="error"), 1) is None
+    True
+    """
     if n_tasks < MIN_UNITS or not spec.uncertainty.n_resamples:
         return None
     return Resamples(n_tasks, spec.uncertainty.n_resamples, partial(_generator, spec))
@@ -217,7 +148,12 @@ def _generator(spec: Leaderboard) -> np.random.Generator:
 def stand(points: FloatArray, spread: Spread | None, level: float, *, rounds: int = MOST_ROUNDS) -> BoardStanding:
     """Rank the points [n_entrants], larger being better, and say from their spread what is sure of the ranks.
 
-    `rounds` are those of `rank_sets`.
+    `rounds` are those of `rank_sets`. Without a spread, None, only the ranks are known; who has no replicates in it has
+    no rank interval. Raises InvalidArgument for points that are NaN and for a level outside (0, 1).
+    Source: `app.stats.rank_sets` for the intervals; the rank by definition.
+
+    >>> stand(np.array([0.5, 0.9, 0.5]), None, 0.95).ranks.tolist()
+    [2, 1, 2]
     """
     if not len(points):
         return BoardStanding(points, np.zeros(0, dtype=np.int64), level)
@@ -234,7 +170,12 @@ def stand(points: FloatArray, spread: Spread | None, level: float, *, rounds: in
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
-    """Return how the intervals were made, for a table's `meta`."""
+    """Return how the intervals were made, for a table's `meta`; where there are none, None and the reason.
+
+    >>> from app.boards.mean import Mean
+    >>> uncertainty_meta(Mean(name="main", method="mean", metric="error"), 1)["interval_reason"]
+    'too_few_clusters'
+    """
     drawn = spec.uncertainty
     reason = "not_asked_for" if not drawn.n_resamples else "too_few_clusters" if n_units < MIN_UNITS else None
     return {
@@ -246,19 +187,3 @@ def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
         "stream": drawn.stream,
         "n_tasks": n_units,
     }
-
-
-def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:
-    """Return the cell at a position of an array: None for what is not finite, and everywhere without an array."""
-    return _nothing_at if values is None else [finite(value) for value in values.tolist()].__getitem__
-
-
-def _nothing_at(_at: int) -> Cell:
-    return None
-
-
-def ends_at(points: FloatArray, drawn: FloatArray | None, level: float) -> Callable[[int], Ends]:
-    """Return the point at a position with the percentile interval of its replicates [n_resamples, n_entrants]."""
-    low, high = (None, None) if drawn is None else percentile_interval(drawn, level)
-    point_at, low_at, high_at = (cell_at(values) for values in (points, low, high))
-    return lambda at: (point_at(at), low_at(at), high_at(at))

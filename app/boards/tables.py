@@ -27,18 +27,30 @@ class BoardTables:
 
 
 def sentences(names: Sequence[str]) -> str:
-    """Return names as a list for a sentence, the first few by name."""
+    """Return names as a list for a sentence, the first few by name.
+
+    >>> sentences(["A", "B"]), sentences("ABCDEFGH")
+    ('A, B', 'A, B, C, D, E, F and 2 more')
+    """
     rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + rest
 
 
 def elsewhere_notes(names: Sequence[str]) -> tuple[str, ...]:
-    """Say who has rows, and none on the board's tasks: they did not fail on them."""
+    """Say who has rows, and none on the board's tasks: they did not fail on them.
+
+    >>> elsewhere_notes(["A"]), elsewhere_notes([])
+    (('Not on this board, without a row on its tasks: A.',), ())
+    """
     return (f"Not on this board, without a row on its tasks: {sentences(names)}.",) if names else ()
 
 
 def uncommon_notes(tasks: Sequence[str]) -> tuple[str, ...]:
-    """Say which tasks of an open list a board is not about, because most submitters do not have them."""
+    """Say which tasks of an open list a board is not about, because most submitters do not have them.
+
+    >>> uncommon_notes(["a"])
+    ('Left out, because fewer than half of the submitters have them: a.',)
+    """
     return (f"Left out, because fewer than half of the submitters have them: {sentences(tasks)}.",) if tasks else ()
 
 
@@ -79,6 +91,11 @@ def pairwise_table(
 
     `meta` names the column of the board's contrast as `contrast`; `test` and `contrast_interval` say in words how it
     was tested and where its interval is from, and `score` of what it is the difference where that is not a metric.
+    What is not known of a pair is None.
+
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> pairwise_table(board, [], [Pair("A", "B", Verdict((0.1, None, None), separable=True))], [], {}).rows
+    (('A', 'B', None, None, True),)
     """
     frame: Frame[Pair] = Frame([*PAIR, *fields, *VERDICT])
     return _pairwise(spec, frame.columns, map(frame.cells, pairs), notes, meta)
@@ -101,7 +118,11 @@ TEST = "t test of the difference over resamples"
 
 
 def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[Field[Pair], ...]:
-    """Return the columns of the board's contrast and its interval."""
+    """Return the columns of the board's contrast and its interval.
+
+    >>> [field.column.name for field in contrast_field(Column("difference", "A minus B"))]
+    ['difference', 'difference_lower', 'difference_upper']
+    """
     return with_interval(column, lambda pair: pair.verdict.contrast, ends_title=ends_title)
 
 
@@ -162,5 +183,9 @@ def _with(fields: Sequence[Field[Any]], cells: Sequence[Sequence[Cell]]) -> tupl
 
 
 def pairwise_notes(n_shown: int, n_entrants: int) -> tuple[str, ...]:
-    """Say when not every entrant is compared: the square of all pairs is larger than anyone reads."""
+    """Say when not every entrant is compared: the square of all pairs is larger than anyone reads.
+
+    >>> pairwise_notes(200, 300), pairwise_notes(3, 3)
+    (('The 200 best of 300 entrants are compared.',), ())
+    """
     return (f"The {n_shown} best of {n_entrants} entrants are compared.",) if n_shown < n_entrants else ()

@@ -19,8 +19,15 @@ from app.stats.arrays import BoolArray, FloatArray
 def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missing: BoolArray) -> Roster:
     """Return who is ranked; `missing` [n_tasks, n_entrants] says which cells have no value.
 
-    The grid is the closed list of tasks, of the board or the manifest; where tasks are open, those of the cells. Tasks
-    of the grid that nobody has are absent of everybody.
+    The grid is the closed list of tasks, of the board or the manifest; where tasks are open, None, those of the cells.
+    Tasks of the grid that nobody has are absent of everybody. Source: by definition.
+
+    >>> from app.boards.cells import build_cells
+    >>> from app.boards.example import benchmark, rows
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> cells = build_cells(benchmark(board), board, rows({"A": [0.1, 0.2, 0.3], "B": [0.3]}), "error")
+    >>> task_roster(benchmark(board), board, cells, np.isnan(cells.values)).apart
+    ('B',)
     """
     declared = spec.tasks or manifest.task_ids()
     wanted = cells.tasks if declared is None else declared
@@ -75,5 +82,9 @@ def _cover(wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[
 
 
 def filled(values: FloatArray, value: float | None) -> FloatArray:
-    """Return values with what is missing replaced; None leaves it missing."""
+    """Return values of any shape with what is missing, NaN, replaced; None leaves it missing. Source: by definition.
+
+    >>> filled(np.array([0.1, np.nan]), 1.0).tolist()
+    [0.1, 1.0]
+    """
     return values if value is None else np.where(np.isnan(values), value, values)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from app.boards.calibrated import few_units_note, task_intervals
+from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.contrasts import Contrasts
 from app.boards.coverage import rank_among
 from app.boards.sheet import EVERYWHERE, Sheet, TaskBoard
 from app.boards.spread import MIN_UNITS, Precision, Spread, draw_named_tasks, stratified_means
-from app.boards.standing import BoardStanding, Place, board_table, cell_at, ends_at, rounds_of, stand, uncertainty_meta
+from app.boards.standing import BoardStanding, rounds_of, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes, sentences
 from app.boards.task_coverage import filled
 from app.stats.arrays import BoolArray, FloatArray
@@ -53,7 +54,19 @@ class Points:
 
 
 def assemble(spec: TaskBoard, sheet: Sheet, made: Points) -> BoardTables:
-    """Return the board of these points, and its pairwise table."""
+    """Return the board of these points [n_tasks, n_entrants], larger being better, and its pairwise table.
+
+    Scores have the unit and direction of `made.column`; who is not ranked has none, None, and stands below. The
+    pairwise table is None for fewer than two ranked. Source: the method that made the points.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.sheet import read_sheet
+    >>> board = TaskBoard(name="main", method="borda", metric="error")
+    >>> sheet = read_sheet(benchmark(board), board, rows())
+    >>> made = Points(sheet.better, sheet.complete, Column("sum", "Sum"), 1.0, None)
+    >>> [(row[1], round(row[2], 1)) for row in assemble(board, sheet, made).leaderboard.rows]
+    [('Good', -0.6), ('Fair', -0.9), ('Poor', -2.4)]
+    """
     if sheet.weights is not None:
         made = replace(made, points=weigh(made.points, sheet.weights), within=EVERYWHERE)
     names = [name for name, has in zip(sheet.cells.entrants, made.ranked, strict=True) if has]

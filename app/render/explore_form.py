@@ -6,7 +6,7 @@ What it cannot offer, because there is too much to choose among, can be put into
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.boards.explore import Choice, listed_tasks
+from app.boards.choice import Choice, listed_tasks
 from app.manifest.manifest import Leaderboard, Manifest
 from app.values.table import Table
 

@@ -88,7 +88,7 @@ def draw_clusters(
 
     Of a cluster that is drawn c times, its n items are drawn c × n times, so where the distinct values are few
     their counts are drawn at once from the multinomial distribution, which is the same bootstrap. Otherwise
-    items are drawn one by one. The draws do not depend on the batch.
+    items are drawn one by one. The draws do not depend on the batch, and no count is null.
     Raises InvalidArgument unless `n_resamples` and `batch_cells` are whole numbers of at least 1.
     Source: Davison & Hinkley 1997, section 3.8.
 
@@ -135,7 +135,7 @@ def _draw_items(sample: Sample, n_resamples: int, rng: np.random.Generator, batc
 def draw_iid(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
     """Yield the counts of the pooled bootstrap, which takes episodes of one seed for independent: never for ranks.
 
-    There is one batch, [n_resamples, n_distinct]; each row sums to n_items.
+    There is one batch, [n_resamples, n_distinct]; each row sums to n_items, and no count is null.
     Raises InvalidArgument unless `n_resamples` is a whole number of at least 1.
     Source: Efron & Tibshirani 1993, section 6.2; docs/statistics.md shows what it does to episodes within seeds.
 
@@ -169,7 +169,7 @@ def draw_chamber(sample: Sample, n_resamples: int, rng: np.random.Generator) -> 
 
     One call draws many resamples where all clusters have the same size, and one each where they differ; bounded
     integers consume the generator's stream one after the other, however many are asked for. Batches are [<= batch,
-    n_distinct], and each row sums to the sizes of its drawn seeds.
+    n_distinct], and each row sums to the sizes of its drawn seeds; no count is null.
     Raises InvalidArgument unless `n_resamples` is a whole number of at least 1.
     Source: CHAMBER's own loop, by definition; Davison & Hinkley 1997, section 3.8.
 

@@ -9,18 +9,16 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+
 MAX_BOARDS, MAX_ENTRANTS = 16, 256
 
 
 def column_digests(errors: FloatArray) -> list[bytes]:
     """Return a digest of each column of errors [n_tasks, n_entrants]: equal bytes have equal digests.
 
-    NaN is digested as its bytes. Source: BLAKE2b with 16 bytes, RFC 7693.
+    Errors may have any unit; NaN is digested as its bytes. Source: BLAKE2b with 16 bytes, RFC 7693.
 
     >>> len(set(column_digests(np.array([[0.5, 0.5, 0.25]]))))
     2

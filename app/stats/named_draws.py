@@ -50,7 +50,7 @@ def named_weights(keys: Keys, n_resamples: int, *, first: int = 0) -> FloatArray
     """Return exponential weights of mean 1, [n_resamples, n_units], of the resamples numbered from `first` on.
 
     The resample counts a SplitMix64 generator that begins at the unit's key. Exponential weights are those of the
-    Bayesian bootstrap: unlike Poisson counts, none is ever 0, so no resample of few clusters is empty.
+    Bayesian bootstrap: unlike Poisson counts, none is ever 0 or null, so no resample of few clusters is empty.
     Raises InvalidArgument unless the counts are whole numbers, `n_resamples` of at least 1.
     Source: Rubin 1981, The Bayesian bootstrap; Steele, Lea & Flood 2014 for SplitMix64.
 
@@ -116,8 +116,8 @@ def nested_sums(
 ) -> FloatArray:
     """Return the weight of each distinct value, [n_resamples, n_distinct], of items within clusters.
 
-    An item's weight is its cluster's times its own. `clusters` are the keys [n_clusters], `items` those of the items
-    [n_items], `cluster` and `place` the position of each item's cluster and of its value, [n_items] each.
+    An item's weight is its cluster's times its own, never null. `clusters` are the keys [n_clusters], `items` those of
+    the items [n_items], `cluster` and `place` the position of each item's cluster and of its value, [n_items] each.
     Raises InvalidArgument for arrays of other lengths, and for positions that there are not.
     Source: Davison & Hinkley 1997, section 3.8, of the two levels; Rubin 1981 for the weights.
 
@@ -146,8 +146,8 @@ def nested_sums(
 def unit_sums(units: Keys, place: IntArray, n_resamples: int) -> FloatArray:
     """Return the weight of each distinct value, [n_resamples, n_distinct], of units that hold one value each.
 
-    `units` are the keys [n_units], `place` the position of each unit's value, [n_units]. A cluster of one item has no
-    level below it: a second weight would count its variance three times.
+    `units` are the keys [n_units], `place` the position of each unit's value, [n_units]; no weight is null. A cluster
+    of one item has no level below it: a second weight would count its variance three times.
     Raises InvalidArgument for arrays of other lengths.
     Source: Rubin 1981.
 

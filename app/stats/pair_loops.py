@@ -24,7 +24,9 @@ ILL_CONDITIONED = 1e3
 def pair_variances(deviations: FloatArray) -> FloatArray:
     """Return the variance over resamples of each difference, [n_entrants, n_entrants], of deviations of that many rows.
 
-    Each difference is taken before it is squared, so that what two entrants have in common costs no digit.
+    Each difference is taken before it is squared, so that what two entrants have in common costs no digit. Variances
+    are in the square of the deviations' unit; one of a row with a NaN is NaN.
+    Raises InvalidArgument for deviations of other axes, and for no resample.
     Source: by definition; the divisor is n_resamples − 1.
 
     >>> pair_variances(np.array([[1.0, -1.0], [-1.0, 1.0]])).tolist()
@@ -45,6 +47,7 @@ def largest_studentized(deviations: FloatArray, inverse: FloatArray, rejected: S
     than column, −1 where worse: then the other direction is left. `wanted` are the positions of the rows; one of which
     nothing is left has −inf. What all have in common in a resample is taken out in double precision; the loop is in
     single precision unless a difference is more than ILL_CONDITIONED times smaller than what it is the difference of.
+    Deviations may not be NaN. Raises InvalidArgument for arrays of other shapes.
     Source: Romano & Wolf 2005, the step-down of the maximum; Mogstad, Romano, Shaikh & Wilhelm 2024, section 3.
 
     >>> pair = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 0.5], [0.5, 0.0]])

@@ -46,7 +46,8 @@ def share_above(thresholds: FloatArray) -> Aggregate:
 def profile_area(thresholds: FloatArray, shares: FloatArray) -> FloatArray:
     """Return the area under a profile over the grid's width, [n_resamples], by the trapezoidal rule.
 
-    `thresholds` is [n_thresholds], `shares` [n_resamples, n_thresholds]; the area is within [0, 1].
+    `thresholds` is [n_thresholds], `shares` [n_resamples, n_thresholds]; the area is within [0, 1], larger being
+    better. A share that is NaN makes its area NaN.
     Raises InvalidArgument for fewer than two thresholds, for some that do not ascend, and for shares of other shape.
     Source: Agarwal et al. 2021, section 4.2, of the profile; the rule by definition.
 
@@ -65,6 +66,7 @@ def profile_area(thresholds: FloatArray, shares: FloatArray) -> FloatArray:
 def area_above(thresholds: FloatArray) -> Aggregate:
     """Return the aggregate that is the area under the performance profile, in units of its full height.
 
+    A value that is NaN is above no threshold [n_thresholds].
     Raises InvalidArgument as `share_above` does, and the aggregate as `profile_area` does.
     Source: Agarwal et al. 2021, section 4.2.
 

@@ -30,7 +30,8 @@ def borda_points(better: FloatArray) -> FloatArray:
 def within(better: FloatArray, some: BoolArray, points_of: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Return points among some entrants [n_entrants] only, [n_tasks, n_entrants], and 0 for all others.
 
-    `points_of` is given the columns of `better` [n_tasks, n_some] and returns as many. Alone, an entrant has 0 points.
+    `points_of` is given the columns of `better` [n_tasks, n_some], larger being better, and returns as many; what it is
+    given as NaN is its own affair. Alone, an entrant has 0 points.
     Source: by definition.
 
     >>> within(np.array([[1.0, np.nan, 2.0]]), np.array([True, False, True]), lambda b: b * 10).tolist()

@@ -42,7 +42,8 @@ def board_generator(rng_seed: int, *names: str) -> np.random.Generator:
 def draw_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> FloatArray:
     """Return how often each unit is drawn, [n_resamples, n_units]; each row sums to n_units.
 
-    The draws are one call of `integers(0, n_units, size=(n_resamples, n_units))`, which is what fev draws.
+    The draws are one call of `integers(0, n_units, size=(n_resamples, n_units))`, which is what fev draws. None is
+    null.
     Raises InvalidArgument unless both counts are whole numbers of at least 1.
     Source: Efron & Tibshirani 1993, section 6.2.
 

@@ -11,7 +11,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.boards.explore import LABEL, Choice, chosen_board
+from app.boards.choice import Choice
+from app.boards.explore import LABEL, chosen_board
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
 from app.jobs.chosen import SnapshotEvidence, snapshot_evidence
 from app.manifest.manifest import Leaderboard, Manifest

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.boards.explore import LABEL, QUICK_FROM, Choice, Evidence, chosen_board
+from app.boards.choice import QUICK_FROM, Choice
+from app.boards.explore import LABEL, Evidence, chosen_board
 from app.boards.registry import compute_board
 from app.boards.some_rows import rows_of
 from app.errors import FieldRejected

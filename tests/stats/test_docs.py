@@ -1,51 +1,32 @@
-"""Every public function of the statistics says where it comes from and shows an example, which `make test` runs."""
-
-import importlib
-import inspect
-import pkgutil
-import re
-from collections.abc import Iterator
-from typing import Any
+"""Every public function of the statistics says what a caller must know, and has an example that `make test` runs."""
 
 import pytest
 
 import app.stats
+from app.stats.arrays import FloatArray
+from tests.cases.docstrings import complaints, public_functions
 
-GUARDS = "app.stats.checks"
-MACHINERY = "app.stats.compiled"
-
-
-def public_functions() -> Iterator[tuple[str, Any]]:
-    """Yield the dotted name and the function of everything public that is declared in `app.stats`."""
-    for module_info in pkgutil.iter_modules(app.stats.__path__, "app.stats."):
-        module = importlib.import_module(module_info.name)
-        for name, found in vars(module).items():
-            if inspect.isfunction(found) and found.__module__ == module.__name__ and not name.startswith("_"):
-                yield f"{module.__name__}.{name}", found
-
-
-FUNCTIONS = dict(public_functions())
+GUARDS = ("app.stats.checks.", "app.stats.compiled.")
+"""Checks of arguments and the compiler, which compute nothing that has a source."""
+FUNCTIONS = public_functions(app.stats)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_public_function_shows_an_example(name: str) -> None:
-    """With the output that the doctest holds it to."""
-    assert ">>> " in (FUNCTIONS[name].__doc__ or "")
+def test_a_public_function_says_what_its_code_calls_for(name: str) -> None:
+    """An example, the source, shapes, units, what null means, and every error that it raises."""
+    lacking = complaints(FUNCTIONS[name])
+
+    assert [what for what in lacking if not (name.startswith(GUARDS) and what != "an example")] == []
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if not name.startswith((GUARDS, MACHINERY))])
-def test_a_public_function_says_its_source(name: str) -> None:
-    """A publication, the system whose numbers it gives, or that it is so by definition."""
-    assert "Source: " in (FUNCTIONS[name].__doc__ or "")
+def test_a_docstring_that_leaves_something_out_is_noticed() -> None:
+    """The rule itself: a function without a docstring lacks everything that its code calls for."""
 
+    def half(values: FloatArray) -> FloatArray | None:
+        if not len(values):
+            raise ValueError("no values")
+        return values / 2.0
 
-@pytest.mark.parametrize(
-    "name",
-    [name for name, found in FUNCTIONS.items() if "ndarray" in str(inspect.signature(found)) and GUARDS not in name],
-)
-def test_a_function_of_arrays_says_their_shapes(name: str) -> None:
-    """In brackets, by the names of the axes; for a whole module it may stand in the module's own docstring."""
-    found = FUNCTIONS[name]
-    module = inspect.getdoc(inspect.getmodule(found)) or ""
+    found = set(complaints(half))
 
-    assert re.search(r"\[[^\]]*n_\w+[^\]]*\]|\[\.\.\.|[Aa]ny shape|one shape", f"{found.__doc__}{module}")
+    assert found >= {"an example", "a source", "shapes", "what null means", "that it raises ValueError"}

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from app.boards.columns import board_table
 from app.boards.estimate.notes import notes_of
 from app.boards.estimate.pairs import pairwise
 from app.boards.estimate.ranked import NOTHING, Ranked, rank, sign_of
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import PUBLIC_PART, EvidenceWords, MeasuredEvidence, Measurement, calibrated_cells
-from app.boards.standing import board_table
 from app.boards.tables import BoardTables
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest
@@ -24,7 +24,17 @@ from app.values.table import Cell, Column
 def assemble_board(
     manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], evidence: MeasuredEvidence
 ) -> BoardTables:
-    """Rank measured entrants. Raises BoardUnavailable when there are none."""
+    """Rank measured entrants by the metric that ranks, in its own unit and direction.
+
+    An entrant without a value of it, None, stands last without a rank.
+    Raises BoardUnavailable when there are no measurements. Source: `app.boards.standing.stand`.
+
+    >>> from app.boards.example import EPISODES, benchmark, measured
+    >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
+    >>> made = assemble_board(benchmark(board), board, [measured("A", 0.4), measured("B", 0.9)], EPISODES)
+    >>> [row[:2] for row in made.leaderboard.rows]
+    [(1, 'B'), (2, 'A')]
+    """
     if not measurements:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     ranked = rank(manifest, spec, measurements)
@@ -41,13 +51,25 @@ def assemble_board(
 
 
 def estimate_names(spec: EstimateBoard, measurements: Sequence[Measurement]) -> list[str]:
-    """Return the names of the estimates: the declared metrics in their order, then what is made beside them."""
+    """Return the names of the estimates: the declared metrics in their order, then what is made beside them.
+
+    Source: by definition.
+
+    >>> from app.boards.example import measured
+    >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
+    >>> estimate_names(board, [measured("A", 0.5, "success:iqm")])
+    ['success', 'success:iqm']
+    """
     known = dict.fromkeys(name for m in measurements for name in m.estimates)
     return [*spec.metrics, *(name for name in known if name not in spec.metrics)]
 
 
 def fact_names(measurements: Sequence[Measurement]) -> list[str]:
-    """Return the names of the counts, in the order in which they are made."""
+    """Return the names of the counts, in the order in which they are made. Source: by definition.
+
+    >>> fact_names([Measurement("A", {}, facts={"n_seeds": 5, "n_episodes": 50})])
+    ['n_seeds', 'n_episodes']
+    """
     return list(dict.fromkeys(name for m in measurements for name in m.facts))
 
 

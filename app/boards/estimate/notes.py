@@ -14,7 +14,15 @@ def _reason(measurement: Measurement, metric: str) -> str | None:
 
 
 def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple[str, ...]:
-    """Return the notes of a board, as sentences."""
+    """Return the notes of a board, as sentences.
+
+    >>> from app.boards.estimate.ranked import rank
+    >>> from app.boards.example import benchmark, measured
+    >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"], labels={"B": "Random"})
+    >>> words = EvidenceWords(resampled="seeds", too_few="seeds", failed="Failed episodes")
+    >>> notes_of(board, words, rank(benchmark(board), board, [measured("A", 0.5), measured("B", 0.1)]))[0]
+    'Shown without a rank, for comparison: B.'
+    """
     notes = [*words.notes]
     failed = [f"{m.entrant} ({m.coverage.n_failed})" for m in ranked.contenders if m.coverage.n_failed]
     if failed:

@@ -23,7 +23,13 @@ def pairwise(
 ) -> Table | None:
     """Return the table of ordered pairs, best first; None with fewer than two contenders.
 
-    Differences have the metric's own sign. A pair in which one has no replicates of its own has no interval.
+    Differences have the metric's own unit and sign. A pair in which one has no replicates of its own has no interval.
+    Source: `app.boards.standing`, with the draws of `app.stats.named_draws`.
+
+    >>> from app.boards.example import benchmark, measured
+    >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
+    >>> pairwise(benchmark(board), board, [measured("A", 0.5)], None) is None
+    True
     """
     if standing is None or len(contenders) < 2:
         return None
@@ -49,7 +55,13 @@ def _pairs(shown: Sequence[Measurement], standing: BoardStanding, *, is_turned: 
 
 
 def in_own_sign(verdict: Verdict) -> Verdict:
-    """Return a verdict on scores that were negated with the contrast of the metric itself: A minus B."""
+    """Return a verdict on scores that were negated with the contrast of the metric itself: A minus B; None stays None.
+
+    Source: by definition; the ends of the interval change places.
+
+    >>> in_own_sign(Verdict((0.2, 0.1, None))).contrast
+    (-0.2, None, -0.1)
+    """
     point, low, high = verdict.contrast
     return replace(verdict, contrast=(_minus(point), _minus(high), _minus(low)))
 

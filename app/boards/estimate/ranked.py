@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.boards.columns import Place
 from app.boards.coverage import Roster, Standing, rank_among
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.held import measured_roster
 from app.boards.measured import Estimate, Measurement
 from app.boards.spread import Spread
-from app.boards.standing import BoardStanding, Place, stand, unranked_places
+from app.boards.standing import BoardStanding, stand, unranked_places
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.interval import competition_ranks
@@ -74,7 +75,17 @@ class Ranked:
 
 
 def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Ranked:
-    """Order the contenders by the ranking metric, best first, names deciding between equals."""
+    """Order the contenders by the ranking metric, best first, names deciding between equals.
+
+    The direction is the metric's own. Who is labelled, or has no value of it, None, is no contender.
+    Source: by definition, the competition rank of `app.stats.interval`.
+
+    >>> from app.boards.example import benchmark, measured
+    >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
+    >>> found = rank(benchmark(board), board, [measured("A", 0.4), measured("B", 0.9), measured("C", None)])
+    >>> [m.entrant for m in found.contenders], [m.entrant for m in found.others]
+    (['B', 'A'], ['C'])
+    """
     sign = sign_of(manifest, spec.ranked)
     scored = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
     roster = measured_roster(scored, manifest.asked.facts.owners_of([m.entrant for m in scored]))
@@ -91,18 +102,40 @@ def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measure
 def standing_by(
     manifest: Manifest, spec: EstimateBoard, metric: str, contenders: Sequence[Measurement]
 ) -> BoardStanding:
-    """Return the standing of contenders, in their order, by a metric of which each has a value."""
+    """Return the standing of contenders, in their order, by a metric of which each has a value.
+
+    Points are turned so that larger is better. Source: `app.boards.standing.stand`.
+
+    >>> from app.boards.example import benchmark, measured
+    >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
+    >>> standing_by(benchmark(board), board, "success", [measured("A", 0.4), measured("B", 0.9)]).ranks.tolist()
+    [2, 1]
+    """
     points = points_of(manifest, metric, contenders)
     return stand(points, _spread(manifest, metric, contenders, points), spec.uncertainty.level)
 
 
 def points_of(manifest: Manifest, metric: str, contenders: Sequence[Measurement]) -> FloatArray:
-    """Return the values of a metric, larger being better."""
+    """Return the values of a metric in its unit, [n_contenders], turned so that larger is better; None counts as 0.
+
+    Raises KeyError for a metric that the manifest does not have. Source: by definition.
+
+    >>> from app.boards.example import benchmark, measured
+    >>> board = EstimateBoard(name="main", method="estimate", metrics=["error"])
+    >>> points_of(benchmark(board), "error", [measured("A", 0.4, "error")]).tolist()
+    [-0.4]
+    """
     return sign_of(manifest, metric) * np.array([float(_point(m, metric) or 0.0) for m in contenders])
 
 
 def sign_of(manifest: Manifest, metric: str) -> float:
-    """Return what turns values of a metric so that larger is better."""
+    """Return what turns values of a metric so that larger is better: −1 where it is minimized.
+
+    >>> from app.boards.example import benchmark
+    >>> board = EstimateBoard(name="main", method="estimate", metrics=["error"])
+    >>> sign_of(benchmark(board), "error"), sign_of(benchmark(board), "success")
+    (-1.0, 1.0)
+    """
     return -1.0 if manifest.metrics[metric].direction == "minimize" else 1.0
 
 

@@ -125,7 +125,11 @@ class EstimateBoard(Leaderboard):
 
 
 def drawn_meta(spec: EstimateBoard) -> dict[str, Any]:
-    """Return how the intervals of a board's tables were made, for their `meta`."""
+    """Return how the intervals of a board's tables were made, for their `meta`.
+
+    >>> drawn_meta(EstimateBoard(name="main", method="estimate", metrics=["success"]))["n_resamples"]
+    2000
+    """
     drawn = spec.uncertainty
     return {
         "method": spec.method,

@@ -11,6 +11,7 @@ import numpy as np
 
 from app.boards.calibrated import NOTHING, CellsAt, few_units_note, task_intervals
 from app.boards.cells import CellMatrix, build_cells
+from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.contrasts import Contrasts
 from app.boards.skill_score.notes import meta_of, notes_of
 from app.boards.skill_score.ranked import Among, find_ranked
@@ -20,12 +21,8 @@ from app.boards.skill_score.times import median_times
 from app.boards.spread import Spread, draw_named_tasks
 from app.boards.standing import (
     BoardStanding,
-    Place,
     among_others,
-    board_table,
-    cell_at,
     draw_tasks,
-    ends_at,
     rounds_of,
     stand,
     uncertainty_meta,
@@ -57,7 +54,16 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it.
 
     The score columns are fev's, failures treated as the board says. Ranks are about those who have every task of the
-    grid, on every task that they have: nobody gains or loses a rank by what is missing of another.
+    grid, on every task that they have: nobody gains or loses a rank by what is missing of another. Skills are at most 1
+    and win rates shares of opponents, larger being better in both; who has no score has None.
+    Source: fev 0.10, `leaderboard` and `pairwise_comparison`.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = SkillScore(name="main", method="skill_score", metric="error", baseline="Fair")
+    >>> made = compute(benchmark(board), board, rows())
+    >>> at = made.leaderboard.index("skill_score")
+    >>> [(row[1], round(row[at], 2)) for row in made.leaderboard.rows]
+    [('Good', 0.37), ('Fair', 0.0), ('Poor', -1.77)]
     """
     cells = build_cells(manifest, spec, scores, spec.metric)
     require_baseline(cells, spec)

@@ -4,9 +4,7 @@ from typing import Any
 
 from app.boards.skill_score.relative import Relative
 from app.boards.skill_score.spec import SkillScore
-from app.boards.standing import (
-    uncertainty_meta,
-)
+from app.boards.standing import uncertainty_meta
 from app.boards.tables import (
     elsewhere_notes,
     sentences,
@@ -15,7 +13,16 @@ from app.boards.tables import (
 
 
 def meta_of(spec: SkillScore, relative: Relative) -> dict[str, Any]:
-    """Return what the JSON of the board says of how it was computed."""
+    """Return what the JSON of the board says of how it was computed.
+
+    >>> from app.boards.cells import build_cells
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.skill_score.relative import treat_missing
+    >>> board = SkillScore(name="main", method="skill_score", metric="error", baseline="Fair")
+    >>> cells = build_cells(benchmark(board), board, rows(), "error")
+    >>> meta_of(board, treat_missing(cells, cells.values, "error"))["n_tasks"]
+    3
+    """
     return {
         "method": spec.method,
         "metric": spec.metric,
@@ -30,7 +37,16 @@ def meta_of(spec: SkillScore, relative: Relative) -> dict[str, Any]:
 
 
 def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
-    """Return the notes below the board, as sentences."""
+    """Return the notes below the board, as sentences.
+
+    >>> from app.boards.cells import build_cells
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.skill_score.relative import treat_missing
+    >>> board = SkillScore(name="main", method="skill_score", metric="error", baseline="Fair")
+    >>> cells = build_cells(benchmark(board), board, rows(), "error")
+    >>> notes_of(board, treat_missing(cells, cells.values, "error"))
+    ('3 entrants on 3 tasks; 0 failures of 0 entrants.',)
+    """
     cells = relative.cells
     failing = [e for e, n in zip(cells.entrants, relative.n_failures.tolist(), strict=True) if n]
     leaking = [e for e, n in zip(cells.entrants, cells.leaked.sum(axis=0).tolist(), strict=True) if n]

@@ -64,7 +64,15 @@ def _skills_of(errors: FloatArray) -> FloatArray:
 def find_ranked(manifest: Manifest, spec: SkillScore, cells: CellMatrix, errors: FloatArray) -> Among:
     """Return who is ranked under the grid. Raises BoardUnavailable where the ranked have no task in common.
 
-    `errors` are clipped ones over the baseline's, NaN where an entrant failed.
+    `errors` [n_tasks, n_entrants] are clipped ones over the baseline's, smaller being better, NaN where one failed.
+    Source: by definition; `app.boards.task_coverage`.
+
+    >>> from app.boards.cells import build_cells
+    >>> from app.boards.example import benchmark, rows
+    >>> board = SkillScore(name="main", method="skill_score", metric="error", baseline="A")
+    >>> cells = build_cells(benchmark(board), board, rows({"A": [0.1, 0.2, 0.3], "B": [0.3]}), "error")
+    >>> find_ranked(benchmark(board), board, cells, cells.values).roster.ranked
+    ('A',)
     """
     roster = task_roster(manifest, spec, cells, np.isnan(errors))
     worst = spec.clip[1] if manifest.absent == "worst" and not roster.is_provisional else None

@@ -27,7 +27,15 @@ class Relative:
 
 
 def require_baseline(cells: CellMatrix, spec: SkillScore) -> None:
-    """Raise BoardUnavailable where the baseline, or the leakage model, does not allow a board."""
+    """Raise BoardUnavailable where the baseline, or the leakage model, does not allow a board; NaN is a gap of theirs.
+
+    Source: fev 0.10, `leaderboard`, its checks of the baseline.
+
+    >>> cells = CellMatrix(("a",), ("A",), *np.zeros((3, 1, 1)))
+    >>> require_baseline(cells, SkillScore(name="m", method="skill_score", metric="error", baseline="B"))
+    Traceback (most recent call last):
+    app.errors.BoardUnavailable: The baseline B has not been submitted yet.
+    """
     if spec.baseline not in cells.entrants:
         reason = f"The baseline {spec.baseline} has not been submitted yet."
         raise BoardUnavailable(Unavailable.BASELINE_ABSENT, reason)
@@ -72,16 +80,30 @@ def _beyond_the_baseline(cells: CellMatrix, spec: SkillScore) -> list[str]:
 
 
 def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
-    """Return errors over the baseline's [n_tasks, n_entrants], leaked ones replaced, clipped; NaN is a failure."""
+    """Return errors over the baseline's [n_tasks, n_entrants], leaked ones replaced, clipped; NaN is a failure.
+
+    They have no unit, and smaller is better. Raises KeyError without the baseline. Source: fev 0.10, `leaderboard`.
+
+    >>> cells = CellMatrix(("a",), ("A", "B"), np.array([[0.2, 0.1]]), *np.zeros((2, 1, 2), dtype=np.bool_))
+    >>> clipped_errors(cells, SkillScore(name="m", method="skill_score", metric="error", baseline="B")).tolist()
+    [[2.0, 1.0]]
+    """
     errors = ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]])
     clipped: FloatArray = np.clip(without_leaks(cells, errors, spec), spec.clip[0], spec.clip[1])
     return clipped
 
 
 def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Relative:
-    """Count the failures of clipped errors, then treat them: the baseline's error, or the task left out for all.
+    """Count the failures of clipped errors [n_tasks, n_entrants], NaN, then treat them as the board says.
 
-    With `error` nothing is put in their place, and who has one has no score.
+    Errors are ratios, smaller being better. With `impute` they become the baseline's error, with `drop` the task is
+    left out for all. With `error` nothing is put in their place, and who has one has no score. Raises BoardUnavailable
+    where dropping leaves no task.
+    Source: fev 0.10, `missing_strategy`.
+
+    >>> cells = CellMatrix(("a", "b"), ("A", "B"), *np.zeros((3, 2, 2)))
+    >>> treat_missing(cells, np.array([[0.5, 1.0], [np.nan, 1.0]]), "impute").errors.tolist()
+    [[0.5, 1.0], [1.0, 1.0]]
     """
     failed = np.isnan(errors)
     kept = np.ones(len(cells.tasks), dtype=bool)
@@ -96,7 +118,16 @@ def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Re
 
 
 def without_leaks(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:
-    """Return errors [n_tasks, n_entrants] with those of the leakage model where an entrant has seen the data."""
+    """Return errors [n_tasks, n_entrants] with those of the leakage model where an entrant has seen the data.
+
+    Their unit stays; NaN is a failure, also where it replaces. Source: fev 0.10, `leakage_imputation_model`.
+
+    >>> leaked = np.array([[True, False]])
+    >>> cells = CellMatrix(("a",), ("A", "B"), np.zeros((1, 2)), leaked, np.ones((1, 2)))
+    >>> board = SkillScore(name="m", method="skill_score", metric="error", baseline="B", leakage_model="B")
+    >>> without_leaks(cells, np.array([[0.1, 0.3]]), board).tolist()
+    [[0.3, 0.3]]
+    """
     if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
         return errors
     return np.where(cells.leaked, errors[:, [cells.column(spec.leakage_model)]], errors)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from app.boards.cells import quantity
+from app.boards.columns import cell_at
 from app.boards.skill_score.relative import Relative
 from app.boards.skill_score.spec import SkillScore
-from app.boards.standing import cell_at
 from app.boards.tables import sentences
 from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest
@@ -75,7 +75,20 @@ class Times:
 
 
 def median_times(manifest: Manifest, spec: SkillScore, scores: ScoreTable, relative: Relative) -> Times:
-    """Return the times over the tasks that the board keeps."""
+    """Return the times over the tasks that the board keeps, in seconds or seconds per so many forecasts; NaN is none.
+
+    Source: fev 0.10, `leaderboard`, its median times.
+
+    >>> from app.boards.cells import CellMatrix
+    >>> from app.boards.example import benchmark, rows
+    >>> board = SkillScore(name="main", method="skill_score", metric="error", baseline="A")
+    >>> scores = rows({"A": [1.0, 2.0, 9.0]}, "training_time_s")
+    >>> cells = CellMatrix(("a", "b", "c"), ("A",), *np.zeros((3, 3, 1)))
+    >>> kept = np.ones(3, dtype=np.bool_)
+    >>> relative = Relative(cells, cells.values, kept, kept, kept)
+    >>> median_times(benchmark(board), board, scores, relative).medians[0].tolist()
+    [2.0]
+    """
     training = quantity(relative.cells, scores, "training_time_s")[relative.kept]
     inference = quantity(relative.cells, scores, "inference_time_s")[relative.kept]
     n = spec.normalize_time_per_n_forecasts

@@ -4,7 +4,7 @@ Called by `app.boards.weighted_rank.method`; pure. A metric of which an estimato
 record and takes the worst rank by the rule of the board; a metric of which it has some is asked of every record.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,7 +49,17 @@ def covered_metrics(
 ) -> tuple[CoveredMetric, ...]:
     """Return who covers what, for each metric that the score is made of; `groups` hold records of the benchmark.
 
-    `labels` are the classes of the records: one of which somebody has rows and nobody a class is none to tell apart.
+    `labels` [n_records] are the classes of the records: one of which somebody has rows and nobody a class, NaN, is none
+    to tell apart. Source: by definition.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.weighted_rank.groups import series_groups
+    >>> from app.boards.weighted_rank.records import held_records
+    >>> board, scores = WeightedRank(name="m", method="weighted_rank", weights={"mae": 1.0}), rows(metric="mae")
+    >>> held = held_records(scores, scores.entrant.words)
+    >>> covered, = covered_metrics(benchmark(board), board, held, series_groups(scores), np.full(3, np.nan))
+    >>> covered.metric, covered.has_value.all(axis=1).tolist()
+    ('mae', [True, True, True])
     """
     part = part_of(manifest, RankedPart)
     classed = ~(np.isnan(labels) & held.known)
@@ -83,7 +93,17 @@ def _covered(
 
 
 def record_roster(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric]) -> Roster:
-    """Return who is ranked: those who have a value for every record of the benchmark."""
+    """Return who is ranked: those who have a value for every record of the benchmark. Source: by definition.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.weighted_rank.records import held_records
+    >>> scores = rows({"A": [0.1, 0.2], "B": [0.3]}, "mae")
+    >>> board = WeightedRank(name="m", method="weighted_rank", weights={"mae": 1.0})
+    >>> held = held_records(scores, ("A", "B"), frozenset("abc"))
+    >>> covered = CoveredMetric("mae", held.held, held.held, np.array([True, True, False]))
+    >>> record_roster(benchmark(board), held, [covered]).ranked
+    ('A',)
+    """
     coverages = {name: _cover(manifest, held, covered, at) for at, name in enumerate(held.contenders)}
     return call_roster(coverages, is_declared=held.asked is not None)
 
@@ -121,10 +141,20 @@ def with_worst(
     groups: Sequence[Group],
     labels: FloatArray,
 ) -> list[Group]:
-    """Return the groups with the worst value of its metric for each record that an estimator lacks.
+    """Return the groups with the worst value of its metric, in its unit, for each record that an estimator lacks.
 
     A record that nobody has is in no stratum, and left out for everybody. A score of classes is worst on the wrong
-    side of all others.
+    side of all others. `labels` are [n_records]; a metric without a worst value leaves NaN. Source: by definition.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.weighted_rank.groups import series_groups
+    >>> from app.boards.weighted_rank.records import held_records
+    >>> board = WeightedRank(name="m", method="weighted_rank", weights={"error": 1.0})
+    >>> scores = rows({"A": [np.nan, 0.5]})
+    >>> held, groups = held_records(scores, ("A",)), series_groups(scores)
+    >>> covered = covered_metrics(benchmark(board), board, held, groups, np.full(3, np.nan))
+    >>> [g.values.tolist() for g in with_worst(benchmark(board), held, covered, groups, np.full(3, np.nan))]
+    [[1.0], [0.5]]
     """
     known = np.array([stratum != "" for stratum in held.strata], dtype=np.bool_)
     by_metric = {metric.metric: metric for metric in covered}
@@ -177,55 +207,3 @@ def _rule(metric: str) -> Rule:
     # Of a ratio both parts would be needed.
     rule = RULES.get(metric, "mean")
     return "mean" if rule == "ratio" else rule
-
-
-Ends = tuple[float, float]
-
-
-def component_bounds(
-    manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric], groups: Sequence[Group], name: str
-) -> Mapping[str, Ends]:
-    """Return the worst and best value of each metric that an estimator lacks some of; infinite where nothing bounds it.
-
-    Values are larger-is-better for a metric to be maximised and smaller otherwise, as the metric is.
-    """
-    at = held.contenders.index(name)
-    own = [group for group in groups if group.estimator == name]
-    return {
-        metric.metric: _ends(manifest, held, metric, [g for g in own if g.metric == metric.metric], at)
-        for metric in covered
-        if metric.lacking(at).any()
-    }
-
-
-def _ends(manifest: Manifest, held: HeldRecords, metric: CoveredMetric, own: Sequence[Group], at: int) -> Ends:
-    declared = manifest.metrics[metric.metric]
-    sign = 1.0 if declared.direction == "minimize" else -1.0
-    is_mean = all(group.rule == "mean" for group in own)
-    lacking = metric.lacking(at)
-    worst, best = (
-        edge if end is None or not is_mean else _balanced(held, own, lacking, end)
-        for end, edge in ((declared.worst, sign * np.inf), (declared.best, -sign * np.inf))
-    )
-    return worst, best
-
-
-def _balanced(held: HeldRecords, own: Sequence[Group], lacking: BoolArray, value: float) -> float:
-    """Return the mean over strata of means in which every lacking record has the value."""
-    missing: dict[str, int] = {}
-    for record in np.flatnonzero(lacking).tolist():
-        missing[held.strata[record]] = missing.get(held.strata[record], 0) + 1
-    sums = dict(_sums(own))
-    means = [
-        (sums.get(stratum, (0.0, 0))[0] + value * missing.get(stratum, 0))
-        / (sums.get(stratum, (0.0, 0))[1] + missing.get(stratum, 0))
-        for stratum in dict.fromkeys([*sums, *missing])
-    ]
-    return float(np.mean(means))
-
-
-def _sums(own: Sequence[Group]) -> Iterator[tuple[str, tuple[float, int]]]:
-    for group in own:
-        values = group.values[group.included]
-        if len(values):
-            yield group.stratum, (float(values.sum()), len(values))

@@ -29,13 +29,27 @@ FURTHEST = 1e300
 
 
 def discriminations(scores: ScoreTable, metrics: Collection[str]) -> list[Aggregate]:
-    """Return the metrics of each estimator that has scores of classes, among `metrics`; over all records at once."""
+    """Return the metrics of each estimator that has scores of classes, among `metrics`; over all records at once.
+
+    Values are shares from 0 to 1, NaN where a class is absent. Source: lrdbench 2.0, `_classification_metric_rows`.
+
+    >>> from app.boards.example import rows
+    >>> discriminations(rows(), [ROC_AUC])
+    []
+    """
     n_records = 0 if scores.item is None else len(scores.item.words)
     return class_aggregates(class_groups(scores, metrics), record_labels(scores, n_records))
 
 
 def record_labels(scores: ScoreTable, n_records: int) -> FloatArray:
-    """Return the class of each record, [n_records]: 1 for a positive one, NaN where no row says it."""
+    """Return the class of each record, [n_records]: 1 for a positive one, NaN where no row says it.
+
+    The first row that says one counts. Source: by definition.
+
+    >>> from app.boards.example import rows
+    >>> record_labels(rows({"A": [1.0, 0.0]}, CLASS_LABEL), 3).tolist()
+    [1.0, 0.0, nan]
+    """
     labels = np.full(n_records, np.nan)
     if CLASS_LABEL in scores.columns and scores.item is not None:
         said = scores.value(CLASS_LABEL)
@@ -45,7 +59,14 @@ def record_labels(scores: ScoreTable, n_records: int) -> FloatArray:
 
 
 def class_groups(scores: ScoreTable, metrics: Collection[str]) -> list[Group]:
-    """Return the scores of each estimator's records as groups, one for each metric and stratum; NaN has no score."""
+    """Return the scores of each estimator's records as groups, one for each metric and stratum; NaN has no score.
+
+    Source: lrdbench 2.0, `_classification_metric_rows`.
+
+    >>> from app.boards.example import rows
+    >>> class_groups(rows(), [ROC_AUC])
+    []
+    """
     wanted = [metric for metric in metrics if metric in CLASS_METRICS]
     if scores.item is None or not wanted or not set(CLASS_COLUMNS) <= set(scores.columns):
         return []
@@ -62,15 +83,26 @@ def class_groups(scores: ScoreTable, metrics: Collection[str]) -> list[Group]:
 
 
 def class_aggregates(groups: Sequence[Group], labels: FloatArray) -> list[Aggregate]:
-    """Return the metric of each estimator from its groups of scores; `labels` are those of all records.
+    """Return the metric of each estimator from its groups of scores; `labels` [n_records] are those of all records.
 
     As in lrdbench an estimator's metrics follow each other, and records without a score are left out and counted.
+    Values are shares from 0 to 1, NaN where a class is absent. Source: lrdbench 2.0, `_classification_metric_rows`.
+
+    >>> group = Group("GPH", ROC_AUC, "n=128", np.array([0.9, 0.1, np.nan]), np.arange(3), "scores")
+    >>> found, = class_aggregates([group], np.array([1.0, 0.0, 1.0]))
+    >>> found.value, found.n_attempted, found.n_included
+    (1.0, 3, 2)
     """
     return [_aggregate(key, members, labels) for key, members in by_estimator(groups).items()]
 
 
 def by_estimator(groups: Sequence[Group]) -> Mapping[tuple[str, str], list[Group]]:
-    """Return the groups of scores of each (estimator, metric), the metrics of one estimator together."""
+    """Return the groups of scores of each (estimator, metric), the metrics of one estimator together.
+
+    >>> group = Group("GPH", ROC_AUC, "n=128", np.zeros(1), np.zeros(1, dtype=np.int64), "scores")
+    >>> list(by_estimator([group]))
+    [('GPH', 'roc_auc')]
+    """
     found: dict[str, dict[str, list[Group]]] = {}
     for group in groups:
         if group.rule == "scores":
@@ -86,7 +118,14 @@ def _aggregate(key: tuple[str, str], groups: Sequence[Group], labels: FloatArray
 
 
 def scored_records(groups: Sequence[Group], labels: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the scores and classes of the records that have both, [n_records] each."""
+    """Return the scores and classes of the records that have both, [n_records] each; NaN is neither.
+
+    `labels` are [n_records] of all. Raises ValueError, numpy's own, for no group. Source: by definition.
+
+    >>> group = Group("GPH", ROC_AUC, "n=128", np.array([0.9, np.nan]), np.arange(2), "scores")
+    >>> [each.tolist() for each in scored_records([group], np.array([1.0, 0.0]))]
+    [[0.9], [1.0]]
+    """
     values = np.concatenate([group.values for group in groups])
     of = labels[np.concatenate([group.records for group in groups])]
     kept = np.isfinite(values) & ~np.isnan(of)
@@ -94,9 +133,13 @@ def scored_records(groups: Sequence[Group], labels: FloatArray) -> tuple[FloatAr
 
 
 def class_values(metric: str, values: FloatArray, labels: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return a metric under weightings [n_resamples, n_records] of scored records, [n_resamples].
+    """Return a metric under weightings [n_resamples, n_records] of scored records, [n_resamples], a share from 0 to 1.
 
-    NaN where a class is absent.
+    `values` and `labels` are [n_records]. NaN where a class is absent.
+    Source: lrdbench 2.0; `app.stats.resampled_curves` for the area.
+
+    >>> class_values(TRUE_RATE, np.array([0.9, 0.2, 0.1]), np.array([1.0, 1.0, 0.0]), np.ones((1, 3))).tolist()
+    [0.5]
     """
     is_positive = labels >= THRESHOLD
     if not is_positive.any() or is_positive.all():

@@ -29,10 +29,14 @@ BY_SIZE = frozenset({"bias"})
 
 
 def series_groups(scores: ScoreTable) -> list[Group]:
-    """Return every group in order of the first appearance of its rows.
+    """Return every group in order of the first appearance of its rows, values in the metric's unit.
 
     Each row of the table says in `recorded["metrics"]` which metrics it had, in the file's order; a metric that it
-    had and that is NaN was null.
+    had and that is NaN was null. Source: lrdbench 2.0, its per-series rows.
+
+    >>> from app.boards.example import rows
+    >>> [(g.estimator, g.stratum, g.values.tolist()) for g in series_groups(rows({"GPH": [0.1, 0.2]}, "mae"))]
+    [('GPH', 'a', [0.1]), ('GPH', 'b', [0.2])]
     """
     if scores.item is None:
         return []
@@ -71,9 +75,14 @@ def _group(scores: ScoreTable, item: Coded, entrant: int, metric: str, task: int
 def stratum_aggregates(groups: Sequence[Group], metrics: Collection[str] | None = None) -> list[Aggregate]:
     """Return the aggregate of each group, then the coverage errors that are made of the aggregates of coverage.
 
-    Of these only those among `metrics`, where they are given: lrdbench has none that its manifest does not name.
-    The order is lrdbench's own: it decides what its shared generator draws. A ratio stands last. Scores of classes have
-    no aggregate in a stratum.
+    Of these only those among `metrics`, where they are given, not None: lrdbench has none that its manifest does not
+    name. The order is lrdbench's own: it decides what its shared generator draws. A ratio stands last. Scores of
+    classes have no aggregate in a stratum. Source: lrdbench 2.0; `app.stats.strata.aggregate_group`.
+
+    >>> from app.boards.example import rows
+    >>> groups = series_groups(rows({"GPH": [0.5]}, "coverage@0.75"))
+    >>> [(a.metric, a.value) for a in stratum_aggregates(groups)]
+    [('coverage@0.75', 0.5), ('coverage_error@0.75', 0.25)]
     """
     found = [aggregate_group(group) for group in groups if group.rule != "scores"]
     plain = [a for a in found if a.metric != PAIRED_RATIO]
@@ -90,7 +99,11 @@ def _coverage_errors(aggregates: Sequence[Aggregate]) -> Iterator[Aggregate]:
 
 
 def by_metric(aggregates: Sequence[Aggregate]) -> dict[tuple[str, str], list[Aggregate]]:
-    """Return the stratum aggregates of each (estimator, metric), in order of appearance."""
+    """Return the stratum aggregates of each (estimator, metric), in order of appearance. Source: by definition.
+
+    >>> list(by_metric([Aggregate("GPH", "mae", "n=128", 0.1, 1, 1)]))
+    [('GPH', 'mae')]
+    """
     found: dict[tuple[str, str], list[Aggregate]] = {}
     for aggregate in aggregates:
         found.setdefault((aggregate.estimator, aggregate.metric), []).append(aggregate)
@@ -98,14 +111,24 @@ def by_metric(aggregates: Sequence[Aggregate]) -> dict[tuple[str, str], list[Agg
 
 
 def balanced(aggregates: Sequence[Aggregate]) -> list[Aggregate]:
-    """Return the mean over strata of each (estimator, metric)."""
+    """Return the mean over strata of each (estimator, metric). Source: `app.stats.strata.balance`.
+
+    >>> parts = [Aggregate("GPH", "mae", stratum, value, 1, 1) for stratum, value in (("a", 0.1), ("b", 0.3))]
+    >>> [found.value for found in balanced(parts)]
+    [0.2]
+    """
     return [balance(members) for members in by_metric(aggregates).values()]
 
 
 def enrolled_estimators(scores: ScoreTable, enrolled: Sequence[str] | None) -> list[str]:
-    """Return the estimators with rows, of those enrolled where the manifest names them.
+    """Return the estimators with rows, of those enrolled where the manifest names them; None where it does not.
 
     What lrdbench measures between several of them stands under made-up names, which are none.
+    Source: lrdbench 2.0, the role `diagnostic` of its rows.
+
+    >>> from app.boards.example import rows
+    >>> enrolled_estimators(rows({"GPH": [0.1], "R/S": [0.2]}, "mae"), ["GPH", "DFA"])
+    ['GPH']
     """
     role = scores.recorded.get("role")
     between = np.zeros(0, dtype=np.int64)

@@ -13,7 +13,8 @@ import numpy as np
 from app.boards.spread import Spread
 from app.boards.standing import stand
 from app.boards.tables import BoardTables
-from app.boards.weighted_rank.coverage import Ends, component_bounds, covered_metrics, record_roster, with_worst
+from app.boards.weighted_rank.bounds import Ends, component_bounds
+from app.boards.weighted_rank.coverage import covered_metrics, record_roster, with_worst
 from app.boards.weighted_rank.discrimination import class_aggregates, class_groups, record_labels
 from app.boards.weighted_rank.groups import BY_SIZE, balanced, enrolled_estimators, series_groups, stratum_aggregates
 from app.boards.weighted_rank.identity import levels_of, split_identity
@@ -34,9 +35,15 @@ NOISE_DIGITS = 12
 
 
 def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> BoardTables:
-    """Compute the board, its pairs and its terms. Raises BoardUnavailable without an estimator.
+    """Compute the board, its pairs and its terms: sums of weighted ranks, from 1, smaller being better.
 
-    An estimator that lacks records of the grid, or values of them, stands on the board without a rank.
+    An estimator that lacks records of the grid, or values of them, NaN, stands on the board without a rank.
+    Raises BoardUnavailable without an estimator. Source: lrdbench 2.0, its leaderboard under ranking rules 1 and 2.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> [row[:3] for row in compute(benchmark(board), board, rows(metric="mae")).leaderboard.rows]
+    [(1, 'Good', 1.0), (2, 'Fair', 2.0), (3, 'Poor', 3.0)]
     """
     enrolled = part_of(manifest, RankedPart).enrolled()
     names = enrolled_estimators(scores, enrolled)
@@ -97,7 +104,16 @@ class Points:
 def rank_points(
     manifest: Manifest, spec: WeightedRank, names: Sequence[str], over_strata: Sequence[Aggregate], n_enrolled: int
 ) -> Points:
-    """Rank the named estimators by their aggregates over strata, among as many as are enrolled."""
+    """Rank the named estimators by their aggregates over strata, among as many as are enrolled; smaller is better.
+
+    A missing aggregate, NaN, takes the worst rank. Source: lrdbench 2.0, ranking rules 1 and 2.
+
+    >>> from app.boards.example import benchmark
+    >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> over = [Aggregate("GPH", "mae", None, 0.3, 1, 1), Aggregate("DFA", "mae", None, 0.1, 1, 1)]
+    >>> rank_points(benchmark(board), board, ["GPH", "DFA"], over, 2).scores
+    [2.0, 1.0]
+    """
     components = _components(manifest, spec, names, over_strata)
     ranks = _ranks(spec, components.oriented, n_enrolled)
     exact = exact_scores(ranks, list(spec.weights.values()))

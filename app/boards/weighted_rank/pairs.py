@@ -39,7 +39,16 @@ TERMS: Frame[_Term] = Frame(
 
 
 def terms_table(spec: WeightedRank, found: Found) -> Table:
-    """Return the score term by term: a row for each estimator and component, whose terms add up to the score."""
+    """Return the score term by term: a row for each estimator and component, whose terms add up to the score.
+
+    A missing component has no value, None, and the worst rank. Source: lrdbench 2.0, its leaderboard score.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.weighted_rank.method import compute
+    >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> compute(benchmark(board), board, rows(metric="mae")).extra[0].rows[0][0]
+    'Good'
+    """
     note = "The terms of an estimator add up to its score; lower is better."
     title = f"{spec.title or spec.name}, term by term"
     return TERMS.table(f"score/{spec.name}", title, _terms(spec, found), (note,))
@@ -60,7 +69,16 @@ DIFFERENCE = contrast_field(
 
 
 def score_pairs(spec: WeightedRank, found: Found) -> Table | None:
-    """Return every ordered pair of those with a rank; None for fewer than two."""
+    """Return every ordered pair of those with a rank; None for fewer than two.
+
+    Differences are of scores, A minus B, smaller being better for A. Source: `app.boards.standing`.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.weighted_rank.method import compute
+    >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> compute(benchmark(board), board, rows({"Good": [0.1]}, "mae")).pairwise is None
+    True
+    """
     if len(found.placed) < 2:
         return None
     order = [at for at, _ in found.placed][:MAX_COMPARED]

@@ -73,6 +73,11 @@ def held_records(
     """Return who of the contenders has a row for which record; `asked` are the records of the grid, if it names any.
 
     A record that is asked for and that nobody has stands among them. `owners` are the contenders', in their order.
+    Source: by definition.
+
+    >>> from app.boards.example import rows
+    >>> held_records(rows({"A": [0.1, 0.2], "B": [0.3]}), ["A", "B"]).held.tolist()
+    [[True, True, False], [True, False, False]]
     """
     words = () if scores.item is None else scores.item.words
     records = (*words, *sorted((asked or frozenset()) - set(words)))
@@ -90,7 +95,14 @@ def held_records(
 
 
 def on_records(groups: Sequence[Group], wanted: BoolArray) -> Iterator[Group]:
-    """Yield the groups with their rows on the wanted records alone, in the same order; empty ones are left out."""
+    """Yield the groups with their rows on the wanted records [n_records] alone, in the same order; none that is empty.
+
+    NaN stays null. Source: by definition.
+
+    >>> group = Group("GPH", "mae", "n=128", np.array([0.1, np.nan]), np.arange(2))
+    >>> [each.values.tolist() for each in on_records([group], np.array([True, False]))]
+    [[0.1]]
+    """
     for group in groups:
         kept = wanted[group.records]
         if kept.all():
@@ -101,7 +113,12 @@ def on_records(groups: Sequence[Group], wanted: BoolArray) -> Iterator[Group]:
 
 
 def record_notes(held: HeldRecords) -> Iterator[str]:
-    """Yield what a board says of the records that its ranks are about."""
+    """Yield what a board says of the records that its ranks are about.
+
+    >>> held = HeldRecords(("A", "B"), ("r1", "r2"), ("x", "x"), np.array([[True, True], [True, False]]))
+    >>> list(record_notes(held))
+    ['2 estimators; 1 of 2 records are common to all of them.']
+    """
     yield _common_note(held)
     n_ranked = int(held.of_benchmark.sum())
     n_others = int((held.known & ~held.of_benchmark).sum())
@@ -118,7 +135,12 @@ def _common_note(held: HeldRecords) -> str:
 
 
 def records_table(held: HeldRecords) -> Table:
-    """Return each record with its stratum, how many estimators have it, and who lacks it."""
+    """Return each record with its stratum, how many estimators have it, and who lacks it, None where nobody does.
+
+    >>> held = HeldRecords(("A", "B"), ("r1", "r2"), ("x", "x"), np.array([[True, True], [True, False]]))
+    >>> records_table(held).rows
+    (('r1', 'x', 2, True, True, None), ('r2', 'x', 1, False, True, 'B'))
+    """
     rows = tuple(_record_rows(held))
     columns = (
         Column("record_id", "Record", "text"),

@@ -42,7 +42,14 @@ def resample_components(
 ) -> DrawnComponents | None:
     """Return replicates of means over strata; None when no stratum has two units, or nothing is to be drawn.
 
-    A stratum with a single unit stays as it is in every resample.
+    A stratum with a single unit stays as it is in every resample. Values [n_resamples, n_entrants, n_components] have
+    the metrics' units; NaN where nothing is included. Source: `app.stats.strata.balance`, weighted as in Rubin 1981.
+
+    >>> group = Group("GPH", "mae", "n=128", np.array([0.1, 0.1]), np.arange(2))
+    >>> of = Records(["r1", "r2"], np.full(2, np.nan))
+    >>> found = resample_components([group], ["GPH"], ["mae"], Uncertainty(n_resamples=100), of)
+    >>> found.values.shape, bool(np.allclose(found.values, 0.1))
+    ((100, 1, 1), True)
     """
     units = of.units
     by_stratum: dict[str, list[Group]] = {stratum: [] for stratum in sorted({group.stratum for group in groups})}
@@ -84,6 +91,11 @@ def unit_names(scores: ScoreTable) -> list[str]:
     """Return the unit of each record: the clean series it was made of, or itself.
 
     What most rows say of a record counts, of as many the first name: no single run can tie others' records together.
+    Source: by definition.
+
+    >>> from app.boards.example import rows
+    >>> unit_names(rows({"GPH": [0.1, 0.2]}, "mae"))
+    ['a', 'b', 'c']
     """
     if scores.item is None:
         return []
@@ -138,7 +150,10 @@ def _stratum_values(
 def over_levels(values: FloatArray, components: Sequence[str]) -> FloatArray:
     """Return [..., n_components] from [..., n_metrics]: a component of several levels is the mean of those there are.
 
-    NaN where none is.
+    Units stay; NaN where none is. Source: by definition.
+
+    >>> over_levels(np.array([0.2, 0.4, 1.0]), ["coverage@0.5@0.95", "mae"]).round(9).tolist()
+    [0.3, 1.0]
     """
     found, at = [], 0
     for component in components:
@@ -152,7 +167,11 @@ def over_levels(values: FloatArray, components: Sequence[str]) -> FloatArray:
 
 
 def source_metric(metric: str) -> str:
-    """Return the metric whose rows a component is made of: a coverage error comes from the coverage of its level."""
+    """Return the metric whose rows a component is made of: a coverage error comes from the coverage of its level.
+
+    >>> source_metric("coverage_error@0.95"), source_metric("mae")
+    ('coverage@0.95', 'mae')
+    """
     name, level = split_identity(metric)
     return identity_of(COVERAGE, level) if name == COVERAGE_ERROR else metric
 

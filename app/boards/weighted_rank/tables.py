@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from app.boards.columns import Place, board_table
 from app.boards.coverage import Roster
 from app.boards.spread import Spread
-from app.boards.standing import BoardStanding, Place, board_table, unranked_places
+from app.boards.standing import BoardStanding, unranked_places
 from app.boards.tables import NO_ENDS, sentences
 from app.boards.weighted_rank.discrimination import CLASS_METRICS
 from app.boards.weighted_rank.identity import levels_of
@@ -73,7 +74,14 @@ class _Line:
 
 
 def leaderboard(manifest: Manifest, spec: WeightedRank, found: Found) -> Table:
-    """Return the board: those with a rank from best to worst, then those who lack something."""
+    """Return the board: those with a rank from best to worst, then those who lack something; what is unknown is None.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.weighted_rank.method import compute
+    >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> compute(benchmark(board), board, rows(metric="mae")).leaderboard.name
+    'leaderboard/main'
+    """
     rows = (*_ranked_rows(spec, found), *_other_rows(found))
     notes = _notes(manifest, spec, found)
     return board_table(spec, list(_fields(manifest, spec)), rows, notes, _meta(manifest, spec, found))

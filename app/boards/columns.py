@@ -1,0 +1,146 @@
+"""The columns of every board, whatever its method, and what stands in them: one more here is a column on every board.
+
+Called by each ranking method with the place of each entrant, and its own fields in between.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from app.boards import coverage
+from app.boards.coverage import NOTHING_SAID, Standing
+from app.manifest.manifest import Leaderboard
+from app.stats.arrays import FloatArray
+from app.stats.interval import percentile_interval
+from app.values.frame import Ends, Field, Frame
+from app.values.registry import Registry
+from app.values.table import Cell, Column, Table, finite
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one entrant is on a board; None for who has no rank, and for what needs replicates where there are none."""
+
+    entrant: str
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    p_best: float | None = None
+    may_be_first: bool | None = None
+    group: int | None = None
+    standing: Standing = NOTHING_SAID
+
+
+FIRST: tuple[Field[Place], ...] = (
+    Field(
+        Column("rank", "Rank", "integer", interval=("rank_low", "rank_high"), glossary="rank_interval"),
+        lambda place: place.rank,
+    ),
+    Field(Column("entrant", "Entrant", "text"), lambda place: place.entrant),
+)
+"""The columns with which every board begins."""
+
+
+def _known(*fields: Field[Place]) -> Registry[Field[Place]]:
+    return Registry("column of every board", {field.column.name: field for field in fields})
+
+
+COLUMNS = _known(
+    Field(
+        Column("rank_low", "Rank, low", "integer", detail=True, glossary="rank_interval"),
+        lambda place: place.rank_low,
+    ),
+    Field(
+        Column("rank_high", "Rank, high", "integer", detail=True, glossary="rank_interval"),
+        lambda place: place.rank_high,
+    ),
+    Field(
+        Column("p_best", "P(best)", direction="maximize", glossary="p_best", digits=2),
+        lambda place: None if place.standing.is_provisional else place.p_best,
+    ),
+    Field(
+        Column("may_be_first", "May be first", "flag", detail=True, glossary="may_be_first"),
+        lambda place: None if place.standing.is_provisional else place.may_be_first,
+    ),
+    Field(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
+    *(field.of(lambda place: place.standing) for field in coverage.FIELDS),
+)
+"""The columns with which every board ends, whatever its method: one more here is a column on every board."""
+
+
+PROVISIONAL = "provisional"
+"""In a board's `meta.p_best_reason`: nobody has declared its grid, so nobody is said to be first."""
+
+
+def board_table(
+    spec: Leaderboard,
+    fields: Sequence[Field[R]],
+    rows: Iterable[tuple[Place, R]],
+    notes: Iterable[str],
+    meta: Mapping[str, Any],
+) -> Table:
+    """Return the table of a board: what every board has of a place, with the method's own fields in between.
+
+    Where nobody has declared the grid, who may be first and P(best) are withheld, None, and `meta` says why.
+
+    >>> from app.manifest.manifest import Leaderboard
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> table = board_table(board, [], [(Place("A", 1), None)], [], {})
+    >>> table.name, table.rows[0][:2]
+    ('leaderboard/main', (1, 'A'))
+    """
+    frame = Frame(
+        [
+            *(field.of(_place) for field in FIRST),
+            *(field.of(_own) for field in fields),
+            *(field.of(_place) for field in COLUMNS.values()),
+        ]
+    )
+    placed = list(rows)
+    withheld = {"p_best_reason": PROVISIONAL} if any(place.standing.is_provisional for place, _ in placed) else {}
+    title = spec.title or spec.name
+    return frame.table(f"leaderboard/{spec.name}", title, placed, notes, {**meta, **withheld})
+
+
+def _place(row: tuple[Place, Any]) -> Place:
+    return row[0]
+
+
+def _own(row: tuple[Place, R]) -> R:
+    return row[1]
+
+
+def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:
+    """Return the cell at a position of an array [n_entrants]: None for what is not finite, and everywhere without one.
+
+    Source: by definition.
+
+    >>> import numpy as np
+    >>> at = cell_at(np.array([0.5, np.nan]))
+    >>> at(0), at(1), cell_at(None)(0)
+    (0.5, None, None)
+    """
+    return _nothing_at if values is None else [finite(value) for value in values.tolist()].__getitem__
+
+
+def _nothing_at(_at: int) -> Cell:
+    return None
+
+
+def ends_at(points: FloatArray, drawn: FloatArray | None, level: float) -> Callable[[int], Ends]:
+    """Return the point at a position with the percentile interval of its replicates [n_resamples, n_entrants].
+
+    Points are [n_entrants] in any unit; what is not finite, and an interval without replicates, is None.
+    Raises InvalidArgument for a level outside (0, 1). Source: `app.stats.interval.percentile_interval`.
+
+    >>> import numpy as np
+    >>> ends_at(np.array([2.0]), np.arange(5.0)[:, None], 0.5)(0)
+    (2.0, 1.0, 3.0)
+    """
+    low, high = (None, None) if drawn is None else percentile_interval(drawn, level)
+    point_at, low_at, high_at = (cell_at(values) for values in (points, low, high))
+    return lambda at: (point_at(at), low_at(at), high_at(at))

@@ -1,0 +1,22 @@
+"""Every public function of the boards says what a caller must know, and shows an example, which `make test` runs."""
+
+import pytest
+
+import app.boards
+from tests.cases.docstrings import complaints, public_functions
+
+FUNCTIONS = public_functions(app.boards)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_public_function_says_what_its_code_calls_for(name: str) -> None:
+    """An example, the source of numbers, shapes, units, what null means, and every error that it raises."""
+    assert complaints(FUNCTIONS[name]) == []
+
+
+def test_the_examples_are_of_every_method() -> None:
+    """The walk finds the modules in the folders too, such as those of skill scores and of weighted ranks."""
+    methods = {name.split(".")[2] for name in FUNCTIONS if name.endswith((".compute", ".assemble_board"))}
+
+    assert methods == {"borda", "estimate", "group_mean", "mean", "mean_rank", "mean_win_rate", "skill_score",
+                       "weighted_rank"}  # fmt: skip
