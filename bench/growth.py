@@ -3,9 +3,6 @@
 What is timed is checked: every submission was taken and admitted, and stands on the published boards with its rows.
 """
 
-import os
-import platform
-import subprocess
 import sys
 import threading
 import time
@@ -23,6 +20,7 @@ from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
 from app.prereg.prereg import sha256_hex
 from app.store import benchmarks
+from bench.machine import machine
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episode, zipped
 from tests.cases.running_server import fresh_data_dir
 from tests.conftest import Site, open_site
@@ -200,15 +198,6 @@ def grow_episodes(shares: Sequence[float] = SHARES) -> Iterator[Grown]:
 
 
 CURVES = {"rows": grow_rows, "episodes": grow_episodes}
-
-
-def machine() -> str:
-    """Return what was measured, where: commit, processors, memory, load."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    memory = psutil.virtual_memory().total / 2**30
-    load = os.getloadavg()[0]
-    cores = f"{os.cpu_count()} cores ({platform.machine()})"
-    return f"Commit {commit.stdout.strip()}, {cores}, {memory:.0f} GiB, load average {load:.1f}."
 
 
 def report(curves: Sequence[str] = tuple(CURVES), largest: float = 1.0) -> None:

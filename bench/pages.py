@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bench.server import EXAMPLE, headers, settle, submit
+from bench.server import EXAMPLE, UNLIMITED, headers, settle, submit
 from tests.cases.running_server import fresh_data_dir, running_server
 
 PAGE = "/benchmarks/fev-bench/leaderboards/sql"
@@ -23,7 +23,11 @@ SECONDS, ROUNDS = 3.0, 3
 def measure_pages() -> tuple[float, float, float]:
     """Return requests per second of the cached page, of its 304, and of the bare app: the best of several rounds."""
     manifest = (EXAMPLE / "manifest.yaml").read_bytes().replace(b"prereg: required", b"prereg: optional")
-    with fresh_data_dir() as data_dir, running_server(data_dir) as server, tempfile.TemporaryDirectory() as folder:
+    with (
+        fresh_data_dir() as data_dir,
+        running_server(data_dir, **UNLIMITED) as server,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         httpx.post(f"{server.address}/benchmarks", content=manifest, headers=headers(server))
         files = sorted((EXAMPLE / "results").glob("*.csv"))
         for answer in [submit(server, "fev-bench", path.name, path.read_bytes()) for path in files]:

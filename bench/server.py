@@ -4,8 +4,10 @@ import re
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import psutil
@@ -19,6 +21,8 @@ from tests.cases.running_server import RunningServer, fresh_data_dir, running_se
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "fev-bench"
 N_ROWS = 1_000_000
+# What is measured is the server, not what it allows one client.
+UNLIMITED = {"PLUMBLINE_MAX_REQUESTS_PER_MINUTE": "1000000", "PLUMBLINE_MAX_READS_PER_MINUTE": "100000000"}
 OPEN_MANIFEST = """\
 schema_version: 1
 slug: big
@@ -37,6 +41,16 @@ def headers(server: RunningServer) -> dict[str, str]:
     if found is None:
         raise RuntimeError("the server printed no admin token")
     return {"Authorization": f"Bearer {found[0]}"}
+
+
+@contextmanager
+def big_upload(entrant: str = "m") -> Iterator[IO[bytes]]:
+    """Yield a million rows of a thousand entrants, whose names begin with a text."""
+    with tempfile.TemporaryFile() as file:
+        lines = (f"{entrant}{i % 1000:04},t{i // 1000:05},{(i * 7919 % 10007) / 1000}\n" for i in range(N_ROWS))
+        file.write(("model,task,MASE\n" + "".join(lines)).encode())
+        file.seek(0)
+        yield file
 
 
 def submit(server: RunningServer, slug: str, name: str, content: Any) -> httpx.Response:
@@ -58,7 +72,7 @@ def measure_latency() -> float:
     manifest |= {"admission": {"prereg": "optional"}, "leaderboards": manifest["leaderboards"][:1]}
     files = sorted((EXAMPLE / "results").glob("*.csv"))
     taken = []
-    with fresh_data_dir() as data_dir, running_server(data_dir) as server:
+    with fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
         httpx.post(f"{server.address}/benchmarks", content=yaml.safe_dump(manifest), headers=headers(server))
         for answer in [submit(server, "fev-bench", path.name, path.read_bytes()) for path in files]:
             settle(server, answer)
@@ -90,10 +104,7 @@ def measure_copy() -> float:
 def measure_ingest() -> tuple[float, float, float]:
     """Return seconds from the POST of a million rows to its 202, those of a bare COPY, and the web's peak MiB."""
     copy_s = measure_copy()
-    with tempfile.TemporaryFile() as file, fresh_data_dir() as data_dir, running_server(data_dir) as server:
-        lines = (f"m{i % 1000:04},t{i // 1000:05},{(i * 7919 % 10007) / 1000}\n" for i in range(N_ROWS))
-        file.write(("model,task,MASE\n" + "".join(lines)).encode())
-        file.seek(0)
+    with big_upload() as file, fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
         httpx.post(f"{server.address}/benchmarks", content=OPEN_MANIFEST, headers=headers(server))
         with _watched(server.child("web")) as peak:
             began = time.perf_counter()

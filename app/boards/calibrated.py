@@ -18,6 +18,8 @@ from app.values.table import finite
 
 CellsAt = Callable[[int], CalibratedCells]
 NOTHING = CalibratedCells()
+AT_ONCE = 256
+"""So many entrants are looked at together: the values of more do not stay near the processor."""
 
 
 def range_of(metric: Metric) -> Range:
@@ -51,7 +53,8 @@ def task_intervals(
     low, high = np.full((2, values.shape[1]), np.nan)
     if len(values) >= MIN_UNITS and known.any():
         held = within.holding(float(values[:, known].min()), float(values[:, known].max()))
-        low[known], high[known] = intervals(mean_spread(values[:, known].T), held, level)
+        for columns in np.split(np.flatnonzero(known), range(AT_ONCE, int(known.sum()), AT_ONCE)):
+            low[columns], high[columns] = intervals(mean_spread(values[:, columns].T), held, level)
     if scale is not None:
         low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))
     how = _how(within)

@@ -67,7 +67,7 @@ class BoardStanding:
         return Contrasts(
             differences=self.points[at][:, None] - self.points[at][None, :],
             margins=self.contests.margins(at, self.level),
-            errors=self.contests.errors[square],
+            errors=self.contests.errors(at, at),
             beats=probability_beats(self.contests.replicates[:, at]),
             p_values=self.contests.p_values(at),
             separated=self.sets.separated[square],

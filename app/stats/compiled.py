@@ -4,6 +4,7 @@ The compiler is loaded here and only then: processes that answer requests never 
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -28,3 +29,29 @@ def compiled(loop: Callable[..., Any], *, reorders_sums: bool = False) -> Callab
     except RuntimeError:  # no folder to keep it in: compile it anew in each process
         result = njit(**how)(loop)
     return result
+
+
+N_THREADS = 2
+PARTS = 8
+"""So many parts a thread: some take longer than others."""
+
+
+def in_parts(n_rows: int, multiple: int, work: Callable[[slice], object]) -> None:
+    """Do compiled work on the rows part by part, on several processors; it must write to its own rows alone.
+
+    Parts begin at multiples of `multiple`, so that work which goes by so many rows goes by the same ones. Few rows are
+    done here and now.
+
+    >>> done = []
+    >>> in_parts(5, 2, done.append)
+    >>> sorted((part.start, part.stop) for part in done)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    size = max(1, -(-n_rows // (N_THREADS * PARTS * multiple))) * multiple
+    parts = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+    if len(parts) < N_THREADS * PARTS // 2:
+        for part in parts:
+            work(part)
+        return
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        list(pool.map(work, parts))

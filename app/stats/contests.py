@@ -4,6 +4,7 @@ Called by `app.stats.rank_sets` and by `app.boards.standing`; pure. Scores are l
 [n_resamples, n_entrants], drawn with exponential weights by the unit's name (`app.stats.named_draws`).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -18,6 +19,10 @@ from app.stats.interval import TIE, probability_beats
 from app.stats.pair_loops import Signs, pair_variances
 
 T = TypeVar("T", bound=np.generic)
+Rows = slice | IntArray
+EVERY = slice(None)
+STRIP_CELLS = 1 << 17
+"""So many cells of a square are computed at a time, 1 MiB of each array."""
 
 ROUNDING = 1e-12
 """A spread below this share of what it is the spread of is the rounding of sums, and none."""
@@ -57,13 +62,6 @@ class Contests:
         return ~np.isnan(self.freedom)
 
     @cached_property
-    def differences(self) -> FloatArray:
-        """Return points of row minus column, [n_entrants, n_entrants]; a difference below TIE is none."""
-        found = self.points[:, None] - self.points[None, :]
-        found[np.abs(found) <= TIE] = 0.0
-        return found
-
-    @cached_property
     def deviations(self) -> FloatArray:
         """Return replicates without their mean, [n_entrants, n_resamples]."""
         return np.ascontiguousarray((self.replicates - self.replicates.mean(axis=0)).T)
@@ -78,29 +76,33 @@ class Contests:
 
     @cached_property
     def _grid(self) -> tuple[FloatArray, IntArray]:
-        """Return some degrees of freedom, ascending, and for each pair which of them it has: the fewer of its two.
+        """Return some degrees of freedom, ascending, and for each entrant which of them it has; a pair has the fewer.
 
         Of a pair with one who has replicates they are that one's. Rounded down, there are few of them.
         """
         known = self.freedom[self.has_spread]
         if (known < 1.0).any():
             raise InvalidArgument(f"freedom holds {known.min()}; expected at least 1, or NaN")
-        steps, place = np.unique(_rounded_down(np.where(self.has_spread, self.freedom, np.inf)), return_inverse=True)
-        return steps, np.minimum(place[:, None], place[None, :])
+        return np.unique(_rounded_down(np.where(self.has_spread, self.freedom, np.inf)), return_inverse=True)
 
-    @cached_property
-    def pair_freedom(self) -> FloatArray:
-        """Return the degrees of freedom of each difference, [n_entrants, n_entrants]."""
-        steps, place = self._grid
-        return steps[place]
+    def pair_freedom(self, rows: Rows, columns: Rows = EVERY) -> FloatArray:
+        """Return the degrees of freedom of each difference, [n_rows, n_columns]; of all where none are named."""
+        own = _rounded_down(np.where(self.has_spread, self.freedom, np.inf))
+        return np.minimum(own[rows][:, None], own[columns][None, :])
 
-    @cached_property
-    def errors(self) -> FloatArray:
-        """Return the standard error of each difference, [n_entrants, n_entrants], unbiased by the larger inflation."""
+    def errors(self, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
+        """Return the standard error of each difference, [n_rows, n_columns], unbiased by the larger inflation."""
+        drawn = self.drawn[rows][:, columns]
         if self.inflation is None:
-            return self.drawn * np.sqrt(1.0 + 2.0 / self.pair_freedom)
+            return drawn * np.sqrt(1.0 + 2.0 / self.pair_freedom(rows, columns))
         own = np.where(self.has_spread, self.inflation, 1.0)
-        return self.drawn * np.sqrt(np.maximum(own[:, None], own[None, :]))
+        return drawn * np.sqrt(np.maximum(own[rows][:, None], own[columns][None, :]))
+
+    def differences(self, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
+        """Return points of row minus column, [n_rows, n_columns]; a difference below TIE is none."""
+        found: FloatArray = self.points[rows][:, None] - self.points[columns][None, :]
+        found[np.abs(found) <= TIE] = 0.0
+        return found
 
     @cached_property
     def sizes(self) -> FloatArray:
@@ -108,13 +110,22 @@ class Contests:
 
         For scores in steps no more than the normal quantile of the share of resamples with the other sign.
         """
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.abs(self.differences) / self.errors
-            if self.in_steps:
-                won = probability_beats(self.replicates)
-                turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors
+        found = np.empty_like(self.drawn)
+        for rows in self._strips():
+            with np.errstate(divide="ignore", invalid="ignore"):
+                np.divide(np.abs(self.differences(rows)), self.errors(rows), out=found[rows])
+        if self.in_steps:
+            won = probability_beats(self.replicates)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors()
                 found = np.minimum(found, turned)
-        return np.where(self.drawn > 0.0, found, np.inf)
+        found[~(self.drawn > 0.0)] = np.inf
+        return found
+
+    def _strips(self) -> Iterator[slice]:
+        """Yield some rows at a time: what is computed of them stays near the processor."""
+        n_rows = max(1, STRIP_CELLS // max(1, len(self.points)))
+        return (slice(start, start + n_rows) for start in range(0, len(self.points), n_rows))
 
     def signs(self, critical: FloatArray, safe: float) -> Signs:
         """Return 1 where row is above column by more than its critical value [n_entrants], −1 where below, else 0.
@@ -127,17 +138,23 @@ class Contests:
         """
         steps, place = self._grid
         values = np.where(steps < FEW_UNITS - 1.0, np.maximum(critical, safe)[:, None], critical[:, None])
-        far = self.sizes > _look_up(-stdtrit(steps[None, :], ndtr(-values)), place)
-        far &= (self.drawn > 0.0) | _look_up(_sign_test(steps)[None, :] > values, place)
-        far &= np.where(self.differences > 0.0, self.has_spread[:, None], self.has_spread[None, :])
-        return np.where(far, np.sign(self.differences), 0.0).astype(np.int8)
+        least, of_signs = -stdtrit(steps[None, :], ndtr(-values)), _sign_test(steps)[None, :] > values
+        found = np.empty(self.drawn.shape, dtype=np.int8)
+        for rows in self._strips():
+            columns = np.minimum(place[rows][:, None], place[None, :])
+            far = self.sizes[rows] > _look_up(least[rows], columns)
+            far &= (self.drawn[rows] > 0.0) | _look_up(of_signs[rows], columns)
+            differences = self.differences(rows)
+            far &= np.where(differences > 0.0, self.has_spread[rows, None], self.has_spread[None, :])
+            found[rows] = np.where(far, np.sign(differences), 0.0)
+        return found
 
     def p_values(self, at: IntArray) -> FloatArray:
         """Return the two-sided p-value of each difference among some entrants, by itself, [n_at, n_at]; 1 for a tie."""
         square = np.ix_(at, at)
-        sizes, freedom = self.sizes[square], self.pair_freedom[square]
+        sizes, freedom = self.sizes[square], self.pair_freedom(at, at)
         tails = np.where(np.isinf(sizes), ndtr(-_sign_test(freedom)), stdtr(freedom, -sizes))
-        found: FloatArray = np.where(self.differences[square] == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
+        found: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
         return found
 
     def margins(self, at: IntArray, level: float) -> FloatArray:
@@ -145,8 +162,7 @@ class Contests:
 
         NaN where the difference is the same in every resample, so that nothing says how wide it is.
         """
-        square = np.ix_(at, at)
-        found = -stdtrit(self.pair_freedom[square], (1.0 - level) / 2.0) * self.errors[square]
+        found = -stdtrit(self.pair_freedom(at, at), (1.0 - level) / 2.0) * self.errors(at, at)
         return np.where(found > 0.0, found, np.nan)
 
 

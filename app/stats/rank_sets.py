@@ -7,6 +7,7 @@ and Academic Achievement across Countries, Review of Economic Studies 91(1).
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,7 +15,8 @@ from scipy.special import ndtri
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.checks import require_level
 from app.stats.contests import Contests
-from app.stats.pair_loops import Signs, largest_studentized
+from app.stats.left_pairs import LeftPairs
+from app.stats.pair_loops import Signs, Studentized
 
 DEVIATIONS = 2.0
 """How many standard errors of a resampled quantile are added to it."""
@@ -34,7 +36,7 @@ class RankSets:
     high: IntArray
     separated: BoolArray
 
-    @property
+    @cached_property
     def may_be_first(self) -> BoolArray:
         """Say who is separated from nobody better, [n_entrants]: with the level all who are first are among them."""
         return ~np.asarray(self.separated.any(axis=0))
@@ -74,20 +76,19 @@ def rank_sets(contests: Contests, level: float, *, rounds: int = MOST_ROUNDS) ->
     inverse = np.divide(1.0, drawn, out=np.zeros_like(drawn), where=drawn > 0.0)
     everyone = np.arange(n_entrants)
     none = np.zeros(drawn.shape, dtype=np.int8)
-    largest = largest_studentized(contests.deviations, inverse, none, everyone)
-    own = _step_down(contests, inverse, largest, level, rounds, together=False)
-    together = _step_down(contests, inverse, largest, level, rounds, together=True)
+    studentized = Studentized.of(contests.deviations, inverse)
+    pairs = LeftPairs(studentized, studentized.largest(none, everyone))
+    own = _step_down(contests, pairs, level, rounds, together=False)
+    together = _step_down(contests, pairs, level, rounds, together=True)
     worse, better = (own > 0).sum(axis=1), (own < 0).sum(axis=1)
     return RankSets(1 + better, n_entrants - worse, together > 0)
 
 
-def _step_down(
-    contests: Contests, inverse: FloatArray, largest: FloatArray, level: float, rounds: int, *, together: bool
-) -> Signs:
+def _step_down(contests: Contests, pairs: LeftPairs, level: float, rounds: int, *, together: bool) -> Signs:
     """Return 1 where row is above column, −1 where below, 0 where undecided: row by row, or all pairs `together`."""
     n_entrants = len(contests.points)
     safe = _bonferroni(level, n_entrants * (n_entrants - 1) // 2 if together else n_entrants - 1)
-    first = _pooled(largest, together=together)
+    first = pairs.bounds.max(axis=0)[None, :] if together else pairs.bounds
     critical = np.broadcast_to(_quantiles(first, level), n_entrants).copy()
     # One direction of each pair is left, so the last critical value is near that of twice the error or above it.
     least = np.broadcast_to(_quantiles(first, 2.0 * level - 1.0), n_entrants)
@@ -96,12 +97,19 @@ def _step_down(
         wanted = _worth_another_test(rejected, contests.signs(least, safe), together=together)
         if not len(wanted):
             break
-        left = _pooled(largest_studentized(contests.deviations, inverse, rejected, wanted), together=together)
-        critical[wanted] = np.minimum(critical[wanted], _quantiles(left, level))
+        critical[wanted] = np.minimum(critical[wanted], _left(pairs, rejected, wanted, level, together=together))
         before, rejected = rejected, contests.signs(critical, safe)
         if (before == rejected).all():
             break
     return rejected
+
+
+def _left(pairs: LeftPairs, rejected: Signs, wanted: IntArray, level: float, *, together: bool) -> FloatArray:
+    """Return the quantiles of what is left: of each wanted row, or the one of all of them."""
+    n_drawn = pairs.bounds.shape[1]
+    n_largest = n_drawn - _place(n_drawn, level)
+    found = np.array([pairs.together(rejected, n_largest)]) if together else pairs.own(rejected, wanted, n_largest)
+    return np.asarray(np.maximum(found, _normal_quantile(level)), dtype=np.float64)
 
 
 def _worth_another_test(rejected: Signs, most: Signs, *, together: bool) -> IntArray:
@@ -110,21 +118,26 @@ def _worth_another_test(rejected: Signs, most: Signs, *, together: bool) -> IntA
     return np.flatnonzero(np.broadcast_to(rows.any(), rows.shape) if together else rows)
 
 
-def _pooled(largest: FloatArray, *, together: bool) -> FloatArray:
-    return largest.max(axis=0)[None, :] if together else largest
-
-
 def _bonferroni(level: float, n_tests: int) -> float:
     return float(-ndtri((1.0 - level) / (2.0 * max(n_tests, 1))))
 
 
 def _quantiles(largest: FloatArray, level: float) -> FloatArray:
-    """Return the quantile of each row, an observed one, and no less than that of a single normal difference.
+    """Return the quantile of each row, an observed one, and no less than that of a single normal difference."""
+    level = max(level, 0.0)
+    at = _place(largest.shape[1], level)
+    found: FloatArray = np.partition(largest, at, axis=1)[:, at]
+    return np.maximum(found, _normal_quantile(level))
+
+
+def _place(n_drawn: int, level: float) -> int:
+    """Return which of so many resamples in ascending order is the quantile, counted from 0.
 
     A quantile of so many resamples is itself uncertain: the upper end of its own interval is taken.
     """
-    n_drawn, level = largest.shape[1], max(level, 0.0)
     at = math.ceil(level * (n_drawn + 1) + DEVIATIONS * math.sqrt(n_drawn * level * (1.0 - level))) - 1
-    at = min(max(at, 0), n_drawn - 1)
-    found: FloatArray = np.partition(largest, at, axis=1)[:, at]
-    return np.maximum(found, float(ndtri((1.0 + level) / 2.0)))
+    return min(max(at, 0), n_drawn - 1)
+
+
+def _normal_quantile(level: float) -> float:
+    return float(ndtri((1.0 + level) / 2.0))

@@ -7,8 +7,9 @@ from scipy import stats
 from app.stats.arrays import FloatArray
 from app.stats.checks import InvalidArgument
 from app.stats.contests import Contests
+from app.stats.left_pairs import LeftPairs
 from app.stats.named_draws import NamedResamples, unit_keys
-from app.stats.pair_loops import largest_studentized, pair_variances
+from app.stats.pair_loops import Studentized, pair_variances
 from app.stats.rank_sets import RankSets, rank_sets
 
 N_UNITS = 30
@@ -38,7 +39,7 @@ def test_an_error_is_that_of_the_paired_t_test() -> None:
     found = contests(values)
     by_hand = stats.ttest_rel(values[:, 0], values[:, 2])
 
-    assert found.errors[0, 2] == pytest.approx((values[:, 0] - values[:, 2]).std(ddof=1) / np.sqrt(60), rel=0.1)
+    assert found.errors()[0, 2] == pytest.approx((values[:, 0] - values[:, 2]).std(ddof=1) / np.sqrt(60), rel=0.1)
     assert found.p_values(np.array([0, 2]))[0, 1] == pytest.approx(by_hand.pvalue, rel=0.5)
 
 
@@ -49,7 +50,7 @@ def test_two_entrants_are_separated_where_their_interval_excludes_zero() -> None
         found = contests(values)
         everyone = np.arange(2)
         is_apart = bool(rank_sets(found, 0.95).separated.any())
-        excludes = bool(abs(found.differences[0, 1]) > found.margins(everyone, 0.95)[0, 1])
+        excludes = bool(abs(found.differences()[0, 1]) > found.margins(everyone, 0.95)[0, 1])
         is_small = bool(found.p_values(everyone)[0, 1] < 0.05)
 
         assert excludes == is_small
@@ -76,7 +77,7 @@ def test_the_loops_give_the_definition() -> None:
     for each in (found, near):
         inverse = np.divide(1.0, each.drawn, out=np.zeros_like(each.drawn), where=each.drawn > 0)
         none = np.zeros(inverse.shape, dtype=np.int8)
-        largest = largest_studentized(each.deviations, inverse, none, np.arange(len(inverse)))
+        largest = Studentized.of(each.deviations, inverse).largest(none, np.arange(len(inverse)))
 
         np.testing.assert_allclose(largest, brute_force(each, 0.95)[0], rtol=2e-4)
         covariance = np.cov(each.replicates.T)
@@ -90,7 +91,27 @@ def test_a_direction_that_was_rejected_is_left_out() -> None:
     deviations = np.array([[2.0, -2.0], [0.0, 0.0]])
     inverse, rejected = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0, 1], [-1, 0]], dtype=np.int8)
 
-    assert largest_studentized(deviations, inverse, rejected, np.array([0, 1])).tolist() == [[-2.0, 2.0], [-2.0, 2.0]]
+    assert Studentized.of(deviations, inverse).largest(rejected, np.array([0, 1])).tolist() == [
+        [-2.0, 2.0],
+        [-2.0, 2.0],
+    ]
+
+
+def test_quantiles_of_what_is_left_are_those_of_computing_all_of_it() -> None:
+    """Stopping at a bound changes no digit, whatever was rejected, also of more entrants than fit side by side."""
+    rng = np.random.default_rng(1)
+    each = contests(some(*rng.normal(0.0, 0.3, 70)))
+    inverse = np.divide(1.0, each.drawn, out=np.zeros_like(each.drawn), where=each.drawn > 0)
+    studentized, everyone = Studentized.of(each.deviations, inverse), np.arange(70)
+    pairs = LeftPairs(studentized, studentized.largest(np.zeros((70, 70), dtype=np.int8), everyone))
+    for critical in (1.0, 2.5, 9.0):
+        rejected = each.signs(np.full(70, critical), 0.0)
+        left = studentized.largest(rejected, everyone)
+        for n_largest in (1, 40):
+            by_hand = np.sort(left, axis=1)[:, -n_largest]
+
+            assert pairs.own(rejected, everyone, n_largest).tolist() == by_hand.tolist()
+            assert pairs.together(rejected, n_largest) == np.sort(left.max(axis=0))[-n_largest]
 
 
 def test_a_rank_counts_who_is_better_and_who_is_worse() -> None:

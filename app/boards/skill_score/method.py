@@ -76,7 +76,8 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     times = median_times(manifest, spec, scores, everyone)
     fields = (*_effects(spec, found, scored, cells), *times.fields(), *_counts(everyone))
     notes = (*notes_of(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
-    own = _rank(spec, among)
+    # Mostly everybody who has a score is ranked, and by the same errors.
+    own = _rank(spec, among, found.wins if np.array_equal(scored.errors, among.relative.errors) else None)
     placed = _placed(among, own, found, scored)
     board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta())
     if not with_pairs or spec.explored is not None or len(scored.cells.entrants) < 2:
@@ -97,10 +98,13 @@ class _Found:
     wins: FloatArray
 
 
-def _measured(spec: SkillScore, relative: Relative, resamples: Resamples | None) -> _Found:
+def _measured(
+    spec: SkillScore, relative: Relative, resamples: Resamples | None, wins: FloatArray | None = None
+) -> _Found:
     logs = np.log(relative.errors)
     several = len(relative.cells.entrants) > 1
-    wins = win_shares(relative.errors) if several else np.full(logs.shape, np.nan)
+    if wins is None:
+        wins = win_shares(relative.errors) if several else np.full(logs.shape, np.nan)
     points = {"win_rate": wins.mean(axis=0), "skill_score": skill(logs.mean(axis=0))}
     drawn = {}
     if resamples is not None:
@@ -122,17 +126,20 @@ class _Own:
         return among_others(self.standing, [place.get(name) for name in shown])
 
 
-def _rank(spec: SkillScore, among: Among) -> _Own:
-    """Rank by points of the ranked alone, and by what resampled tasks, drawn by their names, say of them."""
+def _rank(spec: SkillScore, among: Among, wins: FloatArray | None) -> _Own:
+    """Rank by points of the ranked alone, and by what resampled tasks, drawn by their names, say of them.
+
+    `wins` are theirs where they are known already.
+    """
     relative = among.relative
-    own = _measured(spec, relative, None)
+    own = _measured(spec, relative, None, wins)
     if not among.roster.ranked:
         return _Own((), own.rank_by, None)
     tasks = [relative.cells.tasks[at] for at in np.flatnonzero(relative.kept)]
     named, spread = draw_named_tasks(spec.uncertainty, tasks), None
     if named is not None:
         is_rate = own.rank_by == "win_rate"
-        means = named.means(win_shares(relative.errors) if is_rate else np.log(relative.errors))
+        means = named.means(own.wins if is_rate else np.log(relative.errors))
         spread = Spread.of_units(means if is_rate else skill(means), len(tasks))
     standing = stand(own.points[own.rank_by], spread, spec.uncertainty.level, rounds=rounds_of(spec))
     return _Own(among.roster.ranked, own.rank_by, standing)
