@@ -100,6 +100,9 @@ def rounded(number: re.Match[str]) -> str:
     return "0" if abs(value) < NOISE else f"{value:.{DIGITS}g}"
 
 
+MADE_WHEN_ASKED = ("/explore", "/letters", "/tradeoff", "/matrix", "/history")
+
+
 def load(site: Site, example: Example) -> None:
     """Send an example as `plumbline serve` does: manifest, labels, registrations, submissions."""
     slug, headers = example.folder.name, site.auth("steward")
@@ -147,10 +150,10 @@ def published(site: Site) -> Iterator[tuple[str, str]]:
 def links_of(page: str) -> list[str]:
     """Return the addresses that a page links to, each once, without what follows the question mark.
 
-    Boards of a reader's own are none of them: they are computed for whoever asks.
+    Boards of a reader's own and pictures are none of them: they are made of the others for whoever asks.
     """
     found = (unescape(link).partition("#")[0].partition("?")[0] for link in re.findall(r'href="([^"]*)"', page))
-    published = (link for link in found if not link.endswith("/explore"))
+    published = (link for link in found if not link.endswith(MADE_WHEN_ASKED))
     return list(
         dict.fromkeys(link for link in published if link.startswith(("/benchmarks", "/submissions", "/preregs")))
     )

@@ -80,6 +80,31 @@ class SnapshotEvidence:
             measured=lambda: measured_evidence(self.manifest),
         )
 
+    def rows(self, *entrants: str) -> ScoreTable | None:
+        """Return the rows of everybody, or of some; None where the evidence is no scores. Raises FieldRejected."""
+        if kind_of(self.manifest).rows.form == "packed":
+            return None
+        pieces = self._pieces()
+        if entrants:
+            own = [piece for name in entrants for piece in pieces.get(name, ())]
+            tasks_of = {piece.pair: piece.task_ids for piece in own}
+            return read_rows(self.session, self.manifest, list(tasks_of), tasks_of)
+        if (n_rows := self._count()) > MOST_ROWS:
+            raise _too_many(n_rows, MOST_ROWS, "a matrix")
+        return self._rows(pieces)
+
+    def entrants(self) -> list[str]:
+        """Return who has evidence in the snapshot."""
+        return sorted(self._pieces())
+
+    def pieces(self) -> dict[str, list[Piece]]:
+        """Return the evidence of each entrant."""
+        return self._pieces()
+
+    def n_rows(self) -> int:
+        """Return how many rows the snapshot was computed from."""
+        return self._count()
+
     def _pieces(self) -> dict[str, list[Piece]]:
         pieces: dict[str, list[Piece]] = {}
         for stood in snapshots.load_pieces(self.session, self.snapshot.id):

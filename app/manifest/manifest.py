@@ -138,6 +138,14 @@ class Leaderboard(Part):
         del baseline
         return None
 
+    def imputes(self) -> bool:
+        """Say whether an absent value counts as another entrant's."""
+        return False
+
+    def compares_ratios(self) -> bool:
+        """Say whether two entrants are held against each other by the ratio of their values, not the difference."""
+        return False
+
     def groups_of_tasks(self, tasks: Sequence[Task]) -> Mapping[str, Collection[str]]:
         """Return the tasks of each group that a reader can choose or weigh, by its name: what tasks have in common."""
         return common_values((task.id, task.where) for task in tasks)

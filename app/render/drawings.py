@@ -5,24 +5,42 @@ combinations have a plot each, `facet_words` the words before the values of such
 values are the series within a plot.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.render.heatmap import Heatmap, build_heatmap
+from app.render.pictures.bars import draw_bars
+from app.render.pictures.figure import Figure
+from app.render.pictures.ranks import draw_ranks
+from app.render.pictures.squares import draw_squares
+from app.render.pictures.tradeoff import draw_tradeoff
 from app.render.plot import LinePlot, build_plot, series_numbers
 from app.render.plot_axes import Declared
 from app.values.table import Table
 
 MAX_DRAWN = 12
+FIGURES: Mapping[str, Callable[[Table, Declared], Figure | None]] = {
+    "bars_by_name": draw_bars,
+    "ranks": draw_ranks,
+    "squares": draw_squares,
+    "tradeoff": draw_tradeoff,
+}
+"""The pictures that are no lines on two axes, by the kind under which a table declares them."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One plot or one heatmap, with what tells it from the others of its table ("" for the only one)."""
+    """One plot, heatmap or figure, with what tells it from the others of its table ("" for the only one)."""
 
     title: str
     lines: LinePlot | None = None
     heatmap: Heatmap | None = None
+    figure: Figure | None = None
+
+    @property
+    def is_saved(self) -> bool:
+        """Say whether it can be saved as a picture; a heatmap is a table."""
+        return self.heatmap is None
 
 
 @dataclass(frozen=True)
@@ -72,5 +90,8 @@ def _draw(part: Table, declared: Declared, title: str, numbers: Mapping[str, int
     if declared["kind"] == "heatmap":
         heatmap = build_heatmap(part, declared)
         return None if heatmap is None else Drawing(title, heatmap=heatmap)
+    if declared["kind"] in FIGURES:
+        figure = FIGURES[declared["kind"]](part, declared)
+        return None if figure is None else Drawing(title, figure=figure)
     lines = build_plot(part, declared, numbers)
     return None if lines is None else Drawing(title, lines=lines)

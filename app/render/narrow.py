@@ -4,7 +4,7 @@ Called by the web for every further table of a board and for a submission's tabl
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from app.names import clip_for_message
 from app.values.table import Table
@@ -17,16 +17,21 @@ Wanted = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Choice:
-    """One field of the form that narrows a table: every value of a column, and whether it was asked for."""
+    """One field of the form that narrows a table: every value of a column, and whether it was asked for.
+
+    `shown_as` are the words of a value where they are others. Of one that `is_one` a value always holds.
+    """
 
     name: str
     title: str
     values: Sequence[tuple[str, bool]]
+    shown_as: Mapping[str, str] = field(default_factory=dict)
+    is_one: bool = False
 
     @property
     def is_asked(self) -> bool:
         """Say whether some of the values were asked for."""
-        return any(is_chosen for _, is_chosen in self.values)
+        return not self.is_one and any(is_chosen for _, is_chosen in self.values)
 
 
 def narrow_table(table: Table, wanted: Wanted) -> Table:

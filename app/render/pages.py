@@ -3,6 +3,7 @@
 Made by the web, rendered by `app.render.html`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from app.kinds.pages import PageFacts, Rule
 from app.manifest.manifest import Manifest
 from app.render.api_page import Operation
 from app.render.columns import ShownColumn, shown_columns
+from app.render.counted import rows_in_words
+from app.render.drawings import Drawing
 from app.render.page import Links, Page
 from app.render.panel import Panel
 from app.render.submit_example import SubmitExample
@@ -84,7 +87,7 @@ class ShownTable:
     @property
     def caption(self) -> str:
         """Return the table's notes, or how long it is."""
-        return " ".join(self.table.notes) or f"{len(self.table.rows):,} row{'' if len(self.table.rows) == 1 else 's'}"
+        return " ".join(self.table.notes) or rows_in_words(len(self.table.rows))
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,14 @@ class SubmissionPage(Page):
         return ("received", "evaluated", "published")
 
 
+YAML_KEY = re.compile(r"(\s*(?:- )?)([\w.-]+)(?=:(?:\s|$))")
+
+
+def _line(line: str) -> tuple[str, str, str]:
+    found = YAML_KEY.match(line)
+    return (found[1], found[2], line[found.end() :]) if found else ("", "", line)
+
+
 @dataclass(frozen=True, kw_only=True)
 class PreregPage(Page):
     """A preregistration as its JSON describes it, in `p`, and its bytes as `text`.
@@ -132,6 +143,11 @@ class PreregPage(Page):
     registered_at: Any
     outcomes: Sequence[Outcome]
     claims: Mapping[str, ShownTable]
+
+    @property
+    def lines(self) -> Sequence[tuple[str, str, str]]:
+        """Return the lines of the bytes, each as what is before its key, the key, and the rest with its end."""
+        return [_line(line) for line in self.text.splitlines(keepends=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +192,15 @@ class ErrorPage(Page):
     causes: Sequence[Cause] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class PicturePage(Page):
+    """A drawing as a file of its own, with its style in it."""
+
+    template = "picture.svg"
+    drawing: Drawing
+    style: str
+
+
 PAGES: tuple[type[Page], ...] = (
     BenchmarksPage,
     SearchPage,
@@ -187,4 +212,5 @@ PAGES: tuple[type[Page], ...] = (
     GlossaryPage,
     ApiPage,
     ErrorPage,
+    PicturePage,
 )

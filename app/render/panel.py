@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from app.render.columns import ShownColumn, shown_columns
+from app.render.counted import rows_in_words
 from app.render.drawings import Drawings, build_drawings
 from app.values.table import Table
 
@@ -34,4 +35,4 @@ class Panel:
     @property
     def caption(self) -> str:
         """Return the table's notes, or how long it is."""
-        return " ".join(self.table.notes) or f"{len(self.table.rows):,} row{'' if len(self.table.rows) == 1 else 's'}"
+        return " ".join(self.table.notes) or rows_in_words(len(self.table.rows))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from app.render.plot_axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, Declared, Point, y_at
+from app.render.plot_axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, Declared, Falling, Point, y_at
 from app.render.plot_marks import LINE_HEIGHT, Level, Mark, levels_of, marks_of, spread
 from app.render.text import format_number
 from app.render.whisker import Scale
@@ -16,6 +16,7 @@ from app.values.table import Cell, Table
 
 MAX_SERIES = 10
 DASH = 6.0
+NAMES = 0.35
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,13 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
     # Bars are on both sides of their positions.
     half = _step(across) / 2 if kind == "bars" else 0.0
     x = Axis(
-        _scale([min(across) - half, max(across) + half], declared.get("x_range")),
+        _scale([min(across) - half, max(across) + half + _room(across, declared)], declared.get("x_range")),
         # One unit across is as long as one up where shares are compared with shares.
         LEFT + RIGHT + HEIGHT - TOP - BOTTOM if declared.get("square") else WIDTH,
     )
     # A bar's length is read from zero.
     y = _scale([*up, 0.0] if kind == "bars" else up, declared.get("y_range"))
+    y = Falling(y.low, y.high) if declared.get("falls") else y
     shown = list(groups.items())[:MAX_SERIES]
     placed = {name: numbers.get(name, number) for number, (name, _) in enumerate(shown)}
     return LinePlot(
@@ -95,6 +97,11 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
         marks=spread(list(marks_of(declared, shown, placed, x, y)), TOP + LINE_HEIGHT, HEIGHT - BOTTOM - 4.0),
         levels=tuple(levels_of(declared, points, y)),
     )
+
+
+def _room(across: Sequence[float], declared: Declared) -> float:
+    """Return how far an axis goes on beyond the ends of the lines, for their names to stand there."""
+    return NAMES * (max(across) - min(across)) if declared.get("direct") == "end" else 0.0
 
 
 def series_numbers(table: Table, declared: Declared) -> Mapping[str, int]:

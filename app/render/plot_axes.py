@@ -37,7 +37,13 @@ class Axis:
         return round(LEFT + share * (self.width - LEFT - RIGHT), 1)
 
 
+@dataclass(frozen=True)
+class Falling(Scale):
+    """A scale whose smallest value is on top, as ranks are read."""
+
+
 def y_at(scale: Scale, value: float) -> float:
     """Return the position of a value up, at the end of the axis where it lies beyond."""
     share = (min(max(value, scale.low), scale.high) - scale.low) / (scale.high - scale.low)
+    share = 1.0 - share if isinstance(scale, Falling) else share
     return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM), 1)

@@ -18,13 +18,17 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Mark:
-    """A text at a point, and at what height the dot of it is, if it has one: the text may be moved."""
+    """A text at a point, and at what height the dot of it is, if it has one: the text may be moved.
+
+    One that `is_end` stands behind the end of its line.
+    """
 
     x: float
     y: float
     text: str
     number: int = 0
     dot_y: float | None = None
+    is_end: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,11 @@ def marks_of(
         if not there:
             continue
         if declared.get("direct"):
-            middle = there[len(there) // 2]
+            is_end = declared["direct"] == "end"
+            middle = there[-1] if is_end else there[len(there) // 2]
             words = words_of(declared.get("words", ()), middle.row)
             text = ", ".join(each for each in (name if len(shown) > 1 or not words else "", words) if each)
-            yield _mark(middle, text, numbers[name], x, y)
+            yield replace(_mark(middle, text, numbers[name], x, y), is_end=is_end)
         if "mark" in declared:
             column, nearest = declared["mark"]["column"], float(declared["mark"]["nearest"])
             known = [(abs(value - nearest), point) for point in there

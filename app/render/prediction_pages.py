@@ -9,6 +9,7 @@ from app.render.columns import ShownColumn
 from app.render.drawings import Drawings
 from app.render.page import Links, Page
 from app.render.pages import ShownTable
+from app.render.panel import Panel
 from app.render.reading import legend
 from app.values.glossary_entry import Entry
 from app.values.table import Table
@@ -62,6 +63,7 @@ class AgainstPage(Page):
     entrants: Sequence[str]
     sentences: Sequence[str]
     tables: Sequence[ShownTable]
+    by_task: Panel | None
     trail: Links
     links: Links
     hidden: Links
@@ -74,6 +76,12 @@ class AgainstPage(Page):
     def legend(self) -> list[tuple[str, Entry]]:
         """Return the meaning of the columns of all tables, each once."""
         return legend([shown.column for table in self.tables for shown in table.columns])
+
+    @property
+    def picture_address(self) -> str:
+        """Return where the picture of the tasks is saved from."""
+        path, mark, query = self.permalink.partition("?")
+        return f"{path}.svg{mark}{query}"
 
 
 PREDICTION_PAGES: tuple[type[Page], ...] = (ReportPage, AgainstPage)

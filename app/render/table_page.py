@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 from app.db.models import Snapshot
 from app.kinds.pages import NO_FACTS, PageFacts
 from app.render.columns import ShownColumn, shown_columns
-from app.render.drawings import Drawings, build_drawings
+from app.render.counted import rows_in_words
+from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.explore_form import ExploreForm
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.narrow import COLUMNS, Choice
@@ -23,7 +24,11 @@ from app.render.view import is_descending, sort_address, sort_table
 from app.values.glossary_entry import Entry
 from app.values.table import Cell, Table
 
-KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline")
+DESCRIBED = (
+    "organization", "licence", "purpose", "open_weights", "min_parameters", "max_parameters", "released_from",
+    "released_to",
+)  # fmt: skip
+KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline", "x", "y", "column", *DESCRIBED)
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
 
 
@@ -40,7 +45,8 @@ class TableView:
     `row_links` makes the address of a cell from its text, by column name. `facts` is what each page of the benchmark
     says. `choices` are the fields of the form that narrows the rows. `drawn` is the table whose drawings are shown,
     where it is another one. `explore` is the form of a board that a reader explores. `panels` are
-    further tables that stand before its own, which has the heading `panel_rest` then.
+    further tables that stand before its own, which has the heading `panel_rest` then. `most_rows` are shown where the
+    picture says what a page of rows would not.
     """
 
     slug: str
@@ -57,6 +63,12 @@ class TableView:
     explore: ExploreForm | None = None
     panels: Sequence[Panel] = ()
     panel_rest: str = ""
+    most_rows: int | None = None
+
+    def drawings(self) -> Sequence[Drawing]:
+        """Return everything that the page draws: of its own table first, then of each panel."""
+        own = build_drawings(self.drawn or self.table).shown
+        return [*own, *(drawing for panel in self.panels for drawing in panel.drawings.shown)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +104,9 @@ class TablePage(Page):
     @cached_property
     def columns(self) -> Sequence[ShownColumn]:
         """Return the columns that are shown."""
+        chosen = [value for name, value in self.asked if name == "column"]
+        if chosen:
+            return [shown for shown in shown_columns(self.table, detail=True) if shown.column.name in chosen]
         return shown_columns(self.table, detail=self._has_detail, told=self.apart.told if self.apart else ())
 
     @cached_property
@@ -126,6 +141,13 @@ class TablePage(Page):
         path, mark, query = self.permalink.partition("?")
         return f"{path}.{ending}{mark}{query}"
 
+    @cached_property
+    def saved_panels(self) -> Sequence[int]:
+        """Return for each panel under which number the first of its drawings is saved."""
+        counts = [sum(each.is_saved for each in drawings.shown)
+                  for drawings in (self.drawings, *(panel.drawings for panel in self.view.panels))]  # fmt: skip
+        return [1 + sum(counts[: at + 1]) for at in range(len(self.view.panels))]
+
     @property
     def explore_address(self) -> str | None:
         """Return where the board can be explored; None for what is no board, an empty one, or a reader's own."""
@@ -146,7 +168,9 @@ class TablePage(Page):
     def caption(self) -> str:
         """Return what the rows are."""
         if not self.is_pairwise:
-            return f"{len(self.rows):,} row{'' if len(self.rows) == 1 else 's'}"
+            n_shown, n_all = len(self.rows), len(self.table.rows)
+            count = rows_in_words(n_all)
+            return count if n_shown == n_all else f"The first {n_shown:,} of {count}; the CSV has all of them"
         n_shown, n_pairs, n_all = len(self.rows), len(self._pairs), len(self.table.rows)
         count = f"{n_pairs:,} pairs" if n_shown == n_pairs else f"The first {n_shown:,} of {n_pairs:,} pairs"
         return f"{count}, as A the one that wins more over all; the CSV has all of them in both orders ({n_all:,} rows)"
@@ -154,7 +178,7 @@ class TablePage(Page):
     @cached_property
     def rows(self) -> Sequence[Sequence[Cell]]:
         """Return the rows that are shown: of pairs each one once, as both orders say the same, and not too many."""
-        return self._pairs[:MAX_PAIRS] if self.is_pairwise else self.table.rows
+        return self._pairs[:MAX_PAIRS] if self.is_pairwise else self.table.rows[: self.view.most_rows]
 
     @cached_property
     def _pairs(self) -> Sequence[Sequence[Cell]]:

@@ -29,6 +29,25 @@ def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
     return replace(table, rows=(*ordered, *unknown))
 
 
+def only_columns(table: Table, names: Sequence[str]) -> Table:
+    """Return some columns of a table, in its order; all of them where none is named. Raises FieldRejected."""
+    if not names or not table.columns:
+        return table
+    known = table.column_names()
+    problems = [
+        Problem(f"expected one of {', '.join(known)}", column="column", value=clip_for_message(name))
+        for name in names
+        if name not in known
+    ]
+    if problems:
+        raise FieldRejected("The table has no such column.", problems)
+    at = [place for place, name in enumerate(known) if name in names]
+    columns = tuple(table.columns[place] for place in at)
+    # The ends of an interval may be among those that are left out.
+    kept = tuple(c if set(c.interval or ()) <= set(names) else replace(c, interval=None) for c in columns)
+    return replace(table, columns=kept, rows=tuple(tuple(row[place] for place in at) for row in table.rows))
+
+
 def is_descending(order: str | None) -> bool:
     """Say whether the largest comes first. Raises FieldRejected for an order that is neither."""
     if order and order not in ORDERS:

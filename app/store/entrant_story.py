@@ -3,7 +3,7 @@
 No statistics: what snapshots published and what submissions said.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Entrant, Entry, Snapshot, Submission, SubmissionEvent, Token
 from app.manifest.manifest import Manifest
 from app.store import snapshots
+from app.store.board_history import walk_back
 from app.values.table import Cell, Column, Table
 
 MOST_SNAPSHOTS = 200
@@ -67,28 +68,28 @@ def history_table(session: Session, benchmark_id: int, standing: Table, name: st
     """Return the rank of an entrant on each board in each snapshot, walked back along what the snapshots changed."""
     listed = list(snapshots.list_snapshots(session, benchmark_id))[:MOST_SNAPSHOTS]
     now = {str(row["board"]): row["rank"] for row in standing.records()}
-    rows = [row for board, rank in now.items() for row in _walk_back(listed, board, name, rank)]
+    rows = [
+        (number, at, board, moved)
+        for board, rank in now.items()
+        for number, at, _, moved in walk_back(listed, board, name, rank)
+    ]
     columns = (
         Column("snapshot", "Snapshot", "integer"),
         Column("published_at", "Published", "time"),
         Column("board", "Board", "text"),
         Column("rank", "Rank", "integer"),
     )
-    plot = {"kind": "lines", "x": "snapshot", "y": "rank", "by": "board", "title": "Rank by snapshot, 1 being the best"}
+    plot = {
+        "kind": "lines",
+        "x": "snapshot",
+        "y": "rank",
+        "by": "board",
+        "falls": True,
+        "title": "Rank by snapshot, 1 being the best",
+    }
     meta = {"plot": plot} if len({row[0] for row in rows}) > 1 else {}
     ordered = sorted(rows, key=lambda row: (int(str(row[0])), str(row[2])))
     return Table("history", f"Ranks of {name}", columns, tuple(ordered), meta=meta)
-
-
-def _walk_back(listed: Sequence[Snapshot], board: str, name: str, rank: Cell) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rank in each snapshot, the newest first, until the one in which the entrant entered."""
-    for snapshot in listed:
-        yield snapshot.number, snapshot.published_at.isoformat(), board, rank
-        own = [change for change in snapshot.changes if change.get("entrant") == name]
-        if any(change["kind"] == "entered" for change in own):
-            return
-        moved = [change for change in own if change["kind"] == "rank" and change["board"] == board]
-        rank = moved[0]["from"] if moved else rank
 
 
 def attempts_table(session: Session, entrant: Entrant) -> Table:

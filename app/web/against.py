@@ -9,7 +9,9 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.task_values import differences_table, task_values
 from app.errors import FieldRejected, NotFound, Problem
+from app.jobs.chosen import snapshot_evidence
 from app.kinds.known import kind_of
 from app.names import clip_for_message
 from app.render.against import (
@@ -24,6 +26,7 @@ from app.render.against import (
     verdict,
 )
 from app.render.pages import ShownTable
+from app.render.panel import Panel
 from app.render.table_page import TableView
 from app.store import benchmarks, snapshots
 from app.values.table import Table
@@ -31,8 +34,8 @@ from app.web.answers import page, split_format, table_answer
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
 from app.web.problems import table_routes
-from app.web.state import SessionDep
-from app.web.views import SnapshotNumber, published
+from app.web.state import SessionDep, State, StateDep
+from app.web.views import SnapshotNumber, name_links, published
 
 router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
 
@@ -58,12 +61,13 @@ class Compared:
         return replace(shown, title=title, notes=(*self.sentences, *shown.notes))
 
 
-@table_routes(router, ADDRESS, "A against B", 404, 422, answer=TableDocument)
+@table_routes(router, ADDRESS, "A against B", 404, 422, answer=TableDocument, is_drawn=True)
 def show_against(
     slug: str,
     board: str,
     request: Request,
     session: SessionDep,
+    state: StateDep,
     a: EntrantName = "",
     b: EntrantName = "",
     snapshot: SnapshotNumber = None,
@@ -73,9 +77,26 @@ def show_against(
     fmt = split_format(request.url.path)[1]
     is_asked = bool(a and b) or fmt != "html"
     compared = _compare(session, view, board, a, b) if is_asked else None
+    by_task = _by_task(session, view, board, (a, b), state) if compared and fmt in ("html", "svg") else None
     if compared is not None and fmt != "html":
-        return table_answer(request, replace(view, table=compared.table), fmt)
-    return _page(view, board, (a, b), compared, snapshot)
+        drawn = None if by_task is None else by_task.table
+        return table_answer(request, replace(view, table=compared.table, drawn=drawn), fmt)
+    return _page(view, board, (a, b), compared, snapshot, by_task)
+
+
+def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str], state: State) -> Panel | None:
+    """Return the difference on every task, the largest first; None where the evidence is no scores by task."""
+    if view.snapshot is None:
+        return None
+    declared = benchmarks.find_declared(session, view.slug)
+    found = snapshot_evidence(session, declared.benchmark, view.snapshot, state.rows)
+    rows = found.rows(*pair)
+    if rows is None or not set(pair) <= set(rows.entrant.words):
+        return None
+    spec = found.manifest.leaderboard(board)
+    values = task_values(found.manifest, spec, rows)
+    table = differences_table(spec, found.manifest.metrics[values.metric], values, pair)
+    return Panel("Task by task", table, name_links(declared)) if table.rows else None
 
 
 def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> Compared:
@@ -123,7 +144,12 @@ def _some(table: Table) -> Table | None:
 
 
 def _page(
-    view: TableView, board: str, names: tuple[str, str], compared: Compared | None, snapshot: int | None
+    view: TableView,
+    board: str,
+    names: tuple[str, str],
+    compared: Compared | None,
+    snapshot: int | None,
+    by_task: Panel | None,
 ) -> Response:
     a, b = names
     home = f"/benchmarks/{view.slug}/leaderboards/{board}"
@@ -142,6 +168,7 @@ def _page(
         entrants=entrants_of(view.table) if view.table.columns else (),
         sentences=compared.sentences if compared else (),
         tables=_tables(compared) if compared else (),
+        by_task=by_task,
         trail=[(view.slug, f"/benchmarks/{view.slug}"), (board, home)],
         links=[*around, *((turned, *exports) if compared else ())],
         hidden=kept,

@@ -12,7 +12,9 @@ from app.render import html
 from app.render.addresses import FORMATS, name_in_path
 from app.render.columnar import MEDIA_TYPES, WRITERS
 from app.render.exports import table_to_csv, table_to_json, to_json
+from app.render.pictures.saved import saved_style
 from app.render.table_page import TableView
+from app.render.view import only_columns
 from app.values.table import Column, Table
 
 BEGINNINGS = {"leaderboard": ("rank", "entrant"), "pairwise": ("entrant_a", "entrant_b")}
@@ -54,7 +56,12 @@ def csv_answer(table: Table) -> Response:
 
 def table_answer(request: Request, view: TableView, fmt: str) -> Response:
     """Return the table in the format that was asked for. Raises NotFound, or FieldRejected for a bad sort."""
-    refuse_other_formats(fmt, "csv", "json", *WRITERS)
+    refuse_other_formats(fmt, "csv", "json", "svg", *WRITERS)
+    chosen = only_columns(view.table, request.query_params.getlist("column"))
+    if fmt not in ("html", "svg"):
+        view = replace(view, table=chosen)
+    if fmt == "svg":
+        return _picture(view, request.query_params.get("picture") or "1")
     if fmt in WRITERS:
         return Response(WRITERS[fmt](_headed(view.table), _about(view)), media_type=MEDIA_TYPES[fmt])
     if fmt == "csv":
@@ -62,6 +69,17 @@ def table_answer(request: Request, view: TableView, fmt: str) -> Response:
     if fmt == "json":
         return Response(table_to_json(view.table, _about(view)), media_type="application/json")
     return page("table.html", title=view.table.title, view=view, asked=request.query_params.multi_items())
+
+
+def _picture(view: TableView, number: str) -> Response:
+    """Return one of the drawings of a page as a file. Raises NotFound where there is none of that number."""
+    drawn = [drawing for drawing in view.drawings() if drawing.is_saved]
+    if not number.isascii() or not number.isdigit() or not 0 < int(number[:6]) <= len(drawn):
+        count = f"there {'is' if len(drawn) == 1 else 'are'} {len(drawn)} here" if drawn else "nothing is drawn here"
+        raise NotFound(f"There is no picture {number[:40]}: {count}.")
+    drawing = drawn[int(number) - 1]
+    content = html.render("picture.svg", title=view.table.title, drawing=drawing, style=saved_style())
+    return Response(content.strip(), media_type="image/svg+xml")
 
 
 def _headed(table: Table) -> Table:

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp
 
 from app.web.renderer import Render, RenderProcess, Turns, render_here
 
-EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/explore(\.\w+)?")
+EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix)(\.\w+)?")
 MOST_WAITING = 8
 """So many wait for a board of their own; whoever comes then is told to come back."""
 

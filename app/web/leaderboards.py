@@ -11,10 +11,11 @@ from app.boards.claim_rows import claims_table
 from app.errors import NotFound
 from app.render.table_page import TableView
 from app.store import benchmarks, entrants, snapshots
-from app.web import against, explore
+from app.web import against, explore, pictures
 from app.web.answers import split_format, table_answer
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
+from app.web.pictures import picture_links
 from app.web.problems import TABLE, described, table_routes
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of
@@ -23,6 +24,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
 # Before the address of any further table, which would take `against` for the name of one.
 router.include_router(against.router)
 router.include_router(explore.router)
+router.include_router(pictures.router)
 
 TITLES = {
     "leaderboard": "Board",
@@ -136,6 +138,8 @@ def _beside(session: Session, view: TableView, board: str, kind: str) -> TableVi
     ordered = sorted(kinds, key=lambda other: PLACES.get(other, len(PLACES)))
     others = [(_title(other), _address(home, other)) for other in ordered if other != kind]
     others += [("Records", f"/benchmarks/{view.slug}/tables/{RECORDS}")] if RECORDS in names else []
+    if kind == "leaderboard" and view.table.rows:
+        others += picture_links(home)
     declared = benchmarks.find_declared(session, view.slug)
     shown = around(view, _address(home, kind), others, name_links(declared))
     return shown if kind == "leaderboard" else replace(shown, trail=[*shown.trail, (board, home)])

@@ -56,7 +56,7 @@ TEXTS = {
     "atom": "application/atom+xml",
     **MEDIA_TYPES,
 }
-TABLE = ("html", "csv", *MEDIA_TYPES)
+TABLE = ("html", "csv", "svg", *MEDIA_TYPES)
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -78,17 +78,24 @@ def described(
 
 
 def table_routes(
-    router: APIRouter, path: str, summary: str, *statuses: int, answer: Any, is_columnar: bool = True
+    router: APIRouter,
+    path: str,
+    summary: str,
+    *statuses: int,
+    answer: Any,
+    is_columnar: bool = True,
+    is_drawn: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Decorate the endpoint of a table that is a page at `path` and data at the same address with .csv and .json.
 
-    With `is_columnar` also as NDJSON, Arrow and Parquet.
+    With `is_columnar` also as NDJSON, Arrow and Parquet, with `is_drawn` its picture as SVG.
     """
     formats: dict[str, dict[str, Any]] = {
         "": {"also": ("html",)},
         ".csv": {"also": ("csv",)},
         ".json": {"answer": answer},
         **{f".{name}": {"also": (name,)} for name in MEDIA_TYPES if is_columnar},
+        **({".svg": {"also": ("svg",)}} if is_drawn else {}),
     }
 
     def decorate(endpoint: Endpoint) -> Endpoint:
@@ -130,6 +137,9 @@ def _domain_error(request: Request, error: Exception) -> Response:
         headers["Retry-After"] = str(error.retry_after_s)
     if status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
+    if (number := getattr(request.state, "try_number", None)) is not None:
+        # RFC 8288: where the sender reads it again.
+        headers["Link"] = f'</tries/{number}>; rel="describedby"'
     rejected = error if isinstance(error, Rejected) else Rejected(str(error), ())
     return answer(request, status, str(error), rejected=rejected, headers=headers)
 
@@ -238,8 +248,20 @@ def answer(
         page = render("error.html", title=title, detail=detail, problems=problems, n_problems=n_problems,
                       causes=causes)  # fmt: skip
         return Response(page, status, kept, media_type="text/html; charset=utf-8")
-    document: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
-    if problems:
-        document |= {"problems": [problem.as_dict() for problem in problems], "n_problems": n_problems}
-        document |= {"causes": [cause.as_dict() for cause in causes]}
+    document = _document(status, detail, rejected)
     return Response(to_json(document), status, kept, media_type=PROBLEM_JSON)
+
+
+def refusal_document(error: PlumblineError) -> dict[str, Any]:
+    """Return what a refused write is answered with, as JSON."""
+    return _document(status_of(error), str(error), error if isinstance(error, Rejected) else None)
+
+
+def _document(status: int, detail: str, rejected: Rejected | None) -> dict[str, Any]:
+    document: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
+    document |= {"detail": detail}
+    if rejected is not None and rejected.problems:
+        problems, causes = rejected.problems, rejected.causes
+        document |= {"problems": [problem.as_dict() for problem in problems], "n_problems": rejected.n_problems}
+        document |= {"causes": [cause.as_dict() for cause in causes]}
+    return document

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.one_task import standing_on_task
 from app.db.models import Entrant, Snapshot, Token
 from app.kinds.known import kind_of
 from app.render.addresses import name_in_path, path_of_name
@@ -27,6 +28,7 @@ from app.web.state import SessionDep, StewardHere
 from app.web.tokens import TokenNumber
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
+MOST_RESULTS = 1000
 router = APIRouter(route_class=CheckedFirst, tags=["rows"])
 
 
@@ -55,9 +57,12 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     )
     address = f"/benchmarks/{slug}/tasks/{path_of_name(name)}"
     links = [("Tasks", f"/benchmarks/{slug}/tasks")]
-    return table_answer(
-        request, around(view_of(session, slug, table, shown), address, links, name_links(declared)), fmt
-    )
+    view = around(view_of(session, slug, table, shown), address, links, name_links(declared))
+    standing = standing_on_task(table, declared.manifest.metrics) if fmt in ("html", "svg") else None
+    if standing is not None:
+        panel = Panel("Who wins", standing, name_links(declared), is_folded=True)
+        view = replace(view, panels=[panel], panel_rest="Every result", most_rows=MOST_RESULTS)
+    return table_answer(request, view, fmt)
 
 
 @router.get(
@@ -83,7 +88,7 @@ def show_entrant(
     ]
     address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
     view = around(view_of(session, slug, table, shown), address, history, name_links(declared))
-    if fmt == "html":
+    if fmt in ("html", "svg"):
         view = replace(view, panels=_panels(session, declared, shown, found), panel_rest="Task by task")
     return table_answer(request, view, fmt)
 

@@ -39,6 +39,14 @@ class SkillScore(Leaderboard):
         """Return the board with errors relative to another baseline."""
         return self.model_copy(update={"baseline": baseline})
 
+    def imputes(self) -> bool:
+        """Say whether the baseline's error stands in for one that is missing."""
+        return self.missing == "impute"
+
+    def compares_ratios(self) -> bool:
+        """Errors of tasks in different units are held against each other as ratios."""
+        return True
+
     def metric_names(self) -> tuple[str, ...]:
         """Return the one metric of the board."""
         return (self.metric,)

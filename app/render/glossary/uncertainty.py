@@ -47,6 +47,14 @@ UNCERTAINTY = (
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
     Entry(
+        "front",
+        "Front",
+        "An entrant is on the front where no other one is at least as good in both numbers and better in one of them. "
+        "It may be on the front where its interval reaches above every rival that costs no more.",
+        None,
+        "Pareto 1906, Manuale di economia politica; the efficient set",
+    ),
+    Entry(
         "group",
         "Group",
         "A new group begins, and a heavy line stands in the board, where everybody above is separable from everybody "

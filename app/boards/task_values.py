@@ -1,0 +1,184 @@
+"""What every entrant has on every task, as the boards read it: the matrix behind a board, and two entrants of it.
+
+Called by `app.web.pictures` with the rows of a snapshot; pure. Values are means over what a task has of an entrant.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from app.manifest.manifest import Leaderboard, Manifest, Metric
+from app.stats.arrays import BoolArray, FloatArray
+from app.values.scores import ScoreTable
+from app.values.table import Column, Table, finite
+
+MOST_CELLS = 60_000
+TOO_MANY = "{n_entrants:,} entrants on {n_tasks:,} tasks are more than one picture shows ({most:,} cells at most)."
+STATES = (
+    "A square has the more colour the better its place on its task. A cross is a failure, an open square a task "
+    "without a row, a stroke a value that the board imputes, a dot a value of leaked data."
+)
+
+
+@dataclass(frozen=True)
+class TaskValues:
+    """One metric as tasks × entrants: arrays are [n_tasks, n_entrants], NaN is no value; `present` says of a row."""
+
+    metric: str
+    tasks: tuple[str, ...]
+    entrants: tuple[str, ...]
+    values: FloatArray
+    present: BoolArray
+    leaked: BoolArray
+
+
+def task_values(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> TaskValues:
+    """Return the mean of the board's first metric by task and entrant, in the unit of the metric.
+
+    Tasks are those of the board that are declared or have a row; a row without a value leaves the mean undefined where
+    it is alone, and out of it where it is not. Raises KeyError where the rows lack the metric. Source: by definition.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> found = task_values(benchmark(board), board, rows())
+    >>> found.tasks, found.values[0].tolist()
+    (('a', 'b', 'c'), [0.1, 0.2, 0.8])
+    """
+    metric = next(name for name in (*spec.required_metrics(), *manifest.metrics) if name in scores.columns)
+    own = spec.ranked_tasks()
+    tasks = tuple(task for task in (manifest.task_ids() or sorted(scores.task.words)) if own is None or task in own)
+    place = {task: at for at, task in enumerate(tasks)}
+    shape = (len(tasks), len(scores.entrant.words))
+    row = np.array([place.get(word, -1) for word in scores.task.words], dtype=np.int64)[scores.task.codes]
+    known = row >= 0
+    at = np.ravel_multi_index((row[known], scores.entrant.codes[known]), shape) if known.any() else row[:0]
+    value, leaked = scores.value(metric)[known], scores.leaked[known]
+    there = ~np.isnan(value)
+    n_cells = shape[0] * shape[1]
+    total = np.bincount(at[there], value[there], n_cells)
+    count = np.bincount(at[there], minlength=n_cells)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(count > 0, total / count, np.nan)
+    present = np.bincount(at, minlength=n_cells) > 0
+    spoiled = np.bincount(at[leaked], minlength=n_cells) > 0
+    return TaskValues(
+        metric, tasks, scores.entrant.words, means.reshape(shape), present.reshape(shape), spoiled.reshape(shape)
+    )
+
+
+def matrix_table(spec: Leaderboard, metric: Metric, found: TaskValues, order: Sequence[str]) -> Table:
+    """Return a row for each entrant and task: the value, the share of the others that it beats there, and its state.
+
+    `order` is that of the board; who is not in it comes after, by name. The share is 1 for the best and 0 for the
+    worst of those with a value, null without one or alone; the value is in the unit of the metric. Raises nothing: a
+    matrix that is too large to be drawn is empty and says so.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> found = task_values(benchmark(board), board, rows())
+    >>> matrix_table(board, benchmark(board).metrics["error"], found, ["Good"]).rows[0]
+    ('Good', 'a', 0.1, 1.0, 'value')
+    """
+    title = f"{spec.title or spec.name}: entrants by tasks"
+    if len(found.tasks) * len(found.entrants) > MOST_CELLS:
+        why = TOO_MANY.format(n_entrants=len(found.entrants), n_tasks=len(found.tasks), most=MOST_CELLS)
+        return Table(f"matrix/{spec.name}", title, (), (), (why,), {"unavailable": why})
+    shares, states = _shares(found, metric), _states(found, imputes=spec.imputes())
+    place = {name: at for at, name in enumerate(found.entrants)}
+    first = [name for name in order if name in place]
+    rows = tuple(
+        (name, task, finite(float(found.values[at, place[name]])), finite(float(shares[at, place[name]])),
+         states[at][place[name]])
+        for name in (*first, *sorted(set(found.entrants) - set(first)))
+        for at, task in enumerate(found.tasks)
+    )  # fmt: skip
+    columns = (
+        Column("entrant", "Entrant", "text"),
+        Column("task", "Task", "text"),
+        Column("value", metric.title or found.metric, unit=metric.unit, direction=metric.direction, digits=4),
+        Column("beats", "Share beaten", direction="maximize", glossary="win_rate", digits=2),
+        Column("state", "State", "text"),
+    )
+    plot = {"kind": "squares", "y": "entrant", "x": "task", "share": "beats", "state": "state"}
+    return Table(f"matrix/{spec.name}", title, columns, rows, (STATES,), {"plot": plot, "metric": found.metric})
+
+
+def _shares(found: TaskValues, metric: Metric) -> FloatArray:
+    sign = 1.0 if metric.direction == "maximize" else -1.0
+    shares = np.full(found.values.shape, np.nan)
+    for at, row in enumerate(found.values):
+        known = ~np.isnan(row)
+        if known.sum() > 1:
+            shares[at, known] = (rankdata(sign * row[known]) - 1.0) / (known.sum() - 1.0)
+    return shares
+
+
+def _states(found: TaskValues, *, imputes: bool) -> list[list[str]]:
+    lost = "imputed" if imputes else "no value"
+    gone = "imputed" if imputes else "absent"
+    states = np.where(np.isnan(found.values), np.where(found.present, lost, gone), "value")
+    named: list[list[str]] = np.where(found.leaked & found.present, "leaked", states).tolist()
+    return named
+
+
+def differences_table(spec: Leaderboard, metric: Metric, found: TaskValues, pair: tuple[str, str]) -> Table:
+    """Return the tasks that both of two entrants have, the largest difference first, and which of them decide.
+
+    The effect is in favour of A where it is positive: the difference of the values in the unit of the metric or, where
+    the board compares errors as ratios, the natural logarithm of B's over A's. `without` is the mean effect over the
+    other tasks, null where there is none; a task decides where without it the mean would favour the other one.
+    Raises ValueError for an entrant without rows.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> found = task_values(benchmark(board), board, rows())
+    >>> differences_table(board, benchmark(board).metrics["error"], found, ("Good", "Poor")).notes[0]
+    'Good is ahead on 3 of 3 tasks, Poor on 0.'
+    """
+    a, b = (found.values[:, found.entrants.index(name)] for name in pair)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        effect = (
+            np.log(b / a) if spec.compares_ratios() else (a - b) * (1.0 if metric.direction == "maximize" else -1.0)
+        )
+    kept = np.flatnonzero(np.isfinite(effect))
+    kept = kept[np.argsort(-np.abs(effect[kept]), kind="stable")]
+    own = effect[kept]
+    mean = float(own.mean()) if len(own) else 0.0
+    without = (own.sum() - own) / (len(own) - 1) if len(own) > 1 else np.full(len(own), np.nan)
+    decides = mean * without < 0.0
+    rows = tuple(
+        (found.tasks[at], float(a[at]), float(b[at]), float(own[n]), finite(float(without[n])), bool(decides[n]))
+        for n, at in enumerate(kept.tolist())
+    )
+    ratios = "log ratio of errors" if spec.compares_ratios() else f"difference of {metric.title or found.metric}"
+    columns = (
+        Column("task", "Task", "text"),
+        Column("a", pair[0], digits=4),
+        Column("b", pair[1], digits=4),
+        Column("effect", f"In favour of {pair[0]}", unit=ratios, digits=3),
+        Column("without", "Mean without it", digits=3),
+        Column("decides", "Decides", "flag"),
+    )
+    plot = {"kind": "bars_by_name", "label": "task", "x": "effect", "marked": "decides"}
+    notes = tuple(_told(pair, own, mean, [row[0] for row in rows if row[-1]], len(found.tasks)))
+    return Table(f"differences/{spec.name}", "Task by task", columns, rows, notes, {"plot": plot} if rows else {})
+
+
+def _told(pair: tuple[str, str], own: FloatArray, mean: float, deciding: Sequence[str], n_tasks: int) -> Iterator[str]:
+    if not len(own):
+        yield "The two have no task in common."
+        return
+    ahead = int((own > 0).sum())
+    yield f"{pair[0]} is ahead on {ahead} of {len(own)} tasks, {pair[1]} on {int((own < 0).sum())}."
+    if len(own) < n_tasks:
+        yield f"{n_tasks - len(own)} tasks are left out, which one of them lacks."
+    shown = ", ".join(deciding[:5]) + (f" and {len(deciding) - 5} more" if len(deciding) > 5 else "")
+    if deciding:
+        yield f"Which way the mean points hangs on one task: without {shown} it would point the other way."
+    elif len(own) > 1 and mean:
+        yield "No single task decides: without any one of them the mean points the same way."

@@ -1,0 +1,129 @@
+"""Score against cost: which entrants nobody beats in both. Called by `app.web.pictures` with a board; pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from app.manifest.base import Direction
+from app.values.table import Cell, Column, Table
+
+COUNTS = ("rank", "rank_low", "rank_high", "group", "p_best", "n_units", "n_attempted", "n_included", "n_absent")
+COSTS = ("time", "cost", "size", "parameters", "energy", "memory", "params", "latency", "duration", "price")
+READ = (
+    "On the front is who has no rival that is at least as good in both and better in one. May be on it also is whose "
+    "interval reaches above every rival that costs no more."
+)
+NOTHING = "The board has no second number to hold the score against."
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Which columns are held against each other: the cost across, the score up."""
+
+    x: Column
+    y: Column
+
+
+def offered(board: Table) -> list[Column]:
+    """Return the columns that can be an axis: numbers that differ, no counts and no ends of intervals.
+
+    >>> columns = (Column("rank", "Rank", "integer"), Column("s", "S"))
+    >>> [column.name for column in offered(Table("leaderboard/b", "B", columns, ((1, 2.0), (2, 1.0))))]
+    ['s']
+    """
+    ends = {name for column in board.columns for name in column.interval or ()}
+    return [
+        column
+        for at, column in enumerate(board.columns)
+        if column.kind in ("number", "integer")
+        and column.name not in (*COUNTS, *ends)
+        and not column.name.endswith(("_calibrated_low", "_calibrated_high", "_n_units"))
+        and len({row[at] for row in board.rows} - {None}) > 1
+    ]
+
+
+def axes_of(board: Table, x: str | None, y: str | None) -> Axes | None:
+    """Return the columns that are asked for, or what a board has: its score, and its first cost or other number.
+
+    Null (None) where it has no two. Raises KeyError for a name that is not offered.
+
+    >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S"), Column("time", "Time"))
+    >>> board = Table("leaderboard/b", "B", columns, (("A", 3.0, 2.0), ("B", 1.0, 1.0)), (), {"rank_by": "s"})
+    >>> found = axes_of(board, None, None)
+    >>> found.x.name, found.y.name
+    ('time', 's')
+    """
+    known = {column.name: column for column in offered(board)}
+    score = known[y] if y else known.get(str(board.meta.get("rank_by"))) or next(iter(known.values()), None)
+    others = sorted((column for column in known.values() if column is not score), key=lambda column: column.detail)
+    costs = [column for column in others if any(word in column.name.lower() for word in COSTS)]
+    across = known[x] if x else next(iter([*costs, *others]), None)
+    return None if score is None or across is None else Axes(across, score)
+
+
+def tradeoff_table(board: Table, axes: Axes | None) -> Table:
+    """Return the entrants that have both numbers, by cost, with whether they are on the front and whether they may be.
+
+    Costs and scores are in the units of their columns; a column without a direction is a cost, of which less is better.
+    Null is an end of an interval that the board does not have. Raises KeyError for a table without entrants.
+
+    >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S", direction="maximize"), Column("t", "T"))
+    >>> rows = (("good", 3.0, 2.0), ("cheap", 1.0, 1.0), ("beaten", 1.0, 2.0))
+    >>> board = Table("leaderboard/b", "B", columns, rows, (), {"rank_by": "s"})
+    >>> [(row[0], row[-2]) for row in tradeoff_table(board, axes_of(board, None, None)).rows]
+    [('cheap', True), ('good', True), ('beaten', False)]
+    """
+    name = board.name.partition("/")[2]
+    title = f"{board.title}: score against cost"
+    if axes is None:
+        return Table(f"tradeoff/{name}", title, (), (), (NOTHING,), {"unavailable": NOTHING})
+    low, high = axes.y.interval or (None, None)
+    found = [
+        record for record in board.records() if record[axes.x.name] is not None and record[axes.y.name] is not None
+    ]
+    spots = [(record["entrant"], record[axes.x.name], record[axes.y.name],
+              record[low] if low else None, record[high] if high else None) for record in found]  # fmt: skip
+    rows = sorted(
+        ((*spot, is_on, may_be) for spot, is_on, may_be in zip(spots, *_fronts(spots, axes), strict=True)),
+        key=lambda row: (float(str(row[1])), not row[5], str(row[0])),
+    )
+    plot = {"kind": "tradeoff", "label": "entrant", "x": "x", "y": "y", "low": "y_low", "high": "y_high",
+            "front": "on_front"}  # fmt: skip
+    notes = (READ, f"{sum(bool(row[5]) for row in rows)} of {len(rows):,} are on the front.")
+    meta = {"plot": plot, "x": axes.x.name, "y": axes.y.name}
+    return Table(f"tradeoff/{name}", title, tuple(_columns(axes)), tuple(rows), notes, meta)
+
+
+def _columns(axes: Axes) -> Iterator[Column]:
+    yield Column("entrant", "Entrant", "text")
+    yield replace(axes.x, name="x", direction=_direction(axes.x, "minimize"), interval=None, detail=False)
+    yield replace(axes.y, name="y", direction=_direction(axes.y, "maximize"), interval=("y_low", "y_high"),
+                  detail=False)  # fmt: skip
+    yield Column("y_low", f"{axes.y.title}, low", detail=True, digits=axes.y.digits)
+    yield Column("y_high", f"{axes.y.title}, high", detail=True, digits=axes.y.digits)
+    yield Column("on_front", "On the front", "flag", glossary="front")
+    yield Column("may_be_on_front", "May be on it", "flag", glossary="front")
+
+
+def _direction(column: Column, otherwise: Direction) -> Direction:
+    return column.direction or otherwise
+
+
+def _fronts(spots: Sequence[tuple[Cell, ...]], axes: Axes) -> tuple[list[bool], list[bool]]:
+    """Return for each who is on the front by the points, and who may be by the better end of its interval."""
+    x_sign = 1.0 if _direction(axes.x, "minimize") == "minimize" else -1.0
+    is_up = _direction(axes.y, "maximize") == "maximize"
+    points = [(x_sign * float(str(spot[1])), (1.0 if is_up else -1.0) * float(str(spot[2]))) for spot in spots]
+    bests = [_best(spot, is_up=is_up) for spot in spots]
+    on, may = [], []
+    for at, (x, y) in enumerate(points):
+        rivals = [other for place, other in enumerate(points) if place != at]
+        on.append(not any(ox <= x and oy >= y and (ox, oy) != (x, y) for ox, oy in rivals))
+        may.append(on[-1] or not any(ox <= x and oy > bests[at] for ox, oy in rivals))
+    return on, may
+
+
+def _best(spot: tuple[Cell, ...], *, is_up: bool) -> float:
+    """Return the better end of the interval of a score, or the score where there is none."""
+    end = spot[4] if is_up else spot[3]
+    value = float(str(spot[2] if end is None else end))
+    return value if is_up else -value

@@ -1,0 +1,26 @@
+"""What submitters say of their entrants, by which boards are filtered. Called by `app.web.explore` and `.pictures`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Entrant, SnapshotEntry, Submission
+
+Described = Mapping[str, Mapping[str, Any]]
+
+
+def described_entrants(session: Session, snapshot_id: int) -> Described:
+    """Return what is said of each entrant of a snapshot; what a later submission says stands before an earlier one."""
+    query = (
+        select(Entrant.name, Submission.description)
+        .join(SnapshotEntry, SnapshotEntry.entrant_id == Entrant.id)
+        .join(Submission, Submission.id == SnapshotEntry.submission_id)
+        .where(SnapshotEntry.snapshot_id == snapshot_id)
+        .order_by(Submission.id)
+    )
+    said: dict[str, dict[str, Any]] = {}
+    for name, description in session.execute(query):
+        said.setdefault(name, {}).update(description)
+    return said

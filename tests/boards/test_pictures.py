@@ -1,0 +1,191 @@
+"""The tables behind a board's pictures: who shares a letter, who is on the front, what each has on each task."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.boards.letters import NOBODY, letters_table
+from app.boards.one_task import standing_on_task
+from app.boards.task_values import MOST_CELLS, differences_table, matrix_table, task_values
+from app.boards.tradeoff import NOTHING, axes_of, tradeoff_table
+from app.manifest.manifest import Manifest, Metric
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Cell, Column, Table
+from tests.cases.boards import declare
+
+COLUMNS = (
+    Column("rank", "Rank", "integer"),
+    Column("entrant", "Entrant", "text"),
+    Column("score", "Score", direction="maximize", interval=("score_low", "score_high")),
+    Column("score_low", "Score, low", detail=True),
+    Column("score_high", "Score, high", detail=True),
+    Column("time_s", "Time", unit="s", direction="minimize"),
+)
+ROWS: tuple[tuple[Cell, ...], ...] = (
+    (1, "Slow", 3.0, 2.5, 3.5, 100.0),
+    (2, "Quick", 2.0, 1.5, 2.6, 1.0),
+    (3, "Near", 1.9, 1.4, 2.5, 2.0),
+    (4, "Beaten", 1.0, 0.5, 1.5, 50.0),
+)
+PAIR = (Column("entrant_a", "A", "text"), Column("entrant_b", "B", "text"), Column("separable", "Separable", "flag"))
+
+
+def board(*rows: tuple[Cell, ...]) -> Table:
+    """Return a board with these rows."""
+    return Table("leaderboard/b", "B", COLUMNS, rows or ROWS, (), {"rank_by": "score"})
+
+
+def pairwise(*apart: set[str]) -> Table:
+    """Return all pairs of the board, of which some are separable."""
+    names = [str(row[1]) for row in ROWS]
+    return Table("pairwise/b", "B", PAIR, tuple((a, b, {a, b} in apart) for a in names for b in names if a != b))
+
+
+def test_who_is_not_separable_shares_a_letter() -> None:
+    """Best first, whatever the order of the rows."""
+    found = letters_table(board(*ROWS[::-1]), pairwise({"Slow", "Near"}, {"Slow", "Beaten"}, {"Quick", "Beaten"}))
+
+    assert {row[1]: row[-1] for row in found.rows} == {"Slow": "a", "Quick": "ab", "Near": "bc", "Beaten": "c"}
+    assert [row[0] for row in found.rows] == [1, 2, 3, 4]
+
+
+def test_a_board_without_pairs_has_no_letters_and_says_why() -> None:
+    """The table is empty."""
+    assert letters_table(board(), None).notes == (NOBODY,)
+
+
+def test_the_front_is_who_nobody_beats_in_both() -> None:
+    """Near is beaten by Quick in both, but its interval reaches above it."""
+    rows = {row[0]: row[-2:] for row in tradeoff_table(board(), axes_of(board(), None, None)).rows}
+
+    assert rows == {"Quick": (True, True), "Near": (False, True), "Beaten": (False, False), "Slow": (True, True)}
+
+
+def test_a_score_of_which_less_is_better_is_turned() -> None:
+    """The lower end of its interval is the better one."""
+    columns = tuple(replace(c, direction="minimize") if c.name == "score" else c for c in COLUMNS)
+    errors = replace(board(), columns=columns)
+    rows = {row[0]: row[-2:] for row in tradeoff_table(errors, axes_of(errors, None, None)).rows}
+
+    assert rows == {"Quick": (True, True), "Near": (True, True), "Beaten": (True, True), "Slow": (False, False)}
+
+
+def test_a_board_with_one_number_has_no_front() -> None:
+    """It says so."""
+    alone = Table("leaderboard/b", "B", (*COLUMNS[:2], Column("score", "S")), tuple(row[:3] for row in ROWS))
+
+    assert tradeoff_table(alone, axes_of(alone, None, None)).notes == (NOTHING,)
+
+
+SKILL = "method: skill_score, baseline: A"
+
+
+def benchmark(method: str) -> Manifest:
+    """Return a benchmark of errors on three tasks with one board."""
+    tasks = "[{id: t1}, {id: t2}, {id: t3}]"
+    return declare("evaluation_summary", "{x: {direction: minimize, min: 0}}", f"metric: x, {method}", "", tasks)
+
+
+def scores(*cells: tuple[str, str, float, bool]) -> ScoreTable:
+    """Return rows of entrant, task, value and whether the data leaked."""
+    names, tasks = (tuple(sorted({cell[at] for cell in cells})) for at in (0, 1))
+    return ScoreTable(
+        entrant=Coded(names, np.array([names.index(cell[0]) for cell in cells])),
+        task=Coded(tasks, np.array([tasks.index(cell[1]) for cell in cells])),
+        columns=("x",),
+        values=np.array([[cell[2]] for cell in cells]),
+        leaked=np.array([cell[3] for cell in cells]),
+        file=np.zeros(len(cells), dtype=np.int64),
+        row=np.arange(len(cells)),
+    )
+
+
+CELLS = scores(("A", "t1", 1.0, False), ("A", "t2", np.nan, False), ("A", "t3", 3.0, True), ("B", "t1", 2.0, False))
+
+
+@pytest.mark.parametrize(
+    ("method", "states"),
+    [
+        ("method: mean", ["value", "no value", "leaked", "value", "absent", "absent"]),
+        (
+            "method: skill_score, baseline: A, missing: impute",
+            ["value", "imputed", "leaked", "value"] + ["imputed"] * 2,
+        ),
+    ],
+)
+def test_the_matrix_says_what_is_not_as_asked(method: str, states: list[str]) -> None:
+    """A row without a value failed, no row is absent; a board that imputes says so of both; leaked data are marked."""
+    manifest = benchmark(method)
+    spec = manifest.leaderboards[0]
+    found = matrix_table(spec, manifest.metrics["x"], task_values(manifest, spec, CELLS), ["A", "B"])
+
+    assert [row[-1] for row in found.rows] == states
+    assert [row[3] for row in found.rows if row[1] == "t1"] == [1.0, 0.0]
+
+
+def test_too_large_a_matrix_is_no_picture() -> None:
+    """It says how large it is, and has no rows."""
+    manifest = benchmark("method: mean")
+    n = MOST_CELLS // 3 + 1
+    rows = replace(CELLS, entrant=Coded(tuple(f"E{at}" for at in range(n)), CELLS.entrant.codes))
+    spec = manifest.leaderboards[0]
+    found = matrix_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), [])
+
+    assert found.rows == ()
+    assert f"{n:,} entrants on 3 tasks" in found.notes[0]
+
+
+def test_tasks_that_decide_are_named() -> None:
+    """A is ahead by far on one task and behind on two: without the first the mean would point to B."""
+    manifest = benchmark("method: mean")
+    cells = [("A", f"t{at}", value, False) for at, value in ((1, 1.0), (2, 3.0), (3, 3.0))]
+    rows = scores(*cells, *[("B", f"t{at}", value, False) for at, value in ((1, 9.0), (2, 2.0), (3, 2.0))])
+    spec = manifest.leaderboards[0]
+    found = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
+
+    assert [(row[0], row[3], row[5]) for row in found.rows] == [
+        ("t1", 8.0, True),
+        ("t2", -1.0, False),
+        ("t3", -1.0, False),
+    ]
+    assert "A is ahead on 1 of 3 tasks, B on 2." in found.notes
+    assert "without t1 it would point the other way" in found.notes[-1]
+
+
+def test_ratios_are_held_against_each_other_as_logarithms() -> None:
+    """Half of the other's error is as much as twice of it is little."""
+    manifest = benchmark(SKILL)
+    rows = scores(("A", "t1", 1.0, False), ("A", "t2", 4.0, False), ("B", "t1", 2.0, False), ("B", "t2", 2.0, False))
+    spec = manifest.leaderboards[0]
+    found = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
+
+    assert sorted(round(float(str(row[3])), 6) for row in found.rows) == [-0.693147, 0.693147]
+
+
+def test_two_without_a_common_task_are_not_compared() -> None:
+    """There are no rows, and a sentence."""
+    manifest = benchmark("method: mean")
+    rows = scores(("A", "t1", 1.0, False), ("B", "t2", 2.0, False))
+    spec = manifest.leaderboards[0]
+    found = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
+
+    assert (found.rows, found.notes) == ((), ("The two have no task in common.",))
+
+
+def test_a_task_says_who_wins() -> None:
+    """Entrants with several rows there have their mean; equal ones share the place."""
+    columns = (Column("entrant", "Entrant", "text"), Column("item", "Item", "text"), Column("err", "Error"))
+    table = Table("task/t", "t", columns, (("A", "1", 1.0), ("A", "2", 3.0), ("B", "1", 2.0), ("C", "1", 1.0)))
+    found = standing_on_task(table, {"err": Metric(direction="minimize")})
+
+    assert found is not None
+    assert found.rows == ((1, "C", 1.0), (2, "A", 2.0), (2, "B", 2.0))
+    assert found.notes[0] == "First: C with 1."
+
+
+def test_a_task_that_one_entrant_has_has_no_winner() -> None:
+    """Nothing is said."""
+    columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"))
+
+    assert standing_on_task(Table("t", "t", columns, (("A", 1.0),)), {"err": Metric(direction="minimize")}) is None
