@@ -27,9 +27,10 @@ QUICK_FROM, QUICK_RESAMPLES = 600, 200
 class Choice:
     """What a reader asks for; empty parts leave the board as it is declared.
 
-    `entrants` are named, `matching` is a text in the names of further ones. `tasks` are named, `groups` are those of
-    `Leaderboard.groups_of_tasks`: a task counts that is named, or is in a chosen group of each column that groups are
-    chosen of. `weights` are by task, group or component, 0 leaving it out. `baseline` is whom scores are relative to.
+    `entrants` are named, `matching` is a text in the names of further ones, who are `within` those that are as
+    `described` says; None: whoever. `tasks` are named, `groups` are those of `Leaderboard.groups_of_tasks`: a task
+    counts that is named, or is in a chosen group of each column that groups are chosen of. `weights` are by task, group
+    or component, 0 leaving it out. `baseline` is whom scores are relative to.
     """
 
     entrants: tuple[str, ...] = ()
@@ -38,18 +39,25 @@ class Choice:
     groups: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     baseline: str | None = None
+    within: frozenset[str] | None = None
+    described: str = ""
 
     @property
     def is_made(self) -> bool:
         """Say whether anything is chosen."""
-        return any((self.entrants, self.matching, self.tasks, self.groups, self.weights, self.baseline))
+        return any((self.entrants, self.matching, self.described, self.tasks, self.groups, self.weights, self.baseline))
 
     def names(self, known: Sequence[str]) -> list[str]:
         """Return who is chosen of the known entrants."""
-        if not self.entrants and not self.matching:
+        if not self.entrants and not self.matching and self.within is None:
             return list(known)
         text, named = self.matching.casefold(), set(self.entrants)
-        return [name for name in known if name in named or (text and text in name.casefold())]
+        is_open = bool(text) or self.within is not None
+        return [
+            name
+            for name in known
+            if name in named or (is_open and text in name.casefold() and (self.within is None or name in self.within))
+        ]
 
 
 @dataclass(frozen=True)

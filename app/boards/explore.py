@@ -51,10 +51,9 @@ def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choi
     """
     chosen = understand(manifest, spec, evidence.entrants, choice)
     if not choice.names(evidence.entrants):
-        value = clip_for_message(choice.matching)
-        raise FieldRejected(
-            "The choice leaves nobody.", [Problem("no entrant has it in its name", column="q", value=value)]
-        )
+        value = clip_for_message(choice.matching or choice.described)
+        told = "no entrant has it in its name" if choice.matching else "of no entrant all of this is said"
+        raise FieldRejected("The choice leaves nobody.", [Problem(told, column="q", value=value)])
     method = measured_method(chosen.spec)
     if method is None:
         made = compute_board(manifest, chosen.spec, rows_of(evidence.scores(), set(chosen.entrants)))
@@ -68,8 +67,9 @@ def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choi
 
 def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Choice, chosen: Chosen) -> Iterator[str]:
     n_known = len(evidence.entrants)
-    if choice.entrants or choice.matching:
+    if choice.entrants or choice.matching or choice.described:
         why = [f"“{choice.matching}” in the name"] if choice.matching else []
+        why += [choice.described] if choice.described else []
         why += [f"{len(choice.entrants)} named"] if choice.entrants else []
         yield f"{len(chosen.entrants):,} of {n_known:,} entrants ({', '.join(why)})"
     if chosen.tasks is not None:
@@ -103,6 +103,7 @@ def _as_json(choice: Choice, said: str) -> dict[str, Any]:
         "said": said,
         "entrants": list(choice.entrants),
         "matching": choice.matching or None,
+        **({"described": choice.described} if choice.described else {}),
         "tasks": list(choice.tasks),
         "groups": list(choice.groups),
         "weights": dict(choice.weights),

@@ -3,14 +3,17 @@
 What it cannot offer, because there is too much to choose among, can be put into an address all the same.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from app.boards.choice import Choice, listed_tasks
+from app.boards.described import WORDS, Wish, values_said
 from app.manifest.manifest import Leaderboard, Manifest
 from app.values.table import Table
 
 MOST_TASKS = 150
+MOST_VALUES = 60
 MOST_WEIGHED = 60
 MOST_BASELINES = 400
 OFFERED = (0.0, 0.5, 2.0, 3.0, 5.0, 10.0)
@@ -45,6 +48,11 @@ class ExploreForm:
     baselines: Sequence[Tick]
     named: Collection[str]
     is_choice: bool
+    wish: Wish = field(default_factory=Wish)
+    said: Mapping[str, Sequence[Tick]] = field(default_factory=dict)
+    has_sizes: bool = False
+    has_dates: bool = False
+    columns: Sequence[Tick] = ()
     hints: Sequence[str] = field(default_factory=tuple)
 
     @property
@@ -57,6 +65,23 @@ class ExploreForm:
         """Say whether something of it is chosen."""
         ticks = [*self.tasks, *self.baselines, *(tick for _, group in self.groups for tick in group)]
         return any(tick.is_chosen for tick in ticks) or any(t.is_chosen for w in self.weights for t in w.offered)
+
+    def with_said(self, said: Mapping[str, Mapping[str, Any]], wish: Wish) -> "ExploreForm":
+        """Return the form with what can be asked of the entrants, as far as anybody says it of them."""
+        chosen = {name: {value.casefold() for value in getattr(wish, name)} for name in WORDS}
+        ticks = {name: [Tick(value, value, value.casefold() in chosen[name]) for value in values[:MOST_VALUES]]
+                 for name, values in values_said(said).items() if values}  # fmt: skip
+        return replace(
+            self,
+            wish=wish,
+            said=ticks,
+            has_sizes=any("n_parameters" in own for own in said.values()),
+            has_dates=any("released" in own for own in said.values()),
+        )
+
+    def with_columns(self, table: Table, chosen: Collection[str]) -> "ExploreForm":
+        """Return the form with the columns that can be shown."""
+        return replace(self, columns=[Tick(c.name, c.title, c.name in chosen) for c in table.columns])
 
 
 def explore_form(manifest: Manifest, spec: Leaderboard, table: Table, text: str, choice: Choice) -> ExploreForm:
@@ -108,15 +133,19 @@ def _baselines(spec: Leaderboard, table: Table, choice: Choice) -> list[Tick]:
     return [Tick(name, name, name == choice.baseline) for name in names]
 
 
-def rows_matching(table: Table, text: str) -> Table:
-    """Return the rows with a text in the name of the entrant, their ranks unchanged, and a note that says so."""
-    if not text or "entrant" not in table.column_names():
+def rows_matching(table: Table, text: str, within: Collection[str] | None = None, described: str = "") -> Table:
+    """Return the rows with a text in the name of the entrant, of those who are as described; ranks are unchanged.
+
+    A note says so.
+    """
+    if (not text and within is None) or "entrant" not in table.column_names():
         return table
     at, wanted = table.index("entrant"), text.casefold()
-    kept = tuple(row for row in table.rows if wanted in str(row[at]).casefold())
+    kept = tuple(
+        row for row in table.rows if wanted in str(row[at]).casefold() and (within is None or row[at] in within)
+    )
     if len(kept) == len(table.rows):
         return table
-    note = (
-        f"Shown are {len(kept):,} of {len(table.rows):,} rows, with “{text}” in the name; ranks are among all of them."
-    )
+    how = "; ".join([*([f"with “{text}” in the name"] if text else []), *([described] if described else [])])
+    note = f"Shown are {len(kept):,} of {len(table.rows):,} rows, {how}; ranks are among all of them."
     return replace(table, rows=kept, notes=(note, *table.notes))

@@ -4,7 +4,7 @@ Everything chosen is in the address. A filter keeps ranks; a choice has the boar
 `app.web.cache` keeps for it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.boards.choice import Choice
+from app.boards.described import Wish
 from app.boards.explore import LABEL, chosen_board
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
 from app.jobs.chosen import SnapshotEvidence, snapshot_evidence
@@ -19,6 +20,7 @@ from app.manifest.manifest import Leaderboard, Manifest
 from app.names import clip_for_message
 from app.render.explore_form import explore_form, rows_matching
 from app.store import benchmarks, snapshots, tables
+from app.store.described import Described, described_entrants
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.documents.tables import TableDocument
@@ -26,6 +28,7 @@ from app.web.early import CheckedFirst
 from app.web.problems import table_routes
 from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber, around, name_links, view_of
+from app.web.wishes import WishDep, filled
 
 router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
 MOST_NAMED = 500
@@ -39,6 +42,8 @@ class Asked:
 
     text: str
     choice: Choice
+    wish: Wish = field(default_factory=Wish)
+    is_among: bool = False
 
 
 def read_asked(
@@ -51,22 +56,20 @@ def read_asked(
     group: NAMED = None,
     weight: Annotated[list[str] | None, Query(max_length=MOST_NAMED, description="a name and a number: STS=2")] = None,
     baseline: Annotated[str | None, Query(max_length=MOST_TEXT)] = None,
+    *,
+    wish: WishDep,
 ) -> Asked:
     """Return what was asked for; empty fields of a form ask for nothing. Raises FieldRejected for a bad weight."""
     text = (q or "").strip()
     choice = Choice(
-        entrants=_filled(entrant),
+        entrants=filled(entrant),
         matching=text if among == "matching" else "",
-        tasks=_filled(task),
-        groups=_filled(group),
-        weights=_weights(_filled(weight)),
+        tasks=filled(task),
+        groups=filled(group),
+        weights=_weights(filled(weight)),
         baseline=baseline or None,
     )
-    return Asked(text, choice)
-
-
-def _filled(values: list[str] | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value for value in values or () if value))
+    return Asked(text, choice, wish, among == "matching")
 
 
 def _weights(asked: tuple[str, ...]) -> dict[str, float]:
@@ -107,13 +110,26 @@ def explore_board(
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to explore.")
     found = snapshot_evidence(session, declared.benchmark, shown, state.rows)
     spec = _board(found.manifest, board)
-    table = _table(session, found, spec, asked.choice)
-    form = explore_form(found.manifest, spec, table, asked.text, asked.choice)
-    view = replace(view_of(session, slug, rows_matching(table, asked.text), shown), explore=form)
+    said = described_entrants(session, shown.id)
+    within, told = _described(asked.wish, said)
+    choice = asked.choice
+    if asked.is_among and within is not None:
+        choice = replace(choice, within=within, described=told)
+    table = _table(session, found, spec, choice)
+    form = explore_form(found.manifest, spec, table, asked.text, choice).with_said(said, asked.wish)
+    form = form.with_columns(table, request.query_params.getlist("column"))
+    view = replace(view_of(session, slug, rows_matching(table, asked.text, within, told), shown), explore=form)
     home = f"/benchmarks/{slug}/leaderboards/{board}"
     view = around(view, f"{home}/explore", [("The benchmark's own board", home)], name_links(declared))
     view = replace(view, trail=[*view.trail, (board, home)])
     return table_answer(request, view, split_format(request.url.path)[1])
+
+
+def _described(wish: Wish, said: Described) -> tuple[frozenset[str] | None, str]:
+    """Return who is as asked, None where nothing is asked, and what was asked in words."""
+    if not wish.is_made:
+        return None, ""
+    return frozenset(name for name, own in said.items() if wish.holds(own)), ", ".join(wish.words())
 
 
 def _board(manifest: Manifest, name: str) -> Leaderboard:

@@ -1,0 +1,72 @@
+"""What a reader asks of entrants by what is said of them, out of an address. Used by `app.web.explore`."""
+
+import math
+from datetime import date
+from typing import Annotated, Literal
+
+from fastapi import Depends, Query
+
+from app.boards.described import Wish
+from app.errors import FieldRejected, Problem
+from app.names import clip_for_message
+
+NAMES = Annotated[list[str] | None, Query(max_length=500)]
+
+
+def read_wish(
+    organization: NAMES = None,
+    licence: NAMES = None,
+    purpose: NAMES = None,
+    open_weights: Annotated[Literal["", "yes", "no"] | None, Query()] = None,
+    min_parameters: Annotated[str | None, Query(max_length=40, description="a number, such as 7e9")] = None,
+    max_parameters: Annotated[str | None, Query(max_length=40)] = None,
+    released_from: Annotated[str | None, Query(max_length=10, description="a day: 2026-01-31")] = None,
+    released_to: Annotated[str | None, Query(max_length=10)] = None,
+) -> Wish:
+    """Return what is asked of the entrants by what is said of them. Raises FieldRejected."""
+    problems: list[Problem] = []
+    wish = Wish(
+        organization=filled(organization),
+        licence=filled(licence),
+        purpose=filled(purpose),
+        open_weights={"yes": True, "no": False}.get(open_weights or ""),
+        min_parameters=_size("min_parameters", min_parameters, problems),
+        max_parameters=_size("max_parameters", max_parameters, problems),
+        released_from=_day("released_from", released_from, problems),
+        released_to=_day("released_to", released_to, problems),
+    )
+    if problems:
+        raise FieldRejected("The entrants are asked for by what cannot be read.", problems)
+    return wish
+
+
+def _size(name: str, text: str | None, problems: list[Problem]) -> float | None:
+    if not text or not text.strip():
+        return None
+    try:
+        size = float(text)
+    except ValueError:
+        size = math.nan
+    if not math.isfinite(size) or size < 0:
+        problems.append(Problem("expected a number of parameters, such as 7e9", column=name,
+                                value=clip_for_message(text)))  # fmt: skip
+        return None
+    return size
+
+
+def _day(name: str, text: str | None, problems: list[Problem]) -> str:
+    if not text:
+        return ""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        problems.append(Problem("expected a day, such as 2026-01-31", column=name, value=clip_for_message(text)))
+        return ""
+
+
+def filled(values: list[str] | None) -> tuple[str, ...]:
+    """Return what is given, each once; empty fields of a form ask for nothing."""
+    return tuple(dict.fromkeys(value for value in values or () if value))
+
+
+WishDep = Annotated[Wish, Depends(read_wish)]
