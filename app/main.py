@@ -18,6 +18,7 @@ from app.version import release
 from app.web import (
     audit,
     benchmarks,
+    desk,
     disclosure,
     exports,
     front_page,
@@ -39,7 +40,9 @@ from app.web import (
     rows,
     sessions,
     submissions,
+    submit_page,
     tokens,
+    tries,
 )
 from app.web.cache import PublishedPages
 from app.web.description import DescribedApi
@@ -116,9 +119,11 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     app.include_router(submissions.make_router(settings))
     app.include_router(labels.make_router(settings))
     app.include_router(items.make_router(settings))
+    app.include_router(submit_page.make_router(settings))
     for router in (
         benchmarks.router,
         disclosure.router,
+        desk.router,
         life.router,
         outside.router,
         leaderboards.router,
@@ -134,6 +139,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         reservations.router,
         tokens.router,
         mine.router,
+        tries.router,
         audit.router,
         ops.router,
         front_page.router,

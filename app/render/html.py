@@ -12,11 +12,13 @@ from app.render.addresses import path_of_name
 from app.render.assets import asset_url
 from app.render.audit_page import AuditPage
 from app.render.columns import ShownColumn, shown_columns
+from app.render.desk_page import DeskPage
 from app.render.drawings import MAX_DRAWN
 from app.render.matrix import entrant_numbers
 from app.render.page import Page
 from app.render.pages import PAGES
 from app.render.prediction_pages import PREDICTION_PAGES
+from app.render.submit_pages import SUBMIT_PAGES
 from app.render.text import markdown, moment, plain_words
 from app.render.whisker import WIDTH
 
@@ -37,7 +39,15 @@ def render(template: str, **shown: Any) -> bytes:
 
 @cache
 def _page_types() -> dict[str, type[Page]]:
-    kinds: tuple[type[Page], ...] = (*PAGES, *PREDICTION_PAGES, AuditPage, LoginPage, AccountPage)
+    kinds: tuple[type[Page], ...] = (
+        *PAGES,
+        *PREDICTION_PAGES,
+        AuditPage,
+        LoginPage,
+        AccountPage,
+        *SUBMIT_PAGES,
+        DeskPage,
+    )
     return {kind.template: kind for kind in kinds}
 
 

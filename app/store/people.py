@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEvent, BrowserSession, Entrant, Prereg, Submission, Token
+from app.db.models import AuditEvent, BrowserSession, Entrant, Prereg, Submission, Token, Try
 from app.store import benchmarks, roles
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
@@ -50,6 +50,8 @@ def everything_about(session: Session, token: Token) -> Mapping[str, Any]:
             select(Prereg).where(Prereg.registered_by == token.id).order_by(Prereg.registered_at))],
         "submissions": [_plain(each, "id", "received_at", "status", "description") for each in session.scalars(
             select(Submission).where(Submission.token_id == token.id).order_by(Submission.id))],
+        "tries": [_plain(each, "id", "at", "is_dry", "status", "detail") for each in session.scalars(
+            select(Try).where(Try.token_id == token.id).order_by(Try.at))],
         "events": [_plain(each, "id", "at", "action", "subject", "benchmark", "address", "status") for each in
                    session.scalars(select(AuditEvent).where(AuditEvent.token_id == token.id)
                                    .order_by(AuditEvent.id.desc()).limit(MOST_EVENTS))],

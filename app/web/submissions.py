@@ -1,18 +1,19 @@
 """POST /benchmarks/{slug}/submissions: parse the fields, have the files read, hand both to `app.receiving`, answer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, File, Form, Header, Query, Request, UploadFile
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from app import errors
 from app.admission.check import TokenHolder
 from app.admission.fields import Fields
 from app.admission.rules import is_admitted
@@ -22,37 +23,27 @@ from app.files.uploads import Limits, Upload
 from app.kinds.reader import reader_of
 from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
+from app.receiving.impact import impact_of
 from app.receiving.receive import Run, Sent, check_claims, receive, rehearse
 from app.store import audit, benchmarks, labels
 from app.store.audit import Act, Change
 from app.store.benchmarks import Declared
+from app.store.tries import keep_try
 from app.web import reports, submission_views
 from app.web.answers import json_answer
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
 from app.web.documents.submissions import DryRunDocument, SubmissionDocument
 from app.web.early import CheckedFirst
-from app.web.fields import Finite, Flag, Line, Text
-from app.web.problems import described
+from app.web.fields import Finite, Line
+from app.web.metadata import Metadata
+from app.web.problems import described, refusal_document
 from app.web.queries import refuse_unknown
-from app.web.state import State, StateDep, Uploader
+from app.web.state import Caller, State, StateDep, Uploader
 from app.web.submission_views import check_document, describe
 from app.web.submitting import SubmitterHere, refuse_other_entrants
 
+T = TypeVar("T")
 Claims = dict[Line, dict[Line, Finite]]
-
-
-class Metadata(BaseModel):
-    """What a submitter says about a run; all of it optional and shown."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    version: Line | None = Field(None, max_length=200)
-    organization: Line | None = Field(None, max_length=200)
-    url: Line | None = Field(None, max_length=500, pattern=r"^https?://")
-    code_commit: Line | None = Field(None, max_length=64, pattern=r"^[0-9a-fA-F]{7,64}$")
-    dirty: Flag | None = None
-    started_at: AwareDatetime | None = None
-    notes: Text | None = Field(None, max_length=5000)
 
 
 @dataclass(frozen=True)
@@ -67,6 +58,19 @@ class SentForm:
     idempotency_key: str | None
 
 
+@dataclass(frozen=True)
+class SentUpload:
+    """One upload as it was sent: to which benchmark, by whom, and whether only to be checked."""
+
+    slug: str
+    form: SentForm
+    files: Sequence[UploadFile]
+    caller: Caller
+    is_dry: bool
+
+
+KEPT_REFUSALS = (errors.Rejected, errors.Conflict, errors.Forbidden, errors.TooLarge, errors.TooManyRequests)
+"""What a sender can do something about, and so reads again."""
 FORM_FIELDS = ("files", "prereg", "prereg_sha256", "entrant", "metadata", "claims")
 
 
@@ -106,19 +110,51 @@ async def submit(
     metadata: Annotated[str | None, Form(description="JSON: version, organization, url, …")] = None,
     claims: Annotated[str | None, Form(description="JSON: {entrant: {metric: mean}}")] = None,
     dry_run: Annotated[bool, Query(description="check everything, store nothing")] = False,
+    impact: Annotated[bool, Query(description="of a dry run: also what it would change on the boards")] = False,
     idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
 ) -> Response:
     """Send results. 202: stored whole, with its checks; nothing of a malformed upload is stored."""
     refuse_unknown(await request.form(), FORM_FIELDS, "form field")
+    del uploader  # asked whether an upload could be read soon
     form = SentForm(prereg, prereg_sha256, entrant, metadata, claims, idempotency_key)
+    upload = SentUpload(slug, form, files, caller, is_dry=dry_run)
+    if dry_run:
+        return json_answer(await take(request, state, upload, partial(rehearsed, with_impact=impact)))
+    stored, document = await take(request, state, upload, partial(kept, caller.act))
+    return json_answer(document, 202, {"Location": stored})
+
+
+async def take(request: Request, state: State, upload: "SentUpload", finish: Callable[[State, Sent], T]) -> T:
+    """Read an upload and finish with it; where it is refused its sender can read why at an address of its own.
+
+    Used by the API and by the page that submits. `request.state.try_number` says where it was kept.
+    """
+    try:
+        return await _taken(request, state, upload, finish)
+    except KEPT_REFUSALS as error:
+        answered = refusal_document(error)
+        request.state.try_number = await run_in_threadpool(_keep_try, state, upload, answered)
+        raise
+
+
+async def _taken(request: Request, state: State, upload: "SentUpload", finish: Callable[[State, Sent], T]) -> T:
+    caller = upload.caller
     with received_files() as folder:
-        fields, uploads = await run_in_threadpool(_unpack, form, files, folder, state.settings)
-        declared, job = await run_in_threadpool(_job, state, slug, fields, uploads)
-        evidence = await state.readers.read(job, folder, uploader.id, gone(request))
+        fields, uploads = await run_in_threadpool(_unpack, upload.form, upload.files, folder, state.settings)
+        declared, job = await run_in_threadpool(_job, state, upload.slug, fields, uploads)
+        evidence = await state.readers.read(job, folder, caller.id, gone(request))
         refuse_other_entrants(caller, evidence.scores.entrant.words)
         run = Run(declared.manifest, evidence, fields, datetime.now(UTC))
         sent = Sent(declared, TokenHolder(caller.id, caller.name), run)
-        return await run_in_threadpool(_rehearse if dry_run else partial(_store, caller.act), state, sent)
+        return await run_in_threadpool(finish, state, sent)
+
+
+def _keep_try(state: State, upload: "SentUpload", answered: Mapping[str, Any]) -> str:
+    def keep(session: Session) -> str:
+        benchmark = benchmarks.find_benchmark(session, upload.slug)
+        return keep_try(session, benchmark.id, upload.caller.id, answered["status"], answered, is_dry=upload.is_dry)
+
+    return state.transact(keep)
 
 
 def _unpack(
@@ -161,34 +197,43 @@ def _parse(kind: Any, text: str, field: str) -> Any:
         raise FieldRejected(f"The field {field} is not what it must be.", problems) from None
 
 
-def _store(act: Act, state: State, sent: Sent) -> Response:
-    def store(session: Session) -> Response:
+def kept(act: Act, state: State, sent: Sent) -> tuple[str, dict[str, Any]]:
+    """Store an upload, and return its address and what is answered."""
+
+    def store(session: Session) -> tuple[str, dict[str, Any]]:
         stored = receive(session, sent, state.jobs.defer_refresh)
         is_new, kept = stored.is_new, stored.submission
         after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
         audit.record(session, act, 202, Change(after=after))
         shown = describe(session, stored.submission)
         warnings = {"warnings": _warnings(sent)} if is_new else {}
-        return json_answer({**shown, **warnings}, 202, {"Location": shown["url"]})
+        return shown["url"], {**shown, **warnings}
 
     return state.transact(store)
 
 
-def _rehearse(state: State, sent: Sent) -> Response:
+def rehearsed(state: State, sent: Sent, *, with_impact: bool = False) -> dict[str, Any]:
+    """Check an upload and store nothing; return what is answered, with what it would change where that is asked."""
     # Before the transaction: it may draw for a second.
     claimed = check_claims(sent.run, is_request=True)
     checks = [*state.transact(lambda session: rehearse(session, sent)), *claimed]
     scores = sent.run.evidence.scores
-    return json_answer(
-        {
-            "dry_run": True,
-            "admitted": is_admitted(checks),
-            "checks": [check_document(check) for check in checks],
-            "n_rows": len(scores),
-            "entrants": list(scores.entrant.words),
-            "warnings": _warnings(sent),
-        }
-    )
+    return {
+        "dry_run": True,
+        "admitted": is_admitted(checks),
+        "checks": [check_document(check) for check in checks],
+        "n_rows": len(scores),
+        "entrants": list(scores.entrant.words),
+        "warnings": _warnings(sent),
+        **({"impact": _impact(state, sent, admitted=is_admitted(checks))} if with_impact else {}),
+    }
+
+
+def _impact(state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
+    if not admitted:
+        return {"reason": "It would not be admitted, so no board would change.", "boards": []}
+    with state.sessions() as session:
+        return impact_of(session, sent, state.rows)
 
 
 def _warnings(sent: Sent) -> list[dict[str, Any]]:

@@ -72,6 +72,7 @@ def test_every_table_is_a_record_or_is_named_here(database_url: str) -> None:
         "invitation",
         "browser_session",
         "rate",
+        "try",
         "benchmark",
         "entrant",
         "task",

@@ -27,6 +27,7 @@ from app.db.models.submissions import (
     SubmissionTable,
 )
 from app.db.models.tokens import ROLES, BrowserSession, Invitation, Token
+from app.db.models.tries import Try
 
 __all__ = [
     "ENTRY_STATES",
@@ -72,4 +73,5 @@ __all__ = [
     "SubmissionTable",
     "Task",
     "Token",
+    "Try",
 ]

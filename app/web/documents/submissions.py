@@ -81,8 +81,45 @@ class SubmissionDocument(Document):
     warnings: list[WarningDocument] | None = None
 
 
+class PlaceDocument(Document):
+    """The rank that an entrant would get, with the ranks that may be its own; null with the reason why it has none."""
+
+    entrant: str
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    may_be_first: bool | None
+    unranked_because: str | None
+
+
+class MoveDocument(Document):
+    """Whose rank would be another one."""
+
+    entrant: str
+    before: int | None
+    after: int | None
+
+
+class BoardImpactDocument(Document):
+    """What an upload would change on one board, in words and as data; `fails` says why it would have no ranks."""
+
+    board: str
+    title: str
+    fails: str | None
+    lines: list[str]
+    entrants: list[PlaceDocument]
+    moves: list[MoveDocument]
+
+
+class ImpactDocument(Document):
+    """What an upload would change; `reason` says why nothing is told."""
+
+    reason: str | None
+    boards: list[BoardImpactDocument]
+
+
 class DryRunDocument(Document):
-    """What a submission would come to; nothing was stored."""
+    """What a submission would come to; nothing was stored. `impact` is there where it was asked for."""
 
     dry_run: bool
     admitted: bool
@@ -90,3 +127,4 @@ class DryRunDocument(Document):
     n_rows: int
     entrants: list[str]
     warnings: list[WarningDocument]
+    impact: ImpactDocument | None = None

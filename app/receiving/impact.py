@@ -1,0 +1,112 @@
+"""What an upload would change on the boards if it were submitted now. Called by `app.web.submissions` in a dry run.
+
+Computed by the boards' own methods from the current snapshot with the upload's rows in it, and stored nowhere. Where
+labels are a secret nothing is said: a dry run would be an attempt that nobody counts.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.boards.measured import EntrantEvidence
+from app.boards.registry import compute_board, measured_method
+from app.boards.some_rows import rows_of
+from app.errors import BoardUnavailable
+from app.jobs.chosen import KeptRows, SnapshotEvidence, snapshot_evidence
+from app.jobs.measuring import Measuring
+from app.kinds.known import kind_of, measured_evidence
+from app.manifest.explored import Explored
+from app.manifest.manifest import Leaderboard
+from app.receiving.receive import Sent
+from app.store import snapshots
+from app.values.joined import with_rows
+from app.values.scores import ScoreTable
+from app.values.table import Cell, Table
+
+MOST_ROWS, MOST_ENTRANTS, MOST_BOARDS = 300_000, 400, 12
+MOST_MOVES = 12
+OTHER_KIND = (
+    "What it would change is told of scores alone; of this kind of evidence the boards say it when it is submitted."
+)
+NOTHING_YET = "Nothing is published yet: it would be among the first."
+TOO_LARGE = "The benchmark is too large for its boards to be computed while you wait."
+
+
+def impact_of(session: Session, sent: Sent, kept: KeptRows) -> dict[str, Any]:
+    """Return for each board the rank and interval that the sent entrants would get, whom that moves, and what fails."""
+    benchmark = sent.declared.benchmark
+    shown = snapshots.find_snapshot(session, benchmark)
+    if shown is None:
+        return {"reason": NOTHING_YET, "boards": []}
+    found = snapshot_evidence(session, benchmark, shown, kept)
+    if kind_of(found.manifest).rows.form != "scores":
+        return {"reason": OTHER_KIND, "boards": []}
+    if found.n_rows() + len(sent.run.evidence.scores) > MOST_ROWS or len(found.entrants()) > MOST_ENTRANTS:
+        return {"reason": TOO_LARGE, "boards": []}
+    boards = found.manifest.leaderboards[:MOST_BOARDS]
+    return {"reason": None, "boards": [_on_board(session, found, spec, sent.run.evidence.scores) for spec in boards]}
+
+
+def _on_board(session: Session, found: SnapshotEvidence, spec: Leaderboard, scores: ScoreTable) -> dict[str, Any]:
+    before = snapshots.load_table(session, found.snapshot.id, f"leaderboard/{spec.name}")
+    told: dict[str, Any] = {"board": spec.name, "title": spec.title or spec.name, "fails": None, "lines": []}
+    told |= {"entrants": [], "moves": []}
+    try:
+        after = _computed(session, found, spec.as_chosen(None, Explored({}, False)), scores)
+    except BoardUnavailable as error:
+        return {**told, "fails": str(error)}
+    names = set(scores.entrant.words)
+    entrants = [_place(row) for row in after.records() if row.get("entrant") in names]
+    moves = list(moves_between(before, after, names))
+    return {**told, "entrants": entrants, "moves": moves, "lines": list(_lines(entrants, moves))}
+
+
+def _computed(session: Session, found: SnapshotEvidence, spec: Leaderboard, scores: ScoreTable) -> Table:
+    method = measured_method(spec)
+    if method is None:
+        stored = found.rows()
+        return compute_board(
+            found.manifest, spec, scores if stored is None else _merged(found, stored, scores)
+        ).leaderboard
+    evidence = measured_evidence(found.manifest)
+    others = {name: own for name, own in found.pieces().items() if name not in scores.entrant.words}
+    known = Measuring(session, found.declared, others).measure(spec)
+    new = [evidence.measure(found.manifest, spec, EntrantEvidence(name, rows_of(scores, {name})))
+           for name in scores.entrant.words]  # fmt: skip
+    measured = sorted([*known, *new], key=lambda each: each.entrant)
+    return method.assemble(found.manifest, spec, measured, evidence).leaderboard
+
+
+def _merged(found: SnapshotEvidence, stored: ScoreTable, scores: ScoreTable) -> ScoreTable:
+    return with_rows(stored, scores, by_task=kind_of(found.manifest).rows.by_task(found.manifest))
+
+
+def _place(row: dict[str, Cell]) -> dict[str, Cell]:
+    names = ("entrant", "rank", "rank_low", "rank_high", "may_be_first", "unranked_because")
+    return {name: row.get(name) for name in names}
+
+
+def moves_between(before: Table | None, after: Table, names: Collection[str]) -> Iterator[dict[str, Cell]]:
+    """Yield whose rank would be another one, but for some names; in the order of the board."""
+    was = {} if before is None or not before.rows else {row["entrant"]: row.get("rank") for row in before.records()}
+    for row in after.records():
+        entrant = row.get("entrant")
+        if entrant in was and entrant not in names and was[entrant] != row.get("rank"):
+            yield {"entrant": entrant, "before": was[entrant], "after": row.get("rank")}
+
+
+def _lines(entrants: Sequence[dict[str, Cell]], moves: Sequence[dict[str, Cell]]) -> Iterator[str]:
+    for each in entrants:
+        if each["rank"] is None:
+            why = f": {str(each['unranked_because']).replace('_', ' ')}" if each["unranked_because"] else ""
+            yield f"{each['entrant']} would have no rank{why}."
+        else:
+            low, high = each["rank_low"], each["rank_high"]
+            between = "" if low is None else f", with ranks {low} to {high} possible"
+            yield f"{each['entrant']} would have rank {each['rank']}{between}."
+    shown = [
+        f"{each['entrant']} from {each['before'] or 'none'} to {each['after'] or 'none'}" for each in moves[:MOST_MOVES]
+    ]
+    more = f" and {len(moves) - MOST_MOVES} more" if len(moves) > MOST_MOVES else ""
+    yield f"It would move {'; '.join(shown)}{more}." if moves else "Nobody else would have another rank."

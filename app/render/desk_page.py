@@ -1,0 +1,42 @@
+"""The page of a benchmark's stewards. Made by `app.web.desk`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from app.db.models import Try
+from app.render.page import Page
+from app.store.registrations import Registered
+from app.store.submissions import ListedSubmission
+
+
+@dataclass(frozen=True)
+class Flagged:
+    """A submission of which something was noticed: by entrant, the flags."""
+
+    submission: int
+    status: str
+    flags: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeskPage(Page):
+    """What waits for the stewards of a benchmark. `form_key` is null without a session: then there are no forms.
+
+    `manifest` is the text in its field; of one that `is_previewed`, `diff` and `preview` say what it would change.
+    """
+
+    template = "desk.html"
+    slug: str
+    form_key: str | None
+    waiting: Sequence[ListedSubmission]
+    flagged: Sequence[Flagged]
+    refused: Sequence[tuple[Try, str]]
+    late: Sequence[tuple[Registered, str]]
+    withdrawn: Sequence[tuple[int, datetime, str]]
+    manifest: str
+    version: int
+    diff: Sequence[tuple[str, str]]
+    preview: Mapping[str, Any] | None
+    is_previewed: bool

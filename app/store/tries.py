@@ -1,0 +1,54 @@
+"""Tries: dry runs and refused uploads, kept for whoever sent them. Called by `app.web.tries`, `.submissions`."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Benchmark, Token, Try
+from app.errors import NotFound
+
+MOST_KEPT = 100
+MOST_LISTED = 50
+
+
+def keep_try(
+    session: Session, benchmark_id: int, token_id: int, status: int, document: Mapping[str, Any], *, is_dry: bool
+) -> str:
+    """Keep what was answered, instead of the oldest of the token where there are many; return its number."""
+    number = secrets.token_urlsafe(12)
+    session.add(
+        Try(id=number, benchmark_id=benchmark_id, token_id=token_id, is_dry=is_dry, status=status,
+            detail=str(document.get("detail", "")), document=dict(document))
+    )  # fmt: skip
+    session.flush()
+    newest = select(Try.id).where(Try.token_id == token_id).order_by(Try.at.desc(), Try.id).limit(MOST_KEPT)
+    session.execute(delete(Try).where(Try.token_id == token_id, Try.id.not_in(newest)))
+    return number
+
+
+def find_try(session: Session, number: str) -> tuple[Try, str]:
+    """Return a try with the slug of its benchmark. Raises NotFound."""
+    query = select(Try, Benchmark.slug).join(Benchmark, Benchmark.id == Try.benchmark_id).where(Try.id == number)
+    found = session.execute(query).one_or_none()
+    if found is None:
+        raise NotFound("There is no such try; only the newest of each token are kept.")
+    return found[0], found[1]
+
+
+def own_tries(session: Session, token_id: int, benchmark_id: int | None = None) -> Sequence[tuple[Try, str]]:
+    """Return the newest tries of a token, with the slugs of their benchmarks."""
+    query = select(Try, Benchmark.slug).join(Benchmark, Benchmark.id == Try.benchmark_id)
+    query = query.where(Try.token_id == token_id)
+    if benchmark_id is not None:
+        query = query.where(Try.benchmark_id == benchmark_id)
+    return [(each, slug) for each, slug in session.execute(query.order_by(Try.at.desc()).limit(MOST_LISTED))]
+
+
+def refused_here(session: Session, benchmark_id: int) -> Sequence[tuple[Try, str]]:
+    """Return the newest refused uploads to a benchmark, with the names of who sent them."""
+    query = select(Try, Token.name).join(Token, Token.id == Try.token_id)
+    query = query.where(Try.benchmark_id == benchmark_id, ~Try.is_dry)
+    return [(each, name) for each, name in session.execute(query.order_by(Try.at.desc()).limit(MOST_LISTED))]

@@ -1,0 +1,149 @@
+"""/desk/{slug}: what waits for its stewards, a withdrawal with its reason, another manifest and its effect."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from app.db.models import Fingerprint, Submission, SubmissionEvent
+from app.errors import FieldRejected, Forbidden, Problem
+from app.kinds.parse import parse_manifest
+from app.receiving.preview import diff_of, preview_of
+from app.render.desk_page import Flagged
+from app.store import audit, benchmarks, fingerprints, sessions, standing, submissions
+from app.store.audit import Change
+from app.store.registrations import list_registrations
+from app.store.tries import refused_here
+from app.web.answers import page
+from app.web.cookies import session_secret
+from app.web.early import CheckedFirst
+from app.web.fields import Reason
+from app.web.problems import described
+from app.web.state import SessionDep, StateDep, StewardHere
+
+router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"], include_in_schema=False)
+PRIVATE = {"Cache-Control": "no-store"}
+ADDRESS = "/desk/{slug}"
+WAITING = ("received", "evaluated", "set_aside")
+LATE = ("overdue", "never_reported")
+MOST = 50
+
+
+@router.get(ADDRESS, summary="The stewards' desk", responses=described(401, 403, 404, also=("html",)))
+def show_desk(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
+    """Show what waits, what was flagged, refused or is overdue, and the forms of a steward."""
+    del caller
+    return _desk(slug, request, session)
+
+
+@router.post(f"{ADDRESS}/withdraw", summary="Withdraw", status_code=303, responses=described(403, 404, 409))
+def withdraw(
+    slug: str,
+    state: StateDep,
+    caller: StewardHere,
+    submission: Annotated[int, Form(ge=1, le=2**62)],
+    reason: Annotated[Reason, Form()],
+) -> Response:
+    """Take a submission of the benchmark off the boards; the reason is public."""
+
+    def take_off(session: Session) -> None:
+        stored = submissions.lock_submission(session, submission)
+        if submissions.slug_of(session, stored) != slug:
+            raise Forbidden(f"Submission {submission} is not of {slug}.")
+        before = {"status": stored.status}
+        standing.withdraw(session, stored, reason)
+        audit.record(session, caller.act, 303, Change(before, {"status": stored.status}, reason, slug))
+        benchmarks.mark_data_changed(session, stored.benchmark_id)
+        state.jobs.defer_refresh(session, stored.benchmark_id)
+
+    state.transact(take_off)
+    return RedirectResponse(f"/submissions/{submission}", 303, PRIVATE)
+
+
+@router.post(f"{ADDRESS}/manifest", summary="Preview or put a manifest", responses=described(403, 404, 409))
+def put_manifest(
+    slug: str,
+    request: Request,
+    state: StateDep,
+    caller: StewardHere,
+    manifest: Annotated[str, Form(max_length=1_000_000)],
+    act: Annotated[Literal["preview", "put"], Form()] = "preview",
+) -> Response:
+    """Show what another manifest would change, line by line and rank by rank; or put it."""
+    yaml = manifest.replace("\r\n", "\n").encode()
+    if len(yaml) > state.settings.max_manifest_kib * 1024:
+        most = f"a manifest has at most {state.settings.max_manifest_kib} KiB"
+        raise FieldRejected("The manifest is too long.", [Problem(most, column="manifest")])
+    if act == "put":
+        state.transact(lambda session: _put(session, state, caller, slug, yaml))
+        return RedirectResponse(f"/benchmarks/{slug}", 303, PRIVATE)
+    with state.sessions() as session:
+        declared = benchmarks.find_declared(session, slug)
+        parsed = parse_manifest(yaml)
+        benchmarks.check_update(session, slug, parsed, yaml)
+        preview = preview_of(session, declared, parsed, state.rows)
+        return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
+
+
+def _put(session: Session, state: StateDep, caller: StewardHere, slug: str, yaml: bytes) -> None:
+    before = benchmarks.find_declared(session, slug).version
+    declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
+    change = Change({"version": before.version, "sha256": before.sha256},
+                    {"version": declared.version.version, "sha256": declared.version.sha256})  # fmt: skip
+    audit.record(session, caller.act, 303, change)
+    state.jobs.defer_refresh(session, declared.benchmark.id)
+
+
+def _desk(
+    slug: str,
+    request: Request,
+    session: Session,
+    text: str | None = None,
+    diff: Sequence[tuple[str, str]] = (),
+    preview: dict[str, Any] | None = None,
+) -> Response:
+    declared = benchmarks.find_declared(session, slug)
+    number, secret, now = declared.benchmark.id, session_secret(request), datetime.now(UTC)
+    listed = submissions.list_with_names(session, number, limit=1000)
+    late = [each for each in list_registrations(session, declared) if each.outcome(now) in LATE]
+    shown = page(
+        "desk.html",
+        title=f"Desk of {slug}",
+        slug=slug,
+        form_key=None if secret is None else sessions.form_key(secret),
+        waiting=[each for each in listed if each.submission.status in WAITING][:MOST],
+        flagged=_flagged(session, number),
+        refused=refused_here(session, number),
+        late=[(each, each.outcome(now)) for each in late[:MOST]],
+        withdrawn=_withdrawn(session, number),
+        manifest=declared.version.yaml.decode() if text is None else text,
+        version=declared.version.version,
+        diff=diff,
+        preview=preview,
+        is_previewed=text is not None,
+    )
+    shown.headers.update(PRIVATE)
+    return shown
+
+
+def _flagged(session: Session, benchmark_id: int) -> list[Flagged]:
+    has_any = func.cardinality(Fingerprint.flags) > 0
+    query = select(Submission.id, Submission.status).where(Submission.benchmark_id == benchmark_id)
+    flagged = select(Fingerprint.submission_id).where(has_any)
+    query = query.where(Submission.id.in_(flagged)).order_by(Submission.id.desc()).limit(MOST)
+    return [Flagged(n, status, fingerprints.list_flags(session, n)) for n, status in session.execute(query)]
+
+
+def _withdrawn(session: Session, benchmark_id: int) -> list[tuple[int, datetime, str]]:
+    query = (
+        select(Submission.id, SubmissionEvent.at, SubmissionEvent.reason)
+        .join(SubmissionEvent, SubmissionEvent.submission_id == Submission.id)
+        .where(Submission.benchmark_id == benchmark_id, SubmissionEvent.status == "withdrawn")
+        .order_by(SubmissionEvent.at.desc())
+        .limit(MOST)
+    )
+    return [(number, at, reason) for number, at, reason in session.execute(query)]

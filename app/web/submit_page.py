@@ -1,0 +1,144 @@
+"""/submit/{slug}: an upload from a browser, checked or sent, by the very path of the API.
+
+A form of HTML cannot be refilled with files; so a check opens beside the form, which keeps what was chosen.
+"""
+
+import json
+from functools import partial
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, File, Form, Request, UploadFile
+from sqlalchemy import select
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile as Received
+from starlette.responses import RedirectResponse, Response
+
+from app.config import Settings
+from app.db.models import Prereg, PreregBinding
+from app.errors import Forbidden, PlumblineError, Unauthenticated
+from app.render.submit_example import submit_example
+from app.store import benchmarks, sessions
+from app.store.mine import own_submissions
+from app.store.tries import keep_try, own_tries
+from app.web.answers import page
+from app.web.bodies import MAX_FIELDS
+from app.web.cookies import session_secret
+from app.web.early import CheckedFirst
+from app.web.metadata import SAID
+from app.web.problems import described
+from app.web.state import Caller, SessionDep, State, StateDep, Uploader, get_caller
+from app.web.submissions import SentForm, SentUpload, kept, rehearsed, take
+from app.web.submitting import SubmitterHere, refuse_uninvited
+
+PRIVATE = {"Cache-Control": "no-store"}
+MOST_PREREGS = 50
+Word = Annotated[str, Form(max_length=5000)]
+
+
+def make_router(settings: Settings) -> APIRouter:
+    """Return the routes; the limit of an upload's size is a setting."""
+    router = APIRouter(route_class=CheckedFirst, tags=["submissions"], include_in_schema=False)
+    address = "/submit/{slug}"
+    router.add_api_route(address, show_form, methods=["GET"], responses=described(401, 403, 404, also=("html",)))
+    router.add_api_route(
+        address,
+        submit_form,
+        methods=["POST"],
+        status_code=303,
+        responses=described(403, 404, 409),
+        max_body_size=settings.max_body_mib * 1024 * 1024,
+        form_limits={"max_fields": MAX_FIELDS + len(SAID)},
+    )
+    return router
+
+
+def show_form(slug: str, request: Request, session: SessionDep, state: StateDep) -> Response:
+    """Show the form to whoever is signed in; lead others to the login, and back."""
+    secret = session_secret(request)
+    caller = None if secret is None else _caller(request, state)
+    if caller is None:
+        return RedirectResponse(f"/login?next=/submit/{slug}", 303, PRIVATE)
+    declared = benchmarks.find_declared(session, slug)
+    refuse_uninvited(session, declared, caller)
+    shown = page(
+        "submit.html",
+        title=f"Submit to {declared.manifest.title}",
+        manifest=declared.manifest,
+        example=submit_example(declared.manifest),
+        form_key=sessions.form_key(secret or ""),
+        said=SAID,
+        preregs=_own_preregs(session, slug, caller.id),
+        tries=own_tries(session, caller.id, declared.benchmark.id),
+        submissions=own_submissions(session, caller.id, slug),
+    )
+    shown.headers.update(PRIVATE)
+    return shown
+
+
+def _caller(request: Request, state: State) -> Caller | None:
+    """Return whose session it is, None where it is over."""
+    try:
+        return get_caller(request, None, state)
+    except Unauthenticated:
+        return None
+
+
+def _own_preregs(session: SessionDep, slug: str, token_id: int) -> list[Prereg]:
+    query = select(Prereg).join(PreregBinding, PreregBinding.prereg_sha256 == Prereg.sha256)
+    query = query.where(PreregBinding.benchmark == slug, PreregBinding.bound_by == token_id)
+    return list(session.scalars(query.order_by(Prereg.registered_at.desc()).limit(MOST_PREREGS)))
+
+
+async def submit_form(
+    slug: str,
+    request: Request,
+    state: StateDep,
+    caller: SubmitterHere,
+    uploader: Uploader,
+    files: Annotated[list[UploadFile], File()],
+    prereg: Annotated[UploadFile | str | None, File()] = None,
+    prereg_sha256: Word = "",
+    entrant: Word = "",
+    act: Annotated[Literal["check", "submit"], Form()] = "check",
+) -> Response:
+    """Take what the form sends, and lead to the submission, or to the page of the try."""
+    del uploader  # asked whether an upload could be read soon
+    if session_secret(request) is None:
+        raise Forbidden("This form is for browsers that are signed in; a token is for POST …/submissions.")
+    fields = await request.form()
+    said = {name: text for name, *_ in SAID if isinstance(text := fields.get(name), str) and text.strip()}
+    cited = prereg if isinstance(prereg, Received) and prereg.filename else None
+    form = SentForm(cited, prereg_sha256 or None, entrant.strip() or None, json.dumps(_typed(said)), None, None)
+    upload = SentUpload(slug, form, [file for file in files if file.filename], caller, is_dry=act == "check")
+    try:
+        if act == "submit":
+            stored, _ = await take(request, state, upload, partial(kept, caller.act))
+            return RedirectResponse(stored, 303, PRIVATE)
+        answered = await take(request, state, upload, partial(rehearsed, with_impact=True))
+        number: str | None = await run_in_threadpool(_keep, state, slug, caller, answered)
+    except PlumblineError:
+        number = getattr(request.state, "try_number", None)
+        if number is None:
+            raise
+    return RedirectResponse(f"/tries/{number}", 303, PRIVATE)
+
+
+def _typed(said: dict[str, str]) -> dict[str, str | float]:
+    """Return what was said with numbers as numbers; what is none is left for the check of the field to refuse."""
+    kinds = {name: kind for name, _, kind in SAID}
+    typed: dict[str, str | float] = {}
+    for name, text in said.items():
+        plain = text.strip()
+        is_number = kinds[name] == "number" and plain.replace(".", "", 1).replace("e", "", 1).isdigit()
+        typed[name] = {"yes": True, "no": False}.get(plain, plain) if kinds[name] == "flag" else (
+            float(plain) if is_number else plain
+        )  # fmt: skip
+    return typed
+
+
+def _keep(state: State, slug: str, caller: Caller, answered: dict[str, object]) -> str:
+    return state.transact(
+        lambda session: keep_try(
+            session, benchmarks.find_benchmark(session, slug).id, caller.id, 200, answered, is_dry=True
+        )
+    )

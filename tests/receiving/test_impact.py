@@ -1,0 +1,107 @@
+"""What a dry run says an upload would change: what the boards say when it is submitted."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.config import Settings
+from app.values.joined import with_rows
+from app.values.scores import Coded, ScoreTable
+from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
+from tests.conftest import Site, new_database, open_site
+
+BEST = b"model,task,MASE\nBest,t1,0.1\nBest,t2,0.2\nBest,t3,0.4\n"
+PARTIAL = b"model,task,MASE\nPart,t1,0.1\n"
+WORSE = b"model,task,MASE\nGood,t1,5.0\nGood,t2,5.0\nGood,t3,5.0\n"
+
+
+@pytest.fixture(scope="module")
+def published(postgres_url: str, migrated: str) -> Iterator[Site]:
+    """A site with two entrants."""
+    with new_database(postgres_url, migrated) as url, open_site(url, Settings(max_stale_s=0)) as site:
+        declare(site)
+        for rows in (BASE, GOOD):
+            assert send(site, rows)["http"] == 202
+        site.work()
+        yield site
+
+
+def impact(site: Site, rows: bytes) -> dict[str, Any]:
+    """Return by board what a dry run says."""
+    answer = site.http.post(
+        "/benchmarks/tiny/submissions?dry_run=true&impact=true",
+        files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))],
+        headers=site.auth(),
+    ).json()
+    return {board["board"]: board for board in answer["impact"]["boards"]}
+
+
+def test_a_newcomer_is_told_its_rank_and_whom_it_moves(published: Site) -> None:
+    """Best would be first, and the two others would each be one lower."""
+    found = impact(published, BEST)["average"]
+
+    assert [(each["entrant"], each["rank"]) for each in found["entrants"]] == [("Best", 1)]
+    assert [(move["entrant"], move["before"], move["after"]) for move in found["moves"]] == [
+        ("Good", 1, 2),
+        ("Base", 2, 3),
+    ]
+    assert found["lines"][0].startswith("Best would have rank 1")
+
+
+def test_new_rows_stand_in_the_place_of_the_entrant_s_own(published: Site) -> None:
+    """Good would fall behind Base; it is not there twice."""
+    found = impact(published, WORSE)["average"]
+
+    assert [(each["entrant"], each["rank"]) for each in found["entrants"]] == [("Good", 2)]
+    assert [(move["entrant"], move["after"]) for move in found["moves"]] == [("Base", 1)]
+
+
+def test_what_lacks_tasks_is_told_that_it_has_no_rank(published: Site) -> None:
+    """With the reason of the board."""
+    found = impact(published, PARTIAL)["average"]
+
+    assert (found["entrants"][0]["rank"], "would have no rank" in found["lines"][0]) == (None, True)
+
+
+def test_nothing_is_said_where_nobody_asks(published: Site) -> None:
+    """A check of every commit is not to wait for boards."""
+    answer = published.http.post(
+        "/benchmarks/tiny/submissions?dry_run=true",
+        files=[("files", ("r.csv", BEST)), ("prereg", ("p.yaml", PREREG))],
+        headers=published.auth(),
+    ).json()
+
+    assert "impact" not in answer
+
+
+def rows(*cells: tuple[str, str, float]) -> ScoreTable:
+    """Return rows of entrant, task and value."""
+    names, tasks = (tuple(dict.fromkeys(cell[at] for cell in cells)) for at in (0, 1))
+    n = len(cells)
+    return ScoreTable(
+        Coded(names, np.array([names.index(cell[0]) for cell in cells])),
+        Coded(tasks, np.array([tasks.index(cell[1]) for cell in cells])),
+        ("x",),
+        np.array([[cell[2]] for cell in cells]),
+        np.zeros(n, dtype=np.bool_),
+        np.zeros(n, dtype=np.int64),
+        np.arange(n),
+    )
+
+
+@pytest.mark.parametrize(
+    ("by_task", "expected"),
+    [
+        (False, {("A", "t1", 9.0), ("B", "t1", 3.0)}),
+        (True, {("A", "t1", 9.0), ("A", "t2", 2.0), ("B", "t1", 3.0)}),
+    ],
+)
+def test_rows_are_replaced_by_entrant_or_by_task(by_task: bool, expected: set[tuple[str, str, float]]) -> None:
+    """As the evidence of the benchmark supersedes."""
+    stored = rows(("A", "t1", 1.0), ("A", "t2", 2.0), ("B", "t1", 3.0))
+    merged = with_rows(stored, rows(("A", "t1", 9.0)), by_task=by_task)
+    found = zip(merged.entrant.to_list(), merged.task.to_list(), merged.value("x").tolist(), strict=True)
+
+    assert set(found) == expected

@@ -1,0 +1,119 @@
+"""Submitting from a browser: the form, what is checked, what is refused, and what one has sent."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from app.config import Settings
+from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
+from tests.conftest import Site, new_database, open_site
+
+FORM = "/submit/tiny"
+SESSION = "__Host-plumbline"
+BAD = b"model,task,MASE\nOops,t1,much\nOops,t9,1.0\n"
+
+
+@pytest.fixture(scope="module")
+def published(postgres_url: str, migrated: str) -> Iterator[Site]:
+    """A site with an entrant of alice's."""
+    with new_database(postgres_url, migrated) as url, open_site(url, Settings(max_stale_s=0)) as site:
+        declare(site)
+        assert send(site, BASE)["http"] == 202
+        site.work()
+        yield site
+
+
+def signed_in(site: Site, who: str = "alice") -> dict[str, str]:
+    """Sign in with a token, as the form of the login does, and return the header of the session."""
+    shown = site.http.get("/login")
+    value = re.search(r'name="form" value="([^"]+)"', shown.text)
+    assert value is not None
+    kept = next(line for line in shown.headers.get_list("set-cookie") if line.startswith(f"{SESSION}-form="))
+    answer = site.http.post("/login", data={"form": value[1], "token": site.tokens[who]},
+                            headers={"Cookie": kept.partition(";")[0]}, follow_redirects=False)  # fmt: skip
+    session = next(line for line in answer.headers.get_list("set-cookie") if line.startswith(f"{SESSION}="))
+    return {"Cookie": session.partition(";")[0], "accept": "text/html"}
+
+
+def sent(site: Site, headers: dict[str, str], rows: bytes, act: str, **fields: str) -> httpx.Response:
+    """Fill in the form as a browser does and send it; fields that nobody filled in are there and empty."""
+    shown = site.http.get(FORM, headers=headers)
+    action = re.search(r'action="([^"]*csrf=[^"]*)"', shown.text)
+    assert action is not None, shown.text
+    data = {"prereg_sha256": "", "entrant": "", "organization": "", "notes": "", "act": act, **fields}
+    answer: httpx.Response = site.http.post(
+        action[1], data=data, files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))], headers=headers,
+        follow_redirects=False,
+    )  # fmt: skip
+    return answer
+
+
+def test_a_stranger_is_led_to_the_login_and_back(published: Site) -> None:
+    """The form needs a session."""
+    answer = published.http.get(FORM, follow_redirects=False)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/login?next={FORM}")
+
+
+def test_a_check_stores_nothing_and_says_what_would_change(published: Site) -> None:
+    """The page of the try has every check, and the rank that it would get."""
+    headers = signed_in(published)
+    before = published.http.get("/benchmarks.json").json()
+    answer = sent(published, headers, GOOD, "check")
+    page = published.http.get(answer.headers["location"], headers=headers).text
+
+    assert answer.status_code == 303
+    assert "It would be admitted" in page
+    assert "Good would have rank 1" in page
+    assert published.http.get("/benchmarks.json").json() == before
+
+
+def test_a_refused_upload_keeps_a_page_with_its_problems(published: Site) -> None:
+    """Only its sender and the stewards find it; the account lists it."""
+    headers = signed_in(published)
+    address = sent(published, headers, BAD, "submit").headers["location"]
+    page = published.http.get(address, headers=headers).text
+
+    assert address.startswith("/tries/")
+    assert "much" in page
+    assert published.http.get(address, headers=signed_in(published, "bob")).status_code == 404
+    assert published.http.get(address, headers=signed_in(published, "admin")).status_code == 200
+    assert address in published.http.get("/account/submissions", headers=headers).text
+
+
+def test_a_refusal_of_the_api_says_where_it_is_kept(published: Site) -> None:
+    """By a link that its sender may follow."""
+    answer = published.http.post("/benchmarks/tiny/submissions", files=[("files", ("r.csv", BAD))],
+                                 headers=published.auth())  # fmt: skip
+    address = re.search(r"<([^>]+)>", answer.headers["link"])
+
+    assert answer.status_code == 422
+    assert address is not None
+    assert published.http.get(f"{address[1]}.json", headers=published.auth()).json()["status"] == 422
+
+
+def test_an_upload_from_the_form_is_a_submission(published: Site) -> None:
+    """With what was said of its entrant, typed; the sender's own page lists it."""
+    headers = signed_in(published)
+    said = {"organization": "A lab", "licence": "Apache-2.0", "n_parameters": "7e9", "open_weights": "yes"}
+    address = sent(published, headers, GOOD.replace(b"Good", b"Formed"), "submit", **said).headers["location"]
+    stored = published.http.get(f"{address}.json").json()
+
+    assert address.startswith("/submissions/")
+    assert stored["metadata"] == {
+        "organization": "A lab",
+        "licence": "Apache-2.0",
+        "n_parameters": 7e9,
+        "open_weights": True,
+    }
+    assert f'href="{address}"' in published.http.get("/account/submissions", headers=headers).text
+
+
+def test_the_form_is_refused_without_the_key_of_the_session(published: Site) -> None:
+    """Another site cannot have somebody submit."""
+    headers = signed_in(published)
+    files = [("files", ("r.csv", GOOD))]
+
+    assert published.http.post(FORM, data={"act": "submit"}, files=files, headers=headers).status_code == 403
