@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -17,7 +17,9 @@ from app.errors import SettingsError
 PREFIX = "PLUMBLINE_"
 MIB = 1024 * 1024
 # Their values are never shown: what is almost a token must not reach a log.
-SECRETS = ("admin_token", "database_url")
+SECRETS = ("admin_token", "database_url", "direct_database_url")
+FROM_FILE = "_FILE"
+MAX_SECRET_BYTES = 64 * 1024
 
 
 HARD_TO_GUESS = (
@@ -57,6 +59,14 @@ class Settings(BaseModel):
     )
     admin_token: str | None = Field(
         None, description="first admin token, at least 32 random characters; unset: generated and printed once"
+    )
+    direct_database_url: str | None = Field(
+        None, description="address of the Postgres itself, where PLUMBLINE_DATABASE_URL leads to a pooler (pgbouncer)"
+    )
+    log_format: Literal["text", "json"] = Field("text", description="form of the log: lines for people, or JSON")
+    tracing: bool = Field(False, description="send traces by OpenTelemetry; needs the extra otel and OTEL_* settings")
+    metrics_port: int | None = Field(
+        None, ge=1, le=65535, description="port on which a `plumbline worker` by itself answers /metrics; unset: none"
     )
     base_url: str | None = Field(None, description="public address behind a proxy")
     demo: bool = Field(False, description="load the examples into an empty database at start")
@@ -135,8 +145,8 @@ class Settings(BaseModel):
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
         """Read every PLUMBLINE_* variable. Raises SettingsError naming all that are wrong."""
         environ = os.environ if environ is None else environ
-        given = {name: text for name, text in environ.items() if name.startswith(PREFIX)}
-        complaints = [_unknown(name) for name in given if name not in variable_names()]
+        given, complaints = _with_files({name: text for name, text in environ.items() if name.startswith(PREFIX)})
+        complaints += [_unknown(name) for name in given if name not in variable_names()]
         values = {name.removeprefix(PREFIX).lower(): text for name, text in given.items() if text != ""}
         try:
             settings = cls.model_validate({key: values[key] for key in values if key in cls.model_fields})
@@ -149,6 +159,40 @@ class Settings(BaseModel):
 
 # Read by the test-suite and the benches, not by the server.
 FOREIGN_NAMES = frozenset({"PLUMBLINE_TEST_DATABASE_URL", "PLUMBLINE_TOKEN", "PLUMBLINE_SERVER"})
+
+
+def _with_files(given: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return the variables with the secrets that stand in files in the place of the files' names; and what is wrong.
+
+    `PLUMBLINE_ADMIN_TOKEN_FILE` names a file with the value of `PLUMBLINE_ADMIN_TOKEN`, as Docker and Kubernetes mount.
+    """
+    values, complaints = dict(given), []
+    for secret in SECRETS:
+        name = PREFIX + secret.upper()
+        path = values.pop(name + FROM_FILE, "")
+        if path and values.get(name):
+            complaints.append(f"{name} and {name}{FROM_FILE} are both set: unset one")
+        elif path:
+            try:
+                values[name] = _read_secret(Path(path))
+            except (OSError, ValueError) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                complaints.append(f"{name}{FROM_FILE}={path!r}: {reason}")
+    return values, complaints
+
+
+def _read_secret(path: Path) -> str:
+    with path.open("rb") as opened:
+        content = opened.read(MAX_SECRET_BYTES + 1)
+    if len(content) > MAX_SECRET_BYTES:
+        raise ValueError(f"the file has more than {MAX_SECRET_BYTES} bytes, so it is no secret")
+    try:
+        text = content.decode().strip()
+    except UnicodeDecodeError:
+        raise ValueError("the file is no text") from None
+    if not text:
+        raise ValueError("the file is empty")
+    return text
 
 
 def variable_names() -> frozenset[str]:

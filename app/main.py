@@ -22,6 +22,7 @@ from app.web import (
     disclosure,
     exports,
     front_page,
+    health,
     invitations,
     items,
     labels,
@@ -84,7 +85,7 @@ def create_app(
             process.stop()
         engine.dispose()
 
-    engine = make_engine(database_url)
+    engine = _serving_engine(settings, database_url, 10)
     pages = PublishedPages(
         _make_api(settings, engine, readers, lifespan),
         settings.max_cache_mib * MIB,
@@ -99,7 +100,14 @@ def create_app(
 
 def _render_app(settings: Settings, database_url: str) -> FastAPI:
     """Return the app of a render process: one page at a time needs few connections."""
-    return _make_api(settings, make_engine(database_url, pool_size=2), Readers(settings), None)
+    return _make_api(settings, _serving_engine(settings, database_url, 2), Readers(settings), None)
+
+
+def _serving_engine(settings: Settings, database_url: str, pool_size: int) -> Engine:
+    """Return the engine that requests are answered with: through the pooler where there is one."""
+    if settings.direct_database_url is None or settings.database_url is None:
+        return make_engine(database_url, pool_size=pool_size)
+    return make_engine(settings.database_url, pool_size=pool_size, is_pooled=True)
 
 
 def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Lifespan[FastAPI] | None) -> FastAPI:
@@ -112,7 +120,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         docs_url=None,
         redoc_url=None,
         max_body_size=SMALL_BODY,
-        telemetry={"tracing": False, "metrics": False},
+        telemetry={"tracing": settings.tracing, "metrics": False},
     )
     app.state.plumbline = State(settings, factory, QueuedJobs(), readers)
     problems.install(app)
@@ -142,6 +150,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         tries.router,
         audit.router,
         ops.router,
+        health.router,
         front_page.router,
     ):
         app.include_router(router)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from app.db.embedded.place import has_cluster
 from app.db.embedded.running import running_server
 from app.db.engine import SessionFactory, make_engine, make_session_factory
 from app.db.migrate import check_schema, upgrade
+from app.db.pooling import refuse_pooler
 from app.db.transactions import run_in_transaction
 from app.errors import PlumblineError, SettingsError
 from app.store import evidence
@@ -58,16 +60,24 @@ def open_migrated(settings: Settings) -> Iterator[str]:
 
 
 def _given(settings: Settings) -> AbstractContextManager[str]:
+    """Return the address of the Postgres itself: where requests go through a pooler, the direct one."""
+    address, variable = settings.database_url or "", "PLUMBLINE_DATABASE_URL"
+    _refuse_other(address, variable)
+    if settings.direct_database_url is not None:
+        address, variable = settings.direct_database_url, "PLUMBLINE_DIRECT_DATABASE_URL"
+        _refuse_other(address, variable)
+    refuse_pooler(address, variable)
+    return nullcontext(address)
+
+
+def _refuse_other(address: str, variable: str) -> None:
     try:
-        is_postgres = make_url(settings.database_url or "").drivername in SCHEMES
+        is_postgres = make_url(address).drivername in SCHEMES
     except ArgumentError:
         is_postgres = False
     if not is_postgres:
         # Without the value: it may hold a password.
-        raise SettingsError(
-            "PLUMBLINE_DATABASE_URL is not the address of a Postgres: expected postgresql://user@host/name"
-        )
-    return nullcontext(settings.database_url or "")
+        raise SettingsError(f"{variable} is not the address of a Postgres: expected postgresql://user@host/name")
 
 
 def register(app: typer.Typer) -> None:
@@ -77,6 +87,7 @@ def register(app: typer.Typer) -> None:
     group.command("rebuild")(rebuild)
     group.command("check")(check)
     group.command("url")(show_url)
+    import_module("app.cli.backups").register(group)
     app.add_typer(group, name="db")
 
 

@@ -12,6 +12,7 @@ import typer
 import uvicorn
 
 from app.cli.database import open_database, open_migrated
+from app.cli.observing import answer_figures, configure_log
 from app.cli.signs_of_life import exit_when_hung, send_beats, stop_with_supervisor
 from app.cli.supervisor import STOP_MARGIN_S, job_grace_s
 from app.cli.workspace import own_temporary_folder
@@ -43,11 +44,14 @@ def worker(
     One that hangs ends itself, so let something start it again.
     """
     settings = Settings.from_env()
+    configure_log(settings, "worker")
     if supervised:
         stop_with_supervisor(job_grace_s(settings) + STOP_MARGIN_S)
     # Whoever reads a page or hands something in comes first.
     os.nice(NICENESS)
     with open_migrated(settings) as database_url:
+        if not supervised:
+            answer_figures(settings)
         run_worker(
             database_url,
             concurrency=concurrency,
@@ -70,6 +74,7 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
     """Answer requests on a listening socket that was inherited."""
     sys.setswitchinterval(SWITCH_S)
     settings = Settings.from_env()
+    configure_log(settings, "web")
     if supervised:
         stop_with_supervisor(settings.stop_grace_s + STOP_MARGIN_S)
     # Not held up by a database that is away: the process says so itself, and serves when it is back.
@@ -83,6 +88,8 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
             ws="none",
             lifespan="on",
             access_log=False,
+            # uvicorn's own lines go the way of all others.
+            log_config=None,
             log_level="warning",
             server_header=False,
             timeout_graceful_shutdown=settings.stop_grace_s,

@@ -1,6 +1,5 @@
 """`plumbline serve`: one command that starts the database, the web process and the workers, and stops them again."""
 
-import logging
 import os
 import socket
 import sys
@@ -16,6 +15,7 @@ from app.cli.database import open_database
 from app.cli.database_watch import watched_database
 from app.cli.demo import load_examples
 from app.cli.examples import find_examples
+from app.cli.observing import configure_log, shared_figures
 from app.cli.output import note, say, show_error
 from app.cli.readiness import wait_until_ready
 from app.cli.supervisor import STOP_MARGIN_S, Program, StopRequested, Tended, job_grace_s, stop_on_signals, supervised
@@ -29,6 +29,9 @@ from app.store.tokens import ensure_admin_token, useless_as_admin
 
 WATCH_EVERY_S = 0.25
 BACKLOG = 2048
+SECRET_SOURCES = ("ADMIN_TOKEN", "ADMIN_TOKEN_FILE", "DATABASE_URL_FILE", "DIRECT_DATABASE_URL_FILE")
+# What only this process needs, or has read from its file already.
+NOT_HANDED_ON = frozenset(f"{PREFIX}{name}" for name in SECRET_SOURCES)
 EXAMPLES = bundled("examples")
 
 
@@ -43,12 +46,10 @@ def serve() -> None:
     With PLUMBLINE_DATABASE_URL your own Postgres serves, else an embedded one is started.
     """
     started_at = time.monotonic()
-    logging.basicConfig(format="%(message)s", level=logging.INFO)
-    logging.getLogger("alembic").setLevel(logging.WARNING)
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     settings = Settings.from_env()
+    configure_log(settings, "serve")
     try:
-        with stop_on_signals(), listen(settings) as listener:
+        with stop_on_signals(), listen(settings) as listener, shared_figures():
             _serve(settings, listener, started_at)
     except StopRequested:
         note("Stopped.")
@@ -114,7 +115,10 @@ def _load_examples(address: str, database_url: str, tended: Iterable[Tended]) ->
 def programs(settings: Settings, database_url: str, listener: socket.socket) -> Sequence[Program]:
     """Return what the server consists of: the web process, and as many workers as the settings say."""
     # By the environment and not by arguments: every user of a machine can read the arguments of a process.
-    environ = os.environ | {f"{PREFIX}DATABASE_URL": database_url}
+    environ = {name: text for name, text in os.environ.items() if name not in NOT_HANDED_ON}
+    environ[f"{PREFIX}DATABASE_URL"] = settings.database_url or database_url
+    if settings.direct_database_url is not None:
+        environ[f"{PREFIX}DIRECT_DATABASE_URL"] = settings.direct_database_url
     fd = listener.fileno()
     return [
         Program(

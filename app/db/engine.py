@@ -1,6 +1,6 @@
 """Engines and sessions on Postgres through psycopg 3, for the web and the worker processes."""
 
-from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.orm import Session, sessionmaker
 
 QUEUE_SCHEMA = "queue"
@@ -10,8 +10,27 @@ CONNECT_OPTIONS = f"-c search_path=public,{QUEUE_SCHEMA}"
 SessionFactory = sessionmaker[Session]
 
 
-def make_engine(database_url: str, *, pool_size: int = 10) -> Engine:
-    """Return an engine whose connections are checked before use, so that a restarted database is found again."""
+PATH_OF_TRANSACTION = f"SET LOCAL search_path TO public, {QUEUE_SCHEMA}"
+
+
+def make_engine(database_url: str, *, pool_size: int = 10, is_pooled: bool = False) -> Engine:
+    """Return an engine whose connections are checked before use, so that a restarted database is found again.
+
+    `is_pooled` says that a pooler such as pgbouncer hands out a server's connection for one transaction at a time: then
+    nothing is prepared, and every transaction says itself where its tables are.
+    """
+    of_session: dict[str, str | None] = {"prepare_threshold": None} if is_pooled else {"options": CONNECT_OPTIONS}
+    engine = _create(database_url, pool_size, of_session)
+    if is_pooled:
+        event.listen(engine, "begin", _set_path)
+    return engine
+
+
+def _set_path(connection: Connection) -> None:
+    connection.exec_driver_sql(PATH_OF_TRANSACTION)
+
+
+def _create(database_url: str, pool_size: int, about_pooling: dict[str, str | None]) -> Engine:
     url = make_url(database_url).set(drivername="postgresql+psycopg")
     return create_engine(
         url,
@@ -21,7 +40,7 @@ def make_engine(database_url: str, *, pool_size: int = 10) -> Engine:
         pool_timeout=10,
         # A failed statement is logged; its parameters may be private labels, or somebody's token.
         hide_parameters=True,
-        connect_args={"options": CONNECT_OPTIONS, "connect_timeout": 5, "application_name": "plumbline"},
+        connect_args={"connect_timeout": 5, "application_name": "plumbline", **about_pooling},
     )
 
 

@@ -3,6 +3,9 @@
 Called by `plumbline db`, `plumbline serve`, the other commands that need a database, and the tests.
 """
 
+from dataclasses import dataclass
+from functools import cache
+
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
@@ -32,7 +35,7 @@ def upgrade(database_url: str) -> None:
     engine = make_engine(database_url, pool_size=1)
     try:
         with engine.connect() as connection:
-            _refuse_unknown(config, _revisions(connection))
+            _refuse_unknown(_script(), _revisions(connection))
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
     finally:
@@ -41,19 +44,59 @@ def upgrade(database_url: str) -> None:
 
 def check_schema(database_url: str) -> None:
     """Return when a database has exactly the schema of this program. Raises SchemaMismatch."""
-    config = _config()
     engine = make_engine(database_url, pool_size=1)
     try:
         with engine.connect() as connection:
             found = _revisions(connection)
     finally:
         engine.dispose()
-    _refuse_unknown(config, found)
-    newest = ScriptDirectory.from_config(config).get_heads()
+    _refuse_unknown(_script(), found)
+    newest = _script().get_heads()
     if set(found) != set(newest):
         raise SchemaMismatch(
             f"The database has {_named(found)}, and this plumbline needs {_named(newest)}: run plumbline db upgrade."
         )
+
+
+def refuse_newer(revision: str) -> None:
+    """Refuse the schema of a copy that this program does not know. Raises SchemaMismatch."""
+    _refuse_unknown(_script(), (revision,))
+
+
+def refuse_newer_database(database_url: str) -> None:
+    """Return when a database has a schema that this program knows, be it an older one. Raises SchemaMismatch."""
+    engine = make_engine(database_url, pool_size=1)
+    try:
+        with engine.connect() as connection:
+            _refuse_unknown(_script(), _revisions(connection))
+    finally:
+        engine.dispose()
+
+
+@dataclass(frozen=True)
+class SchemaTrouble:
+    """What is wrong with the schema of a database that a process serves. With a newer one it may go on for a while:
+    a migration works with the code before it."""
+
+    text: str
+    is_newer: bool
+
+
+def schema_trouble(connection: Connection) -> SchemaTrouble | None:
+    """Return what is wrong with the schema of a database, None when it is this program's own. Asked each second."""
+    found = _revisions(connection)
+    try:
+        _refuse_unknown(_script(), found)
+    except SchemaMismatch as error:
+        return SchemaTrouble(str(error), is_newer=not UNRELEASED.intersection(found))
+    if set(found) == set(_script().get_heads()):
+        return None
+    return SchemaTrouble(f"The database has {_named(found)}: run plumbline db upgrade.", is_newer=False)
+
+
+@cache
+def _script() -> ScriptDirectory:
+    return ScriptDirectory.from_config(_config())
 
 
 def _config() -> Config:
@@ -68,8 +111,7 @@ def _revisions(connection: Connection) -> tuple[str, ...]:
     return found
 
 
-def _refuse_unknown(config: Config, found: tuple[str, ...]) -> None:
-    script = ScriptDirectory.from_config(config)
+def _refuse_unknown(script: ScriptDirectory, found: tuple[str, ...]) -> None:
     known = {each.revision for each in script.walk_revisions()}
     if UNRELEASED.intersection(found):
         raise SchemaMismatch(

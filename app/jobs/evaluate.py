@@ -17,6 +17,7 @@ from app.db.models import Submission
 from app.db.transactions import is_transient, run_in_transaction
 from app.jobs.answering import RULE as LADDER
 from app.jobs.faults import describe_fault
+from app.jobs.followed import log_states
 from app.jobs.own_tables import compute_own_tables
 from app.store import benchmarks, standing, submissions
 from app.store.locks import take_turns
@@ -36,6 +37,7 @@ def evaluate(sessions: SessionFactory, numbers: Sequence[int]) -> None:
     """
     try:
         run_in_transaction(sessions, lambda session: _evaluate(session, numbers))
+        log_states(sessions, "submission evaluated", numbers)
     except Exception as error:
         if is_transient(error):
             raise

@@ -4,6 +4,7 @@ Called by `app.jobs.refresh`. Killed at any moment it leaves the old snapshot se
 """
 
 import logging
+import time
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -18,6 +19,7 @@ from app.jobs.changes import PublishedState, list_changes, load_state, ranks_by_
 from app.jobs.claims import decide_benchmark
 from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.faults import describe_fault
+from app.jobs.followed import note_fault, note_publication
 from app.jobs.measuring import Measuring
 from app.store import benchmarks, grids, snapshots, standing, submissions
 from app.store.inputs import Inputs, described_facts, read_inputs
@@ -39,14 +41,17 @@ def publish(sessions: SessionFactory, benchmark_id: int) -> None:
     A fault is noted for the page of the benchmark, whose boards stay as they are, and the sweep tries again, later each
     time. After some tries the submission without which it would succeed is set aside.
     """
+    began = time.monotonic()
     try:
         publication = _compute(sessions, benchmark_id)
-        run_in_transaction(sessions, lambda session: store_publication(session, publication))
+        published = run_in_transaction(sessions, lambda session: store_publication(session, publication))
+        note_publication(sessions, publication, published, time.monotonic() - began)
     except Exception as error:
         if is_transient(error):
             # The database is away or busy: nothing is wrong with what it holds, and nothing could be noted now.
             raise
         logger.exception("benchmark %s could not be published", benchmark_id)
+        note_fault(sessions, benchmark_id)
         _note_failure(sessions, benchmark_id, error)
 
 

@@ -21,6 +21,8 @@ from app.db.engine import CONNECT_OPTIONS, make_engine, make_session_factory
 from app.jobs import refresh as refreshing
 from app.jobs import sweep as sweeping
 from app.jobs.at_work import at_work, is_at_work
+from app.telemetry.logs import bind, current_request, event
+from app.telemetry.tracing import carried, job_span
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +39,10 @@ def make_app(database_url: str) -> App:
     sessions, jobs = make_session_factory(engine), QueuedJobs()
 
     @app.task(name="refresh")
-    def refresh(benchmark_id: int) -> None:
-        with at_work(engine, benchmark_id):
+    def refresh(benchmark_id: int, request_id: str | None = None, traceparent: str | None = None) -> None:
+        about = {"benchmark_id": benchmark_id, "asked_by": request_id}
+        with bind(**about), job_span("refresh", traceparent, **about), at_work(engine, benchmark_id):
+            event(logger, "refresh begins")
             refreshing.refresh(sessions, jobs, benchmark_id)
 
     @app.periodic(cron="* * * * * */5")
@@ -73,7 +77,7 @@ class QueuedJobs:
         deferrer = self._app.configure_task("refresh", lock=lock, queueing_lock=lock, connection=connection)
         try:
             with connection.transaction():
-                deferrer.defer(benchmark_id=benchmark_id)
+                deferrer.defer(benchmark_id=benchmark_id, request_id=current_request(), traceparent=carried())
         except AlreadyEnqueued:
             logger.debug("%s is queued already", lock)
 

@@ -15,9 +15,15 @@ class Turns:
 
     def __init__(self, at_once: int, most_waiting: int, wait_s: float) -> None:
         self._free = asyncio.Semaphore(at_once)
+        self.n_running = 0
         self._most_waiting = most_waiting
         self._wait_s = wait_s
         self._waiting: Counter[int] = Counter()
+
+    @property
+    def n_waiting(self) -> int:
+        """Return how many wait for a turn."""
+        return self._waiting.total()
 
     def refuse_if_full(self, owner: int) -> None:
         """Raise Busy when one more of this owner could not even wait."""
@@ -42,7 +48,9 @@ class Turns:
             ) from None
         finally:
             self._waiting -= Counter([owner])
+        self.n_running += 1
         try:
             yield
         finally:
+            self.n_running -= 1
             self._free.release()

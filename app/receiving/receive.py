@@ -53,11 +53,12 @@ class Known:
 
 @dataclass(frozen=True)
 class Sent:
-    """A run that was sent to a server: by whom, and for which version of the benchmark."""
+    """A run that was sent to a server: by whom, for which version of the benchmark, and in which request."""
 
     declared: Declared
     submitter: TokenHolder
     run: Run
+    request_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,7 @@ def _arrival(sent: Sent, known: Known, checks: Sequence[Check]) -> Arrival:
         findings=findings_of(_case(sent.run, known)),
         token_id=sent.submitter.id,
         digest=digest_of(sent.declared.version.sha256, sent.run.evidence.files, sent.run.fields, known.registered),
+        request_id=sent.request_id,
     )
 
 

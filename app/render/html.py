@@ -14,6 +14,7 @@ from app.render.audit_page import AuditPage
 from app.render.columns import ShownColumn, shown_columns
 from app.render.desk_page import DeskPage
 from app.render.drawings import MAX_DRAWN
+from app.render.health_page import HealthPage
 from app.render.matrix import entrant_numbers
 from app.render.page import Page
 from app.render.pages import PAGES
@@ -47,6 +48,7 @@ def _page_types() -> dict[str, type[Page]]:
         AccountPage,
         *SUBMIT_PAGES,
         DeskPage,
+        HealthPage,
     )
     return {kind.template: kind for kind in kinds}
 

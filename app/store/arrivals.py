@@ -39,6 +39,7 @@ class Arrival:
     token_id: int
     digest: str
     findings: tuple[Finding, ...] = ()
+    request_id: str | None = None
 
     @property
     def admitted(self) -> bool:
@@ -120,6 +121,7 @@ def _add_submission(session: Session, arrival: Arrival) -> Submission:
         description=dict(fields.description),
         claims=None if fields.claims is None else dict(fields.claims),
         facts=arrival.evidence.facts.as_dict(),
+        request_id=arrival.request_id,
     )
     session.add(submission)
     session.flush()

@@ -28,25 +28,35 @@ class Publication:
     before: int | None
 
 
-def store_publication(session: Session, publication: Publication) -> Snapshot | None:
+@dataclass(frozen=True)
+class Published:
+    """What a publication came to: the snapshot, and of each submission that is new on it how long it was under way.
+
+    Without a snapshot something newer is published already.
+    """
+
+    snapshot: Snapshot | None
+    under_way_s: Mapping[int, float]
+
+
+def store_publication(session: Session, publication: Publication) -> Published:
     """Store a snapshot and make it the current one, unless something newer is published already.
 
     The same inputs, manifest and code make the same snapshot, so a repeat only moves the counters.
-    Returns None when a newer state is published already.
     """
     inputs = publication.inputs
     _lock_evaluated(session, inputs)
     benchmark = benchmarks.lock_benchmark(session, inputs.declared.benchmark.id)
     if benchmark.snapshot_id is not None and benchmark.published_version > inputs.data_version:
-        return None
+        return Published(None, {})
     snapshot = _find_same(session, publication) or _add_snapshot(session, publication)
     benchmark.snapshot_id = snapshot.id
     benchmark.published_version = inputs.data_version
     benchmarks.forget_failures(benchmark)
     session.flush()
-    _mark_published(session, publication, snapshot)
+    under_way_s = _mark_published(session, publication, snapshot)
     benchmarks.mark_boards_changed(session, benchmark.id)
-    return snapshot
+    return Published(snapshot, under_way_s)
 
 
 def _lock_evaluated(session: Session, inputs: Inputs) -> None:
@@ -117,12 +127,13 @@ def _tombstone(withdrawal: Withdrawal) -> dict[str, Any]:
     }
 
 
-def _mark_published(session: Session, publication: Publication, snapshot: Snapshot) -> None:
+def _mark_published(session: Session, publication: Publication, snapshot: Snapshot) -> dict[int, float]:
     """Move the evaluated submissions that the snapshot shows to published, in one statement."""
-    moved = session.scalars(
-        update(Submission).where(_is_evaluated(publication.inputs)).values(status="published").returning(Submission.id)
-    ).all()
+    age_s = func.extract("epoch", func.clock_timestamp() - Submission.received_at)
+    changed = update(Submission).where(_is_evaluated(publication.inputs)).values(status="published")
+    moved = {number: float(s) for number, s in session.execute(changed.returning(Submission.id, age_s))}
     if moved:
         reason = f"On the boards since snapshot {snapshot.number}."
         events = [{"submission_id": number, "status": "published", "reason": reason} for number in sorted(moved)]
         session.execute(insert(SubmissionEvent).values(events))
+    return moved

@@ -55,6 +55,14 @@ def find_submission(session: Session, submission_id: int) -> Submission:
     return submission
 
 
+def followed(session: Session, numbers: Collection[int]) -> list[tuple[int, str | None, str]]:
+    """Return of some submissions the number, the id of the request that brought it, and the status."""
+    query = select(Submission.id, Submission.request_id, Submission.status).where(one_of(Submission.id, numbers))
+    return [
+        (number, request_id, status) for number, request_id, status in session.execute(query.order_by(Submission.id))
+    ]
+
+
 def find_submissions(session: Session, numbers: Collection[int]) -> Sequence[Submission]:
     """Return those of some submissions that there are, by number."""
     query = select(Submission).where(one_of(Submission.id, numbers))

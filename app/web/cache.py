@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, quote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.telemetry.metrics import PAGES
 from app.web.cookies import SESSION
 from app.web.freshness import BOARDS, LISTS, Freshness, Part, part_of
 from app.web.kept import Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
@@ -100,10 +101,13 @@ class PublishedPages:
             now = page.read_at = self._freshness.clock()
             since = self._freshness.stale_since(part, page.count)
             if since is None:
+                PAGES["kept"] += 1
                 return page, None
             if now - since < self._max_stale_s and not insists:
                 self._fly(ask, part)
+                PAGES["old"] += 1
                 return page, now - since
+        PAGES["rendered"] += 1
         return await self._wait(ask, part)
 
     async def _wait(self, ask: Ask, part: Part) -> tuple[Kept | Answer, float | None]:

@@ -4,11 +4,14 @@ Made by `app.main` around the page cache. `/healthz` is answered on the event lo
 turns however busy the threads and the database are.
 """
 
+import re
+import secrets
 from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.render.exports import to_json
+from app.telemetry.logs import bind
 from app.version import release
 from app.web.kept import SECURITY
 from app.web.limits import RateLimit, address_of, network_of
@@ -25,6 +28,8 @@ HEALTH_START: Message = {
     ],
 }
 READING = ("GET", "HEAD")
+REQUEST_ID = b"x-request-id"
+PLAUSIBLE_ID = re.compile(r"[A-Za-z0-9][\w.:-]{0,63}", re.ASCII)
 # uvicorn reads so much of a body unasked; a refused one of this size does not cost the connection.
 SMALL_BODY = 1 << 16
 
@@ -49,7 +54,9 @@ class Front:
         if self._hops and address is not None:
             scope = {**scope, "client": (address, 0)}
         if scope["method"] not in READING:
-            await self._write(scope, receive, send)
+            request_id = _request_id(scope)
+            with bind(request_id=request_id):
+                await self._write(scope, receive, _naming(send, request_id))
         elif scope["path"] == "/healthz":
             await send(HEALTH_START)
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else HEALTHY})
@@ -73,6 +80,21 @@ class Front:
             await send(message)
 
         await self.app(scope, reading, ending)
+
+
+def _request_id(scope: Scope) -> str:
+    """Return the id by which a write is found in every log: the proxy's own where it sent a plausible one."""
+    given = dict(scope["headers"]).get(REQUEST_ID, b"").decode("latin-1")
+    return given if PLAUSIBLE_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _naming(send: Send, request_id: str) -> Send:
+    async def naming(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), (REQUEST_ID, request_id.encode())]}
+        await send(message)
+
+    return naming
 
 
 async def _refuse(send: Send, per_minute: int, wait_s: int) -> None:

@@ -1,10 +1,8 @@
-"""Operations: health, readiness, metrics, the glossary and the stylesheet."""
+"""Operations: liveness, readiness, metrics, the glossary and the stylesheet."""
 
 from fastapi import APIRouter, Request
-from sqlalchemy import func, select
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
-from app.db.models import Submission
 from app.errors import NotFound
 from app.names import clip_for_message
 from app.render.api_page import list_operations
@@ -12,15 +10,16 @@ from app.render.assets import assets
 from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.page_tables import glossary_table
-from app.store import benchmark_list, benchmarks
+from app.telemetry.metrics import render
 from app.version import code_version
 from app.web.answers import csv_answer, json_answer, page
 from app.web.documents.health import HealthDocument, ReadyDocument
 from app.web.documents.tables import PlainTableDocument
 from app.web.early import CheckedFirst
 from app.web.front import HEALTHY
-from app.web.problems import described
-from app.web.state import SessionDep
+from app.web.observed import gauges, look
+from app.web.problems import RETRY_AFTER_S, answer, described
+from app.web.state import SessionDep, StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["operations"])
 
@@ -32,21 +31,18 @@ def healthz() -> Response:
 
 
 @router.get("/readyz", summary="Ready", responses=described(answer=ReadyDocument))
-def readyz(session: SessionDep) -> Response:
-    """Say that the database answers and is migrated."""
-    benchmark_list.count_benchmarks(session)
-    return json_answer({"status": "ready", "code_version": code_version()})
+def readyz(request: Request, state: StateDep) -> Response:
+    """Say whether the database answers and is migrated; 503 says what is wrong, `warnings` what will be soon."""
+    found = look(state)
+    if found.problems:
+        return answer(request, 503, " ".join(found.problems), headers={"Retry-After": str(RETRY_AFTER_S)})
+    return json_answer({"status": "ready", "code_version": code_version(), "warnings": list(found.warnings)})
 
 
-@router.get("/metrics", summary="Counters in Prometheus' text form", responses=described(also=("text",)))
-def metrics(session: SessionDep) -> Response:
-    """Count submissions by status, and benchmarks whose boards are behind."""
-    counted = select(Submission.status, func.count()).group_by(Submission.status).order_by(Submission.status)
-    lines = ["# TYPE plumbline_submissions gauge"]
-    lines += [f'plumbline_submissions{{status="{status}"}} {count}' for status, count in session.execute(counted)]
-    stale = len(benchmarks.stale_benchmarks(session))
-    lines += ["# TYPE plumbline_stale_benchmarks gauge", f"plumbline_stale_benchmarks {stale}"]
-    return PlainTextResponse("\n".join(lines) + "\n")
+@router.get("/metrics", summary="Figures in Prometheus' text form", responses=described(also=("text",)))
+def metrics(session: SessionDep, state: StateDep) -> Response:
+    """Count what is under way, done and refused. Of benchmarks that are not public only who may read them is told."""
+    return Response(render(gauges(state, session)), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.get("/glossary", include_in_schema=False)

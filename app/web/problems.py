@@ -22,6 +22,7 @@ from app.names import clip_for_message
 from app.render.columnar import MEDIA_TYPES
 from app.render.exports import to_json
 from app.render.html import render
+from app.telemetry.metrics import REFUSALS
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Response])
 logger = logging.getLogger(__name__)
@@ -132,6 +133,7 @@ def status_of(error: Exception) -> int:
 
 def _domain_error(request: Request, error: Exception) -> Response:
     status = status_of(error)
+    REFUSALS.labels(type(error).__name__).inc()
     headers = {}
     if isinstance(error, (TooManyRequests, Busy)):
         headers["Retry-After"] = str(error.retry_after_s)
@@ -177,6 +179,7 @@ def _validation_error(request: Request, error: Exception) -> Response:
         for e in error.errors()
     ]
     detail = "The request does not have the form that this address expects."
+    REFUSALS.labels("Malformed").inc()
     return answer(request, 422, detail, rejected=Rejected(detail, problems))
 
 
@@ -185,6 +188,7 @@ def _clipped(value: Any) -> str | None:
 
 
 def _database_error(request: Request, error: Exception) -> Response:
+    REFUSALS.labels("Database").inc()
     if is_broken_off(error):
         detail = "Too many others changed the same things at the same moment; nothing was stored. Try again soon."
         return answer(request, 503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
@@ -200,6 +204,7 @@ def _database_error(request: Request, error: Exception) -> Response:
 
 def _system_error(request: Request, error: Exception) -> Response:
     if is_disk_full(error):
+        REFUSALS.labels("DiskFull").inc()
         logger.error("%s %s: the temporary folder is full", request.method, request.url.path)
         detail = "The server has no room left for this upload at the moment; nothing was stored. Try again later."
         headers = {"Retry-After": str(RETRY_AFTER_DISK_S), "Connection": "close"}
@@ -213,6 +218,7 @@ def is_disk_full(error: BaseException | None) -> bool:
 
 
 def _fault(request: Request, error: Exception) -> Response:
+    REFUSALS.labels("Fault").inc()
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
     detail = "This is a fault of the server, not of your request. It was logged."
     # The framework raises the error again after its answer, and the connection ends with it.

@@ -1,5 +1,6 @@
 """POST /benchmarks/{slug}/submissions: parse the fields, have the files read, hand both to `app.receiving`, answer."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from app.store import audit, benchmarks, labels
 from app.store.audit import Act, Change
 from app.store.benchmarks import Declared
 from app.store.tries import keep_try
+from app.telemetry.logs import current_request, event
 from app.web import reports, submission_views
 from app.web.answers import json_answer
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
@@ -43,6 +45,7 @@ from app.web.submission_views import check_document, describe
 from app.web.submitting import SubmitterHere, refuse_other_entrants
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
 Claims = dict[Line, dict[Line, Finite]]
 
 
@@ -145,7 +148,7 @@ async def _taken(request: Request, state: State, upload: "SentUpload", finish: C
         evidence = await state.readers.read(job, folder, caller.id, gone(request))
         refuse_other_entrants(caller, evidence.scores.entrant.words)
         run = Run(declared.manifest, evidence, fields, datetime.now(UTC))
-        sent = Sent(declared, TokenHolder(caller.id, caller.name), run)
+        sent = Sent(declared, TokenHolder(caller.id, caller.name), run, current_request())
         return await run_in_threadpool(finish, state, sent)
 
 
@@ -209,7 +212,9 @@ def kept(act: Act, state: State, sent: Sent) -> tuple[str, dict[str, Any]]:
         warnings = {"warnings": _warnings(sent)} if is_new else {}
         return shown["url"], {**shown, **warnings}
 
-    return state.transact(store)
+    address, document = state.transact(store)
+    event(logger, "submission stored", benchmark=sent.declared.benchmark.slug, address=address, token=act.token_id)
+    return address, document
 
 
 def rehearsed(state: State, sent: Sent, *, with_impact: bool = False) -> dict[str, Any]:

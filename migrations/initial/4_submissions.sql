@@ -19,6 +19,7 @@ CREATE TABLE submission (
     received_at timestamptz DEFAULT clock_timestamp() NOT NULL,
     evaluation_tries integer DEFAULT 0 NOT NULL,
     evaluation_retry_at timestamptz,
+    request_id text,
     CONSTRAINT pk_submission PRIMARY KEY (id),
     CONSTRAINT ck_submission_status CHECK (
         status IN ('received', 'evaluated', 'published', 'not_admitted', 'withdrawn', 'superseded', 'set_aside')

@@ -134,6 +134,9 @@ KEPT: Mapping[str, tuple[int, ...]] = {
     "/audit": (401, 403, 403, 200, 200, 200),
     "/audit.csv": (401, 403, 403, 200, 200, 200),
     "/audit.json": (401, 403, 403, 200, 200, 200),
+    "/health": (401, 403, 403, 200, 200, 200),
+    "/health.csv": (401, 403, 403, 200, 200, 200),
+    "/health.json": (401, 403, 403, 200, 200, 200),
     # 404: it has no private labels, which only its stewards learn.
     "/benchmarks/tiny/disclosed": (401, 403, 403, 403, 404, 404),
     "/benchmarks/tiny/disclosed.csv": (401, 403, 403, 403, 404, 404),

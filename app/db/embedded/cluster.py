@@ -16,6 +16,8 @@ SETTINGS = {
     "shared_buffers": "256MB",
     "max_connections": "50",
     "max_wal_size": "2GB",
+    # What keeps the log for `plumbline db wal` must not fill the disk: beyond this a new base backup is needed.
+    "max_slot_wal_keep_size": "8GB",
     "wal_compression": "on",
     # The log is for what went wrong; a busy server would fill it with its routine.
     "log_checkpoints": "off",

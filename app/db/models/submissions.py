@@ -29,7 +29,8 @@ ENTRY_STATES = ("pending", "current", "superseded", "withdrawn", "not_admitted",
 class Submission(Base):
     """One upload. `digest` is over its files and fields: the same bytes are one, until it is withdrawn or set aside.
 
-    `evaluation_tries` counts the tries that failed, `evaluation_retry_at` is when the next one is due.
+    `evaluation_tries` counts the tries that failed, `evaluation_retry_at` is when the next one is due. `request_id` is
+    that of the request that brought it, for the logs.
     """
 
     __tablename__ = "submission"
@@ -64,6 +65,7 @@ class Submission(Base):
     received_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     evaluation_tries: Mapped[int] = mapped_column(Integer, server_default="0")
     evaluation_retry_at: Mapped[datetime | None]
+    request_id: Mapped[str | None]
 
 
 class SubmissionEvent(Base):

@@ -15,3 +15,4 @@ class ReadyDocument(Document):
 
     status: str
     code_version: str
+    warnings: list[str]

@@ -1,0 +1,46 @@
+"""The log and the figures of a process, set up by its settings. Called by `app.cli.serve` and `app.cli.processes`."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import start_http_server
+from sqlalchemy.engine import make_url
+
+from app.config import Settings
+from app.telemetry import tracing
+from app.telemetry.logs import configure
+from app.telemetry.metrics import FOLDER, REGISTRY
+
+
+def configure_log(settings: Settings, process: str) -> None:
+    """Have this process log in the form of the settings, without their secrets, and send traces if asked to."""
+    passwords = (None if url is None else make_url(url).password for url in (settings.database_url,))
+    if settings.tracing and process != "serve":
+        tracing.install(process)
+    configure(settings.log_format, process, (settings.admin_token, *map(_text, passwords)))
+
+
+def _text(password: object) -> str | None:
+    return None if password is None else str(password)
+
+
+@contextmanager
+def shared_figures() -> Iterator[None]:
+    """Have the processes that this one starts keep their figures in one folder, for as long as the block runs."""
+    if os.environ.get(FOLDER):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="plumbline-figures-", ignore_cleanup_errors=True) as folder:
+        os.environ[FOLDER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[FOLDER]
+
+
+def answer_figures(settings: Settings) -> None:
+    """Answer /metrics of a worker by itself, where a port is set for it."""
+    if settings.metrics_port is not None:
+        start_http_server(settings.metrics_port, settings.host, REGISTRY)

@@ -1,0 +1,49 @@
+"""What is logged and counted of evaluation and publication, so that a submission can be followed to its board.
+
+Called by `app.jobs.evaluate` and `app.jobs.publish`, when what it says is committed.
+"""
+
+import logging
+from collections.abc import Collection
+
+from app.db.engine import SessionFactory
+from app.db.models import Benchmark
+from app.store import benchmarks, submissions
+from app.store.publication import Publication, Published
+from app.telemetry import metrics
+from app.telemetry.logs import event
+
+logger = logging.getLogger(__name__)
+
+
+def log_states(sessions: SessionFactory, what: str, numbers: Collection[int]) -> None:
+    """Log a line for each submission with its state and the request that brought it."""
+    with sessions() as session:
+        found = submissions.followed(session, numbers)
+    for number, request_id, status in found:
+        event(logger, what, submission=number, request_id=request_id, status=status)
+
+
+def note_publication(sessions: SessionFactory, publication: Publication, published: Published, took_s: float) -> None:
+    """Log and count a publication that was stored, and how long its new submissions were under way."""
+    if published.snapshot is None:
+        return
+    benchmark = publication.inputs.declared.benchmark
+    metrics.PUBLICATIONS.labels(_label(benchmark)).inc()
+    metrics.PUBLICATION_S.observe(took_s)
+    for under_way_s in published.under_way_s.values():
+        metrics.POST_TO_BOARD_S.observe(max(0.0, under_way_s))
+    number = published.snapshot.number
+    event(logger, "benchmark published", benchmark=benchmark.slug, snapshot=number, seconds=round(took_s, 3))
+    log_states(sessions, "submission published", published.under_way_s.keys())
+
+
+def note_fault(sessions: SessionFactory, benchmark_id: int) -> None:
+    """Count a publication that ended in a fault; who logs it has its traceback."""
+    with sessions() as session:
+        benchmark = benchmarks.get_benchmark(session, benchmark_id)
+    metrics.PUBLICATION_FAILURES.labels(_label(benchmark)).inc()
+
+
+def _label(benchmark: Benchmark) -> str:
+    return benchmark.slug if benchmark.visibility == "public" else metrics.NOT_PUBLIC

@@ -1,0 +1,132 @@
+"""How a server fares: what waits, fails, was set aside or is overdue.
+
+Called by `app.web.observed` and `app.web.health`.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
+
+from app.db.models import Benchmark, Submission, SubmissionEvent
+from app.store import benchmarks, disclosure
+from app.store.numbers import one_of
+
+UNDER_WAY = ("received", "evaluated")
+STUCK_S = 300.0
+"""A submission that is under way longer is listed: the sweep has asked for it sixty times."""
+MOST_LISTED = 1000
+LARGEST_TABLES = 15
+SIZES = text(
+    "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind IN ('r', 'p') "
+    "AND relnamespace = 'public'::regnamespace ORDER BY 2 DESC LIMIT :most"
+)
+WORKERS = text("SELECT extract(epoch FROM clock_timestamp() - max(last_heartbeat)) FROM queue.procrastinate_workers")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Figures of a server, of the benchmarks that their reader may see; sizes and workers are of all."""
+
+    by_status: Mapping[str, int]
+    failing: Mapping[str, int]
+    n_behind: int
+    n_waiting: int
+    oldest_s: float
+    worker_silent_s: float
+    table_bytes: Mapping[str, int]
+
+
+def count(session: Session) -> Counted:
+    """Return the figures of this instant."""
+    by_status = select(Submission.status, func.count()).group_by(Submission.status).order_by(Submission.status)
+    counted = _pairs(session.execute(by_status))
+    oldest = select(func.min(Submission.received_at)).where(Submission.status.in_(UNDER_WAY))
+    age = select(func.extract("epoch", func.clock_timestamp() - oldest.scalar_subquery()))
+    failing = select(Benchmark.slug, Benchmark.publish_tries).where(Benchmark.publish_tries > 0)
+    silent_s = worker_silent_s(session)
+    return Counted(
+        by_status=counted,
+        failing=_pairs(session.execute(failing)),
+        n_behind=len(benchmarks.stale_benchmarks(session)),
+        n_waiting=sum(counted.get(status, 0) for status in UNDER_WAY),
+        oldest_s=float(session.scalar(age) or 0),
+        worker_silent_s=-1.0 if silent_s is None else silent_s,
+        table_bytes=_pairs(session.execute(SIZES, {"most": LARGEST_TABLES})),
+    )
+
+
+def _pairs(rows: Iterable[Any]) -> dict[str, int]:
+    return {str(row[0]): int(row[1]) for row in rows}
+
+
+def worker_silent_s(session: Session) -> float | None:
+    """Return how long ago any worker reported, None where none is known."""
+    found = session.scalar(WORKERS)
+    return None if found is None else float(found)
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """One thing that a steward should look at: `what` is stuck, failing, set aside or overdue."""
+
+    what: str
+    benchmark: str
+    submission: int | None
+    since: datetime | None
+    tries: int | None
+    reason: str
+
+
+def list_troubles(session: Session, within: Collection[str] | None) -> list[Trouble]:
+    """Return what is wrong in some benchmarks, or in all of them, the worst kind first."""
+    found = [*_failing(session), *_stuck(session), *_overdue(session), *_set_aside(session)]
+    return [each for each in found if within is None or each.benchmark in within][:MOST_LISTED]
+
+
+def _failing(session: Session) -> Sequence[Trouble]:
+    query = select(Benchmark).where(Benchmark.publish_tries > 0).order_by(Benchmark.slug)
+    return [
+        Trouble("failing", each.slug, None, each.publish_retry_at, each.publish_tries,
+                f"The boards could not be published: {each.publish_error} The next try is at the time given.")
+        for each in session.scalars(query)
+    ]  # fmt: skip
+
+
+def _stuck(session: Session) -> Sequence[Trouble]:
+    age_s = func.extract("epoch", func.clock_timestamp() - Submission.received_at)
+    query = (
+        select(Benchmark.slug, Submission.id, Submission.received_at, Submission.status, Submission.evaluation_tries)
+        .join(Submission, Submission.benchmark_id == Benchmark.id)
+        .where(Submission.status.in_(UNDER_WAY), age_s > STUCK_S)
+        .order_by(Submission.id)
+        .limit(MOST_LISTED)
+    )
+    waits_for = {"received": "evaluated", "evaluated": "published"}
+    return [
+        Trouble("stuck", slug, number, since, tries, f"Received, and not {waits_for[status]} since. Is a worker there?")
+        for slug, number, since, status, tries in session.execute(query)
+    ]
+
+
+def _overdue(session: Session) -> Sequence[Trouble]:
+    reason = "Its time to close is over, and it is not closed: the sweep of a worker does it within seconds."
+    return [Trouble("overdue", each.benchmark.slug, None, None, None, reason) for each in disclosure.due(session)]
+
+
+def _set_aside(session: Session) -> Sequence[Trouble]:
+    aside = (
+        select(Submission.id).where(Submission.status == "set_aside").order_by(Submission.id.desc()).limit(MOST_LISTED)
+    )
+    numbers = session.scalars(aside).all()
+    query = (
+        select(Benchmark.slug, Submission.id, SubmissionEvent.at, SubmissionEvent.reason)
+        .join(Submission, Submission.benchmark_id == Benchmark.id)
+        .join(SubmissionEvent, SubmissionEvent.submission_id == Submission.id)
+        .where(one_of(Submission.id, numbers), SubmissionEvent.status == "set_aside")
+        .order_by(SubmissionEvent.id.desc())
+    )
+    return [Trouble("set aside", slug, number, at, None, reason) for slug, number, at, reason in session.execute(query)]

@@ -1,0 +1,1 @@
+"""What a running server says of itself: its log, its figures, its traces."""

@@ -1,0 +1,81 @@
+"""What is measured at the moment of a scrape, and whether a web process can serve. Called by `app.web.ops`."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import QueuePool
+
+from app.config import MIB
+from app.db.migrate import schema_trouble
+from app.store import health
+from app.telemetry.metrics import PAGES, Gauges
+from app.web.state import State
+
+ROOM_MIB = 256
+"""With less room for temporary files an upload of usual size may be refused."""
+WORKER_SILENT_S = 60
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """Why a process cannot serve, and what somebody should look at although it can; a sentence each."""
+
+    problems: Sequence[str]
+    warnings: Sequence[str]
+
+
+def look(state: State) -> Readiness:
+    """Ask the database, its schema, its workers and the temporary folder."""
+    try:
+        with _engine(state).connect() as connection:
+            told = schema_trouble(connection)
+        with state.sessions() as session:
+            silent_s = health.worker_silent_s(session) if told is None or told.is_newer else None
+    except SQLAlchemyError as error:
+        cause = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
+        return Readiness([f"The database does not answer: {cause}"], [])
+    problems = [] if told is None or told.is_newer else [told.text]
+    warnings = [told.text] if told is not None and told.is_newer else []
+    if silent_s is None or silent_s > WORKER_SILENT_S:
+        warnings.append("No worker has reported within a minute: what is submitted is stored, and waits.")
+    free_mib = shutil.disk_usage(tempfile.gettempdir()).free // MIB
+    if free_mib < ROOM_MIB:
+        warnings.append(f"The temporary folder has {free_mib} MiB left: uploads may be refused.")
+    return Readiness(problems, [] if problems else warnings)
+
+
+def _engine(state: State) -> Engine:
+    engine: Engine = state.sessions.kw["bind"]
+    return engine
+
+
+def gauges(state: State, session: Session) -> Gauges:
+    """Return what is measured now; the rows of benchmarks that the reader may not see are not counted."""
+    counted = health.count(session)
+    pool = _engine(state).pool
+    held = {"used": pool.checkedout(), "idle": pool.checkedin()} if isinstance(pool, QueuePool) else {}
+    turns = state.readers.turns
+    return {
+        "plumbline_submissions": ("Submissions by status", "status", counted.by_status),
+        "plumbline_stale_benchmarks": ("Benchmarks whose boards are behind", None, {"": counted.n_behind}),
+        "plumbline_failing_benchmark_tries": (
+            "Publications in a row that failed, by benchmark", "benchmark", counted.failing,
+        ),
+        "plumbline_set_aside": ("Submissions that are set aside", None, {"": counted.by_status.get("set_aside", 0)}),
+        "plumbline_queue_waiting": ("Submissions that are not on their board yet", None, {"": counted.n_waiting}),
+        "plumbline_queue_oldest_seconds": ("Age of the oldest of them", None, {"": counted.oldest_s}),
+        "plumbline_worker_silent_seconds": (
+            "Since when no worker has reported; -1 where none ever has", None, {"": counted.worker_silent_s},
+        ),
+        "plumbline_pages": ("Published pages answered, by source", "source", PAGES),
+        "plumbline_pool_connections": ("Connections to the database of the web process", "state", held),
+        "plumbline_readings": (
+            "Uploads in the readers", "state", {"running": turns.n_running, "waiting": turns.n_waiting},
+        ),
+        "plumbline_table_bytes": ("Size of the largest tables with their indexes", "table", counted.table_bytes),
+    }  # fmt: skip

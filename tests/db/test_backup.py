@@ -1,0 +1,235 @@
+"""Copies of a database come back byte for byte, whole or as of an instant, and what is no such copy is refused."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event, Thread
+
+import psycopg
+import pytest
+
+from app.config import Settings
+from app.db.backup.base import make_base, receive_wal
+from app.db.backup.dump import make_dump, restore_dump
+from app.db.backup.note import verify
+from app.db.backup.programs import BackupError
+from app.db.backup.recover import recover_embedded
+from app.db.embedded.running import running_server
+from app.db.migrate import SchemaMismatch, upgrade
+from tests.cases.exports import all_exports, exports_of_folder
+from tests.cases.running_server import fresh_data_dir
+from tests.cases.waiting import eventually
+from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
+from tests.conftest import Site, new_database, open_site
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The copies of one server: a dump and a base of before, the log until after, and what the server showed."""
+
+    dump: Path
+    base: Path
+    wal: Path
+    then: datetime
+    exports_then: dict[str, bytes]
+    exports_last: dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def copies() -> Iterator[Copies]:
+    """A server with two publications: copied after the first, its log received until after the second."""
+    with fresh_data_dir() as data_dir, running_server(data_dir) as address:
+        upgrade(address)
+        with open_site(address, Settings(max_stale_s=0, max_reads_per_minute=100_000)) as site:
+            declare(site)
+            send(site, BASE)
+            send(site, GOOD)
+            site.work()
+            yield _copied(site, address, data_dir.parent)
+
+
+def _copied(site: Site, address: str, folder: Path) -> Copies:
+    with received_wal(address, folder / "wal"):
+        make_dump(address, folder / "dump")
+        make_base(address, folder / "base")
+        exports_then = all_exports(site.http)
+        then = _now(address)
+        send(site, BETTER)
+        site.work()
+        exports_last = all_exports(site.http)
+        _wait_until_received(address)
+    return Copies(folder / "dump", folder / "base", folder / "wal", then, exports_then, exports_last)
+
+
+@contextmanager
+def received_wal(address: str, folder: Path) -> Iterator[None]:
+    """Have the log of a server written to a folder while the block runs."""
+    ended = Event()
+
+    def wait(receiving: "subprocess.Popen[str]") -> int:
+        ended.wait()
+        receiving.send_signal(2)
+        return receiving.wait()
+
+    thread = Thread(target=receive_wal, args=(address, folder, wait))
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _now(address: str) -> datetime:
+    with psycopg.connect(address) as connection:
+        return connection.execute("SELECT clock_timestamp()").fetchall()[0][0]  # type: ignore[no-any-return]
+
+
+def _wait_until_received(address: str) -> None:
+    """Wait until the receiver has written all that the server has, of which the last transaction was flushed."""
+    behind = "SELECT count(*) FROM pg_replication_slots WHERE restart_lsn IS NULL OR NOT active"
+    with psycopg.connect(address, autocommit=True) as connection:
+        assert eventually(lambda: connection.execute(behind).fetchall() == [(0,)])
+        lsn = connection.execute("SELECT pg_current_wal_flush_lsn()").fetchall()[0][0]
+        query = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= %s"
+        assert eventually(lambda: connection.execute(query, [lsn]).fetchall() == [(1,)])
+
+
+def test_a_dump_comes_back_on_an_empty_machine_byte_for_byte(copies: Copies) -> None:
+    """Every export of the restored server is that of the first one; nothing but the backup is there."""
+    with fresh_data_dir() as data_dir:
+        with running_server(data_dir) as address:
+            restore_dump(copies.dump, address)
+
+        found = exports_of_folder(data_dir)
+
+    assert len(found) > 20
+    assert found == copies.exports_then
+
+
+@pytest.mark.parametrize("which", ["then", "last"])
+def test_a_base_backup_comes_forward_byte_for_byte(copies: Copies, which: str) -> None:
+    """To an instant between two publications, or to the end of the log."""
+    with fresh_data_dir() as data_dir:
+        recover_embedded(copies.base, copies.wal, copies.then if which == "then" else None, data_dir)
+
+        found = exports_of_folder(data_dir)
+
+    assert copies.exports_then != copies.exports_last
+    assert found == (copies.exports_then if which == "then" else copies.exports_last)
+
+
+def test_an_instant_that_the_log_does_not_reach_is_refused(copies: Copies) -> None:
+    """One sentence, and the folder holds no database as before."""
+    with fresh_data_dir() as data_dir:
+        with pytest.raises(BackupError, match=r"The log does not lead there: .*before configured recovery target"):
+            recover_embedded(copies.base, copies.wal, datetime.now(UTC) + timedelta(days=1), data_dir)
+
+        assert not (data_dir / "cluster").exists()
+
+
+def test_an_instant_before_the_backup_is_refused(copies: Copies) -> None:
+    """It says when the backup was made."""
+    with pytest.raises(BackupError, match="cannot be brought to an instant before"):
+        recover_embedded(copies.base, copies.wal, datetime(2020, 1, 1, tzinfo=UTC), Path("/nowhere"))
+
+
+def test_a_dump_is_not_restored_onto_data(copies: Copies, database_url: str) -> None:
+    """What the target holds stays."""
+    with pytest.raises(BackupError, match=r"The target holds \d+ tables already"):
+        restore_dump(copies.dump, database_url)
+
+
+def test_a_dump_is_not_restored_onto_a_running_target(copies: Copies, postgres_url: str) -> None:
+    """Whoever is connected to it is named."""
+    with new_database(postgres_url) as target, psycopg.connect(target, application_name="plumbline"):  # noqa: SIM117
+        with pytest.raises(BackupError, match="The target is running: plumbline uses it"):
+            restore_dump(copies.dump, target)
+
+
+def test_a_base_backup_is_not_restored_onto_data(copies: Copies) -> None:
+    """A data folder with a database is left as it is."""
+    with fresh_data_dir() as data_dir:
+        (data_dir / "cluster").mkdir(parents=True)
+        with pytest.raises(BackupError, match=r"There is a database in .* already"):
+            recover_embedded(copies.base, None, None, data_dir)
+
+
+@pytest.mark.parametrize("kind", ["dump", "base"])
+@pytest.mark.parametrize("harm", ["cut", "changed", "missing"])
+def test_a_copy_that_is_not_whole_is_refused(copies: Copies, tmp_path: Path, kind: str, harm: str) -> None:
+    """A file cut short, a byte changed, a file gone: the sentence names the file."""
+    folder = tmp_path / "copy"
+    shutil.copytree(copies.dump if kind == "dump" else copies.base, folder)
+    harmed = folder / ("database.dump" if kind == "dump" else "base.tar.gz")
+    content = harmed.read_bytes()
+    harmed.unlink()
+    if harm != "missing":
+        harmed.write_bytes(content[:-1] if harm == "cut" else content[:-1] + bytes([content[-1] ^ 1]))
+
+    with pytest.raises(BackupError, match=f"is not whole: {harmed.name} is missing, cut short or changed"):
+        verify(folder)
+
+
+def test_a_backup_that_was_interrupted_is_none(copies: Copies, tmp_path: Path) -> None:
+    """The note is written last."""
+    shutil.copyfile(copies.dump / "database.dump", tmp_path / "database.dump")
+
+    with pytest.raises(BackupError, match=r"is not a backup of plumbline: it has no backup\.json"):
+        verify(tmp_path)
+
+
+@pytest.mark.parametrize("change", [{"product": "mlflow"}, {"layout": 2}, {"files": None}])
+def test_a_backup_of_another_product_is_refused(copies: Copies, tmp_path: Path, change: dict[str, object]) -> None:
+    """Whatever has a note that says something else."""
+    note = json.loads((copies.dump / "backup.json").read_text())
+    (tmp_path / "backup.json").write_text(json.dumps({**note, **change}))
+
+    with pytest.raises(
+        BackupError, match=f"is not the note of a backup that this plumbline knows: {next(iter(change))}"
+    ):
+        verify(tmp_path)
+
+
+def test_a_backup_of_a_newer_plumbline_is_refused(copies: Copies, tmp_path: Path, postgres_url: str) -> None:
+    """Its schema is one that this program does not know."""
+    folder = tmp_path / "copy"
+    shutil.copytree(copies.dump, folder)
+    note = json.loads((folder / "backup.json").read_text())
+    (folder / "backup.json").write_text(json.dumps({**note, "schema_revision": "r9999"}))
+    with new_database(postgres_url) as target, pytest.raises(SchemaMismatch, match="the schema r9999"):
+        restore_dump(folder, target)
+
+
+def test_a_restoring_that_fails_leaves_the_target_empty(copies: Copies, postgres_url: str, tmp_path: Path) -> None:
+    """And the same backup can be restored there afterwards: it is all or nothing."""
+    with new_database(postgres_url) as target:
+        with psycopg.connect(target, autocommit=True) as connection:
+            connection.execute("CREATE SCHEMA queue")
+        with pytest.raises(BackupError, match=r"the database is as empty as before: .*schema \"queue\" already exists"):
+            restore_dump(copies.dump, target)
+        with psycopg.connect(target, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA queue")
+
+        assert restore_dump(copies.dump, target).rows["public.submission"] == 2
+
+
+def test_a_backup_is_not_written_over_something(database_url: str, tmp_path: Path) -> None:
+    """Neither over a folder nor into one that is not there."""
+    with pytest.raises(BackupError, match="is there already"):
+        make_dump(database_url, tmp_path)
+    with pytest.raises(BackupError, match="There is no folder"):
+        make_dump(database_url, tmp_path / "gone" / "copy")
+
+
+def test_an_empty_database_has_no_backup(postgres_url: str, tmp_path: Path) -> None:
+    """A misspelt address is not taken for a server without submissions."""
+    with new_database(postgres_url) as url, pytest.raises(BackupError, match="has no schema of plumbline"):
+        make_dump(url, tmp_path / "copy")
+
+    assert not (tmp_path / "copy").exists()

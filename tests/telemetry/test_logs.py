@@ -1,0 +1,90 @@
+"""Every line of the log is one JSON object with the request it belongs to, and none holds a secret."""
+
+import io
+import json
+import logging
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from app.telemetry import logs
+from app.telemetry.logs import bind, event
+
+ADMIN = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    """What is written to standard error as JSON; the loggers are as before afterwards."""
+    stream, root = io.StringIO(), logging.getLogger()
+    before = root.handlers[:], root.level
+    monkeypatch.setattr(sys, "stderr", stream)
+    for handler in before[0]:
+        root.removeHandler(handler)
+    logs.configure("json", "web", (ADMIN,))
+    yield stream
+    root.handlers[:], root.level = before[0], before[1]
+
+
+def lines(stream: io.StringIO) -> list[dict[str, object]]:
+    """Return the lines of the log."""
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_line_has_its_time_level_process_and_request(written: io.StringIO) -> None:
+    """Also a line of a library that knows nothing of any of them."""
+    with bind(request_id="r1"):
+        logging.getLogger("somebody.else").warning("it is %s", "late")
+
+    (line,) = lines(written)
+    assert line.pop("timestamp")
+    assert line == {
+        "event": "it is late",
+        "level": "warning",
+        "logger": "somebody.else",
+        "process": "web",
+        "request_id": "r1",
+    }
+
+
+def test_an_event_has_its_facts_as_fields(written: io.StringIO) -> None:
+    """So that a query finds them without reading sentences."""
+    event(logging.getLogger("app.jobs"), "submission published", submission=7, status="published")
+
+    (line,) = lines(written)
+    assert (line["event"], line["submission"], line["status"]) == ("submission published", 7, "published")
+
+
+@pytest.mark.parametrize(
+    ("told", "secret"),
+    [
+        ("refused plb_MrbwbkIhtgWCOYi8b9vHLhyC2cNkNE5rmvE0UWiIA9s for fev", "MrbwbkIhtgWCO"),
+        ("could not connect to postgresql://plumbline:s3cr3t@db/plumbline", "s3cr3t"),
+        ("headers {'Authorization': 'Bearer abcdef123456'}", "abcdef123456"),
+        ("cookie: __Host-plumbline=qwertz", "qwertz"),
+        ("connection failed: password=hunter2 host=db", "hunter2"),
+        (f"the token is {ADMIN}", ADMIN),
+    ],
+)
+def test_no_secret_is_written(written: io.StringIO, told: str, secret: str) -> None:
+    """Not in the sentence, not in a field, not in a traceback."""
+    logger = logging.getLogger("app.web")
+    event(logger, told, cause=told, several=[told])
+    try:
+        int(told)
+    except ValueError:
+        logger.exception("it failed")
+
+    assert len(lines(written)) == 2
+    assert "ValueError" in written.getvalue()
+    assert secret not in written.getvalue()
+
+
+def test_the_text_form_is_the_sentence_with_its_facts(written: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a person at a terminal."""
+    monkeypatch.setattr(sys, "stderr", written)
+    logs.configure("text", "serve")
+    event(logging.getLogger("app.jobs"), "benchmark published", benchmark="fev", snapshot=3)
+
+    assert written.getvalue() == "benchmark published (benchmark=fev snapshot=3)\n"

@@ -1,0 +1,136 @@
+"""What a server says of itself: readiness, figures, what needs a steward."""
+
+import psycopg
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import update
+
+from app.db.models import Benchmark
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
+from tests.conftest import Site
+
+
+def figures(site: Site, who: str | None = None) -> dict[tuple[str, str], float]:
+    """Return the figures by name and the value of their label."""
+    headers = {} if who is None else site.auth(who)
+    families = text_string_to_metric_families(site.http.get("/metrics", headers=headers).text)
+    samples = [sample for family in families for sample in family.samples]
+    return {(s.name, next(iter(s.labels.values()), "")): s.value for s in samples}
+
+
+def test_the_figures_follow_a_submission(site: Site) -> None:
+    """It waits, is published, and the time between is observed; what was refused is counted by reason."""
+    declare(site)
+    send(site, BASE)
+    waiting = figures(site)
+    site.work()
+    site.http.post("/benchmarks/tiny/submissions", headers=site.auth())
+    after = figures(site)
+
+    assert waiting["plumbline_queue_waiting", ""] == 1
+    assert waiting["plumbline_queue_oldest_seconds", ""] > 0
+    assert after["plumbline_queue_waiting", ""] == 0
+    assert after["plumbline_submissions", "published"] == 1
+    for name, label in (
+        ("plumbline_publications_total", "tiny"),
+        ("plumbline_post_to_board_seconds_count", ""),
+        ("plumbline_publication_seconds_count", ""),
+        ("plumbline_refusals_total", "Malformed"),
+    ):
+        assert after[name, label] == waiting.get((name, label), 0) + 1, name
+
+
+def test_the_figures_are_of_the_process_too(site: Site) -> None:
+    """Pages by source, the pool, the readers, the sizes of tables."""
+    declare(site)
+    site.http.get("/benchmarks/tiny")
+    before = figures(site)
+    site.http.get("/benchmarks/tiny")
+    after = figures(site)
+
+    assert after["plumbline_pages", "kept"] == before["plumbline_pages", "kept"] + 1
+    assert after["plumbline_pool_connections", "used"] >= 1
+    assert after["plumbline_readings", "waiting"] == 0
+    assert after["plumbline_table_bytes", "submission"] > 0
+
+
+def test_no_figure_names_a_benchmark_that_is_not_public(site: Site) -> None:
+    """Neither to a stranger nor among what was counted by the workers; its steward sees that it fails."""
+    counted_before = [line for line in site.http.get("/metrics").text.splitlines() if "tiny" in line]
+    made = site.http.post("/benchmarks?visibility=private", content=MANIFEST, headers=site.auth("steward"))
+    assert made.status_code == 201
+    site.work()
+    with site.sessions.begin() as session:
+        session.execute(update(Benchmark).values(publish_tries=2, publish_error="a fault"))
+
+    mine = [line for line in site.http.get("/metrics").text.splitlines() if "tiny" in line]
+    assert mine == counted_before
+    assert figures(site, "steward")["plumbline_failing_benchmark_tries", "tiny"] == 2
+
+
+def test_ready_says_what_will_be_wrong_soon(site: Site) -> None:
+    """Nobody works on the queue of this server."""
+    answer = site.http.get("/readyz").json()
+
+    assert answer["status"] == "ready"
+    assert answer["warnings"] == ["No worker has reported within a minute: what is submitted is stored, and waits."]
+
+
+def test_not_ready_says_what_is_wrong(site: Site, database_url: str) -> None:
+    """A database that was put back to another schema is named with what to do."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0009'")
+    answer = site.http.get("/readyz")
+
+    assert answer.status_code == 503
+    assert "The database has the schema 0009 of a version that was never released" in answer.json()["detail"]
+
+
+def test_a_newer_schema_is_served_on_with_a_warning(site: Site, database_url: str) -> None:
+    """Migrations work with the code before them, so readers see no gap while a server is upgraded."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'r9999'")
+    answer = site.http.get("/readyz")
+
+    assert answer.status_code == 200
+    assert "the schema r9999, which this plumbline does not know" in answer.json()["warnings"][0]
+
+
+def test_a_steward_sees_what_is_stuck_failing_and_set_aside(site: Site, database_url: str) -> None:
+    """Each with its benchmark, since when, and why; another steward sees nothing of it."""
+    declare(site)
+    stuck, aside = send(site, BASE)["id"], send(site, GOOD)["id"]
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE submission SET received_at = now() - interval '1 hour' WHERE id = %s", [stuck])
+        connection.execute("UPDATE submission SET status = 'set_aside' WHERE id = %s", [aside])
+        connection.execute(
+            "INSERT INTO submission_event (submission_id, status, reason) VALUES (%s, 'set_aside', 'Broke it.')",
+            [aside],
+        )
+        connection.execute("UPDATE benchmark SET publish_tries = 3, publish_error = 'ValueError: no'")
+    rows = site.http.get("/health.json", headers=site.auth("steward")).json()["rows"]
+    page = site.http.get("/health", headers={**site.auth("steward"), "Accept": "text/html"})
+
+    assert [(row["what"], row["submission"]) for row in rows] == [
+        ("failing", None),
+        ("stuck", stuck),
+        ("set aside", aside),
+    ]
+    assert {row["benchmark"] for row in rows} == {"tiny"}
+    assert "ValueError: no" in page.text
+    assert "No worker has reported" in page.text
+
+
+def test_a_write_is_named_by_its_request(site: Site, database_url: str) -> None:
+    """The id that a proxy sent, or a new one, is in the answer and beside the submission."""
+    declare(site)
+    files = [("files", ("r.csv", BASE)), ("prereg", ("p.yaml", PREREG))]
+    answer = site.http.post(
+        "/benchmarks/tiny/submissions", files=files, headers={**site.auth(), "X-Request-ID": "proxy-7"}
+    )
+    other = site.http.post("/preregs", content=b"x", headers={**site.auth(), "X-Request-ID": "a b\"'"})
+    with psycopg.connect(database_url) as connection:
+        kept = connection.execute("SELECT request_id FROM submission").fetchall()
+
+    assert answer.headers["X-Request-ID"] == "proxy-7"
+    assert kept == [("proxy-7",)]
+    assert other.headers["X-Request-ID"] not in ("a b\"'", "")
