@@ -1,21 +1,19 @@
-# The web process and the workers; the database is a Postgres of its own (docker-compose.yml).
-FROM python:3.13-slim
+# The web process and the workers; the database is a Postgres of its own (docker-compose.yml). Runs with a read-only root:
+# only /tmp, and with the embedded database /var/lib/plumbline, must be writable. `python -m bench.image` carries these steps
+# out without an engine and says how large the image is.
+FROM python:3.13-slim AS build
 
-ENV PYTHONUNBUFFERED=1 \
-    PIP_NO_CACHE_DIR=1 \
+ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_ROOT_USER_ACTION=ignore
 
-# An unprivileged user, who owns nothing of the program and only the folder of an embedded database.
-RUN groupadd --system --gid 10001 plumbline \
-    && useradd --system --uid 10001 --gid plumbline --home-dir /nonexistent --shell /usr/sbin/nologin plumbline \
-    && install --directory --owner=plumbline --group=plumbline --mode=0700 /var/lib/plumbline
+RUN python3 -m venv /opt/plumbline
 
 WORKDIR /srv/plumbline
 
 # Before the program, so that a change of the program does not install the dependencies anew.
 COPY requirements.lock ./
-RUN pip install --require-hashes --requirement requirements.lock
+RUN /opt/plumbline/bin/pip install --require-hashes --requirement requirements.lock
 
 COPY pyproject.toml README.md LICENSE ./
 COPY app ./app
@@ -23,13 +21,36 @@ COPY migrations ./migrations
 COPY templates ./templates
 COPY static ./static
 COPY examples ./examples
-RUN pip install --no-deps --no-build-isolation --editable . \
-    && python -m compileall -q app migrations
+COPY bench/licences.py ./bench/licences.py
+RUN /opt/plumbline/bin/pip install --no-deps --no-build-isolation .
+
+# What is needed to build and test but not to run; then what everything that stays is licensed under.
+RUN /opt/plumbline/bin/pip uninstall --quiet --yes editables hatchling hatch-vcs pathspec pluggy setuptools-scm trove-classifiers vcs-versioning \
+    && /opt/plumbline/bin/python bench/licences.py /opt/plumbline/LICENCES.txt \
+    && rm -rf /opt/plumbline/lib/python3*/site-packages/pip /opt/plumbline/lib/python3*/site-packages/pip-* /opt/plumbline/bin/pip* \
+    && find /opt/plumbline/lib -depth -type d \( -name tests -o -name include \) -exec rm -rf {} + \
+    && find /opt/plumbline/lib \( -name '*.a' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.pyi' \) -delete \
+    && /opt/plumbline/bin/python -m compileall -q /opt/plumbline/lib/python3*/site-packages/app
+
+FROM python:3.13-slim
+
+# An unprivileged user, who owns nothing of the program and only the folder of an embedded database.
+RUN groupadd --system --gid 10001 plumbline \
+    && useradd --system --uid 10001 --gid plumbline --home-dir /nonexistent --shell /usr/sbin/nologin plumbline \
+    && install --directory --owner=plumbline --group=plumbline --mode=0700 /var/lib/plumbline
+
+COPY --from=build /opt/plumbline /opt/plumbline
 
 USER 10001:10001
 
-ENV PLUMBLINE_HOST=0.0.0.0 \
+# Compiled loops are kept in /tmp, the one folder that is writable in every deployment.
+ENV PATH=/opt/plumbline/bin:/usr/local/bin:/usr/bin:/bin \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    NUMBA_CACHE_DIR=/tmp/numba \
+    PLUMBLINE_HOST=0.0.0.0 \
     PLUMBLINE_PORT=8000 \
+    PLUMBLINE_LOG_FORMAT=json \
     PLUMBLINE_DATA_DIR=/var/lib/plumbline
 
 EXPOSE 8000

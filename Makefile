@@ -5,17 +5,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV_VERSION := 0.13.8
+CYCLONEDX_VERSION := 7.5.0
+PIP_AUDIT_VERSION := 2.10.1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-slow test-all wheel-test coverage mutate fuzz lint format bench lock clean
+.PHONY: help run test test-fast test-slow test-all faults release-database licences sbom audit wheel-test coverage mutate fuzz lint format bench lock clean
 
 help:
 	@echo "make run       start plumbline on http://127.0.0.1:8000 with its examples; PLUMBLINE_* settings apply"
 	@echo "make test      run the tests; PLUMBLINE_TEST_DATABASE_URL chooses a Postgres other than the embedded one"
 	@echo "make test-fast run the tests that need no database"
 	@echo "make test-all  the tests, then the slow simulations"
+	@echo "make faults    kill, stop and fill real servers and disks for ten minutes; FAULTS_N says how many submissions"
+	@echo "make release-database NAME=0.1.0 keeps a small database of this version, which every later one must upgrade"
 	@echo "make fuzz      ten minutes of made-up submissions; FUZZ_S says how many seconds"
 	@echo "make wheel-test install the wheel into an empty environment and walk one row through it"
+	@echo "make licences  write the licences of all that is shipped, and fail for one that may not be"
+	@echo "make sbom      write a CycloneDX bill of materials of the locks; make audit looks for known vulnerabilities"
 	@echo "make coverage  hold the branch coverage of the pure rooms to its gate"
 	@echo "make mutate    change the pure rooms a little, 500 times, and see whether a test notices"
 	@echo "make lint      check formatting, lint and types; make format mends what it can"
@@ -55,12 +61,34 @@ test-slow: $(VENV)/.development
 
 test-all: test test-slow
 
+# Real servers while everything is killed, stopped and filled. As root the disks are small file systems of their own.
+faults: $(VENV)/.development
+	$(BIN)/python -m pytest -m faults tests/faults $(ARGS)
+
+# NAME=unreleased while nothing is: that one may be made anew when the first revision is edited.
+release-database: $(VENV)/.development
+	rm -rf tests/data/releases/$(NAME)
+	$(BIN)/python -m tests.cases.release_database $(NAME)
+
 # Ten minutes of made-up submissions of every kind, FUZZ_S in all.
 fuzz: $(VENV)/.development
 	HYPOTHESIS_PROFILE=fuzz FUZZ_S=$${FUZZ_S-600} $(BIN)/python -m pytest tests/jobs/test_property_publication.py $(ARGS)
 
 wheel-test: $(VENV)/.development
 	$(BIN)/python -m pytest -m wheel tests/test_wheel.py $(ARGS)
+
+licences: $(VENV)/.development
+	$(BIN)/python bench/licences.py build/licences.txt requirements.lock
+
+# The bill of materials is made of the lock, so that it is the same on every machine.
+sbom: licences $(VENV)/supply-tools/bin/cyclonedx-py
+	$(VENV)/supply-tools/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-format JSON \
+	  --output-file build/sbom.cdx.json requirements.lock
+	$(BIN)/python -m bench.bill build/sbom.cdx.json
+
+# Fails when the database of vulnerabilities is out of reach, so a landing does not wait for it: CI of a release runs it.
+audit: $(VENV)/supply-tools/bin/cyclonedx-py
+	$(VENV)/supply-tools/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock $(ARGS)
 
 CSS := $(BIN)/css-beautify --indent-size 2 --end-with-newline
 
@@ -89,6 +117,11 @@ lock: $(VENV)/lock-tools/bin/uv
 compile = UV_NO_CONFIG=1 $(VENV)/lock-tools/bin/uv pip compile pyproject.toml $(2) --quiet --universal \
 	--python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-emit-index-url \
 	--no-emit-find-links $(UPGRADE) --output-file $(1)
+
+$(VENV)/supply-tools/bin/cyclonedx-py: | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)/supply-tools
+	$(VENV)/supply-tools/bin/python -m pip --disable-pip-version-check --quiet install \
+	  cyclonedx-bom==$(CYCLONEDX_VERSION) pip-audit==$(PIP_AUDIT_VERSION)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build *.egg-info

@@ -10,10 +10,13 @@ import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from app.cli.supervisor import STOP_MARGIN_S
+from app.config import SECRETS, variable_names
 from tests.cases.packaging import ROOT
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")
@@ -149,10 +152,73 @@ def test_the_image_runs_as_an_unprivileged_user_with_a_healthcheck() -> None:
 def test_what_the_image_copies_is_there_and_not_ignored() -> None:
     """A folder that moves, or is ignored, is noticed here and not when the image is built."""
     lines = (ROOT / "Dockerfile").read_text().splitlines()
-    copied = [name for line in lines if line.startswith("COPY ") for name in line.split()[1:-1]]
+    copies = [line for line in lines if line.startswith("COPY ") and "--from=" not in line]
+    copied = [name for line in copies for name in line.split()[1:-1]]
     sent = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
 
     assert [name for name in copied if name not in sent or not (ROOT / name).exists()] == []
+
+
+def test_services_run_with_a_read_only_root() -> None:
+    """Compose and Kubernetes: nothing can be written but what is mounted, as nobody who may do more."""
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    pods = [pod for pod in map(pod_of, kubernetes()) if pod is not None]
+
+    assert all(services[name]["read_only"] and services[name]["tmpfs"] for name in ("migrate", "web", "worker"))
+    assert len(pods) == 4
+    for pod in pods:
+        assert pod["securityContext"]["runAsNonRoot"]
+        for container in pod["containers"]:
+            held = container["securityContext"]
+            assert held["readOnlyRootFilesystem"]
+            assert not held["allowPrivilegeEscalation"]
+            assert "memory" in container["resources"]["limits"]
+
+
+def kubernetes() -> list[dict[str, Any]]:
+    """Return the documents of the Kubernetes example."""
+    return list(yaml.safe_load_all((ROOT / "deploy/kubernetes.yaml").read_text()))
+
+
+def pod_of(document: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the pod that a document describes, if it describes one."""
+    spec = document.get("spec", {})
+    template = spec.get("jobTemplate", {}).get("spec", {}).get("template") or spec.get("template")
+    return None if template is None else template["spec"]
+
+
+def test_kubernetes_waits_longer_than_the_server_itself() -> None:
+    """The pod is given the grace that its settings promise, and is asked whether it is alive without the database."""
+    documents = {(each["kind"], each["metadata"]["name"]): each for each in kubernetes()}
+    settings = documents["ConfigMap", "plumbline"]["data"]
+    web = documents["Deployment", "plumbline-web"]["spec"]["template"]["spec"]
+    (container,) = web["containers"]
+
+    assert web["terminationGracePeriodSeconds"] >= int(settings["PLUMBLINE_STOP_GRACE_S"]) + STOP_MARGIN_S + 5
+    assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
+    assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
+
+
+def test_the_examples_of_deployment_use_settings_that_there_are() -> None:
+    """A misspelt one would be refused at start."""
+    known = variable_names() | {f"PLUMBLINE_{secret.upper()}_FILE" for secret in SECRETS}
+    files = [ROOT / "docker-compose.yml", ROOT / "Dockerfile", *(ROOT / "deploy").iterdir()]
+    named = {name for path in files for name in re.findall(r"PLUMBLINE_[A-Z_]+[A-Z]", path.read_text())}
+
+    assert named - known == set()
+
+
+def test_alerts_ask_for_figures_that_there_are() -> None:
+    """Each name in an expression is one of app/telemetry/metrics.py or app/web/observed.py."""
+    groups = yaml.safe_load((ROOT / "deploy/alerts.yml").read_text())["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    asked = {name for rule in rules for name in re.findall(r"plumbline_[a-z_]+", rule["expr"])}
+    sources = "".join((ROOT / path).read_text() for path in ("app/telemetry/metrics.py", "app/web/observed.py"))
+    operations = (ROOT / "docs/operations.md").read_text()
+
+    assert asked
+    assert [name for name in asked if f'"{re.sub("_(total|bucket)$", "", name)}"' not in sources] == []
+    assert [rule["alert"] for rule in rules if rule["alert"] not in operations] == []
 
 
 def test_make_says_which_python_it_needs(tmp_path: Path) -> None:

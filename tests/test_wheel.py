@@ -43,15 +43,30 @@ def elsewhere() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def python(elsewhere: Path) -> Path:
     """Return the Python of an environment with the locked dependencies and the wheel, and nothing of the repository."""
-    source = elsewhere / "source"
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "tests", "bench", "docs", "__pycache__"))
-    pip(sys.executable, "wheel", "--no-deps", "--no-build-isolation", f"--wheel-dir={elsewhere}", str(source))
-    shutil.rmtree(source)
+    build(elsewhere / "source", elsewhere)
     run(sys.executable, "-m", "venv", str(elsewhere / "venv"))
     python = elsewhere / "venv/bin/python"
     pip(python, "install", "--no-compile", "--require-hashes", f"--requirement={ROOT / 'requirements.lock'}")
     pip(python, "install", "--no-deps", *map(str, elsewhere.glob("*.whl")))
     return python
+
+
+def build(source: Path, target: Path) -> Path:
+    """Build the wheel from a copy without git and return it."""
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "tests", "bench", "docs", "__pycache__"))
+    pip(sys.executable, "wheel", "--no-deps", "--no-build-isolation", f"--wheel-dir={target}", str(source))
+    shutil.rmtree(source)
+    (wheel,) = target.glob("*.whl")
+    return wheel
+
+
+def test_two_builds_are_the_same_bytes(python: Path, elsewhere: Path) -> None:
+    """In another folder, a moment later: whoever builds the commit can compare what was published."""
+    again = build(elsewhere / "a longer name of the source", elsewhere / "again")
+    (first,) = elsewhere.glob("*.whl")
+
+    assert again.name == first.name
+    assert again.read_bytes() == first.read_bytes()
 
 
 def run(*command: str | Path, **settings: str) -> str:

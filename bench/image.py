@@ -1,0 +1,119 @@
+"""How large the image is, where no container engine runs: the Dockerfile's own steps, carried out in root file systems.
+
+    python -m bench.image BASE [FOLDER]     BASE: a root file system with Debian and Python, as debootstrap makes one
+
+As root. What is not a step on files (EXPOSE, HEALTHCHECK, ENTRYPOINT, CMD) is passed over; the size is that of the last
+stage as one gzipped archive, which is what a registry keeps of its layers.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LIMIT_MB = 350
+
+
+@dataclass
+class Stage:
+    """One `FROM`: its root file system, environment, folder and user."""
+
+    root: Path
+    environ: dict[str, str] = field(default_factory=lambda: {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"})
+    folder: str = "/"
+
+    def run(self, command: str) -> None:
+        """Carry out a RUN."""
+        step = ["chroot", self.root, "/bin/sh", "-ec", f"cd {self.folder}\n{command}"]
+        subprocess.run(step, env={**registries(), **self.environ}, check=True)
+
+    def copy(self, sources: list[str], target: str, origin: Path) -> None:
+        """Carry out a COPY."""
+        at = self.root / os.path.join(self.folder, target).lstrip("/")  # noqa: PTH118 - one may be absolute
+        for source in sources:
+            found = origin / source.lstrip("/")
+            into = at / found.name if target.endswith("/") else at
+            into.parent.mkdir(parents=True, exist_ok=True)
+            if found.is_dir():
+                shutil.copytree(
+                    found, at, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+                )
+            else:
+                shutil.copyfile(found, into)
+
+
+def registries() -> dict[str, str]:
+    """Return how pip reaches its registry from here, which a build of an image is told from outside too."""
+    return {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.endswith("_PROXY")}
+
+
+def instructions(dockerfile: str) -> list[tuple[str, str]]:
+    """Return the instructions of a Dockerfile with their arguments, lines joined and comments left out."""
+    lines = "\n".join(line for line in dockerfile.splitlines() if not line.startswith("#"))
+    joined = re.sub(r"\\\n\s*", " ", lines)
+    return [(word, rest) for line in joined.splitlines() if line.strip() for word, _, rest in [line.partition(" ")]]
+
+
+def build(base: Path, folder: Path) -> Stage:
+    """Carry out the Dockerfile of this repository and return its last stage."""
+    stages: dict[str, Stage] = {}
+    stage = Stage(base)
+    for word, rest in instructions((ROOT / "Dockerfile").read_text("utf-8")):
+        if word == "FROM":
+            name = rest.partition(" AS ")[2] or "last"
+            stage = stages[name] = Stage(folder / name)
+            subprocess.run(["cp", "-a", base, stage.root], check=True)
+            prepare(stage.root)
+        elif word == "ENV":
+            stage.environ |= dict(re.findall(r"(\w+)=(\S+)", rest))
+        elif word == "WORKDIR":
+            stage.folder = rest
+        elif word == "RUN":
+            stage.run(rest)
+        elif word == "COPY":
+            origin, *given = rest.split() if rest.startswith("--from=") else ("", *rest.split())
+            stage.copy(given[:-1], given[-1], stages[origin.partition("=")[2]].root if origin else ROOT)
+    return stage
+
+
+def prepare(root: Path) -> None:
+    """Give a root file system what an engine would: names of hosts, and pip's settings while it builds."""
+    for path in ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf"):
+        if Path(path).exists():
+            shutil.copyfile(path, root / path.lstrip("/"))
+    given = os.environ.get("PIP_CERT")
+    if given and Path(given).exists():
+        (root / given.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(given, root / given.lstrip("/"))
+
+
+def main(base: Path, folder: Path) -> int:
+    """Build, measure, run the program as its user with a read-only root, and say whether the image is small enough."""
+    stage = build(base, folder)
+    subprocess.run(["rm", "-rf", stage.root / "var/cache/apt", stage.root / "var/lib/apt/lists"], check=True)
+    archive = folder / "image.tar.gz"
+    subprocess.run(["tar", "--numeric-owner", "-C", stage.root, "-czf", archive, "."], check=True)
+    unpacked = subprocess.run(["du", "-sm", stage.root], capture_output=True, text=True, check=True)
+    command = ["chroot", "--userspec=10001:10001", stage.root, "/opt/plumbline/bin/plumbline", "--version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, env=stage.environ)
+    size_mb = archive.stat().st_size / 1e6
+    found = {
+        "compressed_mb": round(size_mb),
+        "unpacked_mib": int(unpacked.stdout.split()[0]),
+        "limit_mb": LIMIT_MB,
+        "version": said.stdout.strip(),
+        "licences": (stage.root / "opt/plumbline/LICENCES.txt").stat().st_size,
+    }
+    print(json.dumps(found, indent=2))
+    return int(size_mb > LIMIT_MB)
+
+
+if __name__ == "__main__":
+    work = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(prefix="plumbline-image-"))
+    sys.exit(main(Path(sys.argv[1]), work))

@@ -1,0 +1,190 @@
+"""A clock that jumps, disks that fill, a migration and backups under load: nothing that was answered 202 is lost."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+
+from app.db.embedded.account import server_account
+from tests.cases.exports import exports_of_folder
+from tests.cases.offline import plumbline
+from tests.cases.processes import admin
+from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
+from tests.cases.storm import declare, expected_means, plan, published_means, send_all, settled
+
+pytestmark = pytest.mark.faults
+
+SLUG = "storm-a"
+FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+LIMITS = {"PLUMBLINE_MAX_REQUESTS_PER_MINUTE": "100000"}
+ROOM_MIB = 160
+
+
+def all_published(server: RunningServer, seed: int, n: int = 40) -> None:
+    """Send so many submissions, and see that each is taken, published, and in the mean of its entrant."""
+    seen = send_all([server.address], admin(server), plan([SLUG], n, seed), 4)
+    settled(server.address, sorted(seen.numbers.values()), within_s=120)
+
+    assert len(seen.numbers) == n
+    assert seen.faults == []
+    assert published_means(server.address, SLUG) == pytest.approx(expected_means(seen, SLUG), rel=1e-12)
+
+
+@pytest.mark.skipif(not FAKETIME.exists(), reason="needs Debian's package libfaketime")
+def test_a_clock_that_jumps_back_and_forth_loses_nothing(tmp_path: Path) -> None:
+    """A day ahead, then two days back, while submissions come: all are published, and pages stay fresh."""
+    clock = tmp_path / "clock"
+    tmp_path.chmod(0o755)
+    clock.write_text("+0")
+    faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_NO_CACHE": "1",
+             "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}  # fmt: skip
+    with fresh_data_dir() as data_dir, running_server(data_dir, **LIMITS, **faked) as server:
+        declare(server.address, admin(server), [SLUG])
+        for seed, offset in enumerate(("+0", "+1d", "-1d", "+0")):
+            clock.write_text(offset)
+
+            all_published(server, seed, n=12)
+
+
+@contextmanager
+def small_disk(at: Path) -> Iterator[Path]:
+    """Mount a small file system of its own; only root may."""
+    at.mkdir(parents=True)
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM_MIB}m", "tmpfs", at]).returncode:
+        pytest.skip("needs the right to mount a file system")
+    at.chmod(0o755)
+    try:
+        yield at
+    finally:
+        subprocess.run(["umount", "--lazy", at], check=True)
+
+
+def fill(folder: Path) -> Path:
+    """Write until there is no room left, and return the file."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as opened:
+        try:
+            while True:
+                opened.write(b"\0" * (1 << 16))
+        except OSError:
+            return filler
+
+
+def answers(server: RunningServer, sent: int) -> httpx.Response:
+    """Send one submission and return its answer, whatever it is."""
+    each = plan([SLUG], 1, seed=sent)[0]
+    return httpx.post(
+        f"{server.address}/benchmarks/{SLUG}/submissions",
+        files=[("files", ("rows.csv", each.rows()))],
+        headers={**admin(server), "Idempotency-Key": each.key},
+        timeout=60,
+    )
+
+
+def test_a_full_disk_of_the_database_refuses_and_recovers() -> None:
+    """Data and log (WAL) on one full disk: 503 for a write, pages as before, and all is well when there is room."""
+    with ExitStack() as stack:
+        disk = stack.enter_context(small_disk(stack.enter_context(fresh_data_dir()).parent / "disk"))
+        server = stack.enter_context(running_server(disk / "data", **LIMITS))
+        declare(server.address, admin(server), [SLUG])
+        all_published(server, seed=1, n=12)
+        board = f"{server.address}/benchmarks/{SLUG}/leaderboards/average.csv"
+        before = httpx.get(board).content
+        filler = fill(disk)
+        refused = [answers(server, number).status_code for number in range(100, 110)]
+        read = httpx.get(board)
+        filler.unlink()
+        all_published(server, seed=2, n=12)
+
+    assert set(refused) <= {202, 503}
+    assert (read.status_code, read.content) == (200, before)
+
+
+def test_a_full_disk_of_the_log_alone_refuses_and_recovers() -> None:
+    """Postgres ends when it cannot write its log; it is started again, and is well when there is room."""
+    with fresh_data_dir() as data_dir, small_disk(data_dir.parent / "disk") as disk:
+        with running_server(data_dir, **LIMITS) as server:
+            declare(server.address, admin(server), [SLUG])
+            all_published(server, seed=1, n=12)
+        account = server_account(data_dir / "cluster")
+        shutil.move(data_dir / "cluster" / "pg_wal", disk / "pg_wal")
+        (data_dir / "cluster" / "pg_wal").symlink_to(disk / "pg_wal")
+        os.chown(data_dir / "cluster" / "pg_wal", account.uid, account.gid, follow_symlinks=False)
+        with running_server(data_dir, **LIMITS) as server:
+            filler = fill(disk)
+            refused = [answers(server, number).status_code for number in range(100, 103)]
+            filler.unlink()
+            all_published(server, seed=2, n=12)
+
+    assert set(refused) <= {202, 503}
+
+
+def test_a_full_disk_of_temporary_files_refuses_and_recovers() -> None:
+    """507 for an upload; the board is read all the while."""
+    with fresh_data_dir() as data_dir, small_disk(data_dir.parent / "disk") as disk:
+        (disk / "tmp").mkdir(mode=0o1777)
+        (disk / "tmp").chmod(0o1777)
+        with running_server(data_dir, TMPDIR=str(disk / "tmp"), **LIMITS) as server:
+            declare(server.address, admin(server), [SLUG])
+            all_published(server, seed=1, n=12)
+            filler = fill(disk)
+            refused = answers(server, 100).status_code
+            read = httpx.get(f"{server.address}/benchmarks/{SLUG}/leaderboards/average.csv").status_code
+            filler.unlink()
+            all_published(server, seed=2, n=12)
+
+    assert (refused, read) == (507, 200)
+
+
+MIGRATION = """
+    ALTER TABLE submission ADD COLUMN of_a_later_version text;
+    UPDATE alembic_version SET version_num = 'r9999'
+"""
+
+
+def test_a_migration_under_load_loses_nothing() -> None:
+    """What a later version would do to the schema, while clients send: each is taken, and readers see no gap."""
+    with fresh_data_dir() as data_dir, running_server(data_dir, **LIMITS) as server:
+        declare(server.address, admin(server), [SLUG])
+        url = plumbline("db", "url", PLUMBLINE_DATA_DIR=str(data_dir)).stdout.strip()
+        all_published(server, seed=1, n=12)
+        with psycopg.connect(url) as connection:
+            connection.execute("SET lock_timeout = '10s'")
+            connection.execute(MIGRATION)
+        all_published(server, seed=2)
+        ready = httpx.get(f"{server.address}/readyz")
+
+    assert ready.status_code == 200
+    assert "the schema r9999" in ready.json()["warnings"][0]
+
+
+def test_backups_under_load_are_whole(tmp_path: Path) -> None:
+    """Made while clients send; each comes back with what was published at its instant, and all exports can be read."""
+    with fresh_data_dir() as data_dir, running_server(data_dir, **LIMITS) as server:
+        declare(server.address, admin(server), [SLUG])
+        all_published(server, seed=1, n=12)
+        sending = [plan([SLUG], 60, seed=seed) for seed in (2,)]
+        began = time.monotonic()
+        making = [
+            subprocess.Popen([sys.executable, "-m", "app.cli", "db", "backup", *kind, str(tmp_path / name)],
+                             env={**os.environ, "PLUMBLINE_DATA_DIR": str(data_dir)})
+            for kind, name in (([], "rows"), (["--base"], "files"))
+        ]  # fmt: skip
+        seen = send_all([server.address], admin(server), sending[0], 4)
+        made = [each.wait(120) for each in making]
+        settled(server.address, sorted(seen.numbers.values()), within_s=120)
+
+    assert made == [0, 0], time.monotonic() - began
+    for name in ("rows", "files"):
+        with fresh_data_dir() as restored:
+            done = plumbline("db", "restore", str(tmp_path / name), PLUMBLINE_DATA_DIR=str(restored))
+            assert done.returncode == 0, done.stderr
+            assert len(exports_of_folder(restored)) > 10
