@@ -78,11 +78,12 @@ def submit(site: Site, slug: str, who: str = "alice") -> httpx.Response:
 
 
 def ask(site: Site, path: str, who: str, **sent: Any) -> tuple[int, Mapping[str, str], bytes]:
-    """Return status, headers and body of an answer; without the one header that tells the time."""
+    """Return status, headers and body of an answer; without those of the time and of the request."""
     method = sent.pop("method", "GET")
     headers = {**sent.pop("headers", {}), **({} if who == "nobody" else site.auth(who))}
     answer = site.http.request(method, path, headers=headers, follow_redirects=False, **sent)
-    return answer.status_code, {k: v for k, v in answer.headers.items() if k != "date"}, answer.content
+    kept = {k: v for k, v in answer.headers.items() if k not in ("date", "x-request-id")}
+    return answer.status_code, kept, answer.content
 
 
 def paths(site: Site, slug: str, submission: str, sha256: str, method: str = "get") -> list[str]:
