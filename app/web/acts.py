@@ -42,7 +42,12 @@ ActDep = Annotated[Act, Depends(get_act)]
 
 
 async def note_refusal(request: Request, error: Exception) -> None:
-    """Note a write that was refused, in a transaction of its own; without the database there is no note."""
+    """Note a write that was refused, in a transaction of its own; without the database there is no note.
+
+    What is kept of a refused upload was noted with it.
+    """
+    if getattr(request.state, "try_number", None) is not None:
+        return
     known = getattr(request.state, "caller", None)
     act = act_of(request, getattr(request.state, "token_id", None)) if known is None else known.act
     try:

@@ -25,7 +25,7 @@ from app.web.fields import Reason
 from app.web.problems import described
 from app.web.state import SessionDep, StateDep, StewardHere
 
-router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"], include_in_schema=False)
+router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 PRIVATE = {"Cache-Control": "no-store"}
 ADDRESS = "/desk/{slug}"
 WAITING = ("received", "evaluated", "set_aside")
@@ -33,14 +33,24 @@ LATE = ("overdue", "never_reported")
 MOST = 50
 
 
-@router.get(ADDRESS, summary="The stewards' desk", responses=described(401, 403, 404, also=("html",)))
+@router.get(
+    ADDRESS,
+    summary="The stewards' desk",
+    responses=described(401, 403, 404, also=("html",)),
+    include_in_schema=False,
+)
 def show_desk(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
     """Show what waits, what was flagged, refused or is overdue, and the forms of a steward."""
     del caller
     return _desk(slug, request, session)
 
 
-@router.post(f"{ADDRESS}/withdraw", summary="Withdraw", status_code=303, responses=described(403, 404, 409))
+@router.post(
+    f"{ADDRESS}/withdraw",
+    summary="Withdraw by the form of the desk",
+    status_code=303,
+    responses=described(403, 404, 409),
+)
 def withdraw(
     slug: str,
     state: StateDep,
@@ -64,7 +74,11 @@ def withdraw(
     return RedirectResponse(f"/submissions/{submission}", 303, PRIVATE)
 
 
-@router.post(f"{ADDRESS}/manifest", summary="Preview or put a manifest", responses=described(403, 404, 409))
+@router.post(
+    f"{ADDRESS}/manifest",
+    summary="Preview or put a manifest by the form of the desk",
+    responses=described(403, 404, 409, also=("html",)) | {303: {"description": "put; leads to the benchmark"}},
+)
 def put_manifest(
     slug: str,
     request: Request,
@@ -85,7 +99,8 @@ def put_manifest(
         declared = benchmarks.find_declared(session, slug)
         parsed = parse_manifest(yaml)
         benchmarks.check_update(session, slug, parsed, yaml)
-        preview = preview_of(session, declared, parsed, state.rows)
+        with state.computing:
+            preview = preview_of(session, declared, parsed, state.rows)
         return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
 
 

@@ -1,5 +1,6 @@
 """What a request can reach: settings, sessions, the queue; handed to endpoints as dependencies."""
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
@@ -29,13 +30,14 @@ RANK = {"submitter": 0, "steward": 1, "admin": 2}
 
 @dataclass(frozen=True)
 class State:
-    """One per process."""
+    """One per process. Who holds `computing` computes boards while somebody waits."""
 
     settings: Settings
     sessions: SessionFactory
     jobs: QueuedJobs
     readers: Readers
     rows: KeptRows = field(default_factory=KeptRows)
+    computing: threading.Lock = field(default_factory=threading.Lock)
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""

@@ -74,6 +74,8 @@ class SentUpload:
 
 KEPT_REFUSALS = (errors.Rejected, errors.Conflict, errors.Forbidden, errors.TooLarge, errors.TooManyRequests)
 """What a sender can do something about, and so reads again."""
+COMPUTED_WITHIN_S = 5.0
+"""So long a dry run waits for its turn to compute boards: one at a time, whoever asks."""
 FORM_FIELDS = ("files", "prereg", "prereg_sha256", "entrant", "metadata", "claims")
 
 
@@ -155,6 +157,8 @@ async def _taken(request: Request, state: State, upload: "SentUpload", finish: C
 def _keep_try(state: State, upload: "SentUpload", answered: Mapping[str, Any]) -> str:
     def keep(session: Session) -> str:
         benchmark = benchmarks.find_benchmark(session, upload.slug)
+        # In one transaction: what is kept of a refusal is in the audit.
+        audit.record_refusal(session, upload.caller.act, answered["status"], answered["detail"])
         return keep_try(session, benchmark.id, upload.caller.id, answered["status"], answered, is_dry=upload.is_dry)
 
     return state.transact(keep)
@@ -237,8 +241,16 @@ def rehearsed(state: State, sent: Sent, *, with_impact: bool = False) -> dict[st
 def _impact(state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
     if not admitted:
         return {"reason": "It would not be admitted, so no board would change.", "boards": []}
-    with state.sessions() as session:
-        return impact_of(session, sent, state.rows)
+    if not state.computing.acquire(timeout=COMPUTED_WITHIN_S):
+        return {
+            "reason": "Others are being told what theirs would change just now; ask again in some seconds.",
+            "boards": [],
+        }
+    try:
+        with state.sessions() as session:
+            return impact_of(session, sent, state.rows)
+    finally:
+        state.computing.release()
 
 
 def _warnings(sent: Sent) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, File, Form, Request, UploadFile
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile as Received
 from starlette.responses import RedirectResponse, Response
@@ -17,7 +18,7 @@ from app.config import Settings
 from app.db.models import Prereg, PreregBinding
 from app.errors import Forbidden, PlumblineError, Unauthenticated
 from app.render.submit_example import submit_example
-from app.store import benchmarks, sessions
+from app.store import audit, benchmarks, sessions
 from app.store.mine import own_submissions
 from app.store.tries import keep_try, own_tries
 from app.web.answers import page
@@ -37,14 +38,21 @@ Word = Annotated[str, Form(max_length=5000)]
 
 def make_router(settings: Settings) -> APIRouter:
     """Return the routes; the limit of an upload's size is a setting."""
-    router = APIRouter(route_class=CheckedFirst, tags=["submissions"], include_in_schema=False)
+    router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
     address = "/submit/{slug}"
-    router.add_api_route(address, show_form, methods=["GET"], responses=described(401, 403, 404, also=("html",)))
+    router.add_api_route(
+        address,
+        show_form,
+        methods=["GET"],
+        responses=described(401, 403, 404, also=("html",)),
+        include_in_schema=False,
+    )
     router.add_api_route(
         address,
         submit_form,
         methods=["POST"],
         status_code=303,
+        summary="Check or send the form of a browser",
         responses=described(403, 404, 409),
         max_body_size=settings.max_body_mib * 1024 * 1024,
         form_limits={"max_fields": MAX_FIELDS + len(SAID)},
@@ -137,8 +145,8 @@ def _typed(said: dict[str, str]) -> dict[str, str | float]:
 
 
 def _keep(state: State, slug: str, caller: Caller, answered: dict[str, object]) -> str:
-    return state.transact(
-        lambda session: keep_try(
-            session, benchmarks.find_benchmark(session, slug).id, caller.id, 200, answered, is_dry=True
-        )
-    )
+    def keep(session: Session) -> str:
+        audit.record(session, caller.act, 303)
+        return keep_try(session, benchmarks.find_benchmark(session, slug).id, caller.id, 200, answered, is_dry=True)
+
+    return state.transact(keep)

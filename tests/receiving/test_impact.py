@@ -1,6 +1,7 @@
 """What a dry run says an upload would change: what the boards say when it is submitted."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,26 @@ def test_nothing_is_said_where_nobody_asks(published: Site) -> None:
     ).json()
 
     assert "impact" not in answer
+
+
+def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks while another one is answered is told to ask again; the checks are there all the same."""
+    monkeypatch.setattr("app.web.submissions.COMPUTED_WITHIN_S", 0.01)
+    with computing(published):
+        answer = published.http.post(
+            "/benchmarks/tiny/submissions?dry_run=true&impact=true",
+            files=[("files", ("r.csv", BEST)), ("prereg", ("p.yaml", PREREG))],
+            headers=published.auth(),
+        ).json()
+
+    assert (answer["admitted"], answer["impact"]["boards"]) == (True, [])
+    assert "ask again" in answer["impact"]["reason"]
+
+
+def computing(site: Site) -> AbstractContextManager[bool]:
+    """Return the turn of whoever computes boards."""
+    found: AbstractContextManager[bool] = site.http.app.app._app.state.plumbline.computing  # type: ignore[attr-defined]
+    return found
 
 
 def rows(*cells: tuple[str, str, float]) -> ScoreTable:

@@ -114,6 +114,20 @@ TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
         {"json": REASON},
         (401, 403, 403, 403, 200, 409),
     ),
+    # 403: with a token alone; the form is for who is signed in.
+    ("POST /submit/{slug}", "/submit/tiny", {"files": FILES}, (401, 403, 403, 403, 403, 403)),
+    (
+        "POST /desk/{slug}/withdraw",
+        "/desk/tiny/withdraw",
+        {"data": {"submission": "1", **REASON}, "follow_redirects": False},
+        (401, 403, 403, 403, 303, 409),
+    ),
+    (
+        "POST /desk/{slug}/manifest",
+        "/desk/tiny/manifest",
+        {"data": {"manifest": MANIFEST, "act": "put"}, "follow_redirects": False},
+        (401, 403, 403, 403, 303, 303),
+    ),
     ("POST /preregs", "/preregs", {"content": prereg("Mine"), "headers": YAML}, (401, 201, 403, 200, 200, 200)),
     (
         "POST /preregs/{sha256}/attestations",
