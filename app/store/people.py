@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.db.models import AuditEvent, BrowserSession, Entrant, Prereg, Submission, Token, Try
@@ -22,9 +22,10 @@ def pseudonymise(session: Session, token: Token) -> str:
     """Give a token a name that says nothing, in the place of the one it had, and return it.
 
     What its submissions say of an organisation, an address or in notes is emptied; rows, checks, registrations, digests
-    and ranks stay as they are.
+    and ranks stay as they are. Their checks and refused uploads, which nothing rests on, are deleted.
     """
     token.name = f"erased-{secrets.token_hex(6)}"
+    session.execute(delete(Try).where(Try.token_id == token.id))
     changed = set()
     for submission in session.scalars(
         select(Submission).where(Submission.token_id == token.id).order_by(Submission.id)

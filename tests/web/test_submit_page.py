@@ -117,3 +117,16 @@ def test_the_form_is_refused_without_the_key_of_the_session(published: Site) -> 
     files = [("files", ("r.csv", GOOD))]
 
     assert published.http.post(FORM, data={"act": "submit"}, files=files, headers=headers).status_code == 403
+
+
+def test_who_is_erased_leaves_no_tries(published: Site) -> None:
+    """What was refused holds their rows, and nothing rests on it."""
+    bob = published.auth("bob")
+    refused = published.http.post("/benchmarks/tiny/submissions", files=[("files", ("r.csv", BAD))], headers=bob)
+    address = re.search(r"<([^>]+)>", refused.headers["link"])
+    number = published.http.get("/whoami", headers=bob).json()["id"]
+    erased = published.http.post(f"/tokens/{number}/erase", json={"reason": "asked"}, headers=published.auth("admin"))
+
+    assert (erased.status_code, address is not None) == (200, True)
+    assert address is not None
+    assert published.http.get(address[1], headers=published.auth("admin")).status_code == 404

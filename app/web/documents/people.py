@@ -116,6 +116,7 @@ class OwnDataDocument(Document):
     entrants: list[str]
     registrations: list[dict[str, Any]]
     submissions: list[dict[str, Any]]
+    tries: list[dict[str, Any]]
     events: list[dict[str, Any]]
 
 
