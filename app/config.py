@@ -13,11 +13,12 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from app.errors import SettingsError
+from app.oidc import Oidc, read_group_roles
 
 PREFIX = "PLUMBLINE_"
 MIB = 1024 * 1024
 # Their values are never shown: what is almost a token must not reach a log.
-SECRETS = ("admin_token", "database_url", "direct_database_url")
+SECRETS = ("admin_token", "database_url", "direct_database_url", "oidc_client_secret")
 FROM_FILE = "_FILE"
 MAX_SECRET_BYTES = 64 * 1024
 
@@ -69,6 +70,18 @@ class Settings(BaseModel):
         None, ge=1, le=65535, description="port on which a `plumbline worker` by itself answers /metrics; unset: none"
     )
     base_url: str | None = Field(None, description="public address behind a proxy")
+    oidc_issuer: str | None = Field(
+        None, description="address of your OpenID Connect provider; needs the three below and PLUMBLINE_BASE_URL"
+    )
+    oidc_client_id: str | None = Field(None, description="as whom the provider knows this server")
+    oidc_client_secret: str | None = Field(None, description="the secret that it gave this server")
+    oidc_roles: str | None = Field(
+        None, description="roles of its groups: `ml=steward, guests=reviewer@a-benchmark, *=submitter`"
+    )
+    oidc_groups_claim: str = Field("groups", min_length=1, description="the claim that has somebody's groups")
+    oidc_domains: str = Field("", description="domains of e-mail addresses that may sign in, by commas; empty: all")
+    oidc_days: int = Field(1, ge=1, le=90, description="how long who signed in through it keeps their roles, days")
+    oidc_name: str = Field("your organisation", min_length=1, description="what the button of the login calls it")
     demo: bool = Field(False, description="load the examples into an empty database at start")
     workers: int | None = Field(
         None, ge=0, le=64, description="worker processes beside `serve`; 1 embedded, 0 otherwise"
@@ -89,7 +102,7 @@ class Settings(BaseModel):
     max_rows: int = Field(2_000_000, ge=1, description="most rows in one submission")
     max_requests_per_minute: int = Field(600, ge=1, description="writes per minute and token")
     max_reads_per_minute: int = Field(
-        6000, ge=1, description="reads per minute and address, in each web process; see PLUMBLINE_FORWARDED_HOPS"
+        6000, ge=1, description="reads per minute and address; see PLUMBLINE_FORWARDED_HOPS"
     )
     max_wrong_tokens_per_minute: int = Field(60, ge=1, description="wrong tokens and logins per minute and address")
     forwarded_hops: int = Field(
@@ -136,6 +149,43 @@ class Settings(BaseModel):
             raise ValueError(HARD_TO_GUESS)
         return text
 
+    @field_validator("oidc_roles")
+    @classmethod
+    def _are_group_roles(cls, text: str | None) -> str | None:
+        if text is not None:
+            read_group_roles(text)
+        return text
+
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _is_safe_address(cls, text: str | None) -> str | None:
+        if text is not None and not re.match(r"https://|http://(localhost|127\.0\.0\.1|\[::1\])[:/]", text):
+            raise ValueError("expected an https address, or an http one of this machine")
+        return text
+
+    @property
+    def oidc(self) -> Oidc | None:
+        """Return the identity provider; None without one. Raises SettingsError where half of it is given."""
+        if self.oidc_issuer is None:
+            return None
+        given = (self.oidc_client_id, self.oidc_client_secret, self.oidc_roles, self.base_url)
+        if not all(given):
+            names = ("oidc_client_id", "oidc_client_secret", "oidc_roles", "base_url")
+            missing = [PREFIX + name.upper() for name, value in zip(names, given, strict=True) if not value]
+            raise SettingsError(f"{PREFIX}OIDC_ISSUER also needs {', '.join(missing)}")
+        domains = frozenset(part.strip().lower() for part in self.oidc_domains.split(",") if part.strip())
+        return Oidc(
+            self.oidc_issuer,
+            self.oidc_client_id or "",
+            self.oidc_client_secret or "",
+            (self.base_url or "").rstrip("/"),
+            self.oidc_name,
+            self.oidc_groups_claim,
+            read_group_roles(self.oidc_roles or ""),
+            domains,
+            self.oidc_days,
+        )
+
     @property
     def tells_addresses_apart(self) -> bool:
         """Say whether readers have addresses of their own here, not all that of a proxy."""
@@ -154,6 +204,8 @@ class Settings(BaseModel):
             complaints += [_complaint(str(e["loc"][0]), e["input"], e["msg"]) for e in error.errors()]
         if complaints:
             raise SettingsError("; ".join(complaints))
+        # What belongs together is looked at when every part of it is there.
+        _ = settings.oidc
         return settings
 
 

@@ -133,6 +133,13 @@ class Forbidden(PlumblineError):
     """A known token whose role or ownership does not allow the action."""
 
 
+class SignedInLongAgo(Forbidden):
+    """A dangerous act in a browser session whose holder showed their token too long ago."""
+
+    def __init__(self) -> None:
+        super().__init__("Sign in again at /login before you do this; your session here began a while ago.")
+
+
 class Conflict(PlumblineError):
     """The action contradicts what is stored already."""
 

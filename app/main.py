@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 from sqlalchemy import Engine
@@ -16,10 +17,12 @@ from app.reading.readers import Readers
 from app.store.visibility import narrow_to_reader
 from app.version import release
 from app.web import (
+    account,
     audit,
     benchmarks,
     desk,
     disclosure,
+    draft_boards,
     exports,
     front_page,
     health,
@@ -29,6 +32,7 @@ from app.web import (
     leaderboards,
     life,
     mine,
+    oidc,
     ops,
     outside,
     people,
@@ -50,8 +54,11 @@ from app.web.description import DescribedApi
 from app.web.freshness import Freshness, watch
 from app.web.front import Front
 from app.web.limits import RateLimit
+from app.web.provider import Provider
 from app.web.renderer import RenderProcess
+from app.web.shared_reads import share_reads
 from app.web.state import State
+from app.web.visitors import sees_more
 
 SMALL_BODY = 1 * MIB
 
@@ -74,6 +81,8 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await readers.start()
         beside = [asyncio.create_task(watch(database_url, freshness, pages.publish))]
+        if limit is not None:
+            beside.append(asyncio.create_task(share_reads(limit, api.state.plumbline.transact)))
         for process in apart:
             process.warm_up()
         yield
@@ -86,15 +95,17 @@ def create_app(
         engine.dispose()
 
     engine = _serving_engine(settings, database_url, 10)
+    api = _make_api(settings, engine, readers, lifespan)
+    limit = RateLimit(settings.max_reads_per_minute) if settings.tells_addresses_apart else None
     pages = PublishedPages(
-        _make_api(settings, engine, readers, lifespan),
+        api,
         settings.max_cache_mib * MIB,
         freshness,
         max_stale_s=settings.max_stale_s,
         renderer=renderer,
         explorer=explorer,
+        sees_more=partial(sees_more, api),
     )
-    limit = RateLimit(settings.max_reads_per_minute) if settings.tells_addresses_apart else None
     return Front(pages, limit, settings.forwarded_hops)
 
 
@@ -122,7 +133,9 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         max_body_size=SMALL_BODY,
         telemetry={"tracing": settings.tracing, "metrics": False},
     )
-    app.state.plumbline = State(settings, factory, QueuedJobs(), readers)
+    own = settings.oidc
+    provider = None if own is None else Provider(own)
+    app.state.plumbline = State(settings, factory, QueuedJobs(), readers, provider=provider)
     problems.install(app)
     app.include_router(submissions.make_router(settings))
     app.include_router(labels.make_router(settings))
@@ -132,6 +145,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         benchmarks.router,
         disclosure.router,
         desk.router,
+        draft_boards.router,
         life.router,
         outside.router,
         leaderboards.router,
@@ -139,6 +153,8 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         roles.router,
         people.router,
         sessions.router,
+        account.router,
+        oidc.router,
         publishing.router,
         invitations.router,
         exports.router,

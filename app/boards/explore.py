@@ -20,6 +20,7 @@ from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
 LABEL = "A reader's own choice, not a board of this benchmark"
+DRAFT_LABEL = "A draft, which its stewards and reviewers alone see; it is no board of this benchmark yet."
 QUICK = (
     f"Among more than {QUICK_FROM} entrants intervals are drawn from {QUICK_RESAMPLES} resamples at most, and rank "
     "intervals are somewhat wider than a published board's."
@@ -54,15 +55,38 @@ def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choi
         value = clip_for_message(choice.matching or choice.described)
         told = "no entrant has it in its name" if choice.matching else "of no entrant all of this is said"
         raise FieldRejected("The choice leaves nobody.", [Problem(told, column="q", value=value)])
+    board = _compute(manifest, chosen, evidence)
+    return _labelled(board, spec, choice, list(_words(manifest, spec, evidence, choice, chosen)))
+
+
+def draft_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence) -> Table:
+    """Return a board that is in no manifest yet, labelled as one. Raises FieldRejected, and BoardUnavailable.
+
+    Numbers have the units and directions of the board itself; null is None, as there. Source: the board's own method.
+
+    >>> from app.boards.example import EPISODES, benchmark, rows
+    >>> from app.boards.mean import Mean
+    >>> board = Mean(name="later", method="mean", metric="error")
+    >>> names = ["Good", "Fair", "Poor"]
+    >>> evidence = Evidence(entrants=names, scores=rows, measurements=lambda *_: [], measured=lambda: EPISODES)
+    >>> made = draft_board(benchmark(board), board, evidence)
+    >>> made.name, [row[:2] for row in made.rows]
+    ('draft/later', [(1, 'Good'), (2, 'Fair'), (3, 'Poor')])
+    """
+    board = _compute(manifest, understand(manifest, spec, evidence.entrants, Choice()), evidence)
+    return replace(board, name=f"draft/{spec.name}", notes=(DRAFT_LABEL, *board.notes))
+
+
+def _compute(manifest: Manifest, chosen: Chosen, evidence: Evidence) -> Table:
     method = measured_method(chosen.spec)
     if method is None:
         made = compute_board(manifest, chosen.spec, rows_of(evidence.scores(), set(chosen.entrants)))
     else:
         measured = evidence.measurements(chosen.spec, set(chosen.entrants))
         made = method.assemble(manifest, chosen.spec, measured, evidence.measured())
-    if chosen.spec.explored is not None and chosen.spec.explored.is_quick:
-        made = replace(made, leaderboard=replace(made.leaderboard, notes=(QUICK, *made.leaderboard.notes)))
-    return _labelled(made.leaderboard, spec, choice, list(_words(manifest, spec, evidence, choice, chosen)))
+    board = made.leaderboard
+    is_quick = chosen.spec.explored is not None and chosen.spec.explored.is_quick
+    return replace(board, notes=(QUICK, *board.notes)) if is_quick else board
 
 
 def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Choice, chosen: Chosen) -> Iterator[str]:

@@ -1,27 +1,123 @@
-"""The pages of whoever signs in. Made by `app.web.sessions`."""
+"""The pages of whoever signs in: their account, tokens, invitations, and the people of a benchmark.
+
+Made by `app.web.sessions`, `app.web.account` and `app.web.forms`. `form_key` is what every form of a session carries in
+its address (`app.web.forms`); null for who came with a token, so that no form is shown.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from app.db.models import BrowserSession, Token
+from app.db.models import BrowserSession, Invitation, Token
 from app.render.page import Page
+from app.store.publishing import Contents
+from app.store.roles import Grant, Held
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoginPage(Page):
-    """/login: `form` stands in the form and in a cookie, `leads_to` is where a login leads."""
+    """/login: `form` stands in the form and in a cookie, `leads_to` is where a login leads.
+
+    `provider` is the name of the identity provider of this server, null without one; with `again` it is to ask anew.
+    """
 
     template = "login.html"
     form: str
     leads_to: str
+    provider: str | None
+    again: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccountPage(Page):
-    """/account: whose token it is, the slugs by role, the open sessions; `form_key` is null without a session."""
+    """/account: whose token it is, the slugs by role, the open sessions with the one that is looked from."""
 
     template = "account.html"
     token: Token
     held: Mapping[str, Sequence[str]]
     sessions: Sequence[BrowserSession]
+    session_id: int | None
     form_key: str | None
+    longest_overlap_h: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokensPage(Page):
+    """/account/tokens: every token without its text; who may make and revoke some sees the forms."""
+
+    template = "tokens.html"
+    tokens: Sequence[Token]
+    is_admin: bool
+    scopes: Sequence[str]
+    form_key: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedInvitation:
+    """An invitation in a list: to which benchmark, who made it, and where it stands."""
+
+    invitation: Invitation
+    slug: str | None
+    by: str
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvitationsPage(Page):
+    """/account/invitations: those that somebody may see, and the form for a new one; `slugs` are their benchmarks."""
+
+    template = "invitations.html"
+    invitations: Sequence[ListedInvitation]
+    slugs: Sequence[str]
+    is_admin: bool
+    form_key: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeoplePage(Page):
+    """/benchmarks/{slug}/people: roles, their history, invitations, and who may read it with what is there to read.
+
+    `roles` are those that the reader may give.
+    """
+
+    template = "people.html"
+    slug: str
+    visibility: str
+    contents: Contents
+    held: Sequence[Held]
+    history: Sequence[Grant]
+    invitations: Sequence[ListedInvitation]
+    roles: Sequence[str]
+    form_key: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinPage(Page):
+    """A form that makes a token for whoever has a code, or for whoever asks where a manifest lets them: `slug`."""
+
+    template = "join.html"
+    action: str
+    code: str | None
+    slug: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretPage(Page):
+    """A text that is shown once: of a token or a code, which `kind` says; `about` is the answer that it stood in."""
+
+    template = "secret.html"
+    kind: str
+    text: str
+    about: Mapping[str, Any]
+    then: str
+
+
+ACCOUNT_PAGES: tuple[type[Page], ...] = (
+    LoginPage,
+    AccountPage,
+    TokensPage,
+    InvitationsPage,
+    PeoplePage,
+    JoinPage,
+    SecretPage,
+)

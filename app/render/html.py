@@ -7,7 +7,7 @@ import jinja2
 
 from app.bundled import bundled
 from app.render import plot_axes
-from app.render.account_pages import AccountPage, LoginPage
+from app.render.account_pages import ACCOUNT_PAGES
 from app.render.addresses import path_of_name
 from app.render.assets import asset_url
 from app.render.audit_page import AuditPage
@@ -43,10 +43,9 @@ def _page_types() -> dict[str, type[Page]]:
     kinds: tuple[type[Page], ...] = (
         *PAGES,
         *PREDICTION_PAGES,
-        AuditPage,
-        LoginPage,
-        AccountPage,
+        *ACCOUNT_PAGES,
         *SUBMIT_PAGES,
+        AuditPage,
         DeskPage,
         HealthPage,
     )

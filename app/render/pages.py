@@ -183,13 +183,17 @@ class ApiPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorPage(Page):
-    """A problem document as a page: `title` and `detail`, and of `n_problems` problems the first ones."""
+    """A problem document as a page: `title` and `detail`, and of `n_problems` problems the first ones.
+
+    `sign_in` is where to sign in, where that is what is missing.
+    """
 
     template = "error.html"
     detail: str
     problems: Sequence[Problem] = ()
     n_problems: int = 0
     causes: Sequence[Cause] = ()
+    sign_in: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Invitation, RoleGrant, Token
+from app.db.models import Benchmark, Identity, Invitation, RoleGrant, Token
 from app.errors import Conflict, NotFound, TooManyRequests
 from app.store import benchmarks, roles, tokens
 from app.store.benchmarks import Declared
@@ -167,8 +167,10 @@ def _joined_today(session: Session, benchmark_id: int) -> int:
     """Return how many tokens made themselves submitters here in the last 24 hours."""
     since = func.clock_timestamp() - timedelta(days=1)
     query = select(func.count()).where(
-        RoleGrant.benchmark_id == benchmark_id, RoleGrant.by_id == RoleGrant.token_id, RoleGrant.at > since
-    )
+        RoleGrant.benchmark_id == benchmark_id, RoleGrant.by_id == RoleGrant.token_id, RoleGrant.at > since,
+        # Whom a group of the identity provider lets in takes nobody's place.
+        RoleGrant.token_id.not_in(select(Identity.token_id)),
+    )  # fmt: skip
     return session.scalars(query.where(RoleGrant.role == "submitter")).one()
 
 

@@ -11,11 +11,12 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.db.models import AuditEvent, BrowserSession, Entrant, Prereg, Submission, Token, Try
-from app.store import benchmarks, roles
+from app.store import benchmarks, identities, roles
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
 OF_PEOPLE = ("organization", "url", "notes")
 MOST_EVENTS = 10_000
+OF_SESSIONS = ("id", "begun_at", "proved_at", "used_at", "expires_at", "ended_at")
 
 
 def pseudonymise(session: Session, token: Token) -> str:
@@ -26,6 +27,7 @@ def pseudonymise(session: Session, token: Token) -> str:
     """
     token.name = f"erased-{secrets.token_hex(6)}"
     session.execute(delete(Try).where(Try.token_id == token.id))
+    identities.forget(session, token.id)
     changed = set()
     for submission in session.scalars(
         select(Submission).where(Submission.token_id == token.id).order_by(Submission.id)
@@ -41,8 +43,10 @@ def pseudonymise(session: Session, token: Token) -> str:
 
 def everything_about(session: Session, token: Token) -> Mapping[str, Any]:
     """Return what is kept about the holder of a token, by subject, the newest events first."""
+    known_as = identities.find_identity(session, token.id)
     return {
-        "sessions": [_plain(each, "id", "begun_at", "used_at", "expires_at", "ended_at") for each in session.scalars(
+        "identity": None if known_as is None else _plain(known_as, "issuer", "subject"),
+        "sessions": [_plain(each, *OF_SESSIONS) for each in session.scalars(
             select(BrowserSession).where(BrowserSession.token_id == token.id).order_by(BrowserSession.id))],
         "roles": {name: roles.benchmarks_of(session, token.id, name) for name in ("steward", "reviewer", "submitter")},
         "entrants": list(session.scalars(

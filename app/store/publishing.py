@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from app.db.models import (
     Benchmark,
     BenchmarkChange,
+    DraftBoard,
     Entrant,
     Invitation,
     ItemSet,
@@ -19,6 +20,7 @@ from app.db.models import (
     SnapshotTable,
     Submission,
     Task,
+    Try,
 )
 from app.errors import Conflict
 from app.store import benchmarks
@@ -69,7 +71,7 @@ def delete_draft(session: Session, benchmark: Benchmark) -> None:
     versions = select(ManifestVersion.id).where(ManifestVersion.benchmark_id == number)
     session.execute(delete(SnapshotTable).where(SnapshotTable.snapshot_id.in_(snapshots)))
     session.execute(delete(ItemSet).where(ItemSet.manifest_version_id.in_(versions)))
-    for model in (BenchmarkChange, Snapshot, ManifestVersion, LabelSet, Task, RoleGrant, Invitation):
+    for model in (BenchmarkChange, DraftBoard, Try, Snapshot, ManifestVersion, LabelSet, Task, RoleGrant, Invitation):
         session.execute(delete(model).where(model.benchmark_id == number))
     session.delete(benchmark)
     session.flush()

@@ -5,6 +5,7 @@ refills evenly, a full one holds a minute's worth, and one statement decides, so
 """
 
 import math
+from collections.abc import Mapping
 from datetime import timedelta
 
 from sqlalchemy import delete, func, literal, select
@@ -28,6 +29,23 @@ def take(session: Session, key: str, per_minute: int) -> int:
         return 0
     wait = func.extract("epoch", Rate.used_until + step - now - MINUTE)
     return max(1, math.ceil(session.scalar(select(wait).where(Rate.key == key)) or 1))
+
+
+def take_many(session: Session, taken: Mapping[str, int], per_minute: int) -> dict[str, float]:
+    """Count acts that are over, and return how much of its minute's worth each key has used up, in seconds of it.
+
+    No more than a minute's worth is counted: who was refused elsewhere waits no longer for it.
+    """
+    if not taken:
+        return {}
+    now, step = func.clock_timestamp(), MINUTE / per_minute
+    rows = [{"key": key, "used_until": now + literal(step * n)} for key, n in sorted(taken.items())]
+    counted = insert(Rate).values(rows)
+    spent = counted.excluded.used_until - now
+    later = func.least(func.greatest(Rate.used_until, now) + spent, now + MINUTE)
+    counted = counted.on_conflict_do_update(index_elements=["key"], set_={"used_until": later})
+    used = func.extract("epoch", Rate.used_until - func.clock_timestamp())
+    return {key: min(60.0, max(0.0, float(left))) for key, left in session.execute(counted.returning(Rate.key, used))}
 
 
 def is_used_up(session: Session, key: str, per_minute: int) -> bool:

@@ -60,7 +60,8 @@ def grant(session: Session, benchmark: Benchmark, token: Token, role: Role, by_i
     held = {(each.token.id, each.role): each.until for each in list_roles(session, benchmark.id)}
     if (token.id, role.name) in held and held[token.id, role.name] == role.until:
         return False
-    if role.until is not None:
+    former = held.get((token.id, role.name))
+    if role.until is not None and (former is None or former > role.until):
         _refuse_last(session, benchmark, token, role.name)
     _note(session, benchmark, token, role, by_id, granted=True)
     return True

@@ -22,14 +22,17 @@ FRESH = timedelta(minutes=10)
 NOTED_EVERY = timedelta(minutes=5)
 
 
-def begin(session: Session, token: Token) -> tuple[BrowserSession, str]:
+def begin(session: Session, token: Token, proved_at: datetime | None = None) -> tuple[BrowserSession, str]:
     """Begin a session for a token that works, and return it with its secret, which is not kept.
 
-    Its secret is new each time: one that was there before the login is worth nothing.
+    Its secret is new each time: one that was there before the login is worth nothing. `proved_at` is when its holder
+    showed who they are, if not just now.
     """
     secret = secrets.token_urlsafe(32)
     now = datetime.now(UTC)
-    begun = BrowserSession(hash=_hash(secret), token_id=token.id, used_at=now, expires_at=now + LASTS)
+    proved_at = now if proved_at is None else min(proved_at, now)
+    values = {"proved_at": proved_at, "used_at": now, "expires_at": now + LASTS}
+    begun = BrowserSession(hash=_hash(secret), token_id=token.id, **values)
     session.add(begun)
     session.flush()
     return begun, secret
@@ -55,8 +58,8 @@ def note_use(session: Session, found: BrowserSession) -> None:
 
 
 def is_fresh(found: BrowserSession) -> bool:
-    """Say whether its holder showed the token only just now, as dangerous acts ask for."""
-    return datetime.now(UTC) - found.begun_at < FRESH
+    """Say whether its holder showed who they are only just now, as dangerous acts ask for."""
+    return datetime.now(UTC) - found.proved_at < FRESH
 
 
 def end(session: Session, secret: str) -> None:

@@ -6,7 +6,7 @@ served, marked stale, until the new one is there, but never longer than a settin
 
 import asyncio
 import math
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -55,6 +55,7 @@ class PublishedPages:
         max_stale_s: float = 0.0,
         renderer: RenderProcess | None = None,
         explorer: RenderProcess | None = None,
+        sees_more: Callable[[Scope], Awaitable[bool]] | None = None,
     ) -> None:
         self._app = app
         self._plain = Shelf(max_bytes // 2)
@@ -64,6 +65,7 @@ class PublishedPages:
         self._pages = Lane.made(app, renderer)
         self._explored = Lane.made(app, explorer, MOST_WAITING)
         self._flights: dict[bytes, Flight] = {}
+        self._sees_more = sees_more
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -80,7 +82,7 @@ class PublishedPages:
             await self._app({**without_host(scope), "method": method}, receive, secured(whole))
             return
         asked = _read(scope)
-        if asked.by_somebody and scope["path"] in LISTS:
+        if asked.by_somebody and scope["path"] in LISTS and self._sees_more and await self._sees_more(scope):
             # What somebody may read beside what is public is listed for them alone.
             await self._app({**without_host(scope), "method": method}, receive, secured(send))
             return

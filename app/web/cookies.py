@@ -23,9 +23,18 @@ def session_secret(request: Request) -> str | None:
     return request.cookies.get(SESSION) or None
 
 
-def set_cookie(answer: Response, name: str, value: str) -> None:
+def form_key_of(request: Request) -> str | None:
+    """Return what the forms of a page carry for the session that a request presents, None without one.
+
+    Who sends a token with the request shows no forms: what they would send has no session.
+    """
+    secret = None if request.headers.get("authorization") else session_secret(request)
+    return None if secret is None else sessions.form_key(secret)
+
+
+def set_cookie(answer: Response, name: str, value: str, lasts_s: int = LASTS_S) -> None:
     """Let a browser keep a cookie: for this host alone, over TLS alone, out of reach of scripts and of other sites."""
-    answer.set_cookie(name, value, max_age=LASTS_S, path="/", secure=True, httponly=True, samesite="lax")
+    answer.set_cookie(name, value, max_age=lasts_s, path="/", secure=True, httponly=True, samesite="lax")
 
 
 def drop_cookie(answer: Response, name: str) -> None:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from app.store.benchmarks import find_benchmark
 from app.web.acts import note_refusal
-from app.web.cookies import KEY
+from app.web.forms import OF_FORMS, taking_forms
 from app.web.queries import OF_TABLES, known_parameters, refuse_unknown
 from app.web.state import get_caller, get_state
 from app.web.visitors import reading_as_asked
@@ -35,6 +35,9 @@ class CheckedFirst(APIRoute):
         handle = self._refusing_unknown(super().get_route_handler())
         if not self.methods or self.methods <= {"GET", "HEAD"}:
             return reading_as_asked(handle)
+        handle = taking_forms(
+            handle, None if self.body_field is None else _type_of(self.body_field.field_info.annotation)
+        )
         return _noting_refusals(reading_as_asked(self._checking(handle)))
 
     def _checking(self, handle: Handler) -> Handler:
@@ -58,14 +61,17 @@ class CheckedFirst(APIRoute):
         if not self.path_format.startswith(OF_RESOURCES):
             return handle
         known = known_parameters(self.dependant)
-        # A form in a session carries its key in the address, where it is looked at before the body is read.
-        tables = OF_TABLES if "GET" in (self.methods or ()) else frozenset({KEY})
+        tables = OF_TABLES if "GET" in (self.methods or ()) else OF_FORMS
 
         async def refusing(request: Request) -> Response:
             refuse_unknown((name for name in request.query_params if name not in tables), known, "parameter")
             return await handle(request)
 
         return refusing
+
+
+def _type_of(annotation: Any) -> type[Any] | None:
+    return annotation if isinstance(annotation, type) else None
 
 
 def _noting_refusals(handle: Handler) -> Handler:

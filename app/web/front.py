@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.render.exports import to_json
 from app.telemetry.logs import bind
 from app.version import release
+from app.web.forms import with_method
 from app.web.kept import SECURITY
 from app.web.limits import RateLimit, address_of, network_of
 from app.web.problems import PROBLEM_JSON, problem_bytes
@@ -56,7 +57,7 @@ class Front:
         if scope["method"] not in READING:
             request_id = _request_id(scope)
             with bind(request_id=request_id):
-                await self._write(scope, receive, _naming(send, request_id))
+                await self._write(with_method(scope), receive, _naming(send, request_id))
         elif scope["path"] == "/healthz":
             await send(HEALTH_START)
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else HEALTHY})

@@ -1,13 +1,14 @@
 """How often somebody may write, read or be wrong in a minute, and from which address a request comes.
 
-Writes and wrong tokens are counted by the database, for all processes together; reads in each process, because most of
-them are answered without the database. `address_of` is asked by `app.web.front`, whose word the rest takes.
+Writes and wrong tokens are counted by the database, for all processes together. Most reads are answered without it, so
+they are counted in each process, and `app.web.shared_reads` tells the processes each second of who reads much.
+`address_of` is asked by `app.web.front`, whose word the rest takes.
 """
 
 import ipaddress
 import math
 import time
-from collections.abc import Hashable
+from collections.abc import Mapping
 from functools import lru_cache
 
 from fastapi import Request
@@ -20,24 +21,51 @@ from app.store import rates
 MOST_KEPT = 100_000
 
 
+# Who took less than this share of their allowance is not worth telling other processes of.
+MUCH = 0.1
+
+
 class RateLimit:
-    """A bucket for each key that refills evenly; a full one holds a minute's worth. For one event loop alone."""
+    """A bucket for each key that refills evenly; a full one holds a minute's worth. For one event loop alone.
+
+    Of each it keeps the level, when that was, and how many acts were not told to other processes yet.
+    """
 
     def __init__(self, per_minute: int) -> None:
         self.per_minute = per_minute
-        self._level: dict[Hashable, tuple[float, float]] = {}
+        self._level: dict[str, tuple[float, float, int]] = {}
+        self._untold: set[str] = set()
+        self._much = per_minute * (1 - MUCH)
 
-    def take(self, key: Hashable) -> int:
+    def take(self, key: str) -> int:
         """Count one act and return 0, or return how many seconds to wait."""
         now = time.monotonic()
-        level, since = self._level.get(key, (float(self.per_minute), now))
+        level, since, untold = self._level.get(key, (float(self.per_minute), now, 0))
         level = min(float(self.per_minute), level + (now - since) * self.per_minute / 60)
         if level < 1:
             return math.ceil((1 - level) * 60 / self.per_minute)
         if len(self._level) >= MOST_KEPT:
             self._forget(now)
-        self._level[key] = (level - 1, now)
+        self._level[key] = (level - 1, now, untold + 1)
+        if level - 1 < self._much:
+            self._untold.add(key)
         return 0
+
+    def untold(self) -> dict[str, int]:
+        """Return how many acts of whom others are to be told of, once."""
+        told: dict[str, int] = {}
+        for key in self._untold & self._level.keys():
+            level, since, told[key] = self._level[key]
+            self._level[key] = (level, since, 0)
+        self._untold.clear()
+        return told
+
+    def hear(self, used_s: Mapping[str, float]) -> None:
+        """Take note of how much of a minute's worth somebody used up in all processes together, in seconds of it."""
+        now = time.monotonic()
+        for key, used in used_s.items():
+            _, _, untold = self._level.get(key, (0.0, now, 0))
+            self._level[key] = (self.per_minute * (1 - used / 60) - untold, now, untold)
 
     def _forget(self, now: float) -> None:
         """Drop the buckets that are full again after a minute; if none is, all of them: memory has an end."""

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.errors import Forbidden
+from app.errors import Forbidden, SignedInLongAgo
 from app.store import audit, people, tokens
 from app.store.audit import Change
 from app.web.answers import json_answer
@@ -40,7 +40,7 @@ def erase(token_id: TokenNumber, order: Erasure, session: SessionDep, caller: Ho
     if caller.id != token_id and caller.role != "admin":
         raise Forbidden("Only its holder, or an admin, may erase the name of a token.")
     if not caller.is_fresh:
-        raise Forbidden("Sign in again at /login before you do this; your session here began a while ago.")
+        raise SignedInLongAgo
     name = people.pseudonymise(session, tokens.get_token(session, token_id))
     audit.record(session, caller.act, 200, Change(after={"token": token_id, "erased": True}, reason=order.reason))
     return json_answer({"id": token_id, "name": name}, headers=UNCACHED)

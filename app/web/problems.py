@@ -23,6 +23,7 @@ from app.render.columnar import MEDIA_TYPES
 from app.render.exports import to_json
 from app.render.html import render
 from app.telemetry.metrics import REFUSALS
+from app.web import forms
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Response])
 logger = logging.getLogger(__name__)
@@ -143,7 +144,8 @@ def _domain_error(request: Request, error: Exception) -> Response:
         # RFC 8288: where the sender reads it again.
         headers["Link"] = f'</tries/{number}>; rel="describedby"'
     rejected = error if isinstance(error, Rejected) else Rejected(str(error), ())
-    return answer(request, status, str(error), rejected=rejected, headers=headers)
+    asks = isinstance(error, (errors.Unauthenticated, errors.SignedInLongAgo))
+    return answer(request, status, str(error), rejected=rejected, headers=headers, asks_login=asks)
 
 
 def _http_error(request: Request, error: Exception) -> Response:
@@ -244,15 +246,17 @@ def answer(
     *,
     rejected: Rejected | None = None,
     headers: Mapping[str, str] | None = None,
+    asks_login: bool = False,
 ) -> Response:
-    """Return the problem as a page to a browser and as a problem document to anything else."""
+    """Return the problem as a page to a browser, with `asks_login` one that leads there, else as a problem document."""
     problems, n_problems = (rejected.problems, rejected.n_problems) if rejected else ((), 0)
     causes = rejected.causes if rejected else ()
     title = HTTPStatus(status).phrase
     kept = {"Cache-Control": "no-store", **(headers or {})}
-    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+    if forms.is_form(request) or (request.method == "GET" and "text/html" in request.headers.get("accept", "")):
+        sign_in = forms.login_address(request, again=status == HTTPStatus.FORBIDDEN) if asks_login else None
         page = render("error.html", title=title, detail=detail, problems=problems, n_problems=n_problems,
-                      causes=causes)  # fmt: skip
+                      causes=causes, sign_in=sign_in)  # fmt: skip
         return Response(page, status, kept, media_type="text/html; charset=utf-8")
     document = _document(status, detail, rejected)
     return Response(to_json(document), status, kept, media_type=PROBLEM_JSON)

@@ -14,6 +14,7 @@ from app.web.cookies import (
     FORM,
     SESSION,
     drop_cookie,
+    form_key_of,
     local_path,
     new_form_value,
     refuse_unasked,
@@ -23,7 +24,7 @@ from app.web.cookies import (
 from app.web.early import CheckedFirst
 from app.web.limits import count_guess, refuse_guesses
 from app.web.problems import described
-from app.web.state import Holder, SessionDep
+from app.web.state import Holder, SessionDep, StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["sessions"], include_in_schema=False)
 PRIVATE = {"Cache-Control": "no-store"}
@@ -32,10 +33,11 @@ Next = Annotated[str | None, Query(alias="next", max_length=500)]
 
 
 @router.get("/login", summary="Sign in", responses=described(also=("html",)))
-def show_login(next_: Next = None) -> Response:
-    """Show the form by which somebody signs in with a token."""
-    value = new_form_value()
-    shown = page("login.html", title="Sign in", form=value, leads_to=local_path(next_, ACCOUNT))
+def show_login(state: StateDep, next_: Next = None, *, again: bool = False) -> Response:
+    """Show the form by which somebody signs in with a token, and the way through the provider where there is one."""
+    value, leads_to = new_form_value(), local_path(next_, ACCOUNT)
+    name = None if state.provider is None else state.provider.settings.name
+    shown = page("login.html", title="Sign in", form=value, leads_to=leads_to, provider=name, again=again)
     set_cookie(shown, FORM, value)
     shown.headers.update(PRIVATE)
     return shown
@@ -72,7 +74,6 @@ def login(
 @router.get(ACCOUNT, summary="Who is signed in", responses=described(401, also=("html",)))
 def show_account(request: Request, session: SessionDep, caller: Holder) -> Response:
     """Show who is signed in, their roles and their sessions, with the forms to end them."""
-    secret = session_secret(request)
     held = {name: roles.benchmarks_of(session, caller.id, name) for name in ("steward", "reviewer", "submitter")}
     shown = page(
         "account.html",
@@ -80,7 +81,9 @@ def show_account(request: Request, session: SessionDep, caller: Holder) -> Respo
         token=tokens.get_token(session, caller.id),
         held={name: slugs for name, slugs in held.items() if slugs},
         sessions=sessions.list_open(session, caller.id),
-        form_key=None if secret is None else sessions.form_key(secret),
+        session_id=caller.act.session_id,
+        form_key=form_key_of(request),
+        longest_overlap_h=tokens.LONGEST_OVERLAP_H,
     )
     shown.headers.update(PRIVATE)
     return shown

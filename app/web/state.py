@@ -14,7 +14,7 @@ from app.config import Settings
 from app.db.engine import SessionFactory
 from app.db.models import Benchmark, Token
 from app.db.transactions import run_in_transaction
-from app.errors import Forbidden, TooManyRequests, Unauthenticated
+from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthenticated
 from app.jobs.chosen import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
@@ -23,6 +23,7 @@ from app.store.audit import Act
 from app.web.acts import act_of
 from app.web.cookies import refuse_forged, session_secret
 from app.web.limits import count_guess, refuse_guesses
+from app.web.provider import Provider
 
 T = TypeVar("T")
 RANK = {"submitter": 0, "steward": 1, "admin": 2}
@@ -38,6 +39,7 @@ class State:
     readers: Readers
     rows: KeptRows = field(default_factory=KeptRows)
     computing: threading.Lock = field(default_factory=threading.Lock)
+    provider: Provider | None = None
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""
@@ -117,10 +119,9 @@ def refuse_elsewhere(caller: Caller, slug: str | None) -> None:
 
 def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
     text = "" if presented is None else presented.credentials.strip()
-    secret = session_secret(request)
     if text:
         caller = state.transact(lambda session: _caller(session, text, request))
-    elif secret is not None:
+    elif (secret := session_secret(request)) is not None:
         caller = state.transact(lambda session: _of_session(session, secret, request))
     else:
         raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>, or sign in.")
@@ -201,7 +202,7 @@ def _require(caller: Caller, role: str) -> Caller:
     if RANK[caller.role] < RANK[role]:
         raise Forbidden(f"This needs a token of role {role}; yours has role {caller.role}.")
     if not caller.is_fresh:
-        raise Forbidden("Sign in again at /login before you do this; your session here began a while ago.")
+        raise SignedInLongAgo
     if not caller.has_scope("steward"):
         raise Forbidden(f"This token is only for {', '.join(sorted(caller.scopes or ()))}, not for a steward's work.")
     return caller
@@ -235,4 +236,17 @@ def get_steward_here(slug: str, caller: Steward, state: StateDep) -> Caller:
 
 
 StewardHere = Annotated[Caller, Depends(get_steward_here)]
+
+
+def get_reviewer_here(slug: str, caller: Holder, state: StateDep) -> Caller:
+    """Return the caller if it is steward or reviewer of the benchmark of the address. Raises Forbidden and NotFound."""
+    with state.sessions() as session:
+        benchmark = benchmarks.find_benchmark(session, slug)
+        reads = caller.has_scope("read") and roles.has_role(session, benchmark.id, caller.id, "reviewer")
+        if not (reads or is_steward_of(session, caller, benchmark.id)):
+            raise Forbidden(f"Only stewards and reviewers of {slug} see this.")
+    return caller
+
+
+ReviewerHere = Annotated[Caller, Depends(get_reviewer_here)]
 Admin = Annotated[Caller, Depends(get_admin)]

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.db.models import Token
 from app.db.models.tokens import SCOPES
-from app.errors import Forbidden
+from app.errors import Forbidden, SignedInLongAgo
 from app.store import audit, roles, tokens
 from app.store.audit import Change
 from app.store.tokens import in_short
@@ -83,6 +83,8 @@ def rotate(token_id: TokenNumber, order: Rotation, session: SessionDep, caller: 
     """
     if caller.id != token_id and caller.role != "admin":
         raise Forbidden("Only its holder, or an admin, may renew a token.")
+    if not caller.is_fresh:
+        raise SignedInLongAgo
     token, text = tokens.rotate_token(session, token_id, order.overlap_h)
     audit.record(session, caller.act, 200, Change(after={"token": token.id, "overlap_h": order.overlap_h}))
     answer = {**about_token(token), "token": text, "former_until": _shown(token.former_until)}

@@ -11,6 +11,7 @@ from fastapi import Request
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
+from starlette.types import ASGIApp, Scope
 
 from app.db.models import Token
 from app.store import sessions, tokens, visibility
@@ -38,6 +39,15 @@ def reading_as_asked(handle: Handler) -> Handler:
         return answer
 
     return reading
+
+
+async def sees_more(app: ASGIApp, scope: Scope) -> bool:
+    """Say whether the sender of a request may see anything beside what is public; for `app.web.cache`.
+
+    Who shows credentials that are worth nothing more is given the pages that are kept for everybody.
+    """
+    reader = await run_in_threadpool(_find_reader, Request({**scope, "app": app}))
+    return reader.sees_all or bool(reader.benchmark_ids)
 
 
 def presented_text(request: Request) -> str | None:

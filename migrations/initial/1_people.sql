@@ -106,6 +106,7 @@ CREATE TABLE browser_session (
     hash bytea NOT NULL,
     token_id integer NOT NULL,
     begun_at timestamptz DEFAULT clock_timestamp() NOT NULL,
+    proved_at timestamptz DEFAULT clock_timestamp() NOT NULL,
     used_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     ended_at timestamptz,

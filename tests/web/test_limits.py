@@ -1,15 +1,21 @@
 """How often somebody may write, read and be wrong: counted for all processes together, by whom it is."""
 
+import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from starlette.testclient import TestClient
 from starlette.types import Scope
 
 from app.config import Settings
+from app.db.models import Rate
+from app.db.transactions import run_in_transaction
 from app.main import create_app
-from app.web.limits import address_of, network_of
-from tests.conftest import open_site
+from app.web.limits import RateLimit, address_of, network_of
+from app.web.shared_reads import share_once
+from tests.conftest import Site, open_site
 
 PROXIED: dict[str, Any] = {"base_url": "https://example.org", "forwarded_hops": 1}
 
@@ -58,6 +64,32 @@ def test_reads_of_an_address_are_limited(database_url: str, settings: dict[str, 
         ]
 
     assert found == statuses
+
+
+def test_reads_of_an_address_are_limited_in_all_processes_together(site: Site) -> None:
+    """Each tells the others of who reads much: what one of them gave is not given again."""
+    limits = [RateLimit(10), RateLimit(10)]
+    transact = partial(run_in_transaction, site.sessions)
+    taken = [limit.take("192.0.2.1") for limit in limits for _ in range(6)]
+    for limit in (*limits, limits[0]):
+        asyncio.run(share_once(limit, transact))
+        limit.take("192.0.2.1")
+    waits = [limit.take("192.0.2.1") for limit in limits]
+
+    assert taken == [0] * 12
+    assert [wait > 0 for wait in waits] == [True, True]
+    assert [limit.take("192.0.2.2") for limit in limits] == [0, 0]
+
+
+def test_who_reads_little_is_written_down_nowhere(site: Site) -> None:
+    """Neither how much, nor from where."""
+    limit = RateLimit(100)
+    limit.take("192.0.2.1")
+    asyncio.run(share_once(limit, partial(run_in_transaction, site.sessions)))
+    with site.sessions() as session:
+        keys = session.scalars(select(Rate.key)).all()
+
+    assert list(keys) == []
 
 
 @pytest.mark.parametrize(

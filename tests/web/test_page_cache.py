@@ -205,6 +205,41 @@ def test_a_reader_who_insists_gets_no_old_page(directive: str) -> None:
     assert asyncio.run(_while_stale(ask))[1:] == (b"2", b"")
 
 
+def test_however_many_insist_a_page_is_rendered_once() -> None:
+    """Not at all where what is kept shows what there is: nobody gains work of the server by asking for it."""
+
+    async def ask(pages: PublishedPages, app: Counting, _freshness: Freshness, _clock: Clock) -> Any:
+        app.gate.set()
+        many = [asyncio.create_task(read(pages, BOARD, cache_control="no-cache")) for _ in range(50)]
+        bodies = {(await each)[1] for each in many}
+        first = len(app.asked)
+        for _ in range(50):
+            await read(pages, BOARD, cache_control="no-cache")
+        return bodies, first, len(app.asked)
+
+    assert asyncio.run(_while_stale(ask)) == ({b"2"}, 2, 2)
+
+
+def test_credentials_that_see_nothing_more_are_answered_with_the_kept_list() -> None:
+    """However often, and whoever sees more is answered by the app."""
+    app, asked = Counting(), []
+
+    async def sees_more(scope: Scope) -> bool:
+        asked.append(scope["path"])
+        return dict(scope["headers"])[b"authorization"] == b"Bearer member"
+
+    async def ask() -> list[int]:
+        pages = PublishedPages(app, 100_000, heard(), sees_more=sees_more)
+        counts = []
+        for text in ("wrong", "wrong", "another", "member", "member"):
+            await read(pages, "/benchmarks.json", authorization=f"Bearer {text}")
+            counts.append(len(app.asked))
+        return counts
+
+    assert asyncio.run(ask()) == [1, 1, 1, 2, 3]
+    assert asked == ["/benchmarks.json"] * 5
+
+
 def test_without_the_database_old_pages_are_served_for_a_while() -> None:
     """They are marked, and when nothing can be trusted any longer the refusal is passed on."""
 

@@ -1,7 +1,6 @@
 """What is private or a draft is not there for who may not read it: no address says anything of it, in any way."""
 
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,91 +10,29 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.store import tokens
 from app.store.benchmarks import CHANGED_CHANNEL
 from app.web.documents.benchmarks import VisibilityDocument
 from app.web.early import CheckedFirst
+from tests.cases.hidden import (
+    ABSENT,
+    HIDDEN,
+    NAMES,
+    ROWS,
+    SECRET,
+    STRANGERS,
+    ask,
+    blurred,
+    hiding,
+    make,
+    paths,
+    submit,
+)
 from tests.cases.registrations import YAML
 from tests.cases.routes import all_routes
-from tests.cases.walkthrough import BASE, MANIFEST, PREREG, declare, send
+from tests.cases.walkthrough import BASE, PREREG, declare
 from tests.conftest import Site
 
-SECRET, ABSENT = "hidden-qq", "absent-qq"
-NAMES = (SECRET, "qqentrant", "qqtask", "qqboard", "zyxwonder")
-HIDDEN = (
-    MANIFEST.replace("slug: tiny", f"slug: {SECRET}")
-    .replace("title: Tiny", "title: Zyxwonder")
-    .replace("{id: t1}", "{id: qqtask}")
-    .replace("name: average", "name: qqboard")
-)
-ROWS = b"model,task,MASE\nQqentrant,qqtask,1.0\nQqentrant,t2,2.0\nQqentrant,t3,4.0\n"
-OWN_PREREG = f"benchmark: {SECRET}\nmetrics: [MASE]\ntasks: all\nentrants: [Qqentrant]\nnotes: zyx\n".encode()
-STRANGERS = ("nobody", "bob", "there")
-PARTS = {
-    "{version}": "1",
-    "{number}": "1",
-    "{board}": "qqboard",
-    "{entrant}": "Qqentrant",
-    "{task}": "qqtask",
-    "{submission}": "2",
-    "{kind}": "pairwise",
-    "{table}": "records",
-    "{name}": "summary.csv",
-    "{role}": "steward",
-    "{invitation}": "1",
-}
-
-
-@pytest.fixture
-def hiding(site: Site) -> Site:
-    """A public benchmark with a submission, and a private one of `steward` with a submission of alice."""
-    with site.sessions.begin() as session:
-        site.tokens["there"] = tokens.create_token(session, "there", "steward")[1]
-    declare(site)
-    assert send(site, BASE, "bob")["http"] == 202
-    assert make(site, "private").status_code == 201
-    for name in ("alice",):
-        given = {"token": name, "role": "submitter"}
-        site.http.post(f"/benchmarks/{SECRET}/roles", json=given, headers=site.auth("steward")).raise_for_status()
-    assert site.http.post("/preregs", content=OWN_PREREG, headers=site.auth() | YAML).status_code == 201
-    assert submit(site, SECRET).status_code == 202
-    site.work()
-    return site
-
-
-def make(site: Site, visibility: str) -> httpx.Response:
-    """Make the hidden benchmark."""
-    path = f"/benchmarks?visibility={visibility}"
-    answer: httpx.Response = site.http.post(path, content=HIDDEN, headers=site.auth("steward") | YAML)
-    return answer
-
-
-def submit(site: Site, slug: str, who: str = "alice") -> httpx.Response:
-    """Submit the rows to the hidden benchmark."""
-    files = [("files", ("r.csv", ROWS)), ("prereg", ("p.yaml", OWN_PREREG))]
-    answer: httpx.Response = site.http.post(f"/benchmarks/{slug}/submissions", files=files, headers=site.auth(who))
-    return answer
-
-
-def ask(site: Site, path: str, who: str, **sent: Any) -> tuple[int, Mapping[str, str], bytes]:
-    """Return status, headers and body of an answer; without those of the time and of the request."""
-    method = sent.pop("method", "GET")
-    headers = {**sent.pop("headers", {}), **({} if who == "nobody" else site.auth(who))}
-    answer = site.http.request(method, path, headers=headers, follow_redirects=False, **sent)
-    kept = {k: v for k, v in answer.headers.items() if k not in ("date", "x-request-id")}
-    return answer.status_code, kept, answer.content
-
-
-def paths(site: Site, slug: str, submission: str, sha256: str, method: str = "get") -> list[str]:
-    """Return an address of every route that has one of these parts, with each of its formats."""
-    found = []
-    for path, methods in site.http.get("/openapi.json").json()["paths"].items():
-        if method in methods and any(part in path for part in ("{slug}", "{submission}", "{sha256}")):
-            filled = path.replace("{slug}", slug).replace("{sha256}", sha256).replace("{submission}", submission)
-            for part, example in PARTS.items():
-                filled = filled.replace(part, example)
-            found += [filled] if filled.endswith((".csv", ".json", ".zip")) else [filled, f"{filled}.json"]
-    return found
+__all__ = ["hiding"]
 
 
 def test_what_is_private_answers_as_what_does_not_exist(hiding: Site) -> None:
@@ -114,16 +51,6 @@ def test_what_is_private_answers_as_what_does_not_exist(hiding: Site) -> None:
 
     assert read.count(200) > 30
     assert differing == []
-
-
-def blurred(answer: tuple[int, Mapping[str, str], bytes], sha256: str) -> tuple[int, Any, bytes]:
-    """Return an answer in which what was asked for is the same; the lengths of the names are."""
-    status, headers, body = answer
-    for name, blank in ((SECRET, "*"), (ABSENT, "*"), (sha256, "#"), ("0" * 64, "#")):
-        body = body.replace(name.encode(), blank.encode())
-    body = body.replace(b"submission 2", b"submission 9").replace(b"Submission 2", b"Submission 9")
-    named = {k: v.replace(SECRET, "*").replace(ABSENT, "*") for k, v in headers.items() if k != "content-length"}
-    return status, named, body
 
 
 def test_no_public_address_names_what_is_private(hiding: Site) -> None:

@@ -1,51 +1,16 @@
 """A browser signs in with a token: its session ends, is nobody else's, and no other site writes with it."""
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
 import pytest
 from sqlalchemy import update
 
 from app.db.models import BrowserSession
 from app.store import audit
-from tests.cases.routes import all_routes
+from tests.cases.signing_in import FORM, SESSION, cookie, form_key, login, signed
 from tests.cases.walkthrough import declare
 from tests.conftest import Site
-
-SESSION, FORM = "__Host-plumbline", "__Host-plumbline-form"
-
-
-def cookie(answer: httpx.Response, name: str) -> str:
-    """Return the cookie that an answer sets."""
-    for line in answer.headers.get_list("set-cookie"):
-        if line.startswith(f"{name}="):
-            return line.partition(";")[0]
-    raise AssertionError(answer.headers)
-
-
-def login(site: Site, who: str = "steward", cookies: str = "", **changed: Any) -> httpx.Response:
-    """Fill in the form and send it."""
-    shown = site.http.get("/login")
-    value = re.search(r'name="form" value="([^"]+)"', shown.text)
-    assert value is not None
-    fields = {"form": value[1], "token": site.tokens[who], **changed}
-    headers = {"Cookie": f"{cookie(shown, FORM)}; {cookies}"}
-    answer: httpx.Response = site.http.post("/login", data=fields, headers=headers, follow_redirects=False)
-    return answer
-
-
-def signed(site: Site, who: str = "steward") -> dict[str, str]:
-    """Sign in and return the header of the session."""
-    return {"Cookie": cookie(login(site, who), SESSION)}
-
-
-def form_key(site: Site, headers: dict[str, str]) -> str:
-    """Return what the forms of a session carry."""
-    found = re.search(r"csrf=([0-9a-f]{64})", site.http.get("/account", headers=headers).text)
-    assert found is not None
-    return found[1]
 
 
 def test_somebody_signs_in_with_a_token(site: Site) -> None:
@@ -189,20 +154,9 @@ def test_what_a_steward_does_asks_for_the_token_again(site: Site) -> None:
     headers = signed(site, "admin")
     path = f"/tokens?csrf={form_key(site, headers)}"
     with site.sessions.begin() as session:
-        session.execute(update(BrowserSession).values(begun_at=datetime.now(UTC) - timedelta(minutes=11)))
+        session.execute(update(BrowserSession).values(proved_at=datetime.now(UTC) - timedelta(minutes=11)))
     refused = site.http.post(path, json={"name": "new", "role": "submitter"}, headers=headers)
 
     assert refused.status_code == 403
     assert refused.json()["detail"].startswith("Sign in again at /login")
     assert site.http.get("/tokens", headers=headers).status_code == 200
-
-
-def test_what_is_written_outside_the_description_is_signing_in_and_out(database_url: str) -> None:
-    """Every other write is in the table of roles."""
-    undescribed = {
-        route.path
-        for route in all_routes(database_url)
-        if not route.include_in_schema and set(route.methods or ()) - {"GET", "HEAD"}
-    }
-
-    assert undescribed == {"/login", "/logout", "/logout/everywhere"}

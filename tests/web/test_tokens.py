@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, update
 
 from app.db.models import Token
-from app.store import tokens
+from app.store import audit, tokens
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare
 from tests.conftest import Site
@@ -199,3 +199,25 @@ def test_a_token_for_an_entrant_submits_and_registers_no_other(site: Site) -> No
 
     assert (own.status_code, other.status_code, registered.status_code) == (202, 403, 403)
     assert other.json()["detail"] == "This token is only for Base, not for Good."
+
+
+@pytest.mark.parametrize("cut", [1, 10, 40])
+def test_a_truncated_token_is_nobodys(site: Site, cut: int) -> None:
+    """A sentence says so, and says nothing of how near it was."""
+    answer = site.http.get("/whoami", headers=bearer(site.tokens["admin"][:-cut]))
+    unknown = site.http.get("/whoami", headers=bearer("plb_" + "x" * 43))
+
+    assert (answer.status_code, answer.json()) == (401, unknown.json())
+
+
+@pytest.mark.parametrize("name", ["token", "access_token", "authorization", "key"])
+def test_a_token_in_the_query_string_is_no_token(site: Site, name: str) -> None:
+    """Where it would stand in logs: it grants nothing, and the record of refusals does not keep it either."""
+    text = site.tokens["admin"]
+    read = site.http.get("/tokens", params={name: text})
+    written = site.http.post("/tokens", params={name: text}, json={"name": "new", "role": "submitter"})
+    with site.sessions() as session:
+        noted = audit.list_events(session, audit.Wanted(limit=1))[0].event
+
+    assert (read.status_code, written.status_code) == (422, 401)
+    assert (noted.status, text in f"{noted.subject}{noted.refusal}{noted.action}") == (401, False)

@@ -9,8 +9,10 @@ from app.db.models.audit import AuditEvent
 from app.db.models.base import Base
 from app.db.models.benchmarks import Benchmark, ManifestVersion, RoleGrant, Task
 from app.db.models.disclosure import LabelAnswer, LabelAttempt, LabelClose, LabelPart, LabelSecret, OwnerLink
+from app.db.models.drafts import DraftBoard
 from app.db.models.entrants import Entrant, EntrantRelease, EntrantReservation, EntrantTransfer
 from app.db.models.evidence import Evidence, Fingerprint, Measured, Prediction, Score
+from app.db.models.identities import Identity
 from app.db.models.life import BenchmarkChange
 from app.db.models.preregs import Prereg, PreregAttestation, PreregBinding
 from app.db.models.put_tables import ItemSet, LabelSet
@@ -38,6 +40,7 @@ __all__ = [
     "Benchmark",
     "BenchmarkChange",
     "BrowserSession",
+    "DraftBoard",
     "Entrant",
     "EntrantRelease",
     "EntrantReservation",
@@ -45,6 +48,7 @@ __all__ = [
     "Entry",
     "Evidence",
     "Fingerprint",
+    "Identity",
     "Invitation",
     "ItemSet",
     "LabelAnswer",

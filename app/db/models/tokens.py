@@ -66,7 +66,10 @@ class Invitation(Base):
 
 
 class BrowserSession(Base):
-    """What stands for a token in a browser, until it is over or was ended; only the SHA-256 of its secret is kept."""
+    """What stands for a token in a browser, until it is over or was ended; only the SHA-256 of its secret is kept.
+
+    `proved_at` is when its holder last showed who they are, which an identity provider may have let them do earlier.
+    """
 
     __tablename__ = "browser_session"
 
@@ -74,6 +77,7 @@ class BrowserSession(Base):
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     token_id: Mapped[int] = mapped_column(ForeignKey("token.id"), index=True)
     begun_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    proved_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     used_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]

@@ -111,6 +111,7 @@ class OwnDataDocument(Document):
     """Everything that is kept about the holder of a token."""
 
     token: dict[str, Any]
+    identity: dict[str, Any] | None
     sessions: list[dict[str, Any]]
     roles: dict[str, list[str]]
     entrants: list[str]

@@ -1,0 +1,163 @@
+"""The identity provider of this server, as OpenID Connect has it; asked by `app.web.oidc`.
+
+Authlib makes the requests, joserfc checks the signature. What the provider says of itself and its keys are kept for an
+hour, and its keys are asked for anew when a token is signed with one that is not known.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from authlib.integrations.base_client.errors import OAuthError
+from authlib.integrations.httpx_client import OAuth2Client
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet
+from joserfc.jws import JWSRegistry
+
+from app.errors import Busy, Forbidden, Unauthenticated
+from app.oidc import Oidc
+from app.store.identities import Claimed
+
+CALLBACK = "/login/oidc/callback"
+SCOPE = "openid profile email"
+TIMEOUT_S, KEPT_S, LEEWAY_S, MINUTE_S, RETRY_AFTER_S = 5.0, 3600.0, 60, 60, 10
+# Signed with the provider's private key. Not `none`, and not HMAC, whose key would be our own secret.
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What this server made up for one login: only the browser that began it has them, and they work once."""
+
+    state: str
+    nonce: str
+    verifier: str
+    is_again: bool
+
+
+class Provider:
+    """One per process."""
+
+    def __init__(self, settings: Oidc) -> None:
+        self.settings = settings
+        self._kept: dict[str, tuple[float, Any]] = {}
+
+    def login_address(self, attempt: Attempt) -> str:
+        """Return where a browser signs in. Raises Busy where the provider does not answer."""
+        more = {"prompt": "login", "max_age": "0"} if attempt.is_again else {}
+        challenge = create_s256_code_challenge(attempt.verifier)
+        with self._client() as client:
+            address, _ = client.create_authorization_url(
+                self._told("authorization_endpoint"), state=attempt.state, nonce=attempt.nonce,
+                code_challenge=challenge, code_challenge_method="S256", **more,
+            )  # fmt: skip
+        return str(address)
+
+    def identify(self, code: str, attempt: Attempt) -> tuple[Claimed, float | None]:
+        """Return who signed in, and when they showed that to the provider, in seconds since 1970, if it says so.
+
+        Raises Unauthenticated for a code or a token that is not for this login, Forbidden, and Busy.
+        """
+        try:
+            with self._client() as client:
+                given = client.fetch_token(
+                    self._told("token_endpoint"), grant_type="authorization_code", code=code,
+                    code_verifier=attempt.verifier,
+                )  # fmt: skip
+        except OAuthError as error:
+            raise Unauthenticated(
+                f"The identity provider does not take this login ({error.error}); begin it anew."
+            ) from None
+        except (httpx.HTTPError, ValueError) as error:
+            raise _away(error) from None
+        claims = self._claims(given, attempt)
+        proved_at = claims.get("auth_time")
+        if attempt.is_again and (proved_at is None or time.time() - proved_at > LEEWAY_S + MINUTE_S):
+            raise Unauthenticated("The identity provider did not ask again who you are; begin the login anew.")
+        return self._claimed(claims), proved_at
+
+    def _claims(self, given: Mapping[str, Any], attempt: Attempt) -> CodeIDToken:
+        """Return the claims of the ID token of an answer once signature, issuer, audience, time and nonce are right."""
+        own = self.settings
+        asked = {
+            "iss": {"essential": True, "value": own.issuer},
+            "aud": {"essential": True, "value": own.client_id},
+            "nonce": {"essential": True, "value": attempt.nonce},
+        }
+        params = {"nonce": attempt.nonce, "client_id": own.client_id, "access_token": given.get("access_token")}
+        try:
+            token = self._decoded(str(given.get("id_token", "")))
+            claims = CodeIDToken(token.claims, token.header, asked, params)
+            claims.validate(leeway=LEEWAY_S)
+        except JoseError as error:
+            raise Unauthenticated(f"What the identity provider sent is not for this login: {error.error}.") from None
+        return claims
+
+    def _decoded(self, text: str) -> jwt.Token:
+        registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
+        try:
+            return jwt.decode(text, self._keys(), registry=registry)
+        except (InvalidKeyIdError, ValueError):
+            self._kept.pop(self._told("jwks_uri"), None)
+        try:
+            return jwt.decode(text, self._keys(), registry=registry)
+        except ValueError as error:
+            raise Unauthenticated(f"What the identity provider sent cannot be read: {error}.") from None
+
+    def _claimed(self, claims: Mapping[str, Any]) -> Claimed:
+        self._refuse_unverified(claims)
+        groups = claims.get(self.settings.groups_claim) or ()
+        listed = [groups] if isinstance(groups, str) else list(groups)
+        name = claims.get("name") or claims.get("preferred_username") or "someone"
+        return Claimed(self.settings.issuer, str(claims["sub"]), str(name), frozenset(map(str, listed)))
+
+    def _refuse_unverified(self, claims: Mapping[str, Any]) -> None:
+        """Refuse an e-mail that the provider did not verify, or of another domain than the settings name."""
+        email, is_verified = str(claims.get("email") or ""), claims.get("email_verified")
+        domains = self.settings.domains
+        if is_verified is False or (domains and is_verified is not True):
+            raise Forbidden("The identity provider has not verified your e-mail address; verify it there first.")
+        if domains and email.rpartition("@")[2].lower() not in domains:
+            raise Forbidden(f"Only who has an e-mail address of {', '.join(sorted(domains))} signs in here.")
+
+    def _client(self) -> OAuth2Client:
+        own = self.settings
+        return OAuth2Client(own.client_id, own.client_secret, scope=SCOPE, redirect_uri=own.base_url + CALLBACK,
+                            timeout=TIMEOUT_S, follow_redirects=False)  # fmt: skip
+
+    def _told(self, name: str) -> str:
+        """Return what the provider says of itself. Raises Busy where that is nothing, or of another."""
+        told = self._fetch(f"{self.settings.issuer.rstrip('/')}/.well-known/openid-configuration")
+        if told.get("issuer") != self.settings.issuer or not isinstance(told.get(name), str):
+            raise _away(ValueError(f"its configuration has no {name} of {self.settings.issuer}"))
+        return str(told[name])
+
+    def _keys(self) -> KeySet:
+        try:
+            return KeySet.import_key_set(self._fetch(self._told("jwks_uri")))  # type: ignore[arg-type]
+        except (JoseError, KeyError, TypeError) as error:
+            raise _away(error) from None
+
+    def _fetch(self, address: str) -> Mapping[str, Any]:
+        kept_at, kept = self._kept.get(address, (0.0, None))
+        if kept is not None and time.monotonic() - kept_at < KEPT_S:
+            return kept  # type: ignore[no-any-return]
+        try:
+            found = httpx.get(address, timeout=TIMEOUT_S, follow_redirects=False).raise_for_status().json()
+        except (httpx.HTTPError, ValueError) as error:
+            raise _away(error) from None
+        if not isinstance(found, dict):
+            raise _away(ValueError("it does not speak OpenID Connect"))
+        self._kept[address] = (time.monotonic(), found)
+        return found
+
+
+def _away(error: Exception) -> Busy:
+    said = f" ({error})" if str(error) else ""
+    text = f"The identity provider does not answer{said}. Try again soon, or sign in with a token."
+    return Busy(text, RETRY_AFTER_S)

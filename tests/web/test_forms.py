@@ -1,0 +1,214 @@
+"""What somebody decides in a browser: roles, invitations, tokens; the forms send to the addresses of programs."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from app.db.models import BrowserSession
+from tests.cases.routes import all_routes
+from tests.cases.signing_in import form_key, send_form, signed
+from tests.cases.walkthrough import MANIFEST, declare
+from tests.conftest import Site
+
+PEOPLE = "/benchmarks/tiny/people"
+OPEN = MANIFEST.replace("admission: {", "admission: {registration: {per_day: 1, token_days: 30}, ")
+
+
+def secret(text: str) -> str:
+    """Return the text that a page shows once."""
+    found = re.search(r'class="secret">(pl[bi]_[\w-]+)<', text)
+    assert found is not None, text
+    return found[1]
+
+
+def test_a_steward_gives_and_ends_a_role_in_the_browser(site: Site) -> None:
+    """With an end, which the page shows; a form leads back to the page that it stood on."""
+    declare(site)
+    headers = signed(site)
+    path = "/benchmarks/tiny/roles"
+    given = send_form(site, path, headers, PEOPLE, token="alice", role="reviewer", until="2099-01-02T03:04")
+    shown = site.http.get(PEOPLE, headers=headers).text
+    ended = send_form(site, f"{path}/reviewer/alice?method=DELETE", headers, PEOPLE)
+    roles = site.http.get(path, headers=headers).json()
+
+    assert [(each.status_code, each.headers["location"]) for each in (given, ended)] == [(303, PEOPLE)] * 2
+    assert "2099-01-02 03:04" in shown
+    assert "alice" not in [held["name"] for held in roles["roles"]]
+    assert [change["change"] for change in roles["history"]][-2:] == ["granted", "revoked"]
+
+
+def test_only_who_may_give_a_role_is_offered_it(site: Site) -> None:
+    """A steward makes no stewards, in no form and by no form."""
+    declare(site)
+    steward, admin = signed(site), signed(site, "admin")
+    offered = [site.http.get(PEOPLE, headers=each).text.count("<option>steward") for each in (steward, admin)]
+    forged = send_form(site, "/benchmarks/tiny/roles", steward, PEOPLE, token="alice", role="steward")
+
+    assert offered == [0, 2]
+    assert (forged.status_code, forged.headers["content-type"]) == (403, "text/html; charset=utf-8")
+
+
+def test_somebody_is_invited_and_signs_in_without_a_program(site: Site) -> None:
+    """The code is shown once, its page makes the token, and the token signs in."""
+    declare(site)
+    headers = signed(site)
+    invited = send_form(
+        site, "/invitations", headers, PEOPLE, benchmark="tiny", role="submitter", days="3", token_days=""
+    )
+    code = secret(invited.text)
+    form = site.http.get(f"/invitation?code={code}").text
+    sent = {"code": code, "name": "carol"}
+    made = site.http.post("/invitations/redeem?then=/login", data=sent, headers={"Accept": "text/html"})
+    site.tokens["carol"] = secret(made.text)
+
+    assert f'value="{code}"' in form
+    assert [each.headers["cache-control"] for each in (invited, made)] == ["no-store"] * 2
+    assert site.http.get("/account", headers=signed(site, "carol")).text.count("Submitter of") == 1
+
+
+def test_an_invitation_is_revoked_in_the_browser(site: Site) -> None:
+    """It is listed without its code, which works no more."""
+    declare(site)
+    headers = signed(site)
+    code = secret(send_form(site, "/invitations", headers, benchmark="tiny", role="submitter").text)
+    listed = site.http.get("/account/invitations", headers=headers).text
+    send_form(site, "/invitations/1?method=DELETE", headers, "/account/invitations")
+    used = site.http.post("/invitations/redeem", json={"code": code, "name": "carol"})
+
+    assert ("/invitations/1?then=" in listed, code in listed) == (True, False)
+    assert used.status_code == 409
+
+
+def test_an_admin_makes_and_revokes_a_token_in_the_browser(site: Site) -> None:
+    """Limited as the form says; its text is shown once and is in no list."""
+    headers = signed(site, "admin")
+    fields = {"name": "dave", "role": "submitter", "expires_at": "2099-01-01T00:00", "scopes": ["read", "submit"]}
+    made = send_form(site, "/tokens", headers, "/account/tokens", **fields)
+    about = site.http.get("/whoami", headers={"Authorization": f"Bearer {secret(made.text)}"}).json()
+    listed = site.http.get("/account/tokens", headers=headers).text
+    revoked = send_form(site, f"/tokens/{about['id']}?method=DELETE", headers, "/account/tokens")
+
+    assert (about["scopes"], about["expires_at"][:10]) == (["read", "submit"], "2099-01-01")
+    assert ("dave" in listed, secret(made.text) in listed) == (True, False)
+    assert revoked.status_code == 303
+    assert site.http.get("/whoami", headers={"Authorization": f"Bearer {secret(made.text)}"}).status_code == 401
+
+
+def test_somebody_renews_their_token_and_erases_their_name_in_the_browser(site: Site) -> None:
+    """The new text is shown once, and the former one ends when the form says."""
+    headers = signed(site, "alice")
+    renewed = send_form(site, "/tokens/1/rotate", headers, overlap_h="0")
+    erased = send_form(site, "/tokens/1/erase", headers, reason="I leave")
+
+    assert site.http.get("/whoami", headers=site.auth()).status_code == 401
+    assert site.http.get("/whoami", headers={"Authorization": f"Bearer {secret(renewed.text)}"}).status_code == 200
+    assert erased.status_code == 303
+    assert "<h1>erased-" in site.http.get("/account", headers=headers).text
+
+
+def test_a_draft_is_published_in_the_browser(site: Site) -> None:
+    """The page says what becomes visible; once public there is no form for less."""
+    made = site.http.post("/benchmarks?visibility=draft", content=MANIFEST, headers=site.auth("steward"))
+    headers = signed(site)
+    before = site.http.get(PEOPLE, headers=headers).text
+    send_form(site, "/benchmarks/tiny/visibility", headers, PEOPLE, visibility="public")
+    after = site.http.get(PEOPLE, headers=headers).text
+
+    assert made.status_code == 201
+    assert ("Make it private" in before, "1 versions of the manifest" in before) == (True, True)
+    assert ("Make it" in after, site.http.get("/benchmarks/tiny").status_code) == (False, 200)
+
+
+def test_whoever_asks_gets_a_token_in_the_browser_where_the_manifest_lets_them(site: Site) -> None:
+    """And where it does not there is no such page."""
+    declare(site)
+    closed = site.http.get("/benchmarks/tiny/join")
+    changed = site.http.put("/benchmarks/tiny", content=OPEN, headers=site.auth("steward"))
+    form = site.http.get("/benchmarks/tiny/join").text
+    sent = {"data": {"name": "carol"}, "headers": {"Accept": "text/html"}}
+    answers = [site.http.post("/benchmarks/tiny/join?then=/login", **sent) for _ in range(2)]
+
+    assert (closed.status_code, changed.status_code) == (404, 200)
+    assert 'action="/benchmarks/tiny/join?then=/login"' in form
+    assert [each.status_code for each in answers] == [201, 429]
+
+
+@pytest.mark.parametrize(
+    ("write", "fields"),
+    [
+        ("/tokens", {"name": "new", "role": "submitter"}),
+        ("/tokens/4/rotate", {"overlap_h": "0"}),
+        ("/tokens/4/erase", {"reason": "I leave"}),
+        ("/tokens/1?method=DELETE", {}),
+        ("/invitations", {"role": "submitter"}),
+    ],
+    ids=["make", "renew", "erase", "revoke", "invite"],
+)
+def test_a_dangerous_form_asks_for_the_token_again(site: Site, write: str, fields: dict[str, str]) -> None:
+    """In a session that began a while ago; the page leads to the login and from there back."""
+    headers = signed(site, "admin")
+    with site.sessions.begin() as session:
+        session.execute(update(BrowserSession).values(proved_at=datetime.now(UTC) - timedelta(minutes=11)))
+    refused = send_form(site, write, headers, "/account/tokens", **fields)
+
+    assert refused.status_code == 403
+    assert 'href="/login?next=%2Faccount%2Ftokens&amp;again=1"' in refused.text
+
+
+def test_a_form_that_is_wrong_is_answered_with_a_page(site: Site) -> None:
+    """Which names the field, and what is allowed there."""
+    headers = signed(site, "admin")
+    wrong = send_form(site, "/tokens", headers, name="a", role="emperor", scopes="everything")
+
+    assert (wrong.status_code, wrong.headers["content-type"]) == (422, "text/html; charset=utf-8")
+    assert ("emperor" in wrong.text, "submitter, steward, admin" in wrong.text) == (True, True)
+
+
+def test_a_form_leads_to_no_other_site(site: Site) -> None:
+    """Whatever its address says."""
+    answer = send_form(site, "/tokens/1?method=DELETE", signed(site, "admin"), "//evil.example")
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+
+
+def test_no_write_of_a_session_goes_without_the_key_of_its_forms(site: Site, database_url: str) -> None:
+    """Every route that knows who writes, as a form and as a program's request; none is read before."""
+    headers = signed(site, "admin") | {"Accept": "text/html"}
+    found: dict[str, int] = {}
+    for route in all_routes(database_url):
+        for method in set(route.methods or ()) - {"GET", "HEAD"}:
+            path = re.sub(r"\{\w+\}", "1", route.path.replace("{slug}", "tiny"))
+            asked: dict[str, Any] = {"headers": headers, "follow_redirects": False}
+            found[f"{method} {route.path}"] = site.http.request(method, path, **asked).status_code
+            asked["data"] = {"reason": "x"}
+            form = site.http.post(f"{path}?then=/&method={method}", **asked)
+            found[f"{method} {route.path}, a form"] = form.status_code
+    unsigned = {"/login", "/invitations/redeem", "/benchmarks/{slug}/join"}
+
+    assert len(found) > 50
+    assert {
+        name: status
+        for name, status in found.items()
+        if status != 403 and not unsigned & set(name.removesuffix(", a form").split())
+    } == {}
+
+
+def test_the_method_of_a_form_counts_for_forms_alone(site: Site) -> None:
+    """A program's POST is a POST; and no form makes a reading of a write."""
+    headers = signed(site, "admin")
+    key = form_key(site, headers)
+    program = site.http.post(f"/tokens/1?method=DELETE&csrf={key}", headers=headers)
+    reading = site.http.post(f"/tokens?then=/&method=GET&csrf={key}", headers=headers)
+
+    assert (program.status_code, reading.status_code) == (405, 422)
+
+
+def test_a_form_from_another_site_makes_no_token(site: Site) -> None:
+    """Not even one for which nobody needs a session."""
+    sent = {"code": "x", "name": "carol"}
+    headers = {"Accept": "text/html", "Sec-Fetch-Site": "cross-site"}
+
+    assert site.http.post("/invitations/redeem?then=/", data=sent, headers=headers).status_code == 403
