@@ -6,6 +6,7 @@ the digests of the boards that it had published. Read by tests/db/test_releases.
 
 import hashlib
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from tests.conftest import open_site
 
 RELEASES = Path(__file__).parents[1] / "data" / "releases"
 ABOUT = "release.json"
+PUBLISHED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+(?:/pairwise)?\.csv(?:\?snapshot=\d+)?")
 
 
 def schema_digest() -> str:
@@ -33,8 +35,8 @@ def schema_digest() -> str:
 
 def board_digests(exports: dict[str, bytes]) -> dict[str, str]:
     """Return the digests of published boards, which no later version may change."""
-    boards = {address: content for address, content in exports.items() if "/leaderboards/" in address}
-    return {address: hashlib.sha256(content).hexdigest() for address, content in boards.items() if ".csv" in address}
+    boards = {address: content for address, content in exports.items() if PUBLISHED.fullmatch(address)}
+    return {address: hashlib.sha256(content).hexdigest() for address, content in sorted(boards.items())}
 
 
 def make(name: str, *, is_released: bool) -> None:

@@ -29,7 +29,7 @@ evidence: evaluation_summary
 columns: {{entrant: model, task: task}}
 metrics: {{MASE: {{direction: minimize, min: 0}}}}
 tasks: [{tasks}]
-admission: {{prereg: not_used}}
+admission: {{prereg: optional}}
 leaderboards: [{{name: average, method: mean, metric: MASE}}]
 """
 TRIED_FOR_S = 120.0
