@@ -5,7 +5,7 @@ data set's interval.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,22 +20,11 @@ from app.stats.calibrated_trims import calibrated_iqm
 from app.stats.closed_intervals import hanley_mcneil, wilson
 from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread
 from bench.interval_methods import BOOTSTRAPS, LEVEL, TAIL, Ends, design_effect, log_student, student
+from bench.interval_resampled import resampled_worlds
+from bench.interval_world import OURS, Drawn, World
 
 CLUSTERS, SHARES, ALIKE = (5, 8, 16, 50), (0.5, 0.8, 0.9, 0.97, 1.0), (0.0, 0.03, 0.1, 0.3)
 N_ITEMS = 50
-OURS = "ours"
-Drawn = Mapping[str, Ends]
-
-
-@dataclass(frozen=True)
-class World:
-    """One cell: where it stands in the tables, the truth, and the intervals of as many data sets as asked for."""
-
-    family: str
-    row: str
-    column: str
-    truth: float
-    draw: Callable[[np.random.Generator, int], Drawn]
 
 
 def worlds() -> Iterator[World]:
@@ -45,6 +34,7 @@ def worlds() -> Iterator[World]:
     yield from _squares()
     yield from _areas()
     yield from _weighted_shares()
+    yield from resampled_worlds()
 
 
 def _clustered() -> Iterator[World]:
@@ -128,7 +118,24 @@ TASK_SCORES: Mapping[str, tuple[float, Callable[[np.random.Generator, tuple[int,
 }
 
 
+def _bounded_tasks() -> Iterator[World]:
+    """Yield means over tasks whose scores lie within 0 and 1; ICC is their variance over p (1 − p)."""
+    for n_tasks in (10, 40, 100):
+        for alike in ALIKE[1:]:
+            for share in SHARES[:-1]:
+                draw = partial(_bounded_means, n_tasks, alike, share)
+                yield World("tasks within 0 and 1", f"{n_tasks} tasks, ICC {alike:g}", f"p {share:g}", share, draw)
+
+
+def _bounded_means(n_tasks: int, alike: float, share: float, rng: np.random.Generator, n: int) -> Drawn:
+    strength = 1 / alike - 1
+    units = rng.beta(share * strength, (1 - share) * strength, size=(n, n_tasks))
+    ours = intervals(replace(mean_spread(units), may_hide=True), SHARE, LEVEL)
+    return {OURS: ours, "t": student(units), **{name: of(units) for name, of in BOOTSTRAPS.items()}}
+
+
 def _tasks() -> Iterator[World]:
+    yield from _bounded_tasks()
     for n_tasks in (5, 10, 40, 100):
         for name, (truth, scores) in TASK_SCORES.items():
             yield World("tasks", f"{n_tasks} tasks", name, truth, partial(_task_means, n_tasks, scores))

@@ -4,6 +4,7 @@ Called by the ranking methods; pure. `app.stats.calibrated` says how they are ma
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -54,10 +55,11 @@ def task_intervals(
     if len(values) >= MIN_UNITS and known.any():
         held = within.holding(float(values[:, known].min()), float(values[:, known].max()))
         for columns in np.split(np.flatnonzero(known), range(AT_ONCE, int(known.sum()), AT_ONCE)):
-            low[columns], high[columns] = intervals(mean_spread(values[:, columns].T), held, level)
+            spread = replace(mean_spread(values[:, columns].T), may_hide=True)
+            low[columns], high[columns] = intervals(spread, held, level)
     if scale is not None:
         low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))
-    how = _how(within)
+    how = how_of(within)
 
     def cells(at: int) -> CalibratedCells:
         if not known[at]:
@@ -70,7 +72,12 @@ def task_intervals(
     return cells
 
 
-def _how(within: Range) -> str:
+def how_of(within: Range) -> str:
+    """Return how the interval of a mean in a range is made.
+
+    >>> how_of(SHARE), how_of(Range(low=0.0)), how_of(Range())
+    ('wilson_neff', 'gamma', 'student_skew')
+    """
     if within.is_bounded:
         return WILSON
     return GAMMA if np.isfinite(within.low) or np.isfinite(within.high) else STUDENT

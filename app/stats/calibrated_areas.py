@@ -17,7 +17,7 @@ from app.stats.checks import (
     require_weights,
     require_within,
 )
-from app.stats.spreads import MOST_WEIGHTED, Spread, mean_spread
+from app.stats.spreads import MOST_WEIGHTED, Spread, mean_spread, spread_of
 
 CHI_SQUARED = "chi2_neff"
 
@@ -44,11 +44,11 @@ def area_spread(scores: FloatArray, is_positive: BoolArray, weights: FloatArray)
     positive, negative = (_Weighted(scores, weights, mask) for mask in (is_positive, ~is_positive))
     won, lost = positive.share_below(negative), 1.0 - negative.share_below(positive)
     area = float(positive.shares @ won)
-    error = np.sqrt(positive.variance(won, area) + negative.variance(lost, area))
+    error = float(np.sqrt(positive.variance(won, area) + negative.variance(lost, area)))
     fewest = min(positive.kish, negative.kish)
-    least = np.sqrt(max(area * (1.0 - area), 0.0) / (positive.kish + negative.kish))
+    least = float(np.sqrt(max(area * (1.0 - area), 0.0) / (positive.kish + negative.kish)))
     counted = np.count_nonzero(weights) - 2.0
-    return Spread(*(np.array(number) for number in (area, error, 0.0, fewest, counted, least)))
+    return spread_of(area, error, 0.0, fewest, counted, least)
 
 
 class _Weighted:
@@ -131,5 +131,4 @@ def replicate_spread(point: float, replicates: FloatArray, n_units: float, *, is
     variance = float(known.var()) * (n_units / (n_units - 1.0) if n_units > 1.0 else 1.0)
     least = np.sqrt(max(point * (1.0 - point), 0.0) / (MOST_WEIGHTED * n_units)) if is_share else 0.0
     skewness = float(((known - known.mean()) ** 3).mean() / known.var() ** 1.5) if known.var() > 0 else 0.0
-    numbers = (point, np.sqrt(variance), skewness, n_units, max(n_units - 1.0, 1.0), least)
-    return Spread(*(np.array(number) for number in numbers))
+    return spread_of(point, float(np.sqrt(variance)), skewness, n_units, max(n_units - 1.0, 1.0), float(least))

@@ -4,7 +4,7 @@ Called by `app.stats.calibrated` and by whoever computes its intervals; pure. We
 times a number is the same spread.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,7 +56,8 @@ class Spread:
     """Numbers with their standard errors, every field of one shape [...] and in the unit of the number.
 
     `skewness` is that of the number's own distribution. `n_units` may be a fraction: Kish's (Σw)² / Σw² of weights.
-    `least` is an error below which none is believed.
+    `least` is an error below which none is believed. `may_hide` says that units are seeds or tasks, of which one that
+    has not been seen may be far from all that were.
 
     >>> float(Spread(*map(np.array, (0.5, 0.1, 0.0, 8.0, 7.0, 0.2))).believed)
     0.2
@@ -68,11 +69,25 @@ class Spread:
     n_units: FloatArray
     df: FloatArray
     least: FloatArray
+    may_hide: bool = False
 
     @property
     def believed(self) -> FloatArray:
         """Return the error, and no less than the least."""
         return np.maximum(self.error, self.least)
+
+
+def spread_of(point: float, error: float, skewness: float, n_units: float, df: float, least: float) -> Spread:
+    """Return the spread of one number; `n_units` may be a fraction.
+
+    Raises nothing: whoever computed the numbers has checked them.
+    Source: by definition.
+
+    >>> float(spread_of(0.5, 0.1, 0.0, 8.0, 7.0, 0.0).n_units)
+    8.0
+    """
+    point_, error_, skewness_, units, freedom, floor = map(np.array, (point, error, skewness, n_units, df, least))
+    return Spread(point_, error_, skewness_, units, freedom, floor)
 
 
 def mean_spread(values: FloatArray, weights: FloatArray | None = None) -> Spread:
@@ -121,7 +136,7 @@ def cluster_spread(totals: FloatArray, sizes: FloatArray, squares: FloatArray) -
     variance = np.where(mean_square - point**2 > ROUNDING * mean_square, mean_square - point**2, 0.0)
     n_clusters = np.count_nonzero(sizes, axis=-1).astype(np.float64)
     least = np.sqrt(variance / (MOST_TRIALS * n_items))
-    return _spread(point, influence, n_clusters, n_clusters - 1.0, least)
+    return replace(_spread(point, influence, n_clusters, n_clusters - 1.0, least), may_hide=True)
 
 
 def influence_spread(

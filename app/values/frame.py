@@ -102,3 +102,14 @@ def with_calibrated(
         Field(how, lambda row: calibrated(row).how),
         Field(units, lambda row: calibrated(row).n_units),
     )
+
+
+def with_own_interval(
+    column: Column, point: Callable[[R], Cell], calibrated: Callable[[R], CalibratedCells]
+) -> tuple[Field[R], ...]:
+    """Return a number's column with its calibrated interval alone, for which its system has none."""
+    return tuple(
+        field
+        for field in with_calibrated(column, lambda row: (point(row), None, None), calibrated)
+        if not field.column.name.endswith(("_lower", "_upper"))
+    )

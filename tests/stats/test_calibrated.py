@@ -151,6 +151,18 @@ def test_seeds_that_differ_make_an_interval_wider() -> None:
     assert apart[1] - apart[0] > 2.5 * (alike[1] - alike[0])
 
 
+def test_failures_of_one_seed_say_that_others_may_fail_as_a_whole() -> None:
+    """Eight failures of 800: of one seed of sixteen they leave room for a truth of 0.9, of eight seeds they do not."""
+    sizes = np.full(16, 50.0)
+    of_one, of_eight = (
+        ends(calibrate(cluster_spread(totals, sizes, totals), SHARE, LEVEL))
+        for totals in (np.array([42.0] + [50.0] * 15), np.array([49.0] * 8 + [50.0] * 8))
+    )
+
+    assert of_one[0] < 0.92
+    assert of_eight[0] > 0.97
+
+
 def test_seeds_of_equal_success_do_not_make_certainty() -> None:
     """Nine of ten in each of five seeds: no spread between them, and still the luck of fifty episodes."""
     totals, sizes = np.full(5, 9.0), np.full(5, 10.0)

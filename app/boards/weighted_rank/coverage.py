@@ -4,15 +4,16 @@ Called by `app.boards.weighted_rank.method`; pure. A metric of which an estimato
 record and takes the worst rank by the rule of the board; a metric of which it has some is asked of every record.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.boards.coverage import Coverage, Roster, call_roster
+from app.boards.open_grid import are_common
 from app.boards.weighted_rank.discrimination import CLASS_METRICS, FURTHEST, THRESHOLD
 from app.boards.weighted_rank.groups import RULES
-from app.boards.weighted_rank.records import HeldRecords
+from app.boards.weighted_rank.records import HeldRecords, on_records
 from app.boards.weighted_rank.resampling import source_metric
 from app.boards.weighted_rank.spec import RankedPart, WeightedRank
 from app.manifest.manifest import Manifest, part_of
@@ -87,9 +88,25 @@ def _covered(
             has_value[place[group.estimator], group.records[group.included]] = True
     asked = held.of_benchmark & of_metric
     if not of_all:
-        # The manifest cannot say which records have one: asked is what at least half of the estimators have a row of.
-        asked &= (2 * has_row.sum(axis=0) >= len(held.contenders)) & has_row.any(axis=0)
+        # The manifest cannot say which records have one: asked is what at least half of the owners have a row of.
+        asked &= are_common(has_row, held.owners or held.contenders) & has_row.any(axis=0)
     return CoveredMetric(metric, has_row, has_value, asked)
+
+
+def on_asked(groups: Sequence[Group], covered: Sequence[CoveredMetric]) -> Iterator[Group]:
+    """Yield the groups on the records that their metric is asked of: nobody's mean is over records of his own.
+
+    Source: by definition.
+
+    >>> both = np.ones((1, 2), dtype=np.bool_)
+    >>> metric = CoveredMetric("drift", both, both, np.array([True, False]))
+    >>> group = Group("GPH", "drift", "n=128", np.array([0.1, 0.9]), np.arange(2))
+    >>> [kept.values.tolist() for kept in on_asked([group], [metric])]
+    [[0.1]]
+    """
+    asked = {metric.metric: metric.asked for metric in covered}
+    for group in groups:
+        yield from on_records([group], asked[group.metric]) if group.metric in asked else (group,)
 
 
 def record_roster(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric]) -> Roster:

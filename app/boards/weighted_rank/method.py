@@ -5,22 +5,31 @@ none is declared; rank intervals come from resampling them within strata, the sa
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from app.boards.spread import Spread
+from app.boards.spread import Precision, Spread
 from app.boards.standing import stand
 from app.boards.tables import BoardTables
 from app.boards.weighted_rank.bounds import Ends, component_bounds
-from app.boards.weighted_rank.coverage import covered_metrics, record_roster, with_worst
+from app.boards.weighted_rank.calibrated import Ranking, calibrated_ranks, widened
+from app.boards.weighted_rank.coverage import covered_metrics, on_asked, record_roster, with_worst
 from app.boards.weighted_rank.discrimination import class_aggregates, class_groups, record_labels
 from app.boards.weighted_rank.groups import BY_SIZE, balanced, enrolled_estimators, series_groups, stratum_aggregates
 from app.boards.weighted_rank.identity import levels_of, split_identity
 from app.boards.weighted_rank.pairs import score_pairs, terms_table
 from app.boards.weighted_rank.records import held_records, on_records
-from app.boards.weighted_rank.resampling import Records, over_levels, resample_components, source_metric, unit_names
+from app.boards.weighted_rank.resampling import (
+    DrawnComponents,
+    Records,
+    over_levels,
+    resample_components,
+    source_metric,
+    unit_names,
+)
 from app.boards.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
 from app.boards.weighted_rank.tables import Components, Found, leaderboard
 from app.errors import BoardUnavailable, Unavailable
@@ -55,6 +64,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     labels = record_labels(scores, len(held.records))
     groups = list(on_records([group for group in made if group.estimator in set(names)], held.of_benchmark))
     covered = covered_metrics(manifest, spec, held, groups, labels)
+    groups = list(on_asked(groups, covered))
     roster = record_roster(manifest, held, covered)
     if manifest.absent == "worst" and held.asked is not None:
         groups = with_worst(manifest, held, covered, groups, labels)
@@ -65,14 +75,20 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     components = points.components
     others = _components(manifest, spec, [name for name in names if name not in ranked], over_strata)
     of_ranked = [group for group in groups if group.estimator in roster.ranked]
-    drawn = Records(unit_names(scores), labels)
-    spread = _spread(manifest, spec, components, of_ranked, drawn, n_enrolled)
+    orient = partial(_orient, manifest, tuple(spec.weights))
+    # Rule 1 in a resample would break ties by name; ties share a rank here, whatever the rule of the points.
+    ranking = Ranking(orient, np.array(list(spec.weights.values())), n_enrolled)
+    drawn = _drawn(spec, components, of_ranked, Records(unit_names(scores), labels))
+    spread = None if drawn is None else _spread(ranking.scores(drawn.values), drawn.precision)
+    again = None if drawn is None else ranking.scores(widened(components.values, drawn, spec.uncertainty.level))
     found = Found(
         components=components,
         ranks=points.ranks,
         scores=points.scores,
         placed=points.placed,
         spread=spread,
+        again=again,
+        calibrated=calibrated_ranks(manifest, spec, components.values, np.array(points.scores), drawn, again),
         standing=stand(-np.array(points.scores), spread, spec.uncertainty.level),
         others=others,
         held=held,
@@ -200,18 +216,15 @@ def _without_noise(values: FloatArray) -> FloatArray:
     return rounded
 
 
-def _spread(
-    manifest: Manifest, spec: WeightedRank, found: Components, groups: Sequence[Group], records: Records, n: int
-) -> Spread | None:
-    """Return replicates of minus the scores, `n` being enrolled; None when nothing can be resampled."""
-    names, each = found.names, spec.metric_names()
-    drawn = resample_components(groups, names, each, spec.uncertainty, records) if names else None
-    if drawn is None:
-        return None
-    values = over_levels(drawn.values, tuple(spec.weights))
-    # Rule 1 in a resample would break ties by name; ties share a rank here, whatever the rule of the points.
-    ranks = average_ranks(_orient(manifest, tuple(spec.weights), values), n)
-    return Spread(-(ranks @ np.array(list(spec.weights.values()))), [drawn.precision] * len(names), in_steps=True)
+def _drawn(spec: WeightedRank, found: Components, groups: Sequence[Group], of: Records) -> DrawnComponents | None:
+    """Return replicates of the component values; None when nothing can be resampled."""
+    each = spec.metric_names()
+    drawn = resample_components(groups, found.names, each, spec.uncertainty, of) if found.names else None
+    return None if drawn is None else replace(drawn, values=over_levels(drawn.values, tuple(spec.weights)))
+
+
+def _spread(scores: FloatArray, precision: Precision) -> Spread:
+    return Spread(-scores, [precision] * scores.shape[1], in_steps=True)
 
 
 def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> list[tuple[int, int]]:

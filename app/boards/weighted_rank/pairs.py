@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from app.boards.tables import MAX_COMPARED, RESAMPLED, Pair, contrast_field, pairwise_table
+from app.boards.weighted_rank.calibrated import ends_of_ranks
 from app.boards.weighted_rank.spec import WeightedRank
 from app.boards.weighted_rank.tables import Found
-from app.stats.interval import percentile_interval
 from app.values.frame import Ends, Field, Frame
 from app.values.table import Column, Table, finite
 
+WIDENED = "as far apart as so few records make them"
 ORDINAL_POINTS = "points_break_ties_by_name_and_resamples_do_not"
 
 
@@ -82,8 +85,9 @@ def score_pairs(spec: WeightedRank, found: Found) -> Table | None:
     if len(found.placed) < 2:
         return None
     order = [at for at, _ in found.placed][:MAX_COMPARED]
-    meta = {"interval_reason": _why_no_interval(spec, found), "contrast": "difference",
-            "contrast_interval": f"percentiles of {RESAMPLED}", "score": "score"}  # fmt: skip
+    how = f"percentiles and mirrored percentiles of {RESAMPLED}, {WIDENED}"
+    why_none = _why_no_interval(spec, found)
+    meta = {"interval_reason": why_none, "contrast": "difference", "contrast_interval": how, "score": "score"}
     return pairwise_table(spec, DIFFERENCE, _pairs(spec, found, order), (), meta)
 
 
@@ -97,15 +101,15 @@ def _pairs(spec: WeightedRank, found: Found, order: Sequence[int]) -> Iterator[P
 
 
 def _ends(spec: WeightedRank, found: Found, order: Sequence[int], a: int) -> list[Ends]:
-    """Return the differences of one to all, scores of A minus B; they move in steps, so the ends are percentiles.
+    """Return the differences of one to all, scores of A minus B; they move in steps.
 
     Under rule 1 there are none: its points are ordinal ranks, its replicates share them.
     """
     points = [found.scores[order[a]] - found.scores[other] for other in order]
-    if found.spread is None or spec.ranking_rule == 1:
+    if found.again is None or spec.ranking_rule == 1:
         return [(point, None, None) for point in points]
-    replicates = -found.spread.replicates[:, list(order)]
-    low, high = percentile_interval(replicates[:, [a]] - replicates, spec.uncertainty.level)
+    replicates = found.again[:, list(order)]
+    low, high = ends_of_ranks(replicates[:, [a]] - replicates, np.array(points), spec.uncertainty.level)
     drawn = zip(points, low.tolist(), high.tolist(), strict=True)
     return [(point, None, None) if at == a else (point, *ends) for at, (point, *ends) in enumerate(drawn)]
 

@@ -31,10 +31,11 @@ class Records:
 
 @dataclass(frozen=True)
 class DrawnComponents:
-    """Replicates [n_resamples, n_entrants, n_components], and how much they rest on."""
+    """Replicates [n_resamples, n_entrants, n_components], how much they rest on, and of how many units they are."""
 
     values: FloatArray
     precision: Precision
+    n_units: float
 
 
 def resample_components(
@@ -56,7 +57,8 @@ def resample_components(
     for group in groups:
         by_stratum[group.stratum].append(group)
     records = {stratum: _records(members) for stratum, members in by_stratum.items()}
-    precision = _precision([{units[at] for at in of_stratum.tolist()} for of_stratum in records.values()])
+    of_strata = [{units[at] for at in of_stratum.tolist()} for of_stratum in records.values()]
+    precision = _precision(of_strata)
     if precision is None or not drawn.n_resamples:
         return None
     shape = (drawn.n_resamples, len(names), len(metrics))
@@ -73,7 +75,7 @@ def resample_components(
         if name in names and metric in metrics:
             place = (list(names).index(name), list(metrics).index(metric))
             values[:, *place] = _class_replicates(members, metric, drawn, of)
-    return DrawnComponents(values, precision)
+    return DrawnComponents(values, precision, float(len(set().union(*of_strata))))
 
 
 def _class_replicates(groups: Sequence[Group], metric: str, drawn: Uncertainty, of: Records) -> FloatArray:

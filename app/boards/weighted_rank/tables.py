@@ -15,6 +15,7 @@ from app.boards.coverage import Roster
 from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, unranked_places
 from app.boards.tables import NO_ENDS, sentences
+from app.boards.weighted_rank.calibrated import NOTHING, CalibratedRanks
 from app.boards.weighted_rank.discrimination import CLASS_METRICS
 from app.boards.weighted_rank.identity import levels_of
 from app.boards.weighted_rank.records import HeldRecords, record_notes
@@ -24,7 +25,7 @@ from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.strata import Group
 from app.stats.weighted_ranks import decided_by_name
-from app.values.frame import Ends, Field, with_interval
+from app.values.frame import CalibratedCells, Ends, Field, with_calibrated, with_own_interval
 from app.values.table import Cell, Column, Table, finite
 
 VALIDITY = "validity_rate"
@@ -44,6 +45,7 @@ class Components:
 class Found:
     """What the board shows: `placed` are (position, rank) from best to worst, `spread` is of minus the scores.
 
+    `again` are scores of widened replicates [n_resamples, n_estimators], and `calibrated` what is drawn of them.
     `others` are the estimators that stand below, `behind` their scores beside the ranked, larger being better, and
     `bounds` their ranks if what they lack were worst and best. `groups` are the rows on the benchmark's records.
     """
@@ -53,6 +55,8 @@ class Found:
     scores: list[float]
     placed: list[tuple[int, int]]
     spread: Spread | None
+    again: FloatArray | None
+    calibrated: CalibratedRanks | None
     standing: BoardStanding
     others: Components
     held: HeldRecords
@@ -71,6 +75,8 @@ class _Line:
     score: Ends = NO_ENDS
     ranks: Sequence[float] | None = None
     by_name: float | None = None
+    calibrated: CalibratedCells = NOTHING
+    calibrated_values: Sequence[CalibratedCells] = ()
 
 
 def leaderboard(manifest: Manifest, spec: WeightedRank, found: Found) -> Table:
@@ -100,6 +106,8 @@ def _ranked_rows(spec: WeightedRank, found: Found) -> Iterator[tuple[Place, _Lin
                 score=(found.scores[at], low, high),
                 ranks=found.ranks[at].tolist(),
                 by_name=float(by_name[at]),
+                calibrated=NOTHING if found.calibrated is None else found.calibrated.scores[at],
+                calibrated_values=() if found.calibrated is None else found.calibrated.values[at],
             ),
         )
 
@@ -139,7 +147,7 @@ def _invalid_rate(groups: Sequence[Group], name: str) -> float | None:
 
 def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[Field[_Line]]:
     score = Column("score", "Score", direction="minimize", glossary="weighted_rank", digits=3)
-    yield from with_interval(score, lambda line: line.score)
+    yield from with_calibrated(score, lambda line: line.score, lambda line: line.calibrated)
     for at, name in enumerate(spec.weights):
         each = levels_of(name)
         metric = manifest.metrics[each[0]]
@@ -147,7 +155,7 @@ def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[Field[_Line]]:
         made_of = "discrimination" if each[0] in CLASS_METRICS else "balanced_global"
         column = Column(f"metric__{name}", title, unit=metric.unit, direction=metric.direction, glossary=made_of,
                         digits=3)  # fmt: skip
-        yield Field(column, partial(_value, at))
+        yield from with_own_interval(column, partial(_value, at), partial(_calibrated_value, at))
     for at, name in enumerate(spec.weights):
         column = Column(f"rank__{name}", f"Rank in {name}", digits=1, detail=True, glossary="weighted_rank")
         yield Field(column, partial(_rank, at))
@@ -160,6 +168,10 @@ def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[Field[_Line]]:
 
 def _value(at: int, line: _Line) -> Cell:
     return finite(float(line.values[at]))
+
+
+def _calibrated_value(at: int, line: _Line) -> CalibratedCells:
+    return line.calibrated_values[at] if line.calibrated_values else NOTHING
 
 
 def _rank(at: int, line: _Line) -> Cell:

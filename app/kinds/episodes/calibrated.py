@@ -5,7 +5,7 @@ of the same name was run on several, what it moves is added up over them.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, sp
     point = float(weights @ np.array([float(spread.point) for spread in spreads]))
     least = float(np.linalg.norm(weights * np.array([float(spread.least) for spread in spreads])))
     n_units = np.array(float(len(seeds)))
-    return influence_spread(np.array(point), influence, n_units, n_units - 1.0, least)
+    return replace(influence_spread(np.array(point), influence, n_units, n_units - 1.0, least), may_hide=True)
 
 
 def _spread(values: FloatArray, seeds: IntArray) -> Spread:

@@ -16,7 +16,8 @@ def contract_leaderboard(boards: Sequence[Table]) -> Table:
     The columns of components are those of all boards, null where a board does not have one. Which board a row is of is
     told in a last column where there are several; the contract has no name for it.
     """
-    metrics = {column.name: column for board in boards for column in board.columns if column.name.startswith(METRIC)}
+    of_boards = [column for board in boards for column in board.columns if column.name.startswith(METRIC)]
+    metrics = {column.name: column for column in of_boards if not column.detail}
     names = [identity.removeprefix(METRIC).partition("@")[0] for identity in metrics]
     columns = (
         Column("estimator_name", "Estimator", "text"),

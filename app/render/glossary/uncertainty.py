@@ -22,8 +22,10 @@ UNCERTAINTY = (
         "a board gives, to the digit; it often holds less than it says. A column says how it was made: "
         "wilson_neff, Wilson's with the number of trials that the spread between the units amounts to; gamma and "
         "student_skew, for numbers with one end to their range or none; chi2_neff, for an RMSE; share_band, for an "
-        "interquartile mean of tied scores, from the shares above each. With fewer than eight units it is wide: so few "
-        "cannot show how much they differ.",
+        "interquartile mean of tied scores, from the shares above each; widened_ranks, for a score of weighted ranks: "
+        "resampled values, as far apart as Student's t asks, ranked again. With fewer than eight units it is wide: so "
+        "few cannot show how much they differ. Where failures come from few seeds or tasks it is wide too: one that "
+        "fails wholly may not have occurred yet.",
         "Wilson with n = p(1 − p) / SE² and the quantile of t; SE between seeds, examples, groups or tasks",
         "Wilson 1927; Korn & Graubard 1998; Hall 1992; Fay & Feuer 1997; Satterthwaite 1946; DeLong et al. 1988",
     ),
@@ -33,7 +35,10 @@ UNCERTAINTY = (
         "The rank comes from the point scores, and equal scores share it. In brackets: the best and the worst rank "
         "that this entrant may have. Every opponent that is significantly better takes a rank from above, every one "
         "that is significantly worse one from below; the brackets hold the true rank with the stated level, ties and "
-        "all. They are about this entrant by itself; who may be first is asked of all at once.",
+        "all. They are about this entrant by itself (marginal): of ten such intervals more than one may well be "
+        "wrong somewhere. Who may be first, the groups and who is separable are asked of all pairs at once (joint), "
+        "which needs larger differences. So an entrant at 2 to 4 may still be one that may be first: that somebody is "
+        "better than it is sure by itself, and not sure enough among all pairs of the board.",
         "1 + number significantly better to n − number significantly worse",
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),

@@ -1,0 +1,175 @@
+"""The calibrated intervals of a board of weighted ranks: of each component's value and of the score. Pure.
+
+Called by `app.boards.weighted_rank.method`. `bench.interval_coverage` measures what they hold.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from app.boards.calibrated import how_of, range_of
+from app.boards.weighted_rank.identity import levels_of
+from app.boards.weighted_rank.resampling import DrawnComponents
+from app.boards.weighted_rank.spec import WeightedRank
+from app.manifest.manifest import Manifest
+from app.stats.arrays import FloatArray
+from app.stats.calibrated import ALL_EQUAL, intervals
+from app.stats.interval import percentile_interval
+from app.stats.spreads import Spread
+from app.stats.weighted_ranks import average_ranks
+from app.values.frame import CalibratedCells
+from app.values.table import finite
+
+ROUNDING = 1e-12
+"""A spread below this share of what it is the spread of is the rounding of sums, and none."""
+RANKED_AGAIN = "widened_ranks"
+NOTHING = CalibratedCells()
+NO_ORDINAL = CalibratedCells(how="points_break_ties_by_name_and_resamples_do_not")
+"""Of a score under rule 1: its points are ordinal ranks, replicates share them."""
+
+
+@dataclass(frozen=True)
+class CalibratedRanks:
+    """Intervals of the scores [n_estimators] and of component values [n_estimators][n_components], as cells."""
+
+    scores: Sequence[CalibratedCells]
+    values: Sequence[Sequence[CalibratedCells]]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How component values become scores: `orient` makes smaller better, weights [n_components] are of ranks."""
+
+    orient: Callable[[FloatArray], FloatArray]
+    weights: FloatArray
+    n_enrolled: int
+
+    def scores(self, values: FloatArray) -> FloatArray:
+        """Return Σ weight × rank of values [n_resamples, n_estimators, n_components], ties sharing a rank."""
+        found: FloatArray = average_ranks(self.orient(values), self.n_enrolled) @ self.weights
+        return found
+
+
+def widened(points: FloatArray, drawn: DrawnComponents, level: float) -> FloatArray:
+    """Return replicates about the points [n_estimators, n_components], as far apart as so few units make them.
+
+    They are [n_resamples, n_estimators, n_components]; NaN stays one. A bootstrap's variance falls short by the
+    inflation, and its percentiles have the normal's tails for Student's.
+    Source: Hesterberg 2004, Unbiasing the bootstrap, section 2; Davison & Hinkley 1997, section 5.2.
+
+    >>> from app.boards.spread import Precision
+    >>> drawn = DrawnComponents(np.array([[[1.0]], [[3.0]]]), Precision(8.0, 1.5), 10.0)
+    >>> widened(np.array([[2.0]]), drawn, 0.95).ravel().round(3).tolist()
+    [0.559, 3.441]
+    """
+    tail = (1.0 + level) / 2.0
+    quantile = float(stdtrit(drawn.precision.freedom, tail) / ndtri(tail))
+    apart = drawn.values - drawn.values.mean(axis=0)
+    moved: FloatArray = points + apart * quantile * np.sqrt(drawn.precision.inflation)
+    return moved
+
+
+def ends_of_ranks(again: FloatArray, points: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of scores, or differences of scores, [n_numbers], from those of widened replicates.
+
+    Ranks of replicates are nearer to the middle than those of the points, as those of the points are than the true
+    ones, so the interval is the hull of the percentiles and of their mirror image at the points.
+    Source: Efron & Tibshirani 1993, chapter 13, of both intervals; chosen by `bench.interval_coverage`.
+
+    >>> low, high = ends_of_ranks(np.linspace(2.0, 4.0, 101)[:, None], np.array([2.0]), 0.9)
+    >>> round(float(low[0]), 3), round(float(high[0]), 3)
+    (0.1, 3.9)
+    """
+    low, high = percentile_interval(again, level)
+    return np.minimum(low, 2.0 * points - high), np.maximum(high, 2.0 * points - low)
+
+
+def calibrated_ranks(
+    manifest: Manifest,
+    spec: WeightedRank,
+    values: FloatArray,
+    scores: FloatArray,
+    drawn: DrawnComponents | None,
+    again: FloatArray | None,
+) -> CalibratedRanks | None:
+    """Return the intervals of component values [n_estimators, n_components] and of scores; None without replicates.
+
+    `again` are scores of widened replicates [n_resamples, n_estimators]. Rule 1 has no interval of a score.
+    Source: `ends_of_ranks` and `value_intervals`.
+
+    >>> from app.boards.example import benchmark
+    >>> spec = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> from app.boards.spread import Precision
+    >>> drawn = DrawnComponents(np.array([[[1.0], [2.0]], [[1.2], [2.1]]]), Precision(8.0, 1.5), 10.0)
+    >>> values, scores = np.array([[1.1], [2.05]]), np.array([1.0, 2.0])
+    >>> found = calibrated_ranks(benchmark(spec), spec, values, scores, drawn, np.array([[1.0, 2.0], [1.0, 2.0]]))
+    >>> [(cells.low, cells.high) for cells in found.scores] if found else None
+    [(1.0, 1.0), (2.0, 2.0)]
+    """
+    if drawn is None or again is None:
+        return None
+    level, n_estimators = spec.uncertainty.level, len(scores)
+    by_metric = [
+        value_intervals(manifest, levels_of(metric)[0], values[:, at], drawn, at, level)
+        for at, metric in enumerate(spec.weights)
+    ]
+    of_values = list(zip(*by_metric, strict=True))
+    if spec.ranking_rule == 1:
+        return CalibratedRanks([NO_ORDINAL] * n_estimators, of_values)
+    # Where many are nearly equal the mirror image alone holds a score at the end: half of the error is left to it.
+    low, high = ends_of_ranks(again, scores, (1.0 + level) / 2.0)
+    most = max(float(again.max()), float(scores.max()))
+    ends = zip(np.maximum(low, 1.0).tolist(), np.minimum(high, most).tolist(), strict=True)
+    return CalibratedRanks([CalibratedCells(*each, RANKED_AGAIN, drawn.n_units) for each in ends], of_values)
+
+
+def value_intervals(
+    manifest: Manifest, metric: str, points: FloatArray, drawn: DrawnComponents, at: int, level: float
+) -> list[CalibratedCells]:
+    """Return the interval of each estimator's value of the component at a place; `points` [n_estimators], NaN: none.
+
+    The ends are in the unit of the metric, and within its declared range.
+    Source: `app.stats.calibrated.intervals`, with the errors of the replicates.
+
+    >>> from app.boards.example import benchmark
+    >>> spec = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> from app.boards.spread import Precision
+    >>> drawn = DrawnComponents(np.array([[[1.0]], [[1.4]], [[1.2]]]), Precision(8.0, 1.25), 9.0)
+    >>> (cells,) = value_intervals(benchmark(spec), "mae", np.array([1.2]), drawn, 0, 0.95)
+    >>> round(float(cells.low or 0), 2), round(float(cells.high or 0), 2), cells.how
+    (0.78, 1.76, 'gamma')
+    """
+    replicates = drawn.values[:, :, at]
+    known = ~np.isnan(points) & ~np.isnan(replicates).any(axis=0)
+    found = [NOTHING] * len(points)
+    if not known.any():
+        return found
+    within = range_of(manifest.metrics[metric]).holding(float(points[known].min()), float(points[known].max()))
+    low, high = intervals(component_spread(points[known], replicates[:, known], drawn), within, level)
+    for place, *ends in zip(np.flatnonzero(known).tolist(), low.tolist(), high.tolist(), strict=True):
+        how = ALL_EQUAL if np.isnan(ends[0]) else how_of(within)
+        found[place] = CalibratedCells(finite(ends[0]), finite(ends[1]), how, drawn.n_units)
+    return found
+
+
+def component_spread(points: FloatArray, replicates: FloatArray, drawn: DrawnComponents) -> Spread:
+    """Return the spread of component values [n_estimators] from their replicates [n_resamples, n_estimators].
+
+    Errors are in the unit of the values, unbiased by the inflation. Source: as `app.stats.calibrated_areas`.
+
+    >>> from app.boards.spread import Precision
+    >>> drawn = DrawnComponents(np.zeros((2, 1, 1)), Precision(8.0, 1.25), 9.0)
+    >>> component_spread(np.array([1.2]), np.array([[1.0], [1.4]]), drawn).error.round(4).tolist()
+    [0.2236]
+    """
+    moved = replicates - replicates.mean(axis=0)
+    size = np.abs(points) + np.abs(moved).max(axis=0)
+    variance = (moved**2).mean(axis=0)
+    variance = np.where(np.sqrt(variance) > ROUNDING * size, variance, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness = np.where(variance > 0, (moved**3).mean(axis=0) / variance**1.5, 0.0)
+    units, freedom = (np.full(len(points), number) for number in (drawn.n_units, drawn.precision.freedom))
+    error = np.sqrt(variance * drawn.precision.inflation)
+    return Spread(points, error, skewness, units, freedom, np.zeros(len(points)))

@@ -1,0 +1,26 @@
+"""One cell of the simulations of intervals. Made by `bench.interval_worlds`, measured by `bench.interval_coverage`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bench.interval_methods import Ends
+
+OURS = "ours"
+Drawn = Mapping[str, Ends]
+
+
+@dataclass(frozen=True)
+class World:
+    """One cell: where it stands in the tables, the truth, and the intervals of as many data sets as asked for.
+
+    `is_slow` says that each data set is resampled by itself, so a quarter of them are drawn.
+    """
+
+    family: str
+    row: str
+    column: str
+    truth: float
+    draw: Callable[[np.random.Generator, int], Drawn]
+    is_slow: bool = False

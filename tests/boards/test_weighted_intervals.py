@@ -1,0 +1,115 @@
+"""What is sure of boards of weighted ranks: intervals of scores and components, and who decides what is asked."""
+
+import numpy as np
+import pytest
+
+from app.boards.registry import compute_board
+from app.boards.weighted_rank.calibrated import ends_of_ranks
+from app.boards.weighted_rank.coverage import CoveredMetric, covered_metrics, on_asked
+from app.boards.weighted_rank.records import HeldRecords
+from app.boards.weighted_rank.spec import WeightedRank
+from app.kinds.parse import parse_manifest
+from app.manifest.manifest import Manifest
+from app.stats.strata import Group
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Cell
+
+N_RECORDS = 8
+
+
+def manifest(metrics: str, weights: str, mode: str = "ground_truth") -> Manifest:
+    """Return a benchmark of series with one board."""
+    stress = "contamination: [{name: level_shift}]\n" if mode == "stress_test" else ""
+    return parse_manifest(
+        f"schema_version: 1\nslug: s\ntitle: s\nevidence: series_metrics\nmode: {mode}\n{stress}"
+        f"metrics: {{catalog: lrdbench, use: {metrics}}}\ntasks: {{open: true}}\n"
+        f"leaderboards: [{{name: b, method: weighted_rank, {weights}, uncertainty: {{n_resamples: 200}}}}]\n".encode()
+    )
+
+
+def measured(weights: str = "weights: {mae: 0.5, validity_rate: 0.5}") -> list[dict[str, Cell]]:
+    """Return the board of three estimators on eight records, all valid; errors of `near` and `nearer` overlap."""
+    rng, names = np.random.default_rng(4), ("far", "near", "nearer")
+    errors = np.abs(rng.normal(size=(3, N_RECORDS))) + np.array([[2.0], [0.1], [0.0]])
+    n_rows = 3 * N_RECORDS
+    scores = ScoreTable(
+        entrant=Coded(names, np.repeat(np.arange(3), N_RECORDS)),
+        task=Coded(("s",), np.zeros(n_rows, dtype=np.int64)),
+        columns=("mae", "validity_rate"),
+        values=np.column_stack([errors.ravel(), np.ones(n_rows)]),
+        leaked=np.zeros(n_rows, dtype=np.bool_),
+        file=np.zeros(n_rows, dtype=np.int64),
+        row=np.arange(n_rows),
+        item=Coded(tuple(f"r{at}" for at in range(N_RECORDS)), np.tile(np.arange(N_RECORDS), 3)),
+    )
+    declared = manifest("[mae, validity_rate]", weights)
+    return [dict(row) for row in compute_board(declared, declared.leaderboards[0], scores).leaderboard.records()]
+
+
+def test_the_interval_of_a_score_holds_it_and_stays_among_the_ranks() -> None:
+    """Ranks 1 to 3 of half of the weight; all are equally valid, so the other half is 2 for each."""
+    for row in measured():
+        assert 1.0 <= row["score_calibrated_low"] <= row["score"] <= row["score_calibrated_high"] <= 3.0
+    by_name = {row["entrant"]: row for row in measured()}
+
+    assert by_name["far"]["score_calibrated_low"] == by_name["far"]["score_calibrated_high"] == 2.5
+    assert by_name["near"]["score_calibrated_low"] < by_name["near"]["score_calibrated_high"]
+
+
+def test_a_component_has_an_interval_within_its_range_also_where_all_are_equal() -> None:
+    """Eight of eight valid is no certainty; an error is not below zero."""
+    for row in measured():
+        assert 0.6 < row["metric__validity_rate_calibrated_low"] < row["metric__validity_rate_calibrated_high"] == 1.0
+        assert 0.0 <= row["metric__mae_calibrated_low"] < row["metric__mae"] < row["metric__mae_calibrated_high"]
+        assert (row["metric__mae_calibrated_how"], row["metric__validity_rate_calibrated_how"]) == (
+            "gamma",
+            "wilson_neff",
+        )
+
+
+def test_a_score_of_rule_1_says_why_it_has_no_interval() -> None:
+    """Its components have theirs."""
+    for row in measured("weights: {mae: 1.0}, ranking_rule: 1"):
+        assert (row["score_calibrated_low"], row["score_calibrated_high"]) == (None, None)
+        assert row["score_calibrated_how"] == "points_break_ties_by_name_and_resamples_do_not"
+        assert row["metric__mae_calibrated_low"] is not None
+
+
+def test_scores_whose_resamples_are_nearer_to_the_middle_are_mirrored() -> None:
+    """Resamples of a best one are at ranks 2 to 4 where its points are at 2: the true rank may be 1, or less far."""
+    again = np.linspace(2.0, 4.0, 101)[:, None]
+    low, high = ends_of_ranks(again, np.array([2.0]), 0.9)
+
+    assert (low[0], high[0]) == pytest.approx((0.1, 3.9))
+
+
+def test_estimators_of_one_owner_do_not_decide_what_a_metric_is_asked_of() -> None:
+    """Three of one owner leave the hard record out of a metric that not every record has; two honest ones have it."""
+    names = ("a", "b", "x1", "x2", "x3")
+    declared = manifest("[estimate_drift]", "weights: {estimate_drift: 1.0}", "stress_test")
+    spec = declared.leaderboards[0]
+    assert isinstance(spec, WeightedRank)
+    owners = ("alice", "bob", "mallory", "mallory", "mallory")
+    both = np.arange(2)
+    held = HeldRecords(names, ("easy", "hard"), ("s", "s"), np.ones((5, 2), dtype=np.bool_), owners=owners)
+    groups = [
+        Group(name, "estimate_drift", "s", np.ones(2), both)
+        if name in "ab"
+        else Group(name, "estimate_drift", "s", np.ones(1), both[:1])
+        for name in names
+    ]
+    (covered,) = covered_metrics(declared, spec, held, groups, np.full(2, np.nan))
+
+    assert covered.asked.tolist() == [True, True]
+    assert [covered.lacking(at).sum() for at in range(5)] == [0, 0, 1, 1, 1]
+
+
+def test_nobodys_mean_is_over_records_that_the_metric_is_not_asked_of() -> None:
+    """Two records, asked of the first alone: the value on the other does not count, whoever has it."""
+    every = np.ones((1, 2), dtype=np.bool_)
+    metric = CoveredMetric("estimate_drift", every, every, np.array([True, False]))
+    group = Group("a", "estimate_drift", "s", np.array([1.0, 9.0]), np.arange(2))
+    other = Group("a", "mae", "s", np.array([1.0, 9.0]), np.arange(2))
+    kept = list(on_asked([group, other], [metric]))
+
+    assert [each.values.tolist() for each in kept] == [[1.0], [1.0, 9.0]]
