@@ -31,7 +31,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Everything known of some entrants of a board pair by pair, each [n_shown, n_shown]; NaN where unknown."""
+    """Everything known of some entrants of a board pair by pair, each [n_shown, n_shown]; NaN where unknown.
+
+    No difference is larger than `widest`, the width of the range in which the scores lie.
+    """
 
     differences: FloatArray
     margins: FloatArray
@@ -40,20 +43,22 @@ class Contrasts:
     p_values: FloatArray
     separated: BoolArray
     is_known: BoolArray
+    widest: float = float("inf")
 
     def verdict(self, a: int, b: int) -> Verdict:
         """Return what is known of two of the entrants, by their places among those shown."""
         difference, margin = float(self.differences[a, b]), float(self.margins[a, b])
         if a == b or not self.is_known[a, b]:
             return Verdict((finite(difference), None, None))
-        ends = (finite(difference), finite(difference - margin), finite(difference + margin))
+        low, high = max(difference - margin, -self.widest), min(difference + margin, self.widest)
+        ends = (finite(difference), *((None, None) if np.isnan(margin) else (finite(low), finite(high))))
         separable = bool(self.separated[a, b] or self.separated[b, a])
         return Verdict(ends, float(self.beats[a, b]), finite(float(self.p_values[a, b])), separable)
 
     def cells(self) -> list[Sequence[Cell]]:
         """Return the same of every ordered pair, row after row: contrast, its ends, P(beats), p-value, separable."""
         is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
-        ends = [self.differences + way * self.margins for way in (-1.0, 1.0)]
+        ends = [np.clip(self.differences + way * self.margins, -self.widest, self.widest) for way in (-1.0, 1.0)]
         squares = [np.where(is_known, values, np.nan) for values in (*ends, self.beats, self.p_values)]
         separable: list[Any] = (self.separated | self.separated.T).ravel().tolist()
         for at in np.flatnonzero(~is_known).tolist():
@@ -115,4 +120,5 @@ def of_some(known: Contrasts, is_there: Sequence[bool]) -> Contrasts:
         p_values=spread(known.p_values),
         separated=flags(known.separated),
         is_known=flags(known.is_known),
+        widest=known.widest,
     )

@@ -79,7 +79,8 @@ class Measurement:
     `coverage` is held against the grid; where an axis of it is open, against the entrant's own rows alone, and `held`
     then says, and is None otherwise, how many cells with a value it has in each (task, condition): by these entrants
     are held against each other. `bounds` are the scores that rank if what is missing were the worst and the best
-    there is, None for an end that the metric's range lacks.
+    there is, None for an end that the metric's range lacks. `items` stands for the names of its items where the grid
+    only counts them, so that whoever has others than the rest is seen.
     """
 
     entrant: str
@@ -92,6 +93,7 @@ class Measurement:
     coverage: Coverage = NOTHING_ASKED
     held: Sequence[Held] | None = None
     bounds: Bounds | None = None
+    items: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ class BoardStanding:
     """Ranks of the points [n_entrants], and what replicates say of them; None where there are none.
 
     `sets` and `contests` are of all entrants, also of those without replicates, who are above nobody. `p_best` and
-    `groups` are of those with replicates.
+    `groups` are of those with replicates. `widest` is the largest difference that two scores can have.
     """
 
     points: FloatArray
@@ -37,6 +37,7 @@ class BoardStanding:
     sets: RankSets | None = None
     p_best: FloatArray | None = None
     groups: IntArray | None = None
+    widest: float = float("inf")
 
     @property
     def has_spread(self) -> BoolArray:
@@ -72,6 +73,8 @@ class BoardStanding:
             p_values=self.contests.p_values(at),
             separated=self.sets.separated[square],
             is_known=has[:, None] & has[None, :],
+            # A declared range that the scores leave is no end.
+            widest=max(self.widest, float(np.ptp(self.points[at])) if len(at) else 0.0),
         )
 
     def placed(self, names: Sequence[str]) -> list[tuple[Place, int]]:
@@ -145,11 +148,19 @@ def _generator(spec: Leaderboard) -> np.random.Generator:
     return board_generator(seed, spec.name, "tasks")
 
 
-def stand(points: FloatArray, spread: Spread | None, level: float, *, rounds: int = MOST_ROUNDS) -> BoardStanding:
+def stand(
+    points: FloatArray,
+    spread: Spread | None,
+    level: float,
+    *,
+    rounds: int = MOST_ROUNDS,
+    widest: float = float("inf"),
+) -> BoardStanding:
     """Rank the points [n_entrants], larger being better, and say from their spread what is sure of the ranks.
 
-    `rounds` are those of `rank_sets`. Without a spread, None, only the ranks are known; who has no replicates in it has
-    no rank interval. Raises InvalidArgument for points that are NaN and for a level outside (0, 1).
+    `rounds` are those of `rank_sets`, `widest` is the width of the range of the scores. Without a spread, None, only
+    the ranks are known; who has no replicates in it has no rank interval. Raises InvalidArgument for points that are
+    NaN and for a level outside (0, 1).
     Source: `app.stats.rank_sets` for the intervals; the rank by definition.
 
     >>> stand(np.array([0.5, 0.9, 0.5]), None, 0.95).ranks.tolist()
@@ -166,7 +177,7 @@ def stand(points: FloatArray, spread: Spread | None, level: float, *, rounds: in
     p_best[known] = probability_best(spread.replicates[:, known])
     order = known[np.argsort(ranks[known], kind="stable")]
     groups[order] = sets.groups(order)
-    return BoardStanding(points, ranks, level, contests, sets, p_best, groups)
+    return BoardStanding(points, ranks, level, contests, sets, p_best, groups, widest)
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:

@@ -90,6 +90,7 @@ def pack_measurement(measurement: Measurement) -> bytes:
         "coverage": asdict(measurement.coverage),
         "held": None if measurement.held is None else [list(each) for each in measurement.held],
         "bounds": None if measurement.bounds is None else list(measurement.bounds),
+        "items": measurement.items,
     }
     arrays = {f"replicates{at}": values for at, values in enumerate(measurement.replicates.values())}
     return pack(document, arrays | {f"losses{at}": values for at, values in enumerate(measurement.losses.values())})
@@ -109,4 +110,5 @@ def unpack_measurement(content: bytes) -> Measurement:
         coverage=Coverage(**document["coverage"]),
         held=None if document["held"] is None else tuple((task, at, n) for task, at, n in document["held"]),
         bounds=None if document["bounds"] is None else (document["bounds"][0], document["bounds"][1]),
+        items=document["items"],
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import grids, lrdbench_http, publications
+from tests.cases import grids, publications
 from tests.cases.grids import COUNTED, EPISODES, GRID, ITEMS, TASKS, by_entrant, only_right, rows
 from tests.conftest import Site
 
@@ -96,7 +96,11 @@ def test_an_empty_value_beside_the_ranks_counts_as_the_worst_too(
     publications.send(roomy_site, slug, "r.csv", publications.table((*grids.COLUMNS, "latency"), found))
     board = grids.board(roomy_site, slug)
 
+    parts = roomy_site.http.get(f"/benchmarks/{slug}/leaderboards/board/breakdown.json").json()["rows"]
+    of_parts = [row["value"] for row in parts if row["metric"] == "latency"]
+
     assert by_entrant(board)["sly"]["latency"] == (None if shown is None else pytest.approx(shown))
+    assert of_parts == [None if shown is None else pytest.approx(shown)] * len(TASKS)
     assert any("latency of sly (72)" in note and words in note for note in board["notes"]) == bool(words)
 
 
@@ -142,6 +146,19 @@ def test_a_permitted_best_effort_says_n_of_n(roomy_site: Site) -> None:
 
     assert sent["admitted"], sent["checks"]
     assert (shown["sly"]["rank"], shown["sly"]["covered"]) == (None, "20 of 80")
+
+
+def test_easier_items_under_names_of_ones_own_are_told_where_the_grid_only_counts_them(roomy_site: Site) -> None:
+    """Twenty items that nobody else has, all right: the note below the board names who has them."""
+    slug = grids.declare(roomy_site, EPISODES.replace("GRID", COUNTED))
+    grids.honest(roomy_site, slug)
+    before = grids.board(roomy_site, slug)["notes"]
+    easy = [(who, task, seed, f"easy-{item}", 1) for who, task, seed, item, _ in rows("sly", "good")]
+    grids.send(roomy_site, slug, easy, "bob")
+    after = grids.board(roomy_site, slug)["notes"]
+
+    assert not any("Of other items than most" in note for note in before)
+    assert any("Of other items than most have: sly." in note for note in after)
 
 
 def test_items_of_ones_own_are_not_admitted(roomy_site: Site) -> None:
@@ -250,46 +267,6 @@ def test_a_file_of_items_is_refused_with_every_row_that_is_wrong(roomy_site: Sit
 
     assert answer.status_code == 422
     assert [(p["row"], p["column"]) for p in answer.json()["problems"]] == [(3, "item"), (4, "item"), (5, "task")]
-
-
-def test_an_empty_error_of_a_series_has_no_rank(roomy_site: Site) -> None:
-    """DFA leaves its worst records empty, or sends its best one alone: no rank, and the others keep theirs."""
-    slug = lrdbench_http.make_benchmark(roomy_site, CANONICAL)
-    all_rows = lrdbench_http.per_series(CANONICAL)
-    records = sorted({row["record_id"] for row in all_rows})
-    manifest = roomy_site.http.get(f"/benchmarks/{slug}.yaml").text + f"\ngrid: {{items: [{', '.join(records)}]}}\n"
-    put = roomy_site.http.put(f"/benchmarks/{slug}", content=manifest, headers=roomy_site.auth("steward") | grids.YAML)
-    lrdbench_http.submit(roomy_site, slug, lrdbench_http.part_of(CANONICAL, ["RS", "DMA"]))
-    before = by_entrant(grids.board(roomy_site, slug, "canonical-accuracy"))
-    emptied = [
-        {**row, "value": ""} if row["metric_name"] == "mae" and row["record_id"] != records[0] else row
-        for row in all_rows
-        if row["estimator_name"] == "DFA"
-    ]
-    lrdbench_http.submit(roomy_site, slug, lrdbench_http.archive_of(emptied), "bob")
-    after = by_entrant(grids.board(roomy_site, slug, "canonical-accuracy"))
-    shown = ("rank", "rank_low", "rank_high", "p_best")
-
-    assert put.status_code == 200, put.text
-    assert (after["DFA"]["rank"], after["DFA"]["n_failed"]) == (None, len(records) - 1)
-    assert [[after[name][column] for column in shown] for name in before] == [
-        [before[name][column] for column in shown] for name in before
-    ]
-
-
-def test_only_the_easy_tasks_of_a_summary_have_no_rank(roomy_site: Site) -> None:
-    """One of three tasks: apart on every board, and the others keep their scores and ranks."""
-    slug = publications.begin(roomy_site, publications.SUMMARY.replace("TASKS", publications.DECLARED))
-    for name in ("Base", "Good"):
-        publications.send(roomy_site, slug, "r.csv", publications.good_summary(name))
-    before = by_entrant(grids.board(roomy_site, slug, "mean"))
-    rows_of_one = [["sly", "t1", "False", 0.1, 99, 0.1, 1, 1, 1]]
-    publications.send(roomy_site, slug, "r.csv", publications.table(publications.SUMMARY_COLUMNS, rows_of_one), "bob")
-    boards = {name: by_entrant(grids.board(roomy_site, slug, name)) for name in ("mean", "impute", "error")}
-
-    assert [shown["sly"]["rank"] for shown in boards.values()] == [None, None, None]
-    assert {shown["sly"]["covered"] for shown in boards.values()} == {"1 of 3"}
-    assert {name: boards["mean"][name] for name in before} == before
 
 
 def test_a_table_of_items_comes_without_other_fields(roomy_site: Site) -> None:

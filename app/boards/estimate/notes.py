@@ -1,5 +1,6 @@
 """The notes below a board of method `estimate`: failures, labels, what has no interval. Called by its `board`."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from app.boards.calibrated import few_units_note
@@ -38,6 +39,7 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     unplaced = [m.entrant for m in ranked.others if m.entrant not in {*ranked.roster.coverages, *silent}]
     if empty := [name for name in unplaced if name not in spec.labels]:
         notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
+    notes += _of_other_items(ranked)
     notes += _without_spread(spec, ranked, words.too_few)
     notes += few_units_note(list(_units(spec, ranked)), words.units, spec.uncertainty.level)
     if flat := list(_without_width(spec, ranked)):
@@ -50,6 +52,20 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     if withheld := list(_lacking(spec, ranked, is_withheld=True)):
         notes.append(f"No average, because what is absent has no worst value: {'; '.join(withheld)}.")
     return tuple(notes)
+
+
+def _of_other_items(ranked: Ranked) -> Iterator[str]:
+    """Yield who has other items than most where the grid counts items without naming them."""
+    named = Counter(m.items for m in ranked.contenders if m.items)
+    most, n_most = named.most_common(1)[0] if named else ("", 0)
+    others = [m.entrant for m in ranked.contenders if m.items and m.items != most]
+    if n_most > 1 and others:
+        yield (
+            f"Of other items than most have: {sentences(others)}. The benchmark says how many items there are and "
+            "not which, so these scores may be about easier ones."
+        )
+    elif others:
+        yield "The benchmark says how many items there are and not which: no two entrants have the same ones."
 
 
 def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.boards.calibrated import range_of
 from app.boards.columns import Place
 from app.boards.coverage import Roster, Standing, rank_among
 from app.boards.estimate.spec import EstimateBoard
@@ -112,7 +113,9 @@ def standing_by(
     [2, 1]
     """
     points = points_of(manifest, metric, contenders)
-    return stand(points, _spread(manifest, metric, contenders, points), spec.uncertainty.level)
+    within = range_of(manifest.metrics[metric])
+    spread = _spread(manifest, metric, contenders, points)
+    return stand(points, spread, spec.uncertainty.level, widest=within.high - within.low)
 
 
 def points_of(manifest: Manifest, metric: str, contenders: Sequence[Measurement]) -> FloatArray:

@@ -3,6 +3,7 @@
 Called by `app.kinds.episodes.measure`; pure.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -181,6 +182,18 @@ def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metri
         covered = [_not_asked(asked, older[-1], task, scores, metric, entrant, c)
                    for task, c in zip(known, covered, strict=True)]  # fmt: skip
     return GridOfEntrant(known, sum(covered[1:], covered[0]) if covered else NOTHING_ASKED)
+
+
+def counted_items(asked: Asked, tasks: Sequence[str], scores: ScoreTable, entrant: str) -> str:
+    """Return what stands for the names of the items of an entrant, empty where the grid names them or there are none.
+
+    A grid that only counts its items cannot say which they are: entrants with other items are compared all the same.
+    """
+    if scores.item is None or not any(isinstance(asked.cells_of(task, entrant).items, int) for task in tasks):
+        return ""
+    words, pairs = scores.item.words, np.unique(np.stack([scores.task.codes, scores.item.codes]), axis=1)
+    names = sorted(f"{scores.task.words[task]}\n{words[item]}\n" for task, item in pairs.T.tolist() if item != NONE)
+    return hashlib.blake2b("".join(names).encode(), digest_size=8).hexdigest()
 
 
 def _cells_of(asked: Asked, task: str, scores: ScoreTable, metric: str, entrant: str) -> TaskCells | None:

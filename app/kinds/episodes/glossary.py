@@ -43,8 +43,9 @@ ENTRIES = (
         "profile",
         "Performance profile",
         "For each threshold the share of episodes that score above it. A curve above another one everywhere is better "
-        "at every level of ambition; curves that cross are not comparable by one number. The band is a pointwise "
-        "interval from the same resamples.",
+        "at every level of ambition; curves that cross are not comparable by one number. The band is the "
+        "calibrated interval of each share by itself, so a curve may leave it somewhere in more than one of twenty; "
+        "percentiles of the resamples are the compatible interval.",
         "share of x > τ",
         "Dolan & Moré 2002; Agarwal et al. 2021, section 4.2",
     ),

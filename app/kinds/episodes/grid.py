@@ -11,7 +11,7 @@ import numpy as np
 from app.boards.coverage import Coverage
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import Bounds, EntrantEvidence
-from app.kinds.episodes.coverage import GridOfEntrant, grid_of, of_task, with_absent
+from app.kinds.episodes.coverage import GridOfEntrant, counted_items, grid_of, of_task, with_absent
 from app.manifest.manifest import Manifest
 from app.stats.aggregate import Aggregate, interquartile_mean, mean
 from app.values.scores import ScoreTable
@@ -25,6 +25,7 @@ class HeldAgainstGrid:
 
     manifest: Manifest
     spec: EstimateBoard
+    entrant: str
     tasks: Sequence[str]
     grid: GridOfEntrant
     delivered: ScoreTable
@@ -36,6 +37,10 @@ class HeldAgainstGrid:
         coverage = self.grid.coverage
         is_filled = self.grid.held is None and self.manifest.absent == "worst" and not coverage.n_not_asked
         return replace(coverage, is_filled=is_filled)
+
+    def items(self) -> str:
+        """Return what stands for the names of the items, empty where the grid itself names them."""
+        return counted_items(self.manifest.asked, self.tasks, self.delivered, self.entrant)
 
     def bounds(self) -> Bounds | None:
         """Return the score that ranks if what is missing were the worst and the best; None where nothing is."""
@@ -73,6 +78,7 @@ def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: Entrant
     return HeldAgainstGrid(
         manifest=manifest,
         spec=spec,
+        entrant=evidence.entrant,
         tasks=tuple(tasks or scores.task.words),
         grid=grid,
         delivered=delivered,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.boards.calibrated import range_of
-from app.boards.estimate.spec import EstimateBoard, Profile, Statistic
+from app.boards.estimate.spec import EstimateBoard, Statistic
 from app.boards.measured import ALL_EQUAL, NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
 from app.boards.missing_scores import with_worst
 from app.kinds.episodes.board_rows import BoardRows
@@ -27,9 +27,10 @@ from app.kinds.episodes.gaps import gap_of
 from app.kinds.episodes.grid import hold_against_grid
 from app.kinds.episodes.named_scores import DrawnScore, average_intervals, averaged, draw_by_name
 from app.kinds.episodes.part import EpisodesPart
+from app.kinds.episodes.profiles import profile_rows, thresholds
 from app.kinds.episodes.quantiles import quantile_rows
 from app.kinds.episodes.units import items_as_units
-from app.manifest.manifest import Manifest, Metric, part_of
+from app.manifest.manifest import Manifest, part_of
 from app.stats.aggregate import Aggregate, Interval, estimate, interquartile_mean, mean, optimality_gap
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import Calibrated
@@ -40,6 +41,7 @@ from app.values.scores import ScoreTable
 from app.values.table import Cell
 
 LEADERBOARD_SUBSTREAM = "evaluation.leaderboard_bootstrap"
+NOTHING = "nothing to aggregate"
 GAP, AREA = "optimality_gap", "profile_area"
 AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
@@ -77,6 +79,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
         coverage=held.coverage,
         held=held.grid.held,
         bounds=held.bounds(),
+        items="" if held.grid.held is not None else held.items(),
     )
 
 
@@ -130,7 +133,7 @@ class _Episodes:
         if self.spec.optimality_gap is not None and metric == self.spec.ranked:
             aggregates[f"{metric}:{GAP}"] = optimality_gap(self.spec.optimality_gap.threshold)
         if self.spec.profile is not None and metric == (self.spec.profile.metric or self.spec.ranked):
-            aggregates[f"{metric}:{AREA}"] = area_above(_grid(self.spec.profile, self.manifest.metrics[metric]))
+            aggregates[f"{metric}:{AREA}"] = area_above(thresholds(self.spec.profile, self.manifest.metrics[metric]))
         return estimate(sample, aggregates, self._draw(sample, metric, cell), level=self.spec.uncertainty.level)
 
     def calibrated(self, metric: str, name: str, rows: BoolArray | None = None) -> Calibrated | None:
@@ -158,7 +161,7 @@ class _Episodes:
         if kind == GAP and self.spec.optimality_gap is not None:
             return below_threshold(self.spec.optimality_gap.threshold, within)
         if kind == AREA and self.spec.profile is not None:
-            return area_of_profile(_grid(self.spec.profile, declared))
+            return area_of_profile(thresholds(self.spec.profile, declared))
         return plain_mean(within) if kind == "mean" else None
 
     def breakdown(self) -> Iterator[tuple[Cell, ...]]:
@@ -186,15 +189,13 @@ class _Episodes:
             return
         metric = profile.metric or self.spec.ranked
         sample = self.rows.sample(metric, self.rows.of_board())
-        if sample is None:
+        scores = self.rows.seeded(metric, self.rows.of_board())
+        if sample is None or scores is None:
             return
-        grid = _grid(profile, self.manifest.metrics[metric])
-        batches = self._draw(sample, metric, ("", "profile"))
-        band = profile_band(sample, grid, batches, level=self.spec.uncertainty.level)
+        grid, level = thresholds(profile, self.manifest.metrics[metric]), self.spec.uncertainty.level
+        band = profile_band(sample, grid, self._draw(sample, metric, ("", "profile")), level=level)
         shares = share_above(grid)(sample.distinct, sample.counts)[0]
-        for at, tau in enumerate(grid.tolist()):
-            ends = (None, None) if band is None else (float(band[1][at]), float(band[2][at]))
-            yield (metric, tau, float(shares[at]), *ends)
+        yield from profile_rows(metric, grid, shares, band, scores, level)
 
     def facts(self) -> dict[str, Cell]:
         """Return what was attempted and what of it has a score."""
@@ -208,10 +209,13 @@ class _Episodes:
         }
 
     def _breakdown_row(self, task: str, condition: str, metric: str, rows: BoolArray) -> tuple[Cell, ...]:
-        found = self.one(metric, rows, (task, condition))
+        n_lacking = int((rows & np.isnan(self.rows.scores.value(metric))).sum())
+        is_left_out = n_lacking > 0 and self.manifest.absent == "worst"
+        found = {} if is_left_out else self.one(metric, rows, (task, condition))
         about = (task, condition or None, metric, self._statistic(metric))
         if not found:
-            return (*about, *[None] * 7, 0, 0, "nothing to aggregate")
+            why = f"{n_lacking} without a value, and the metric has no worst one" if is_left_out else NOTHING
+            return (*about, *[None] * 7, 0, 0, why)
         ranked, average = found[metric], found.get(f"{metric}:mean", found[metric])
         scored = rows & ~np.isnan(self.rows.scores.value(metric))
         n_seeds = 0 if self.rows.scores.seed is None else len(np.unique(self.rows.scores.seed[scored]))
@@ -238,10 +242,3 @@ class _Episodes:
 def _reason(found: Interval) -> str | None:
     """Return why there is no interval, or why it has no width."""
     return found.reason or (ALL_EQUAL if found.is_degenerate else None)
-
-
-def _grid(profile: Profile, metric: Metric) -> FloatArray:
-    low = profile.low if profile.low is not None else (0.0 if metric.min is None else metric.min)
-    high = profile.high if profile.high is not None else (1.0 if metric.max is None else metric.max)
-    grid: FloatArray = np.linspace(low, high, profile.n_points)
-    return grid

@@ -35,10 +35,12 @@ PROFILE = (
     Column("entrant", "Entrant", "text"),
     Column("metric", "Metric", "text"),
     Column("tau", "Threshold", digits=3, glossary="profile"),
-    Column("share", "Share above", direction="maximize", interval=("share_lower", "share_upper"), glossary="profile",
-           digits=3),
-    Column("share_lower", "Share above, low", detail=True, glossary="profile", digits=3),
-    Column("share_upper", "Share above, high", detail=True, glossary="profile", digits=3),
+    Column("share", "Share above", direction="maximize", interval=("share_calibrated_low", "share_calibrated_high"),
+           glossary="profile", digits=3),
+    Column("share_lower", "Share above, compatible interval, low", detail=True, glossary="profile", digits=3),
+    Column("share_upper", "Share above, compatible interval, high", detail=True, glossary="profile", digits=3),
+    Column("share_calibrated_low", "Share above, calibrated, low", detail=True, glossary="calibrated", digits=3),
+    Column("share_calibrated_high", "Share above, calibrated, high", detail=True, glossary="calibrated", digits=3),
 )  # fmt: skip
 COMPONENTS = (
     Column("entrant", "Entrant", "text"),
@@ -71,8 +73,8 @@ PLOT = {
     "kind": "lines",
     "x": "tau",
     "y": "share",
-    "low": "share_lower",
-    "high": "share_upper",
+    "low": "share_calibrated_low",
+    "high": "share_calibrated_high",
     "by": "entrant",
     "y_range": [0.0, 1.0],
 }

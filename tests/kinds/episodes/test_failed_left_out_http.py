@@ -1,0 +1,116 @@
+"""A published bundle without its 882 failed episodes, over HTTP: hashes, summary and registration as good as can be."""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.prereg.prereg import git_blob_sha1
+from app.stats.aggregate import estimate, interquartile_mean
+from app.stats.cluster import chamber_generator, draw_chamber, group_sample
+from tests.cases.chamber import EXAMPLES, lines, with_sums, zipped
+from tests.cases.chamber_http import register, send
+from tests.conftest import Site
+
+SLUG = "chamber-cocarry"
+EXAMPLE = EXAMPLES / SLUG
+STRICT = (EXAMPLE / "manifest.yaml").read_bytes()
+PERMITTING = STRICT.replace(b"  claims: required\n", b"  claims: required\n  failure_policy: best_effort\n")
+BEST_EFFORT = b"\nfailure_policy: best_effort\n"
+
+
+def published() -> dict[str, bytes]:
+    """Return the files of the bundle as it was published."""
+    with zipfile.ZipFile(EXAMPLE / "results" / "B-STAT.zip") as archive:
+        return {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+
+
+def kept_of(prereg: bytes, is_kept: Callable[[dict[str, Any]], bool]) -> tuple[dict[str, bytes], int]:
+    """Return the bundle with some of its episodes, everything it says of itself made right, and how many are gone."""
+    files, kept, n_all = published(), [], 0
+    told = json.loads(files["bundle.json"])
+    for name in [name for name in files if name.startswith("episodes_seed")]:
+        own = [json.loads(line) for line in files[name].splitlines()]
+        kept += (mine := [episode for episode in own if is_kept(episode)])
+        n_all += len(own)
+        files[name] = lines(mine)
+    files["prereg.yaml"] = prereg
+    told["seed_schedule"]["episodes_per_seed"] = len(kept) // 5
+    told["summary"] = summary_of(kept, told["summary"])
+    told["prereg_blob_sha"] = git_blob_sha1(prereg)
+    told["manifest"] = {name: hashlib.sha256(files[name]).hexdigest() for name in told["manifest"]}
+    files["bundle.json"] = json.dumps(told).encode()
+    return with_sums(files), n_all - len(kept)
+
+
+def summary_of(kept: Sequence[dict[str, Any]], before: dict[str, Any]) -> dict[str, Any]:
+    """Return the summary that a bundle states of its episodes, computed as CHAMBER does."""
+    values = np.array([float(episode["success"]) for episode in kept])
+    sample = group_sample(values, np.array([episode["seed"] for episode in kept]))
+    drawn = draw_chamber(sample, before["n_resamples"], chamber_generator(0, "evaluation.bundle_bootstrap"))
+    iqm = estimate(sample, {"iqm": interquartile_mean}, drawn, level=0.95)["iqm"]
+    ends = {"success_iqm": iqm.point, "success_ci_low": iqm.low, "success_ci_high": iqm.high}
+    return before | {"n_episodes": len(kept), "success_mean": float(values.mean())} | ends
+
+
+def members_of(prereg: bytes) -> bytes:
+    """Return the lines of a registration that name the partners."""
+    start = prereg.index(b"    eval_members:")
+    return prereg[start : prereg.index(b"  rows:", start)]
+
+
+def attack(site: Site, manifest: bytes, more: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return where the shorn bundle ended and the board's rows by entrant, the oracle being there whole."""
+    honest = (EXAMPLE / "prereg.yaml").read_bytes()
+    prereg = honest + more
+    register(site, manifest, honest, prereg)
+    send(site, SLUG, {"o.zip": (EXAMPLE / "results" / "REF-SCRIPT.zip").read_bytes()}, honest, "REF-SCRIPT")
+    files, n_gone = kept_of(prereg, lambda episode: bool(episode["success"]))
+    assert n_gone == 882
+    ended = send(site, SLUG, {"run.zip": zipped(files)}, prereg, "B-STAT")
+    shown = site.http.get(f"/benchmarks/{SLUG}/leaderboards/success.json").json()["rows"]
+    return ended, {row["entrant"]: row for row in shown}
+
+
+def test_without_the_manifests_leave_it_is_not_admitted(roomy_site: Site) -> None:
+    """Summary, hashes and registration pass; what is missing keeps it out, whatever the registration says of it."""
+    ended, shown = attack(roomy_site, STRICT, BEST_EFFORT)
+    checks = {check["rule"]: check["outcome"] for check in ended["checks"]}
+
+    assert (ended["status"], "B-STAT" in shown) == ("not_admitted", False)
+    assert (checks["claims"], checks["prereg_unchanged"]) == ("passed", "passed")
+    assert {rule for rule, outcome in checks.items() if outcome == "failed"} == {"episodes_per_seed", "schedule"}
+
+
+def test_with_the_manifests_leave_it_has_no_rank(roomy_site: Site) -> None:
+    """`best_effort` in the manifest too: admitted, 868 of 1,750 on the row, and no rank."""
+    ended, shown = attack(roomy_site, PERMITTING, BEST_EFFORT)
+    row = shown["B-STAT"]
+
+    assert ended["admitted"], ended["checks"]
+    assert (row["rank"], row["unranked_because"], row["covered"]) == (None, "partial", "868 of 1,750")
+    assert row["may_be_first"] is None
+
+
+def test_where_the_absent_are_worst_it_has_what_it_had(roomy_site: Site) -> None:
+    """`absent: worst`: the mean of the 1,750, as if the failures had been sent."""
+    _, shown = attack(roomy_site, PERMITTING.replace(b"  items: 50\n", b"  items: 50\n  absent: worst\n"), BEST_EFFORT)
+
+    assert (shown["B-STAT"]["success"], shown["B-STAT"]["n_absent"]) == (pytest.approx(0.496), 882)
+
+
+def test_a_registration_of_the_easiest_partner_alone_does_not_shrink_the_grid(roomy_site: Site) -> None:
+    """The real episodes with one of seven partners, delivered and registered whole: 250 of 1,750, and no rank."""
+    honest = (EXAMPLE / "prereg.yaml").read_bytes()
+    easy = honest.replace(members_of(honest), b"    eval_members: [imp_blend_b]\n")
+    files, _ = kept_of(easy, lambda episode: episode["metadata"]["member"] == "imp_blend_b")
+    register(roomy_site, STRICT, honest, easy)
+    ended = send(roomy_site, SLUG, {"run.zip": zipped(files)}, easy, "B-STAT")
+    shown = roomy_site.http.get(f"/benchmarks/{SLUG}/leaderboards/success.json").json()["rows"]
+
+    assert ended["admitted"], [check for check in ended["checks"] if check["outcome"] == "failed"]
+    assert [(row["entrant"], row["rank"], row["covered"]) for row in shown] == [("B-STAT", None, "250 of 1,750")]
