@@ -18,7 +18,8 @@ class Problem:
     """One thing that is wrong with an upload, and where: what the submitter must mend.
 
     `row` counts a table's records as a spreadsheet shows them: the header is row 1.
-    For YAML and JSON documents `row` is the line, `column` the dotted path of the key.
+    For YAML and JSON documents `row` is the line, `column` the dotted path of the key. `is_missing`: all that is wrong
+    is that the column is not there.
     """
 
     message: str
@@ -26,6 +27,7 @@ class Problem:
     row: int | None = None
     column: str | None = None
     value: str | None = None
+    is_missing: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the five fields as JSON-ready values."""

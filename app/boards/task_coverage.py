@@ -32,9 +32,12 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     declared = spec.tasks or manifest.task_ids()
     wanted = cells.tasks if declared is None else declared
     counted = _count(cells, wanted, missing)
-    earlier, is_filled = manifest.asked.facts.earlier, manifest.absent == "worst"
+    asked, ranking, is_filled = manifest.asked, spec.required_metrics(), manifest.absent == "worst"
+    earlier = asked.facts.earlier
     coverages = {
         name: _cover(wanted, counted, at, earlier.get(name, ()), is_filled=is_filled)
+        if asked.has_asked(name, ranking)
+        else _of_a_new_metric(wanted, counted, at)
         for at, name in enumerate(cells.entrants)
     }
     return call_roster(coverages, is_declared=declared is not None)
@@ -79,6 +82,12 @@ def _cover(wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[
         n_not_asked=not_asked,
         is_filled=is_filled and not not_asked,
     )
+
+
+def _of_a_new_metric(wanted: Sequence[str], counted: _Counted, at: int) -> Coverage:
+    """Return the coverage of an entrant that was admitted before there was a metric: no task was asked for it."""
+    n_included = counted.n_included[at]
+    return Coverage(n_included, n_included, n_not_asked=len(wanted) - n_included)
 
 
 def filled(values: FloatArray, value: float | None) -> FloatArray:

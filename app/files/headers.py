@@ -20,7 +20,7 @@ def missing_column(name: str, header: Sequence[str], file: str | None, *, what: 
     near = _nearest(name, header)
     hint = f"; did you mean {clip_for_message(near, 40)}?" if near else ";"
     message = f"{what or f'the column {name} is missing'}{hint} The file has {found or 'no column'}{more}"
-    return Problem(message.replace("; The", "; the"), file, column=name)
+    return Problem(message.replace("; The", "; the"), file, column=name, is_missing=True)
 
 
 def _nearest(name: str, header: Sequence[str]) -> str | None:

@@ -15,6 +15,7 @@ from app.files.findings import Findings
 from app.files.uploads import FileRecord, Limits, Unpacking, Upload
 from app.kinds.known import kind_of
 from app.kinds.reading import Read, Reading, Request
+from app.manifest.earlier import is_without
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
 from app.values.forensics import Forensics
@@ -29,7 +30,8 @@ NO_LABELS: Mapping[str, Labels] = {}
 class Evidence:
     """What a submission holds: `scores.file` is a position in `files`, the files and archive members as sent.
 
-    `forensics` is what its rows show by themselves, found here because only this process may take long.
+    `forensics` is what its rows show by themselves, found here because only this process may take long. `version` is
+    the place of the manifest that it was read under among those that it could be.
     """
 
     scores: ScoreTable
@@ -39,6 +41,7 @@ class Evidence:
     attachments: tuple[Table, ...]
     predictions: tuple[PredictionBlock, ...]
     forensics: Forensics = field(default_factory=Forensics)
+    version: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,27 @@ class Reader:
 
     read: Read
     suffixes: tuple[str, ...]
+
+    def read_as_asked(
+        self,
+        versions: Sequence[Manifest],
+        uploads: Sequence[Upload],
+        entrant: str | None,
+        limits: Limits,
+        labels: Mapping[str, Labels],
+    ) -> Evidence:
+        """Read files under the newest version of a manifest whose metrics they have; raises as `read_evidence` does.
+
+        An older one is tried only where columns of metrics that it does not ask for are all that is missing.
+        """
+        try:
+            return self.read_evidence(versions[0], uploads, entrant, limits, labels)
+        except EvidenceRejected as error:
+            for place, then in enumerate(versions[1:], 1):
+                if is_without(error.problems, error.n_problems, versions[0], then):
+                    evidence = self.read_evidence(then, uploads, entrant, limits, labels)
+                    return replace(evidence, version=place)
+            raise
 
     def read_evidence(
         self,

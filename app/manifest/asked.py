@@ -4,7 +4,7 @@ Handed on by `app.manifest.manifest.Manifest`; filled by `app.store.grids`, read
 admission rules. Pure values: nothing here knows who else submitted.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,11 +57,20 @@ class Cells:
 
 @dataclass(frozen=True)
 class Asked:
-    """A grid with all that it is made of. `tasks` is the closed list of tasks, None where tasks are open."""
+    """A grid with all that it is made of. `tasks` is the closed list of tasks, None where tasks are open.
+
+    `metrics` are those that the manifest has.
+    """
 
     grid: Grid
     tasks: tuple[str, ...] | None
     facts: GridFacts = NO_FACTS
+    metrics: tuple[str, ...] = ()
+
+    def has_asked(self, entrant: str, metrics: Iterable[str]) -> bool:
+        """Say whether every one of some metrics was asked of an entrant when it was admitted."""
+        earlier = self.facts.earlier.get(entrant, ())
+        return not earlier or any(set(metrics) <= set(asked.metrics) for asked in earlier)
 
     def cells_of(self, task: str, entrant: str) -> Cells:
         """Return what is asked of an entrant in a task."""

@@ -264,7 +264,7 @@ class Manifest(Common):
     @property
     def asked(self) -> Asked:
         """Return what is asked of entrants; where no grid is declared, every axis beside the tasks is open."""
-        return Asked(self.grid or Grid(), self.task_ids(), self._facts)
+        return Asked(self.grid or Grid(), self.task_ids(), self._facts, tuple(self.metrics))
 
     @property
     def absent(self) -> Absent:

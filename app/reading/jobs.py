@@ -35,10 +35,12 @@ class SubmissionJob:
     entrant: str | None
     limits: Limits
     labels: Mapping[str, Labels]
+    earlier: Sequence[Manifest] = ()
 
     def run(self) -> Any:
-        """Read the files."""
-        return self.reader.read_evidence(self.manifest, self.uploads, self.entrant, self.limits, self.labels)
+        """Read the files, under an earlier version of the manifest where they were written for one."""
+        versions = (self.manifest, *self.earlier)
+        return self.reader.read_as_asked(versions, self.uploads, self.entrant, self.limits, self.labels)
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ class _Earlier:
         if self._declared.version.id in versions:
             return ()
         before = [self._under(version) for version in sorted(versions)]
-        return () if any(_same(asked, self._now) for asked in before) else tuple(before)
+        return () if any(_asks_as_much(asked, self._now) for asked in before) else tuple(before)
 
     def _under(self, version_id: int) -> Asked:
         if version_id not in self._known:
@@ -177,5 +177,6 @@ class _Earlier:
         return self._known[version_id]
 
 
-def _same(one: Asked, other: Asked) -> bool:
-    return (one.grid, one.tasks, one.facts.digest) == (other.grid, other.tasks, other.facts.digest)
+def _asks_as_much(before: Asked, now: Asked) -> bool:
+    same = (before.grid, before.tasks, before.facts.digest) == (now.grid, now.tasks, now.facts.digest)
+    return same and set(now.metrics) <= set(before.metrics)

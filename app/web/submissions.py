@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,11 +21,12 @@ from app.admission.rules import is_admitted
 from app.config import Settings
 from app.errors import FieldRejected
 from app.files.uploads import Limits, Upload
-from app.kinds.reader import reader_of
+from app.kinds.reader import Evidence, reader_of
 from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
 from app.receiving.impact import impact_of
 from app.receiving.receive import Run, Sent, check_claims, receive, rehearse
+from app.receiving.written_for import held_against, not_asked, open_versions
 from app.store import audit, benchmarks, labels
 from app.store.audit import Act, Change
 from app.store.benchmarks import Declared
@@ -146,11 +147,11 @@ async def _taken(request: Request, state: State, upload: "SentUpload", finish: C
     caller = upload.caller
     with received_files() as folder:
         fields, uploads = await run_in_threadpool(_unpack, upload.form, upload.files, folder, state.settings)
-        declared, job = await run_in_threadpool(_job, state, upload.slug, fields, uploads)
+        submitter = TokenHolder(caller.id, caller.name)
+        versions, job = await run_in_threadpool(_job, state, upload.slug, submitter, fields, uploads)
         evidence = await state.readers.read(job, folder, caller.id, gone(request))
         refuse_other_entrants(caller, evidence.scores.entrant.words)
-        run = Run(declared.manifest, evidence, fields, datetime.now(UTC))
-        sent = Sent(declared, TokenHolder(caller.id, caller.name), run, current_request())
+        sent = await run_in_threadpool(_sent, state, versions, submitter, evidence, fields, current_request())
         return await run_in_threadpool(finish, state, sent)
 
 
@@ -181,14 +182,31 @@ def _unpack(
     return fields, spool(files, folder)
 
 
-def _job(state: State, slug: str, fields: Fields, uploads: Sequence[Upload]) -> tuple[Declared, SubmissionJob]:
+def _job(
+    state: State, slug: str, submitter: TokenHolder, fields: Fields, uploads: Sequence[Upload]
+) -> tuple[list[Declared], SubmissionJob]:
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
         truth = labels.labels_to_match(session, declared)
+        versions = open_versions(session, declared, submitter, fields)
     limits = Limits.from_settings(state.settings)
-    return declared, SubmissionJob(
-        reader_of(declared.manifest), declared.manifest, uploads, fields.entrant, limits, truth
-    )
+    newest, *earlier = [each.manifest for each in versions]
+    return versions, SubmissionJob(reader_of(newest), newest, uploads, fields.entrant, limits, truth, earlier)
+
+
+def _sent(
+    state: State,
+    versions: Sequence[Declared],
+    submitter: TokenHolder,
+    evidence: Evidence,
+    fields: Fields,
+    request: str | None,
+) -> Sent:
+    """Return the run, held against the version of the manifest that it was written for."""
+    with state.sessions() as session:
+        held = held_against(session, versions, evidence)
+    told = replace(evidence, warnings=(*not_asked(versions, held), *evidence.warnings))
+    return Sent(held, submitter, Run(held.manifest, told, fields, datetime.now(UTC)), request)
 
 
 def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:

@@ -63,7 +63,9 @@ class Ranked:
 
     def _standing(self, measurement: Measurement) -> Standing:
         if measurement.entrant not in self.roster.coverages:
-            return Standing(measurement.coverage)
+            coverage = measurement.coverage
+            why = coverage.why_unranked if coverage is not None and coverage.n_not_asked else None
+            return Standing(coverage, why)
         return self.roster.standing(measurement.entrant, self._bounds(measurement))
 
     def _bounds(self, measurement: Measurement) -> tuple[int, int] | None:

@@ -132,6 +132,9 @@ def _cover(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetri
         missing, has_row = metric.asked & ~metric.has_value[at], metric.has_row[at]
         gone, failed = missing & ~has_row, missing & has_row
         is_empty, n_gone = metric.is_empty(at), int(gone.sum())
+        if metric.metric in manifest.metrics and not manifest.asked.has_asked(held.contenders[at], [metric.metric]):
+            counts[4] += int(missing.sum())
+            continue
         n_not_asked, n_worst = (0, int(missing.sum())) if is_empty else (int((gone & ~known).sum()), 0)
         counts += [int(metric.asked.sum()) - n_not_asked, int((metric.asked & metric.has_value[at]).sum()),
                    n_gone - n_not_asked, int(failed.sum()), n_not_asked, n_worst]  # fmt: skip

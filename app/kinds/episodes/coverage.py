@@ -175,8 +175,12 @@ def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metri
     found = {} if tasks is None else {t: _cells_of(asked, t, scores, metric, entrant) for t in tasks}
     known = {task: cells for task, cells in found.items() if cells is not None}
     if tasks is None or len(known) < len(found):
-        return GridOfEntrant({}, _own_coverage(scores, metric), tuple(_held(scores, metric)))
+        own = _own_coverage(scores, metric)
+        own = own if asked.has_asked(entrant, [metric]) else _of_a_new_metric(own)
+        return GridOfEntrant({}, own, tuple(_held(scores, metric)))
     covered = [cells.coverage() for cells in known.values()]
+    if not asked.has_asked(entrant, [metric]):
+        return GridOfEntrant(known, _of_a_new_metric(sum(covered, NOTHING_ASKED)))
     older = asked.facts.earlier.get(entrant, ())
     if older:
         covered = [_not_asked(asked, older[-1], task, scores, metric, entrant, c)
@@ -209,6 +213,11 @@ def _not_asked(
     before = _common(asked.cells_of(task, entrant), older.cells_of(task, entrant))
     cells = task_cells(before, scores, of_task(scores, task), metric)
     return now if cells is None else _less(now, max(0, now.n_absent - cells.coverage().n_absent))
+
+
+def _of_a_new_metric(now: Coverage) -> Coverage:
+    """Return the coverage of an entrant that was admitted before there was a metric: no episode was asked for it."""
+    return Coverage(now.n_included, now.n_included, n_not_asked=now.n_lacking, n_over=now.n_over)
 
 
 def _less(now: Coverage, n_not_asked: int) -> Coverage:

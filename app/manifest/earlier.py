@@ -1,0 +1,58 @@
+"""An earlier version of a benchmark as files written for it are held against it: without what was added later.
+
+Called by `app.receiving.written_for` and by `app.kinds.reader`. Rules, directions and ranges are today's: only a
+metric or a task that came later is not asked. Pure.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from app.errors import Problem
+from app.manifest.manifest import Leaderboard, Manifest
+
+
+def as_asked_by(today: Manifest, then: Manifest) -> Manifest | None:
+    """Return today's manifest without metrics and tasks that an earlier one did not have; None where nothing is left.
+
+    A metric that was read from another column is another metric: it is not taken from the old one.
+    """
+    metrics = {name: metric for name, metric in today.metrics.items()
+               if name in then.metrics and then.metrics[name].source == metric.source}  # fmt: skip
+    known = then.task_ids()
+    tasks = today.tasks
+    if isinstance(tasks, list) and known is not None:
+        tasks = [task for task in tasks if task.id in known]
+    boards = [board for board in today.leaderboards if _is_about(board, metrics, known)]
+    boards = boards or [board for board in then.leaderboards if _is_about(board, metrics, known)]
+    if not metrics or not tasks or not boards:
+        return None
+    claims = {name: claim for name, claim in today.claims.items() if claim.metric in metrics}
+    kept = {"metrics": metrics, "tasks": tasks, "leaderboards": boards, "claims": claims}
+    return today.model_copy(update=kept)
+
+
+def _is_about(board: Leaderboard, metrics: Collection[str], tasks: Collection[str] | None) -> bool:
+    """Say whether a board shows metrics that there were, over tasks that there were."""
+    ranked = board.ranked_tasks()
+    return set(board.metric_names()) <= set(metrics) and (tasks is None or ranked is None or set(ranked) <= set(tasks))
+
+
+def is_without(problems: Sequence[Problem], n_problems: int, now: Manifest, then: Manifest) -> bool:
+    """Say whether all that is wrong with files is that they lack columns of metrics which an earlier version lacks."""
+    added = set(now.metrics) - set(then.metrics)
+    return len(problems) == n_problems and all(each.is_missing and each.column in added for each in problems)
+
+
+def written_for(versions: Sequence[Manifest], at: int, tasks: Iterable[str]) -> int:
+    """Return the place of the version that rows were written for, from the one that they were read under.
+
+    `versions` are as `as_asked_by` returns them, the newest first. Rows that have nothing of the tasks which a version
+    added, and of which it asks no other metric, were written for the one before.
+    """
+    delivered, found = set(tasks), at
+    for place in range(at, len(versions) - 1):
+        now, before = versions[place], versions[place + 1]
+        added = set(now.task_ids() or ()) - set(before.task_ids() or ())
+        if set(now.metrics) - set(before.metrics) or added & delivered:
+            break
+        found = place + 1 if added else found
+    return found

@@ -1,0 +1,106 @@
+"""Which version of a benchmark's manifest an upload was written for: what was added later is not asked of it.
+
+Called by `app.web.submissions`, before the files are read and after. An earlier version is open only to who was there
+before the newer one, by a submission or by the registration that is cited: leaving a metric out is no choice of theirs.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.admission.check import TokenHolder
+from app.admission.fields import Fields
+from app.db.models import Entrant, Entry, ManifestVersion, Submission
+from app.errors import EvidenceRejected, FieldRejected, Problem
+from app.kinds.parse import parse_manifest
+from app.kinds.reader import Evidence
+from app.manifest.earlier import as_asked_by, written_for
+from app.names import clip_for_message
+from app.receiving.citation import find_registered
+from app.store.benchmarks import Declared
+
+
+def open_versions(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> list[Declared]:
+    """Return the newest version of a benchmark and the earlier ones that a submitter's files may be held against."""
+    versions = [declared]
+    since = _there_since(session, declared, by, fields) if declared.version.version > 1 else None
+    for version in [] if since is None else _before(session, declared, since):
+        asked = as_asked_by(versions[-1].manifest, parse_manifest(version.yaml))
+        if asked is None:
+            break
+        versions.append(Declared(declared.benchmark, version, asked))
+    return versions
+
+
+def _there_since(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> datetime | None:
+    query = select(func.min(Submission.received_at))
+    first = session.scalar(query.where(Submission.benchmark_id == declared.benchmark.id, Submission.token_id == by.id))
+    try:
+        cited = find_registered(session, fields, declared.manifest.slug)
+    except FieldRejected:
+        # It is refused where the whole run is looked up, with everything else that is wrong.
+        cited = None
+    own = [] if cited is None or cited.by != by else [cited.registered_at]
+    return min([*own, *([] if first is None else [first])], default=None)
+
+
+def _before(session: Session, declared: Declared, since: datetime) -> Sequence[ManifestVersion]:
+    """Return the versions older than the newest, the newest first, as far back as to the one of a time."""
+    of_benchmark = ManifestVersion.benchmark_id == declared.benchmark.id
+    oldest = select(func.max(ManifestVersion.version)).where(of_benchmark, ManifestVersion.created_at <= since)
+    query = select(ManifestVersion).where(
+        of_benchmark,
+        ManifestVersion.version < declared.version.version,
+        ManifestVersion.version >= func.coalesce(oldest.scalar_subquery(), 1),
+    )
+    return session.scalars(query.order_by(ManifestVersion.version.desc())).all()
+
+
+def held_against(session: Session, versions: Sequence[Declared], evidence: Evidence) -> Declared:
+    """Return the version that files were written for, with what it asks.
+
+    Raises EvidenceRejected where an entrant has evidence under a version that asks for a metric which they lack.
+    """
+    if len(versions) == 1:
+        return versions[0]
+    names = evidence.scores.entrant.words
+    newest = _newest_of(session, versions[0].benchmark.id, names)
+    allowed = [each for each in versions if newest is None or each.version.id >= newest]
+    if evidence.version >= max(1, len(allowed)):
+        raise _gone_back(versions, evidence, names)
+    manifests = [each.manifest for each in allowed or versions[:1]]
+    return versions[written_for(manifests, evidence.version, evidence.scores.task.words)]
+
+
+def _newest_of(session: Session, benchmark_id: int, names: Collection[str]) -> int | None:
+    query = select(func.max(Submission.manifest_version_id)).join(Entry, Entry.submission_id == Submission.id)
+    query = query.join(Entrant, Entrant.id == Entry.entrant_id)
+    return session.scalar(query.where(Entrant.benchmark_id == benchmark_id, Entrant.name.in_(names)))
+
+
+def _gone_back(versions: Sequence[Declared], evidence: Evidence, names: Sequence[str]) -> EvidenceRejected:
+    held = versions[evidence.version].manifest
+    shown = ", ".join(clip_for_message(name) for name in names[:5])
+    message = f"the column is missing, and {shown} has evidence under a version of the manifest that asks for it"
+    lacking = [name for name in versions[0].manifest.metrics if name not in held.metrics]
+    return EvidenceRejected(
+        "The files leave out what was asked of their entrants before; nothing was stored.",
+        [Problem(message, column=name, is_missing=True) for name in lacking],
+    )
+
+
+def not_asked(versions: Sequence[Declared], held: Declared) -> list[Problem]:
+    """Return what a submitter is to know of a version that came after the one that the files were held against."""
+    newest = versions[0]
+    if held is newest:
+        return []
+    metrics = [name for name in newest.manifest.metrics if name not in held.manifest.metrics]
+    known = held.manifest.task_ids() or ()
+    tasks = [name for name in newest.manifest.task_ids() or () if name not in known]
+    message = (
+        f"held against version {held.version.version} of the manifest, for which the files were written; not asked, so "
+        f"without a rank on boards that read it: {', '.join([*metrics, *tasks][:20])}"
+    )
+    return [Problem(message)]
