@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.measured import EntrantEvidence, Measurement
-from app.jobs.boards import BoardInputs, LeftOut, compute_tables
+from app.jobs.at_hand import EvidenceAtHand, Packed
+from app.jobs.boards import compute_tables
 from app.kinds.contract import Described
-from app.kinds.known import kind_of, measured_evidence
-from app.manifest.manifest import Leaderboard, Manifest
-from app.store.assembly import STRATUM, by_entrant, by_upload
+from app.manifest.manifest import Manifest
+from app.store.assembly import STRATUM
 from app.store.evidence import Stood, blocks_of
-from app.store.inputs import Standing
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
@@ -45,7 +43,7 @@ class OfflineBenchmark:
 
     def tables(self) -> list[Table]:
         """Compute every table; what cannot be computed says so in its place, as on a server."""
-        return compute_tables(self.manifest, _Rows(self).inputs())
+        return compute_tables(self.manifest, _Rows(self).at_hand().inputs())
 
 
 class _Rows:
@@ -53,20 +51,18 @@ class _Rows:
 
     def __init__(self, benchmark: OfflineBenchmark) -> None:
         self._benchmark = benchmark
-        self._manifest = benchmark.manifest
         tables = [submission.scores for submission in benchmark.submissions]
         self._entrants = _numbered(table.entrant for table in tables)
         self._tasks = _numbered(table.task for table in tables)
         self._stood = [stood for submission in benchmark.submissions for stood in self._blocks(submission)]
         self._strata = {self._tasks[task]: about for table in tables for task, about in _strata(table).items()}
 
-    def inputs(self) -> BoardInputs:
-        """Return what boards are computed from."""
-        standings = [
-            Standing(s.entrant_id, s.entrant, s.submission, "", None)
-            for s in sorted(self._stood, key=lambda s: (s.entrant, s.submission))
-        ]
-        return BoardInputs(standings, self._scores, self._measure, lambda: self._benchmark.described)
+    def at_hand(self) -> EvidenceAtHand:
+        """Return the blocks with what their numbers mean."""
+        benchmark = self._benchmark
+        names = {number: name for name, number in self._tasks.items()}
+        packed = Packed({each.number: each.predictions for each in benchmark.submissions}, benchmark.labels)
+        return EvidenceAtHand(benchmark.manifest, self._stood, names, self._strata, benchmark.described, packed)
 
     def _blocks(self, submission: OfflineSubmission) -> list[Stood]:
         scores = submission.scores
@@ -87,32 +83,6 @@ class _Rows:
     def _counted(self, submission: OfflineSubmission, entrant: str) -> list[int] | None:
         tasks = (self._benchmark.standing or {}).get((submission.number, entrant))
         return None if tasks is None else [self._tasks[task] for task in tasks if task in self._tasks]
-
-    def _scores(self, left_out: LeftOut) -> ScoreTable:
-        kept = [stood for stood in self._stood if (stood.submission, stood.entrant_id) not in left_out]
-        rows = kind_of(self._manifest).rows
-        names = {number: name for name, number in self._tasks.items()}
-        if rows.form == "records":
-            return by_upload(kept, names, self._strata)
-        brought = {name for stood in kept for name in stood.block.columns}
-        beside = [name for name in rows.beside if name in brought]
-        return by_entrant(kept, names, [*self._manifest.metrics, *beside])
-
-    def _measure(self, spec: Leaderboard, left_out: LeftOut) -> list[Measurement]:
-        kept = [stood for stood in self._stood if (stood.submission, stood.entrant_id) not in left_out]
-        measure = measured_evidence(self._manifest).measure
-        entrants = sorted({stood.entrant for stood in kept})
-        return [measure(self._manifest, spec, self._evidence(name, kept)) for name in entrants]
-
-    def _evidence(self, entrant: str, kept: Sequence[Stood]) -> EntrantEvidence:
-        names = {number: name for name, number in self._tasks.items()}
-        scores = by_entrant([s for s in kept if s.entrant == entrant], names, list(self._manifest.metrics))
-        if kind_of(self._manifest).rows.form != "packed":
-            return EntrantEvidence(entrant, scores)
-        submissions = {stood.submission for stood in kept if stood.entrant == entrant}
-        packed = [block for submission in self._benchmark.submissions if submission.number in submissions
-                  for block in submission.predictions if block.entrant == entrant]  # fmt: skip
-        return EntrantEvidence(entrant, scores, packed, self._benchmark.labels)
 
 
 def _numbered(columns: Any) -> dict[str, int]:

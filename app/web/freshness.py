@@ -30,7 +30,7 @@ SHOWN |= dict.fromkeys(("", "tasks", "entrants"), ANYTHING)
 LISTS = frozenset({"/", "/benchmarks.csv", "/benchmarks.json", "/feed.atom", "/sitemap.xml"})
 NEVER = ("", "never")
 UNCHANGING = frozenset({"/glossary", "/glossary.csv", "/glossary.json"})
-DOWNLOADS = frozenset({"tables.zip"})
+DOWNLOADS = frozenset({"tables.zip", "replay.zip"})
 
 Part = tuple[str, str]
 """A benchmark's slug and which of its counters; the lists of benchmarks have one of their own."""

@@ -1,0 +1,157 @@
+"""An exported snapshot recomputed on one's own machine, and the first cell in which it differs from what was published.
+
+Called by `plumbline replay`. The members of the export are a stranger's: whatever in them is malformed is refused.
+"""
+
+import json
+import struct
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
+from app.jobs.at_hand import EvidenceAtHand
+from app.jobs.boards import compute_tables
+from app.jobs.replayed_claims import CLAIMS, decide_again
+from app.kinds.parse import parse_manifest
+from app.manifest.asked import Asked, GridFacts
+from app.manifest.grid import Grid
+from app.store.evidence import Stood
+from app.store.replay import FACTS, FORMAT, MANIFEST
+from app.store.row_blocks import RowBlock, unpack_block
+from app.values.table import Cell, Table
+
+MAX_BYTES = 4 * 1024**3
+MALFORMED = (KeyError, TypeError, ValueError, struct.error, AttributeError, IndexError, OverflowError, TableRejected)
+
+
+@dataclass(frozen=True)
+class Export:
+    """What the export of a snapshot holds: the published tables, and what they were computed from."""
+
+    facts: Mapping[str, Any]
+    published: Sequence[Table]
+    evidence: EvidenceAtHand
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place in which a recomputed table is not the published one; Nones where the whole table is."""
+
+    table: str
+    what: str
+    row: int | None = None
+    column: str | None = None
+    published: Cell = None
+    recomputed: Cell = None
+
+
+def read_export(path: Path) -> Export:
+    """Read an export. Raises EvidenceRejected for what is none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
+                raise _refused(path, f"unpacked it is larger than {MAX_BYTES // 1024**3} GiB")
+            return _read(path, archive)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+        raise _refused(path, f"not a readable zip: {error}") from None
+    except ManifestRejected:
+        raise
+    except MALFORMED as error:
+        raise _refused(path, f"damaged, or written by another version: {type(error).__name__} {error}") from None
+
+
+def _refused(path: Path, message: str) -> EvidenceRejected:
+    text = "Expected the export of a snapshot, as /benchmarks/NAME/replay.zip gives it."
+    return EvidenceRejected(text, [Problem(message[:300], file=path.name)])
+
+
+def _read(path: Path, archive: zipfile.ZipFile) -> Export:
+    members = set(archive.namelist())
+    if FACTS not in members:
+        raise _refused(path, f"there is no {FACTS} in it")
+    facts = json.loads(archive.read(FACTS))
+    if facts["format"] != FORMAT:
+        raise _refused(path, f"{FACTS} is of format {facts['format']}; this version reads {FORMAT}")
+    tables = [Table.from_json(json.loads(archive.read(f"tables/{name}.json"))) for name in facts["tables"]]
+    manifest = parse_manifest(archive.read(MANIFEST)).model_copy(update={"title": facts["title"]})
+    tasks = {int(number): about for number, about in facts["tasks"].items()}
+    about = [(name, json.loads(archive.read(name))) for name in sorted(members)
+             if name.startswith("rows/") and name.endswith(".json")]  # fmt: skip
+    evidence = EvidenceAtHand(
+        manifest.with_grid_facts(_grid_facts(facts["asked"])),
+        [_stood(archive, name, told) for name, told in about if not told["between"]],
+        {number: str(name) for number, (name, _) in tasks.items()},
+        {number: stratum for number, (_, stratum) in tasks.items()},
+        facts["described"],
+        between=[_stood(archive, name, told) for name, told in about if told["between"]],
+    )
+    return Export(facts, tables, evidence)
+
+
+def _stood(archive: zipfile.ZipFile, name: str, about: Mapping[str, Any]) -> Stood:
+    block = unpack_block(archive.read(f"{name.removesuffix('.json')}.block"))
+    if not isinstance(block, RowBlock):
+        raise TypeError(f"{name} has rows of another format")
+    return Stood(int(about["submission"]), int(about["entrant_id"]), str(about["entrant"]), block)
+
+
+def _grid_facts(told: Mapping[str, Any]) -> GridFacts:
+    return GridFacts(
+        items=told["items"],
+        digest=told["digest"],
+        chosen=told["chosen"],
+        earlier={name: tuple(map(_earlier, grids)) for name, grids in told["earlier"].items()},
+        owners=told["owners"],
+    )
+
+
+def _earlier(told: Mapping[str, Any]) -> Asked:
+    tasks = None if told["tasks"] is None else tuple(told["tasks"])
+    return Asked(Grid.model_validate(told["grid"]), tasks, _grid_facts(told["asked"]), tuple(told["metrics"]))
+
+
+def recompute(export: Export) -> list[Table]:
+    """Compute every table of an export anew; of claims those that standing evidence decides."""
+    made = compute_tables(export.evidence.manifest, export.evidence.inputs())
+    claims = [decide_again(table, export.evidence) for table in export.published if table.name == CLAIMS]
+    return [*made, *claims]
+
+
+def differences(export: Export, recomputed: Sequence[Table], *, relative: float = 0.0) -> Iterator[Difference]:
+    """Yield of each table that is not the published one the first place where it differs.
+
+    `relative` is how far numbers may lie apart, as a share of the published one.
+    """
+    again = {table.name: table for table in recomputed}
+    counted = set(export.facts["counted_by_the_server"])
+    for published in export.published:
+        if published.name not in again:
+            yield Difference(published.name, "is published and cannot be recomputed")
+            continue
+        found = _first(published, again.pop(published.name), counted, relative)
+        if found is not None:
+            yield found
+    yield from (Difference(name, "is recomputed and was not published") for name in again)
+
+
+def _first(published: Table, again: Table, counted: set[str], relative: float) -> Difference | None:
+    names = [name for name in published.column_names() if name in again.column_names() or name not in counted]
+    if names != list(again.column_names()):
+        told = f"has the columns {', '.join(again.column_names())} in place of {', '.join(names)}"
+        return Difference(published.name, told)
+    if len(published.rows) != len(again.rows):
+        return Difference(published.name, f"has {len(again.rows)} rows in place of {len(published.rows)}")
+    for row, (before, after) in enumerate(zip(published.records(), again.records(), strict=True), start=1):
+        for name in names:
+            if not _same(before[name], after[name], relative):
+                return Difference(published.name, "differs", row, name, before[name], after[name])
+    return None
+
+
+def _same(before: Cell, after: Cell, relative: float) -> bool:
+    if isinstance(before, float) and isinstance(after, float) and relative:
+        return abs(before - after) <= relative * abs(before)
+    return before == after and isinstance(before, bool) == isinstance(after, bool)

@@ -1,0 +1,45 @@
+"""Claims of an exported snapshot decided again, from the rows that decided them. Called by `app.jobs.replay`.
+
+What standing evidence decides is decided anew; verdicts about evidence that was withdrawn or superseded, whose rows
+are in no snapshot, stay as they were published.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from app.boards.claim_rows import Asked, Contrast
+from app.boards.claims import decide_claims
+from app.jobs.at_hand import EvidenceAtHand
+from app.store.claims import CURRENT
+from app.store.evidence import Stood
+from app.values.table import Cell, Table
+
+CLAIMS = "claims"
+
+
+def decide_again(published: Table, evidence: EvidenceAtHand) -> Table:
+    """Return the table of claims with the verdicts that can be recomputed in place of the published ones."""
+    at = published.index("entrant")
+    rows = []
+    for row, claim in zip(published.rows, published.records(), strict=True):
+        again = {made[at]: made for made in _decide(claim, evidence)} if claim["status"] == CURRENT else {}
+        rows.append(again.get(row[at], row))
+    return replace(published, rows=tuple(rows))
+
+
+def _decide(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[tuple[Cell, ...]]:
+    found = _rows(claim, evidence)
+    if not found:
+        return []
+    names = ("claim", "source", "first", "second", "metric", "threshold", "direction")
+    contrast = Contrast(*(claim[name] for name in names))
+    asked = Asked(claim["submission"], claim["second_submission"], claim["status"])
+    return decide_claims([contrast], evidence.rows_of(found, [contrast.metric]), asked)
+
+
+def _rows(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[Stood]:
+    """Return the rows that decide: of both entrants between submissions, of one submission within it."""
+    if claim["second_submission"] is not None:
+        return [stood for stood in evidence.stood if stood.entrant in (claim["first"], claim["second"])]
+    return [stood for stood in evidence.stood if stood.submission == claim["submission"]]

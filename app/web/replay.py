@@ -1,0 +1,42 @@
+"""GET /benchmarks/{slug}/replay.zip: what a snapshot was computed from, for `plumbline replay`."""
+
+import tempfile
+import zipfile
+from contextlib import ExitStack
+
+from fastapi import APIRouter
+from starlette.responses import Response, StreamingResponse
+
+from app.errors import NotFound
+from app.store import benchmarks, snapshots
+from app.store.replay import replay_members
+from app.web.early import CheckedFirst
+from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
+from app.web.problems import described
+from app.web.state import SessionDep
+from app.web.views import SnapshotNumber
+
+router = APIRouter(route_class=CheckedFirst, tags=["exports"])
+
+
+@router.get(
+    "/benchmarks/{slug}/replay.zip",
+    summary="Everything that a snapshot was computed from",
+    responses=described(404, 409, also=("zip",)),
+)
+def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return manifest, rows and published tables of a snapshot, which `plumbline replay` recomputes."""
+    benchmark = benchmarks.find_benchmark(session, slug)
+    shown = snapshots.find_snapshot(session, benchmark, snapshot)
+    if shown is None:
+        raise NotFound(f"Nothing of {slug} is published yet.")
+    with ExitStack() as if_refused:
+        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
+        with zipfile.ZipFile(packed, "w") as archive:
+            for name, content in replay_members(session, benchmark, shown):
+                member = zipfile.ZipInfo(name, ZIP_TIME)
+                member.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(member, content)
+        if_refused.pop_all()
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-replay.zip"'} | NOT_KEPT
+    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
