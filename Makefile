@@ -75,7 +75,7 @@ fuzz: $(VENV)/.development
 	HYPOTHESIS_PROFILE=fuzz FUZZ_S=$${FUZZ_S-600} $(BIN)/python -m pytest tests/jobs/test_property_publication.py $(ARGS)
 
 wheel-test: $(VENV)/.development
-	$(BIN)/python -m pytest -m wheel tests/test_wheel.py $(ARGS)
+	$(BIN)/python -m pytest -m wheel tests/test_wheel.py tests/client $(ARGS)
 
 licences: $(VENV)/.development
 	$(BIN)/python bench/licences.py build/licences.txt requirements.lock

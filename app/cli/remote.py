@@ -110,13 +110,13 @@ class Server:
             except httpx.TransportError as error:
                 if not (request.repeatable or isinstance(error, httpx.ConnectError)):
                     raise self._unreachable(error) from error
-                time.sleep(_pause_s(attempt, None))
+                time.sleep(pause_s(attempt, None))
                 continue
             if response.status_code not in BUSY:
-                return _accepted(response)
-            time.sleep(_pause_s(attempt, response.headers.get("Retry-After")))
+                return accepted(response)
+            time.sleep(pause_s(attempt, response.headers.get("Retry-After")))
         try:
-            return _accepted(self._send_once(request))
+            return accepted(self._send_once(request))
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 
@@ -136,14 +136,16 @@ class Server:
         return Unreachable(f"{self.address} does not answer: {error or type(error).__name__}")
 
 
-def _pause_s(attempt: int, retry_after: str | None) -> float:
+def pause_s(attempt: int, retry_after: str | None) -> float:
+    """Return how long to wait before another try."""
     if retry_after is not None and retry_after.isdigit():
         return min(LONGEST_PAUSE_S, float(retry_after))
     # Spread, so that many clients that lost one server do not come back at the same moment.
     return random.uniform(0.2, 0.5) * 2.0 ** (attempt - 1)  # noqa: S311 - no secret
 
 
-def _accepted(response: httpx.Response) -> httpx.Response:
+def accepted(response: httpx.Response) -> httpx.Response:
+    """Return an answer that says yes. Raises Refused, with every problem that is told, for another one."""
     if response.is_success:
         return response
     document = _problem_document(response)

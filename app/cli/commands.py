@@ -1,0 +1,64 @@
+"""Commands by the module that defines them, put together and run; errors that a person can mend become one message.
+
+Called by `app.cli.__main__` with every command, and by `plumbline.__main__` with those of the client.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from app.cli.output import note, show_error
+from app.cli.remote import Unreachable
+from app.errors import PlumblineError
+
+REFUSED, UNREACHABLE, INTERRUPTED = 2, 3, 130
+
+
+def build_app(arguments: Sequence[str], modules: Mapping[str, str], release: Callable[[], str]) -> typer.Typer:
+    """Return the command line with the command that is asked for, or with all when none of them is.
+
+    `modules` says which module defines a command: only the one asked for is imported.
+    """
+
+    def show_version(wanted: bool) -> None:
+        if wanted:
+            typer.echo(f"plumbline {release()}")
+            raise typer.Exit
+
+    def plumbline(
+        *,
+        version: Annotated[
+            bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
+        ] = False,
+    ) -> None:
+        """A self-hosted leaderboard server: evidence in over HTTP, honest intervals and ranks out."""
+
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app.callback()(plumbline)
+    asked = arguments[0] if arguments else ""
+    for module in [modules[asked]] if asked in modules else dict.fromkeys(modules.values()):
+        import_module(module).register(app)
+    return app
+
+
+def run_command(app: Callable[[], typer.Typer], arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; what its user can mend ends in a message, never in a traceback."""
+    try:
+        app()(list(arguments), prog_name="plumbline")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except Unreachable as error:
+        show_error(error)
+        return UNREACHABLE
+    except PlumblineError as error:
+        show_error(error)
+        return REFUSED
+    except OSError as error:
+        # The reason and the file; a full disk, a folder that is not there, a pipe that was closed.
+        note(f"Error: {error}", style="red")
+        return REFUSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0

@@ -1,0 +1,117 @@
+"""The client whose answers are awaited: the same requests as `plumbline.client`, tried again in the same cases."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+import httpx
+
+from app.cli.remote import BUSY, MAX_ATTEMPTS, TIMEOUT, Refused, Request, Unreachable, accepted, pause_s
+from plumbline.calls import (
+    UNDER_WAY,
+    Files,
+    Run,
+    address_of,
+    pauses,
+    submission_request,
+    table_request,
+    token_of,
+    upload_request,
+)
+from plumbline.documents import DryRun, RunFields, Submission, Table
+from plumbline.frame import frame_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class AsyncClient:
+    """A plumbline server, as seen by one holder of a token; reading needs none."""
+
+    def __init__(self, server: str | None = None, token: str | None = None) -> None:
+        secret = token_of(token)
+        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {secret}"} if secret else {})
+        self._address = address_of(server).rstrip("/")
+        self._client = httpx.AsyncClient(headers=headers, timeout=TIMEOUT, follow_redirects=True)
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self._client.aclose()
+
+    async def table(self, benchmark: str, board: str, *, pairs: bool = False, snapshot: int | None = None) -> Table:
+        """Return a board as it is published, or its table of pairs."""
+        request = table_request(benchmark, board, is_pairs=pairs, snapshot=snapshot)
+        return cast(Table, await self._send(request))
+
+    async def board(self, benchmark: str, board: str, *, snapshot: int | None = None) -> "pd.DataFrame":
+        """Return a board as a data frame, see `plumbline.frame.frame_of`."""
+        return frame_of(await self.table(benchmark, board, snapshot=snapshot))
+
+    async def pairs(self, benchmark: str, board: str, *, snapshot: int | None = None) -> "pd.DataFrame":
+        """Return every ordered pair of a board as a data frame."""
+        return frame_of(await self.table(benchmark, board, pairs=True, snapshot=snapshot))
+
+    async def submit(self, benchmark: str, files: Files, **run: Unpack[RunFields]) -> Submission:
+        """Send results: files or folders. Returns at once with the checks; `wait` has the verdict."""
+        return cast(Submission, await self._upload(benchmark, files, Run(**run), is_dry=False))
+
+    async def dry_run(self, benchmark: str, files: Files, **run: Unpack[RunFields]) -> DryRun:
+        """Have results checked; nothing is stored."""
+        return cast(DryRun, await self._upload(benchmark, files, Run(**run), is_dry=True))
+
+    async def submission(self, number: int) -> Submission:
+        """Return the state of a submission."""
+        return cast(Submission, await self._send(submission_request(number)))
+
+    async def wait(self, number: int, *, timeout_s: float | None = None) -> Submission:
+        """Return a submission as soon as nothing more happens to it by itself. Raises TimeoutError."""
+        waiting = pauses(timeout_s)
+        while (found := await self.submission(number))["status"] in UNDER_WAY:
+            await asyncio.sleep(next(waiting))
+        return found
+
+    async def _upload(self, benchmark: str, files: Files, run: Run, *, is_dry: bool) -> Any:
+        # A folder is packed in a thread: it may be large, and nobody else waits for it.
+        context = upload_request(benchmark, files, run, is_dry=is_dry)
+        request = await asyncio.to_thread(context.__enter__)
+        try:
+            return await self._send(request)
+        finally:
+            await asyncio.to_thread(context.__exit__, None, None, None)
+
+    async def _send(self, request: Request) -> Any:
+        response = accepted(await self._tried(request))
+        try:
+            return response.json()
+        except ValueError:
+            message = f"{self._address} answered no JSON, not as a plumbline server does"
+            raise Refused(message, [], n_problems=0, status=response.status_code) from None
+
+    async def _tried(self, request: Request) -> httpx.Response:
+        """Send a request; a busy server and, where it does no harm, a broken connection are tried again."""
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            is_last = attempt == MAX_ATTEMPTS
+            try:
+                response = await self._once(request)
+            except httpx.TransportError as error:
+                if is_last or not (request.repeatable or isinstance(error, httpx.ConnectError)):
+                    text = f"{self._address} does not answer: {error or type(error).__name__}"
+                    raise Unreachable(text) from error
+                await asyncio.sleep(pause_s(attempt, None))
+                continue
+            if is_last or response.status_code not in BUSY:
+                return response
+            await asyncio.sleep(pause_s(attempt, response.headers.get("Retry-After")))
+        raise AssertionError("the last try returns or raises")
+
+    async def _once(self, request: Request) -> httpx.Response:
+        return await self._client.request(
+            request.method,
+            self._address + request.path,
+            params=request.params,
+            headers=request.headers,
+            json=request.json,
+            data=request.form,
+            files=request.files() if request.files else None,
+        )

@@ -1,0 +1,129 @@
+"""The types of what a server answers. Written by `python -m client.typed` out of the API's description."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+
+class Check(TypedDict):
+    """One admission rule applied to one submission: passed, failed or warned, and why."""
+
+    rule: str
+    outcome: str
+    reason: str
+
+
+class Entry(TypedDict):
+    """One entrant of a submission and whether this is the evidence that counts."""
+
+    name: str
+    n_rows: int
+    state: str
+    tasks: list[str] | None
+    superseded_by: int | None
+
+
+class SentFile(TypedDict):
+    """One file as it was received."""
+
+    name: str
+    sha256: str
+    n_bytes: int
+    n_rows: int
+
+
+class Event(TypedDict):
+    """One state that a submission reached, when and why."""
+
+    status: str
+    at: str
+    reason: str
+
+
+class Notice(TypedDict):
+    """Something the submitter should know that is no problem."""
+
+    file: str | None
+    row: int | None
+    column: str | None
+    value: str | None
+    message: str
+
+
+class Submission(TypedDict):
+    """A submission: its status, checks, entrants, files and history. `warnings` comes with the 202 alone."""
+
+    id: int
+    url: str
+    benchmark: str
+    status: str
+    reason: str
+    admitted: bool
+    waiting_for: str | None
+    run_purpose: str
+    prereg_sha256: str | None
+    received_at: str
+    n_rows: int
+    metadata: dict[str, Any]
+    claims: dict[str, Any] | None
+    checks: list[Check]
+    flags: dict[str, list[str]]
+    identity: list[dict[str, str | None]]
+    entrants: list[Entry]
+    files: list[SentFile]
+    history: list[Event]
+    warnings: NotRequired[list[Notice] | None]
+
+
+class DryRun(TypedDict):
+    """What a submission would come to; nothing was stored."""
+
+    dry_run: bool
+    admitted: bool
+    checks: list[Check]
+    n_rows: int
+    entrants: list[str]
+    warnings: list[Notice]
+
+
+class Column(TypedDict):
+    """One column of a table: its CSV name, title, kind, unit, better direction, interval columns."""
+
+    name: str
+    title: str
+    kind: str
+    unit: str | None
+    direction: str | None
+    interval: list[str] | None
+    detail: bool
+    optional: bool
+    glossary: str | None
+    digits: int | None
+
+
+class Table(TypedDict):
+    """A published table, and the snapshot it belongs to."""
+
+    name: str
+    title: str
+    notes: list[str]
+    meta: dict[str, Any]
+    columns: list[Column]
+    rows: list[dict[str, str | int | float | bool | None]]
+    benchmark: str
+    snapshot: int | None
+    published_at: NotRequired[str | None]
+    manifest_version: NotRequired[int | None]
+    manifest_digest: NotRequired[str | None]
+    input_digest: NotRequired[str | None]
+    code_version: NotRequired[str | None]
+
+
+class RunFields(TypedDict, total=False):
+    """What is said of a run beside its files."""
+
+    prereg: str | Path | None
+    prereg_sha256: str | None
+    entrant: str | None
+    metadata: Mapping[str, Any] | None
+    claims: Mapping[str, Mapping[str, float]] | None

@@ -1,0 +1,58 @@
+"""The types of the client are those that the HTTP API describes, and its wheel leaves nothing out that it needs."""
+
+import ast
+import sys
+import tomllib
+from pathlib import Path
+
+from app.cli.folders import MAX_FILES
+from app.config import Settings
+from client.typed import TARGET, described, documents
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_types_of_the_client_are_those_of_the_api() -> None:
+    """`python -m client.typed` writes them anew after a change of the API."""
+    assert TARGET.read_text("utf-8") == documents(described())
+
+
+def test_the_wheel_of_the_client_has_every_module_that_it_imports() -> None:
+    """What the files of the wheel import of this project is in it too, and of others only what it depends on."""
+    files = shipped()
+    modules = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in files}
+    imported = {module for path in files.values() for module in imports(path)}
+    own = {module for module in imported if module.split(".")[0] in ("app", "plumbline")}
+
+    assert own <= modules
+    assert imported - own <= {"httpx", "pandas", "rich", "typer"}
+
+
+def shipped() -> dict[str, Path]:
+    """Return the Python files of the client's wheel by their place in it."""
+    told = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text("utf-8"))
+    included = told["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    found = {}
+    for source, target in included.items():
+        path = (ROOT / "client" / source).resolve()
+        of_folder = {f"{target}/{each.name}": each for each in path.glob("*.py")} if path.is_dir() else {target: path}
+        found |= {name: each for name, each in of_folder.items() if name.endswith(".py")}
+    return found
+
+
+def imports(path: Path) -> set[str]:
+    """Return the modules that a file imports which Python itself does not have."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            of_package = (ROOT / node.module.replace(".", "/")).is_dir()
+            found |= {f"{node.module}.{name.name}" for name in node.names} if of_package else {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+    short = {name if name.split(".")[0] in ("app", "plumbline") else name.split(".")[0] for name in found}
+    return short - sys.stdlib_module_names
+
+
+def test_the_client_packs_as_many_files_as_a_server_takes() -> None:
+    """It does not have the server's settings, so the number stands twice."""
+    assert Settings().max_files == MAX_FILES
