@@ -4,6 +4,7 @@ An unknown PLUMBLINE_* name is refused with the nearest known one: a misspelt li
 """
 
 import difflib
+import ipaddress
 import os
 import re
 from collections.abc import Mapping
@@ -141,6 +142,29 @@ class Settings(BaseModel):
         le=3600,
         description="how long an old page is served while its new one is rendered, s; 0: readers wait",
     )
+
+    smtp_url: str | None = Field(
+        None, description="mail server, smtp://user:password@host:587 (smtps://, smtp+plain://); unset: no mail is sent"
+    )
+    mail_from: str | None = Field(None, description="address that mail is sent from")
+    webhook_networks: tuple[str, ...] = Field(
+        (), description="private networks that notifications may reach, such as 10.1.0.0/16, with commas; others never"
+    )
+
+    @field_validator("webhook_networks", mode="before")
+    @classmethod
+    def _are_networks(cls, given: object) -> object:
+        parts = [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
+        for part in parts if isinstance(parts, (list, tuple)) else ():
+            ipaddress.ip_network(part)
+        return parts
+
+    @field_validator("smtp_url")
+    @classmethod
+    def _is_of_mail(cls, url: str | None) -> str | None:
+        if url is not None and not re.match(r"(smtp|smtps|smtp\+plain)://[^/?#\s]+$", url):
+            raise ValueError("expected smtp://, smtps:// or smtp+plain://, then user:password@host:port")
+        return url
 
     @field_validator("admin_token")
     @classmethod

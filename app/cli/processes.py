@@ -6,6 +6,7 @@ import resource
 import socket
 import sys
 from functools import partial
+from ipaddress import ip_network
 from typing import Annotated
 
 import typer
@@ -18,6 +19,7 @@ from app.cli.supervisor import STOP_MARGIN_S, job_grace_s
 from app.cli.workspace import own_temporary_folder
 from app.config import Settings
 from app.jobs.queue import run_worker
+from app.jobs.telling import Outgoing
 from app.main import create_app
 from app.web.connection_guard import ConnectionLimits
 from app.web.connections import guarded_protocol
@@ -57,7 +59,13 @@ def worker(
             concurrency=concurrency,
             grace_s=job_grace_s(settings),
             beside=send_beats if supervised else partial(exit_when_hung, settings.worker_patience_s),
+            outgoing=_outgoing(settings),
         )
+
+
+def _outgoing(settings: Settings) -> Outgoing:
+    networks = tuple(ip_network(network) for network in settings.webhook_networks)
+    return Outgoing(settings.base_url or "", settings.smtp_url, settings.mail_from, networks)
 
 
 class SupervisedServer(uvicorn.Server):

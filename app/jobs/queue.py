@@ -20,7 +20,9 @@ from sqlalchemy.orm import Session
 from app.db.engine import CONNECT_OPTIONS, make_engine, make_session_factory
 from app.jobs import refresh as refreshing
 from app.jobs import sweep as sweeping
+from app.jobs import telling
 from app.jobs.at_work import at_work, is_at_work
+from app.jobs.telling import NOWHERE, Outgoing
 from app.telemetry.logs import bind, current_request, event
 from app.telemetry.tracing import carried, job_span
 
@@ -31,7 +33,7 @@ STALLED_AFTER_S = 8.0
 
 
 @cache
-def make_app(database_url: str) -> App:
+def make_app(database_url: str, outgoing: Outgoing = NOWHERE) -> App:
     """Return the procrastinate app of a database, with its tasks bound to that database's sessions."""
     conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue")
     app = App(connector=PsycopgConnector(conninfo=conninfo, min_size=1, max_size=6))
@@ -50,6 +52,12 @@ def make_app(database_url: str) -> App:
     async def sweep(timestamp: int) -> None:
         await drop_lost(app, engine)
         await asyncio.to_thread(sweeping.sweep, sessions, jobs)
+
+    # A lock of its own: who answers slowly holds up no boards.
+    @app.periodic(cron="* * * * * */5")
+    @app.task(name="tell", queueing_lock="tell", lock="tell")
+    async def tell(timestamp: int) -> None:
+        await asyncio.to_thread(telling.tell_due, sessions, outgoing)
 
     return app
 
@@ -99,12 +107,19 @@ async def drop_lost(app: App, engine: Engine) -> None:
 Beside = Callable[[], Coroutine[Any, Any, None]]
 
 
-def run_worker(database_url: str, *, concurrency: int = 2, grace_s: float = 5, beside: Beside | None = None) -> None:
+def run_worker(
+    database_url: str,
+    *,
+    concurrency: int = 2,
+    grace_s: float = 5,
+    beside: Beside | None = None,
+    outgoing: Outgoing = NOWHERE,
+) -> None:
     """Work until told to stop by SIGINT or SIGTERM; a job in hand has `grace_s` to end.
 
     `beside` runs on the worker's event loop from when it can work, and must end only when that ends it.
     """
-    app = make_app(database_url)
+    app = make_app(database_url, outgoing)
 
     async def work() -> None:
         async with app.open_async():

@@ -14,6 +14,7 @@ from app.db.models.entrants import Entrant, EntrantRelease, EntrantReservation, 
 from app.db.models.evidence import Evidence, Fingerprint, Measured, Prediction, Score
 from app.db.models.identities import Identity
 from app.db.models.life import BenchmarkChange
+from app.db.models.notifications import EVENTS, Delivery, Notification
 from app.db.models.preregs import Prereg, PreregAttestation, PreregBinding
 from app.db.models.put_tables import ItemSet, LabelSet
 from app.db.models.rates import Rate
@@ -33,6 +34,7 @@ from app.db.models.tries import Try
 
 __all__ = [
     "ENTRY_STATES",
+    "EVENTS",
     "ROLES",
     "STATUSES",
     "AuditEvent",
@@ -40,6 +42,7 @@ __all__ = [
     "Benchmark",
     "BenchmarkChange",
     "BrowserSession",
+    "Delivery",
     "DraftBoard",
     "Entrant",
     "EntrantRelease",
@@ -59,6 +62,7 @@ __all__ = [
     "LabelSet",
     "ManifestVersion",
     "Measured",
+    "Notification",
     "OwnerLink",
     "Prediction",
     "Prereg",

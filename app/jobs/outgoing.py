@@ -1,0 +1,114 @@
+"""Requests to addresses that strangers named: never into a private network, never where an answer leads them.
+
+Called by `app.jobs.telling` and, for what an address must be, by `app.web.notifications`. The address is looked up
+once, all that it is must be public, and that very address is connected to: a name cannot become another one meanwhile.
+"""
+
+import base64
+import hashlib
+import hmac
+import ipaddress
+import socket
+from collections.abc import Mapping, Sequence
+
+import httpx
+
+from app.errors import PlumblineError
+
+TIMEOUT = httpx.Timeout(10.0)
+PORTS = frozenset({443, 8443})
+MAX_LENGTH = 500
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class NotTold(PlumblineError):
+    """An address could not be told, or may not be; the message says why."""
+
+
+def complain_about(address: str, networks: Sequence[Network] = ()) -> str | None:
+    """Return what is wrong with an address of the web before it is looked up; None where nothing is."""
+    try:
+        url = httpx.URL(address)
+    except (httpx.InvalidURL, ValueError):
+        return "not an address"
+    if url.scheme != "https" and not (url.scheme == "http" and networks):
+        return "expected an address that begins with https://"
+    if not url.host or url.userinfo or url.fragment or len(address) > MAX_LENGTH:
+        return f"expected https://host/path of at most {MAX_LENGTH} characters, without a user and without a fragment"
+    if not networks and (url.port or 443) not in PORTS:
+        return f"expected one of the ports {', '.join(map(str, sorted(PORTS)))}"
+    literal = _literal(url.host)
+    return "not a public address" if literal is not None and not _is_allowed(literal, networks) else None
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+def _is_allowed(address: Address, networks: Sequence[Network]) -> bool:
+    if any(address.version == network.version and address in network for network in networks):
+        return True
+    if isinstance(address, ipaddress.IPv6Address):
+        # Others are behind these: the address itself says nothing of where it leads.
+        inner = address.ipv4_mapped or address.sixtofour or (address.teredo and address.teredo[1])
+        if inner or address in ipaddress.ip_network("64:ff9b::/96"):
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def resolve(host: str, port: int, networks: Sequence[Network] = ()) -> str:
+    """Return an address of a host that may be connected to. Raises NotTold where any of its addresses may not be."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise NotTold(f"{host} is not known: {error}") from None
+    addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
+    if not addresses or not all(_is_allowed(address, networks) for address in addresses):
+        raise NotTold(f"{host} is not a public address")
+    return str(addresses[0])
+
+
+def post(address: str, body: bytes, headers: Mapping[str, str], networks: Sequence[Network] = ()) -> None:
+    """Send a body to an address. Raises NotTold for any answer but yes: a redirect is none."""
+    wrong = complain_about(address, networks)
+    if wrong is not None:
+        raise NotTold(wrong)
+    url = httpx.URL(address)
+    port = url.port or (443 if url.scheme == "https" else 80)
+    pinned = url.copy_with(host=resolve(url.host, port, networks))
+    sent = {**headers, "Host": url.netloc.decode("ascii"), "Content-Type": "application/json"}
+    try:
+        with (
+            httpx.Client(timeout=TIMEOUT, follow_redirects=False, trust_env=False) as client,
+            client.stream(
+                "POST", pinned, content=body, headers=sent, extensions={"sni_hostname": url.host}
+            ) as response,
+        ):
+            status = response.status_code
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise NotTold(f"{url.host} cannot be told: {error or type(error).__name__}") from None
+    if not 200 <= status < 300:
+        raise NotTold(f"{url.host} answered {status}" + (": redirects are not followed" if 300 <= status < 400 else ""))
+
+
+def signed(number: int, at: int, body: bytes, secret: bytes) -> dict[str, str]:
+    """Return the headers that prove who sent a body, and when (seconds since 1970).
+
+    Source: Standard Webhooks 1.0.0, symmetric signatures: HMAC-SHA256 of `id.timestamp.body`.
+    """
+    name = f"msg_{number}"
+    found = hmac.new(secret, f"{name}.{at}.".encode() + body, hashlib.sha256).digest()
+    return {
+        "Webhook-Id": name,
+        "Webhook-Timestamp": str(at),
+        "Webhook-Signature": f"v1,{base64.b64encode(found).decode()}",
+    }
+
+
+def shown_secret(secret: bytes) -> str:
+    """Return a secret as whoever checks signatures is given it."""
+    return f"whsec_{base64.b64encode(secret).decode()}"

@@ -1,0 +1,163 @@
+"""Whom to tell of submissions, what is due to be told, and what came of it. Called by `app.web` and `app.jobs.telling`.
+
+What is to be told is written by the database with the event itself (migrations/initial/9_notifications.sql).
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from app.db.models import Benchmark, Delivery, Notification, Submission, Token
+from app.errors import Conflict, FieldRejected, NotFound, Problem
+
+MOST = 10
+CONFIRM = "confirm"
+# After the sixth try, some nine hours later, nobody is told any more.
+PAUSES = tuple(timedelta(minutes=n) for n in (1, 5, 25, 120, 400))
+MAIL = "mailto:"
+
+
+@dataclass(frozen=True)
+class Order:
+    """Whom to tell of what: `benchmark_id` None is every benchmark."""
+
+    token_id: int
+    address: str
+    events: Sequence[str]
+    benchmark_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Due:
+    """One thing to tell now."""
+
+    id: int
+    tries: int
+    address: str
+    secret: bytes
+    event: str
+    reason: str
+    at: datetime
+    submission: int | None
+    benchmark: str | None
+
+
+def add(session: Session, order: Order) -> Notification:
+    """Store whom to tell; an address of mail is asked to confirm first. Raises Conflict beyond `MOST` of a token."""
+    session.execute(select(Token.id).where(Token.id == order.token_id).with_for_update())
+    if len(list_own(session, order.token_id)) >= MOST:
+        raise Conflict(f"A token has at most {MOST} addresses that are told; remove one first.")
+    is_mail = order.address.startswith(MAIL)
+    made = Notification(
+        token_id=order.token_id,
+        benchmark_id=order.benchmark_id,
+        address=order.address,
+        secret=secrets.token_bytes(24),
+        events=list(order.events),
+        confirmed_at=None if is_mail else func.clock_timestamp(),
+    )
+    session.add(made)
+    session.flush()
+    if is_mail:
+        session.add(Delivery(notification_id=made.id, event=CONFIRM, reason="Somebody asked to be told by mail here."))
+    session.flush()
+    session.refresh(made)
+    return made
+
+
+def list_own(session: Session, token_id: int) -> Sequence[Notification]:
+    """Return the addresses that are told of a token's submissions."""
+    query = select(Notification).where(Notification.token_id == token_id, Notification.ended_at.is_(None))
+    return session.scalars(query.order_by(Notification.id)).all()
+
+
+def find_own(session: Session, number: int, token_id: int) -> Notification:
+    """Return an address of a token's own. Raises NotFound."""
+    found = session.get(Notification, number, with_for_update=True)
+    if found is None or found.token_id != token_id or found.ended_at is not None:
+        raise NotFound(f"You have no notification {number}.")
+    return found
+
+
+def end(session: Session, notification: Notification, because: str) -> None:
+    """Tell an address nothing more."""
+    session.execute(update(Delivery).where(Delivery.notification_id == notification.id).values(due_at=None))
+    notification.ended_at, notification.ended_because = func.clock_timestamp(), because
+    session.flush()
+
+
+def confirm(session: Session, notification: Notification, code: str) -> None:
+    """Begin to tell an address of mail, whose owner has the code that was sent there. Raises FieldRejected."""
+    if not secrets.compare_digest(code_of(notification.secret).encode(), code.encode()):
+        problem = Problem("not the code that was sent to this address", column="code")
+        raise FieldRejected("The address is not confirmed.", [problem])
+    notification.confirmed_at = func.clock_timestamp()
+    session.flush()
+
+
+def code_of(secret: bytes) -> str:
+    """Return what confirms an address of mail."""
+    return secret.hex()[:20]
+
+
+def last_errors(session: Session, numbers: Sequence[int]) -> dict[int, str | None]:
+    """Return of some addresses what went wrong with the newest thing that was to be told; None: nothing."""
+    query = (
+        select(Delivery.notification_id, Delivery.last_error)
+        .where(Delivery.notification_id.in_(numbers), Delivery.tries > 0)
+        .distinct(Delivery.notification_id)
+        .order_by(Delivery.notification_id, Delivery.id.desc())
+    )
+    return dict(session.execute(query).all())
+
+
+def take_due(session: Session) -> Due | None:
+    """Return the next thing to tell, which is counted as tried: a worker that is killed tells it again later."""
+    of_working = select(Notification.id).join(Token, Token.id == Notification.token_id)
+    of_working = of_working.where(Notification.ended_at.is_(None), Token.revoked_at.is_(None))
+    found = session.scalar(
+        select(Delivery)
+        .where(Delivery.due_at <= func.clock_timestamp(), Delivery.notification_id.in_(of_working))
+        .order_by(Delivery.due_at)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+    if found is None:
+        return None
+    found.tries += 1
+    pause = PAUSES[found.tries - 1] if found.tries <= len(PAUSES) else None
+    found.due_at = None if pause is None else func.clock_timestamp() + pause
+    session.flush()
+    return _due(session, found)
+
+
+def _due(session: Session, found: Delivery) -> Due:
+    notification = session.get_one(Notification, found.notification_id)
+    query = select(Benchmark.slug).join(Submission, Submission.benchmark_id == Benchmark.id)
+    slug = session.scalar(query.where(Submission.id == found.submission_id))
+    return Due(
+        id=found.id,
+        tries=found.tries,
+        address=notification.address,
+        secret=notification.secret,
+        event=found.event,
+        reason=found.reason,
+        at=found.made_at,
+        submission=found.submission_id,
+        benchmark=slug,
+    )
+
+
+def note_told(session: Session, delivery_id: int) -> None:
+    """Remember that something was told."""
+    told = {"told_at": func.clock_timestamp(), "due_at": None, "last_error": None}
+    session.execute(update(Delivery).where(Delivery.id == delivery_id).values(told))
+
+
+def note_failure(session: Session, delivery_id: int, error: str) -> None:
+    """Remember why something could not be told; it is tried again when it is due."""
+    session.execute(update(Delivery).where(Delivery.id == delivery_id).values(last_error=error[:500]))

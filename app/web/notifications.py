@@ -1,0 +1,116 @@
+"""/notifications: whom to tell when a submission of one's own is published, not admitted or superseded."""
+
+import re
+from ipaddress import ip_network
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import Field
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.db.models import Benchmark, Notification
+from app.errors import Conflict, FieldRejected, Problem
+from app.jobs.outgoing import complain_about, shown_secret
+from app.store import audit, benchmarks, notifications
+from app.store.audit import Change
+from app.store.notifications import MAIL, Order
+from app.web.answers import json_answer
+from app.web.documents.notifications import MadeNotificationDocument, NotificationDocument
+from app.web.early import CheckedFirst
+from app.web.fields import Body, Line
+from app.web.problems import described
+from app.web.state import SessionDep, StateDep, Submitter
+from app.web.submitting import refuse_other_scopes
+from app.web.tokens import UNCACHED
+
+router = APIRouter(route_class=CheckedFirst, tags=["notifications"])
+MAILBOX = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
+Event = Literal["published", "not_admitted", "superseded"]
+EVERY_EVENT: tuple[Event, ...] = ("published", "not_admitted", "superseded")
+
+
+class NewNotification(Body):
+    """Whom to tell of what; without a benchmark: of every submission of this token."""
+
+    address: Annotated[Line, Field(max_length=500, description="https://…, or mailto:…")]
+    benchmark: Annotated[Line, Field(max_length=63)] | None = None
+    events: Annotated[list[Event], Field(min_length=1, max_length=3)] = Field(default_factory=lambda: list(EVERY_EVENT))
+
+
+class Confirmation(Body):
+    """The code that was sent to an address of mail."""
+
+    code: Annotated[Line, Field(max_length=100)]
+
+
+@router.post(
+    "/notifications",
+    status_code=201,
+    summary="Be told of your submissions",
+    responses=described(404, 409, answer=MadeNotificationDocument, status=201),
+)
+def add(order: NewNotification, session: SessionDep, state: StateDep, caller: Submitter) -> Response:
+    """Have an address told. The secret that signs what it is sent is in this answer and nowhere else."""
+    refuse_other_scopes(caller)
+    _check(order.address, state.settings.webhook_networks, sends_mail=state.settings.smtp_url is not None)
+    benchmark = None if order.benchmark is None else benchmarks.find_benchmark(session, order.benchmark)
+    asked = Order(caller.id, order.address, sorted(set(order.events)), None if benchmark is None else benchmark.id)
+    made = notifications.add(session, asked)
+    audit.record(session, caller.act, 201, Change(after={"notification": made.id}, benchmark=order.benchmark))
+    secret = None if made.address.startswith(MAIL) else shown_secret(made.secret)
+    return json_answer({**_shown(session, made, None), "secret": secret}, 201, UNCACHED)
+
+
+def _check(address: str, networks: tuple[str, ...], *, sends_mail: bool) -> None:
+    if address.startswith(MAIL):
+        if not sends_mail:
+            raise Conflict("This server sends no mail; an address of the web can be told.")
+        wrong = None if MAILBOX.fullmatch(address.removeprefix(MAIL)) else "not an address of mail"
+    else:
+        wrong = complain_about(address, [ip_network(network) for network in networks])
+    if wrong is not None:
+        raise FieldRejected("This address cannot be told.", [Problem(wrong, column="address", value=address[:200])])
+
+
+@router.get("/notifications", summary="Whom you have told", responses=described(answer=list[NotificationDocument]))
+def list_mine(session: SessionDep, caller: Submitter) -> Response:
+    """List the addresses that are told of this token's submissions, with what went wrong last."""
+    found = notifications.list_own(session, caller.id)
+    errors = notifications.last_errors(session, [each.id for each in found])
+    return json_answer([_shown(session, each, errors.get(each.id)) for each in found], headers=UNCACHED)
+
+
+@router.post(
+    "/notifications/{number}/confirm",
+    summary="Confirm an address of mail",
+    responses=described(404, answer=NotificationDocument),
+)
+def confirm(number: int, order: Confirmation, session: SessionDep, caller: Submitter) -> Response:
+    """Begin to tell an address of mail, with the code that was sent there."""
+    found = notifications.find_own(session, number, caller.id)
+    notifications.confirm(session, found, order.code)
+    audit.record(session, caller.act, 200, Change(after={"notification": number, "confirmed": True}))
+    session.refresh(found)
+    return json_answer(_shown(session, found, None), headers=UNCACHED)
+
+
+@router.delete("/notifications/{number}", summary="Be told no more", status_code=204, responses=described(404))
+def remove(number: int, session: SessionDep, caller: Submitter) -> Response:
+    """Tell an address nothing more; what is due is not told either."""
+    notifications.end(session, notifications.find_own(session, number, caller.id), "removed")
+    audit.record(session, caller.act, 204, Change(before={"notification": number}))
+    return Response(status_code=204)
+
+
+def _shown(session: Session, each: Notification, error: str | None) -> dict[str, object]:
+    benchmark = None if each.benchmark_id is None else session.get_one(Benchmark, each.benchmark_id).slug
+    return {
+        "id": each.id,
+        "address": each.address,
+        "benchmark": benchmark,
+        "events": list(each.events),
+        "made_at": each.made_at.isoformat(),
+        "confirmed": each.confirmed_at is not None,
+        "last_error": error,
+    }
