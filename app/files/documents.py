@@ -4,18 +4,19 @@ from typing import Any
 
 from app.errors import Problem
 from app.files.findings import Findings
-from app.files.json_records import BadRecord, read_object
-from app.files.text import problem_of_text
+from app.files.json_records import BadRecord, object_of, read_object
+from app.files.text import problem_of_text, small_text
 from app.files.uploads import ReceivedFile
 
 
 def read_document(file: ReceivedFile, findings: Findings) -> dict[str, Any] | None:
     """Return the object of a JSON file; None when there is none, with the reason in `findings`."""
-    problem = problem_of_text(file.path, file.name)
+    text = small_text(file.path)
+    problem = problem_of_text(file.path, file.name) if text is None else None
     if problem is not None:
         findings.add(problem)
         return None
-    found = read_object(file.path)
+    found = read_object(file.path) if text is None else object_of(text)
     if isinstance(found, BadRecord):
         findings.add(Problem(found.message, file.name, found.row, value=found.value))
         return None

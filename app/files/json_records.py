@@ -87,7 +87,11 @@ def records_of_document(path: Path) -> Iterator[Record | BadRecord]:
 
 def read_object(path: Path) -> dict[str, Any] | BadRecord:
     """Return the one object of a JSON document."""
-    text = path.read_text("utf-8-sig")
+    return object_of(path.read_text("utf-8-sig"))
+
+
+def object_of(text: str) -> dict[str, Any] | BadRecord:
+    """Return the one object of the text of a JSON document."""
     try:
         value, end = _DECODER.raw_decode(text, _skip(text, 0))
     except (ValueError, RecursionError) as error:

@@ -6,10 +6,10 @@ Called by `app.kinds.reader`. Whatever a file claims about its size, the budget 
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 from app.config import MIB, Settings
 from app.errors import Problem, TooLarge
@@ -160,16 +160,16 @@ class Unpacking:
                 self._take_member(f"{name}/{member.filename}", archive, member)
 
     def _take_member(self, name: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
-        position = self._record(FileRecord(name, "", member.file_size))
+        position, digest = self._record(FileRecord(name, "", member.file_size)), hashlib.sha256()
         try:
             with archive.open(member) as content:
-                path = self._write(iter(lambda: content.read(PIECE), b""), name, position)
+                path = self._write(_hashed(content, digest.update), name, position)
         except BROKEN_STREAM as error:
             self._findings.add(Problem(f"cannot be unpacked: {error}", file=name))
             return
         if path is None:
             return
-        self.records[position] = FileRecord(name, *hash_file(path))
+        self.records[position] = FileRecord(name, digest.hexdigest(), member.file_size)
         if name.lower().endswith(".gz"):
             path = self._unzip(path, name, position)
         self._keep(name, path, position)
@@ -217,6 +217,13 @@ class Unpacking:
             allowed = self._limits.max_json_bytes
             raise TooLarge(f"{name}: a .json file may have {allowed:,} bytes; send .jsonl or .csv beyond that.")
         self.files.append(ReceivedFile(name, path, suffix, position))
+
+
+def _hashed(content: IO[bytes], update: Callable[[bytes], None]) -> Iterator[bytes]:
+    """Yield the pieces of a stream, hashed on their way: a member is not read again for it."""
+    while piece := content.read(PIECE):
+        update(piece)
+        yield piece
 
 
 def hash_file(path: Path) -> tuple[str, int]:

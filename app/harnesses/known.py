@@ -6,11 +6,12 @@ from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness
 from app.harnesses.every_eval_ever import EVERY_EVAL_EVER
 from app.harnesses.helm import HELM
+from app.harnesses.hub import HUB
 from app.harnesses.inspect_logs import INSPECT
 from app.harnesses.lm_eval import LM_EVAL
 from app.harnesses.mteb import MTEB
 
-HARNESSES: tuple[Harness, ...] = (LM_EVAL, HELM, INSPECT, EVERY_EVAL_EVER, MTEB)
+HARNESSES: tuple[Harness, ...] = (LM_EVAL, HELM, INSPECT, EVERY_EVAL_EVER, MTEB, HUB)
 
 
 def split_harnesses(

@@ -1,6 +1,6 @@
 """The wanted columns of one block of a table, and where its problems go. For kinds that read block by block."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,13 @@ from app.stats.arrays import BoolArray, IntArray
 
 @dataclass(frozen=True)
 class Cells:
-    """The wanted columns of a block, and where its problems go."""
+    """The wanted columns of a block, and where its problems go; `files` names the file of each row of several."""
 
     file: str
     rows: IntArray
     columns: Mapping[str, Texts]
     findings: Findings
+    files: Sequence[str] | None = None
 
     def texts(self, column: str) -> Texts:
         """Return a column; one that the file lacks is empty."""
@@ -32,7 +33,8 @@ class Cells:
         def describe(position: int) -> Problem:
             text = self.texts(column)[position].as_py()
             value = None if text is None else clip_for_message(text)
-            return Problem(message(position), self.file, int(self.rows[position]), column, value)
+            file = self.file if self.files is None else self.files[position]
+            return Problem(message(position), file, int(self.rows[position]), column, value)
 
         self.findings.add_each(np.flatnonzero(wrong).tolist(), describe)
 

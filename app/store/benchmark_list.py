@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Benchmark, Entry, Snapshot, Submission
 from app.manifest.manifest import Manifest
 from app.store.benchmarks import load_declared
+from app.store.life import Retirement, list_retired
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class BenchmarkSummary:
     n_submissions: int
     snapshot_number: int | None
     published_at: datetime | None
+    retired: Retirement | None = None
 
 
 def list_benchmarks(session: Session) -> list[BenchmarkSummary]:
@@ -34,6 +36,7 @@ def list_benchmarks(session: Session) -> list[BenchmarkSummary]:
         .outerjoin(Snapshot, Snapshot.id == Benchmark.snapshot_id)
         .order_by(Benchmark.slug)
     )
+    retired = list_retired(session)
     return [
         BenchmarkSummary(
             slug=benchmark.slug,
@@ -42,6 +45,7 @@ def list_benchmarks(session: Session) -> list[BenchmarkSummary]:
             n_submissions=n_submissions,
             snapshot_number=snapshot.number if snapshot else None,
             published_at=snapshot.published_at if snapshot else None,
+            retired=retired.get(benchmark.id),
         )
         for benchmark, n_entrants, n_submissions, snapshot in session.execute(query)
     ]

@@ -3,6 +3,7 @@
 Called by `app.store.benchmarks`, `app.web.life` and where an upload is received.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -34,6 +35,18 @@ def find_retirement(session: Session, benchmark_id: int) -> Retirement | None:
     of_it = (BenchmarkChange.benchmark_id == benchmark_id, BenchmarkChange.retired_because.is_not(None))
     row = session.execute(query.where(*of_it).limit(1)).one_or_none()
     return None if row is None else Retirement(row.at, row.retired_because)
+
+
+def list_retired(session: Session) -> Mapping[int, Retirement]:
+    """Return since when and why benchmarks are retired, by their numbers."""
+    query = select(BenchmarkChange.benchmark_id, BenchmarkChange.at, BenchmarkChange.retired_because)
+    rows = session.execute(query.where(BenchmarkChange.retired_because.is_not(None)))
+    return {number: Retirement(at, reason or "") for number, at, reason in rows}
+
+
+def shown_retirement(found: Retirement | None) -> dict[str, Any]:
+    """Return the key `retired` of a document, which only a retired benchmark has."""
+    return {} if found is None else {"retired": {"at": found.at.isoformat(), "reason": found.reason}}
 
 
 def refuse_retired(session: Session, benchmark_id: int, slug: str) -> None:

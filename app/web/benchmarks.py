@@ -17,6 +17,7 @@ from app.render.submit_example import submit_example
 from app.store import audit, benchmark_list, benchmarks, disclosure, news, roles, snapshots, submissions
 from app.store.audit import Change
 from app.store.benchmarks import Declared
+from app.store.life import find_retirement, shown_retirement
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.documents.benchmarks import (
@@ -70,6 +71,7 @@ def list_benchmarks_json(session: SessionDep) -> Response:
                 "snapshot": b.snapshot_number,
                 "published_at": b.published_at.isoformat() if b.published_at else None,
                 "leaderboards": [board.name for board in b.manifest.leaderboards],
+                **shown_retirement(b.retired),
             }
             for b in benchmark_list.list_benchmarks(session)
         ]
@@ -186,6 +188,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
             "publish_error": declared.benchmark.publish_error,
             "publish_tries": declared.benchmark.publish_tries,
             "manifest": manifest_document(declared.manifest),
+            **shown_retirement(find_retirement(session, declared.benchmark.id)),
         }
         return json_answer(about)
     pages = kind_of(declared.manifest).pages

@@ -65,3 +65,15 @@ def test_a_change_of_nothing_is_refused(roomy_site: Site) -> None:
     declare(roomy_site)
 
     assert roomy_site.http.put("/benchmarks/tiny/title", json={}, headers=roomy_site.auth("steward")).status_code == 422
+
+
+def test_the_list_and_the_document_say_that_it_is_retired(roomy_site: Site) -> None:
+    """Of the others they say nothing."""
+    published(roomy_site)
+    before = [roomy_site.http.get("/benchmarks/tiny.json").json(), *roomy_site.http.get("/benchmarks.json").json()]
+    retire(roomy_site)
+    after = [roomy_site.http.get("/benchmarks/tiny.json").json(), *roomy_site.http.get("/benchmarks.json").json()]
+
+    assert ["retired" in each for each in before] == [False, False]
+    assert {each["retired"]["reason"] for each in after} == {"Its tasks are in every training set."}
+    assert "Its tasks are in every training set." in roomy_site.http.get("/", headers={"accept": "text/html"}).text

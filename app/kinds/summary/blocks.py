@@ -4,7 +4,7 @@ Called by `app.kinds.summary.read`, block after block of every file; the names o
 numbered here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,14 +30,14 @@ MAX_RECORDED = 2000
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one block; names are numbers of the reader's vocabularies."""
+    """The rows of one block; names are numbers of the reader's vocabularies, `file` the place of all or of each."""
 
     entrant: IntArray
     task: IntArray
     values: FloatArray
     leaked: BoolArray
     row: IntArray
-    file: int
+    file: int | IntArray
     recorded: Mapping[str, IntArray]
 
 
@@ -61,9 +61,15 @@ class BlockReader:
         self.n_silent = 0
         self.recorded = {name: Vocabulary(lambda text: len(text) <= MAX_RECORDED) for name in columns.recorded}
 
-    def read(self, block: Block, found: FileColumns, file: ReceivedFile) -> Part:
-        """Return the rows of a block; a wrong cell becomes a problem and an empty value."""
-        cells = Cells(file.name, block.rows, found.cells(block, self._findings), self._findings)
+    def read(
+        self, block: Block, found: FileColumns, file: ReceivedFile, each: Sequence[ReceivedFile] | None = None
+    ) -> Part:
+        """Return the rows of a block; a wrong cell becomes a problem and an empty value.
+
+        `each` is the file of each row, where they are of several.
+        """
+        files = None if each is None else [one.name for one in each]
+        cells = Cells(file.name, block.rows, found.cells(block, self._findings), self._findings, files)
         entrants, tasks = self._read_entrants(cells), self._read_tasks(cells)
         self._check_definition(cells, tasks)
         return Part(
@@ -72,7 +78,7 @@ class BlockReader:
             values=self._read_values(cells, tasks),
             leaked=self._read_flags(cells, entrants, tasks),
             row=block.rows,
-            file=file.position,
+            file=file.position if each is None else np.array([one.position for one in each], dtype=np.int64),
             recorded={name: self._read_recorded(cells, name) for name in self._columns.recorded},
         )
 

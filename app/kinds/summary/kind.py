@@ -5,7 +5,7 @@ from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.contract import Kind, Rows
 from app.kinds.summary.pages import PAGES
 from app.kinds.summary.part import SummaryPart
-from app.kinds.summary.read import read_evaluation_summary
+from app.kinds.summary.read import HUB_SUFFIXES, read_evaluation_summary
 from app.kinds.summary.summary import summarise
 
 QUANTITIES = ("training_time_s", "inference_time_s", "n_forecasts")
@@ -15,7 +15,7 @@ SUMMARY = Kind(
     part=SummaryPart,
     read=read_evaluation_summary,
     summarise=summarise,
-    suffixes=(*TABLE_SUFFIXES, PARQUET),
+    suffixes=(*TABLE_SUFFIXES, PARQUET, *HUB_SUFFIXES),
     pages=PAGES,
     rows=Rows(beside=QUANTITIES),
 )

@@ -19,7 +19,7 @@ from app.files.uploads import ReceivedFile
 from app.files.vocabulary import Vocabulary, coded
 from app.harnesses.contract import Harness, HarnessRun
 from app.harnesses.known import split_harnesses
-from app.harnesses.tables import harness_tables
+from app.harnesses.tables import HarnessTable, harness_tables
 from app.kinds.reading import Reading, Request, checked_entrant
 from app.kinds.summary.blocks import BlockReader, Part
 from app.kinds.summary.columns import FileColumns, SummaryColumns, columns_of
@@ -27,6 +27,9 @@ from app.kinds.summary.old_fev import is_old
 from app.stats.arrays import IntArray
 from app.values.scores import NONE, Coded, ScoreTable
 from app.values.table import Table
+
+# What the Hugging Face Hub keeps results in: `.eval_results/*.yaml` and model cards.
+HUB_SUFFIXES = (".yaml", ".yml", ".md")
 
 
 def read_evaluation_summary(request: Request) -> Reading | None:
@@ -81,19 +84,35 @@ class _Submission:
             return
         run = HarnessRun(files, self._findings)
         names = (self._columns.entrant or "entrant", self._columns.task)
-        for file, table in harness_tables(harness.summary(run), *names):
-            self._take_table(file, table, is_whole=False)
+        for table in harness_tables(harness.summary(run), *names):
+            self._take_batch(table)
         self._warnings += run.warnings
         stated = run.table(harness.title)
         self._stated += [] if stated is None else [stated]
 
     def _take(self, file: ReceivedFile) -> None:
+        if file.suffix in HUB_SUFFIXES:
+            message = "holds no evaluation results: neither a list with dataset and value nor a card with model-index"
+            self._findings.add(Problem(message, file=file.name))
+            return
         table = self._open(file)
         if table is not None:
             self._take_table(file, table)
 
-    def _take_table(self, file: ReceivedFile, table: TableFile, *, is_whole: bool = True) -> None:
-        """Take a table; of one that is not whole, columns that nobody reads are no surprise."""
+    def _take_batch(self, table: HarnessTable) -> None:
+        """Take the rows of a harness's files that have the same columns; those that nobody reads are no surprise."""
+        first, *_ = table.files
+        found = FileColumns(self._columns, table.header, first.name)
+        (block,) = table.blocks(found.sources)
+        for file in table.files:
+            self._count(file, 1)
+        part = self._reader.read(block, found, first, table.files)
+        for name in dict.fromkeys(file.name for file in table.files):
+            self._findings.extend(self._problems_of_missing(found, name, [part]))
+        self._parts.append(part)
+
+    def _take_table(self, file: ReceivedFile, table: TableFile) -> None:
+        """Take a table."""
         found = FileColumns(self._columns, table.header, file.name)
         n_problems = self._findings.n_problems
         parts = []
@@ -103,7 +122,7 @@ class _Submission:
         if not self._n_rows.get(file.position) and self._findings.n_problems == n_problems:
             self._findings.add(Problem("the file contains no rows", file=file.name))
         self._findings.extend(self._problems_of_missing(found, file.name, parts))
-        self._warnings += self._warnings_of(found, file.name) if is_whole else []
+        self._warnings += self._warnings_of(found, file.name)
         self._parts += parts
 
     def _warn_of_silent_flags(self) -> None:
@@ -170,7 +189,7 @@ def _table(parts: Sequence[Part], reader: BlockReader, columns: SummaryColumns) 
         columns=columns.value_names(),
         values=values,
         leaked=np.concatenate([part.leaked for part in parts]),
-        file=np.concatenate([np.full(len(part.row), part.file, dtype=np.int64) for part in parts]),
+        file=np.concatenate([np.broadcast_to(np.asarray(part.file, np.int64), len(part.row)) for part in parts]),
         row=np.concatenate([part.row for part in parts]),
         reason=_reasons(np.isnan(values[:, : len(columns.metrics)]), columns.metrics),
         recorded=_recorded(parts, reader.recorded),

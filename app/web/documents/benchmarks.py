@@ -17,6 +17,13 @@ class MadeDocument(Document):
     is_new: bool = True
 
 
+class RetiredDocument(Document):
+    """Since when a benchmark takes no more submissions, and why."""
+
+    at: str
+    reason: str
+
+
 class BenchmarkDocument(Document):
     """A benchmark as its newest manifest declares it, and its stewards; `stale`: a publication is under way.
 
@@ -32,10 +39,11 @@ class BenchmarkDocument(Document):
     publish_error: str | None
     publish_tries: int
     manifest: dict[str, Any]
+    retired: RetiredDocument | None = None
 
 
 class ListedBenchmark(Document):
-    """One benchmark of the list."""
+    """One benchmark of the list; `retired` is there where it takes no more submissions."""
 
     slug: str
     title: str
@@ -44,6 +52,7 @@ class ListedBenchmark(Document):
     snapshot: int | None
     published_at: str | None
     leaderboards: list[str]
+    retired: RetiredDocument | None = None
 
 
 class SnapshotDocument(Document):
@@ -72,13 +81,6 @@ class ChangesDocument(Document):
     from_: int = Field(alias="from")
     to: int
     changes: list[dict[str, Any]]
-
-
-class RetiredDocument(Document):
-    """Since when a benchmark takes no more submissions, and why."""
-
-    at: str
-    reason: str
 
 
 class LifeDocument(Document):
