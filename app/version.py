@@ -19,6 +19,10 @@ DECIDING = (
 )
 
 
+API_VERSION = 1
+"""The version of the HTTP API, see docs/http-api.md; what is removed from it makes the next one."""
+
+
 @cache
 def code_version() -> str:
     """Return release, digest of the deciding source, and the numpy that ran it."""

@@ -5,6 +5,7 @@ import sys
 from bench.attacks import measure_attacks
 from bench.clusters import measure_bootstrap
 from bench.growth import report as report_growth
+from bench.imports import measure_imports
 from bench.own_numbers import measure_own_numbers
 from bench.pages import measure_pages
 from bench.predictions import measure_evaluations
@@ -33,6 +34,7 @@ def main() -> None:
     print(f"cached page {cached:,.0f} requests/s, 304 {unchanged:,.0f}, a bare app {bare:,.0f}")
     print(f"  ratios {cached / bare:.2f} and {unchanged / bare:.2f} (limit 0.7)")
     report()
+    measure_imports()
     measure_bootstrap()
     report_growth()
     measure_strata()

@@ -106,12 +106,9 @@ def code_of(secret: bytes) -> str:
 
 def last_errors(session: Session, numbers: Sequence[int]) -> dict[int, str | None]:
     """Return of some addresses what went wrong with the newest thing that was to be told; None: nothing."""
-    query = (
-        select(Delivery.notification_id, Delivery.last_error)
-        .where(Delivery.notification_id.in_(numbers), Delivery.tries > 0)
-        .distinct(Delivery.notification_id)
-        .order_by(Delivery.notification_id, Delivery.id.desc())
-    )
+    tried = select(func.max(Delivery.id)).where(Delivery.notification_id.in_(numbers), Delivery.tries > 0)
+    newest = tried.group_by(Delivery.notification_id).scalar_subquery()
+    query = select(Delivery.notification_id, Delivery.last_error).where(Delivery.id.in_(newest))
     return dict(session.execute(query).all())
 
 

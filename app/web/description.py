@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from app.version import API_VERSION
 from app.web.documents.problems import ProblemDocument
 from app.web.early import OF_RESOURCES
 from app.web.problems import PROBLEM_JSON, REFERENCE
@@ -48,6 +49,7 @@ def operations(description: Mapping[str, Any]) -> Iterator[tuple[str, str, Json]
 def complete(description: Json) -> Json:
     """Return FastAPI's description with every answer in it, and every shared type in its place."""
     schemas: Json = description.setdefault("components", {}).setdefault("schemas", {})
+    description["info"]["x-api-version"] = API_VERSION
     schemas["ProblemDocument"] = ProblemDocument.model_json_schema(ref_template=REFERENCE)
     for path, method, operation in operations(description):
         answers: Json = operation["responses"]

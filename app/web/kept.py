@@ -11,6 +11,7 @@ from functools import lru_cache
 from starlette.types import Message, Scope, Send
 
 from app.render.pictures.saved import saved_style
+from app.version import API_VERSION
 
 Headers = list[tuple[bytes, bytes]]
 COMPRESS_FROM = 1000
@@ -21,6 +22,7 @@ SECURITY: Headers = [
     (b"content-security-policy", b"default-src 'none'; style-src 'self' %s; img-src 'self'; "
      b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'" % DRAWN),
     (b"x-content-type-options", b"nosniff"),
+    (b"plumbline-api-version", str(API_VERSION).encode()),
     (b"referrer-policy", b"same-origin"),
 ]  # fmt: skip
 

@@ -38,7 +38,7 @@ def follow(block: str, server: RunningServer, folder: Path) -> str:
 
 def test_a_tutorial_has_at_most_five_commands() -> None:
     """Those of `plumbline`; what makes the input is not counted."""
-    assert [len(re.findall(r"^plumbline ", block, re.M)) for block in BLOCKS] == [4, 4, 4]
+    assert [len(re.findall(r"^plumbline ", block, re.M)) for block in BLOCKS] == [4, 4, 4, 4, 4]
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,10 @@ def test_a_tutorial_has_at_most_five_commands() -> None:
         (BLOCKS[0], "latency/leaderboards/latency-ms", "1,duckdb,"),
         (BLOCKS[1], "math/leaderboards/exact-match", "1,RylanSchaeffer/mem_Qwen3"),
         pytest.param(BLOCKS[2], "mteb/leaderboards/borda", "1,jcorners/ingot-8b-r3,", marks=pytest.mark.slow),
+        (BLOCKS[3], "spam/leaderboards/auc", "1,careful,"),
+        (BLOCKS[4], "lrd/leaderboards/canonical-accuracy", "1,"),
     ],
-    ids=["latency", "lm-eval", "mteb"],
+    ids=["latency", "lm-eval", "mteb", "predictions", "series"],
 )
 def test_a_tutorial_leads_to_its_board(
     server: RunningServer, tmp_path: Path, block: str, board: str, first: str
