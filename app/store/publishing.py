@@ -8,12 +8,14 @@ from sqlalchemy.orm import Session
 from app.db.models import (
     Benchmark,
     BenchmarkChange,
+    Delivery,
     DraftBoard,
     Entrant,
     Invitation,
     ItemSet,
     LabelSet,
     ManifestVersion,
+    Notification,
     PreregBinding,
     RoleGrant,
     Snapshot,
@@ -71,7 +73,10 @@ def delete_draft(session: Session, benchmark: Benchmark) -> None:
     versions = select(ManifestVersion.id).where(ManifestVersion.benchmark_id == number)
     session.execute(delete(SnapshotTable).where(SnapshotTable.snapshot_id.in_(snapshots)))
     session.execute(delete(ItemSet).where(ItemSet.manifest_version_id.in_(versions)))
-    for model in (BenchmarkChange, DraftBoard, Try, Snapshot, ManifestVersion, LabelSet, Task, RoleGrant, Invitation):
+    told = select(Notification.id).where(Notification.benchmark_id == number)
+    session.execute(delete(Delivery).where(Delivery.notification_id.in_(told)))
+    for model in (Notification, BenchmarkChange, DraftBoard, Try, Snapshot, ManifestVersion, LabelSet, Task, RoleGrant,
+                  Invitation):  # fmt: skip
         session.execute(delete(model).where(model.benchmark_id == number))
     session.delete(benchmark)
     session.flush()

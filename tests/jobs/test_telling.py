@@ -15,7 +15,7 @@ from sqlalchemy import text
 from app.config import Settings
 from app.jobs.telling import Outgoing, tell_due
 from tests.cases.listeners import mail_listener, web_listener
-from tests.cases.walkthrough import BASE, GOOD, declare, send
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
 from tests.conftest import Site, open_site
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
@@ -200,3 +200,13 @@ def test_a_token_has_at_most_ten_addresses(telling: Site) -> None:
     )
 
     assert (answer.status_code, lost.status_code) == (409, 404)
+
+
+def test_a_draft_of_which_somebody_is_told_can_be_deleted(telling: Site) -> None:
+    """Whom to tell of it goes with it."""
+    manifest = MANIFEST.replace("slug: tiny", "slug: sketch")
+    made = telling.http.post("/benchmarks?visibility=draft", content=manifest, headers=telling.auth("steward"))
+    assert made.status_code == 201, made.text
+    order(telling, "http://127.0.0.1:9/", who="steward", benchmark="sketch")
+
+    assert telling.http.delete("/benchmarks/sketch", headers=telling.auth("steward")).status_code in (200, 204)
