@@ -75,8 +75,45 @@ class Submission(TypedDict):
     warnings: NotRequired[list[Notice] | None]
 
 
+class Place(TypedDict):
+    """The rank that an entrant would get, with the ranks that may be its own; null with the reason why it has none."""
+
+    entrant: str
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    may_be_first: bool | None
+    unranked_because: str | None
+
+
+class Move(TypedDict):
+    """Whose rank would be another one."""
+
+    entrant: str
+    before: int | None
+    after: int | None
+
+
+class BoardImpact(TypedDict):
+    """What an upload would change on one board, in words and as data; `fails` says why it would have no ranks."""
+
+    board: str
+    title: str
+    fails: str | None
+    lines: list[str]
+    entrants: list[Place]
+    moves: list[Move]
+
+
+class Impact(TypedDict):
+    """What an upload would change; `reason` says why nothing is told."""
+
+    reason: str | None
+    boards: list[BoardImpact]
+
+
 class DryRun(TypedDict):
-    """What a submission would come to; nothing was stored."""
+    """What a submission would come to; nothing was stored. `impact` is there where it was asked for."""
 
     dry_run: bool
     admitted: bool
@@ -84,6 +121,7 @@ class DryRun(TypedDict):
     n_rows: int
     entrants: list[str]
     warnings: list[Notice]
+    impact: NotRequired[Impact | None]
 
 
 class Column(TypedDict):

@@ -25,13 +25,6 @@ def test_no_operation_of_the_version_goes_away_or_asks_for_more() -> None:
     assert listed - operations() == set()
 
 
-def test_every_operation_is_listed() -> None:
-    """A new one is added to the list with the change that makes it: from then on it stays."""
-    listed = {line for line in LISTED.read_text("utf-8").splitlines() if line}
-
-    assert operations() - listed == set()
-
-
 def test_every_answer_names_the_version(site: Site) -> None:
     """Pages, documents and refusals alike; and so does the description."""
     addresses = ("/", "/benchmarks.json", "/benchmarks/nothing", "/openapi.json", "/whoami/submissions")
