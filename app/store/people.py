@@ -7,16 +7,18 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEvent, BrowserSession, Entrant, Prereg, Submission, Token, Try
+from app.db.models import AuditEvent, BrowserSession, Entrant, Notification, Prereg, Submission, Token, Try
 from app.store import benchmarks, identities, roles
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
 OF_PEOPLE = ("organization", "url", "notes")
 MOST_EVENTS = 10_000
 OF_SESSIONS = ("id", "begun_at", "proved_at", "used_at", "expires_at", "ended_at")
+# An address that was told of submissions is nobody's any more, and nothing is told there.
+FORGOTTEN = {"address": "", "ended_at": func.clock_timestamp(), "ended_because": "erased"}
 
 
 def pseudonymise(session: Session, token: Token) -> str:
@@ -34,6 +36,7 @@ def pseudonymise(session: Session, token: Token) -> str:
     ):
         submission.description = {k: v for k, v in submission.description.items() if k not in OF_PEOPLE}
         changed.add(submission.benchmark_id)
+    session.execute(update(Notification).where(Notification.token_id == token.id).values(FORGOTTEN))
     session.flush()
     changed |= roles.benchmark_ids_of(session, token.id, "steward")
     for benchmark_id in sorted(changed):
@@ -57,6 +60,8 @@ def everything_about(session: Session, token: Token) -> Mapping[str, Any]:
             select(Submission).where(Submission.token_id == token.id).order_by(Submission.id))],
         "tries": [_plain(each, "id", "at", "is_dry", "status", "detail") for each in session.scalars(
             select(Try).where(Try.token_id == token.id).order_by(Try.at))],
+        "notifications": [_plain(each, "id", "address", "made_at", "ended_at") for each in session.scalars(
+            select(Notification).where(Notification.token_id == token.id).order_by(Notification.id))],
         "events": [_plain(each, "id", "at", "action", "subject", "benchmark", "address", "status") for each in
                    session.scalars(select(AuditEvent).where(AuditEvent.token_id == token.id)
                                    .order_by(AuditEvent.id.desc()).limit(MOST_EVENTS))],

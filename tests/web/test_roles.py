@@ -175,6 +175,10 @@ TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
     ("POST /tokens/{token_id}/rotate", "/tokens/1/rotate", {"json": {}}, (401, 403, 403, 403, 403, 200)),
     ("POST /tokens/{token_id}/erase", "/tokens/1/erase", {"json": REASON}, (401, 403, 403, 403, 403, 200)),
     ("DELETE /tokens/{token_id}", "/tokens/1", {}, (401, 403, 403, 403, 403, 200)),
+    ("POST /notifications", "/notifications", {"json": {"address": "https://example.com/"}}, (401, *[201] * 5)),
+    # 404: nobody has any yet.
+    ("POST /notifications/{number}/confirm", "/notifications/99/confirm", {"json": {"code": "x"}}, (401, *[404] * 5)),
+    ("DELETE /notifications/{number}", "/notifications/99", {}, (401, *[404] * 5)),
 )
 # What needs no token, so that nobody is asked for one.
 ANONYMOUS = {"POST /invitations/redeem", "POST /benchmarks/{slug}/join"}
@@ -192,6 +196,7 @@ KEPT: Mapping[str, tuple[int, ...]] = {
     "/benchmarks/tiny/disclosed.csv": (401, 403, 403, 403, 404, 404),
     "/benchmarks/tiny/disclosed.json": (401, 403, 403, 403, 404, 404),
     "/invitations": (401, 403, 403, 200, 200, 200),
+    "/notifications": (401, 200, 200, 200, 200, 200),
     "/whoami/submissions": (401, 200, 200, 200, 200, 200),
     "/whoami/data": (401, 200, 200, 200, 200, 200),
     "/whoami": (401, 200, 200, 200, 200, 200),
