@@ -17,6 +17,7 @@ RUN /opt/plumbline/bin/pip install --require-hashes --requirement requirements.l
 
 COPY pyproject.toml README.md LICENSE ./
 COPY app ./app
+COPY plumbline ./plumbline
 COPY migrations ./migrations
 COPY templates ./templates
 COPY static ./static
