@@ -25,7 +25,7 @@ def test_runs_are_rows_of_their_model_and_data_set(tmp_path: Path) -> None:
     rows.to_csv(path, index=False)
     scores = read([path], SUMMARY.format(column="accuracy")).scores
 
-    assert list(rows.columns) == ["entrant", "task", "run_id", "loss", "accuracy"]
+    assert list(rows.columns) == ["entrant", "task", "run_id", "accuracy", "loss"]
     found = dict(zip(zip(scores.entrant.to_list(), scores.task.to_list(), strict=True), scores.value("score").tolist(),
                      strict=True))  # fmt: skip
     assert found == {("large", "sst2"): 0.85, ("large", "imdb"): 0.9, ("small", "sst2"): 0.7, ("small", "imdb"): 0.8}
