@@ -42,7 +42,7 @@ class Sent:
     key: str
     slug: str
     entrant: str
-    values: Sequence[float]
+    values: tuple[float, ...]
 
     def rows(self) -> bytes:
         """Return its file."""
@@ -74,7 +74,7 @@ def plan(slugs: Sequence[str], n: int, seed: int) -> list[Sent]:
     draws = random.Random(seed)
     places = list(itertools.product(slugs, range(N_ENTRANTS)))
     return [
-        Sent(f"storm-{seed}-{at}", slug, f"E{number:02}", [draws.randrange(1, 10**6) / 1000 for _ in TASKS])
+        Sent(f"storm-{seed}-{at}", slug, f"E{number:02}", tuple(draws.randrange(1, 10**6) / 1000 for _ in TASKS))
         for at, (slug, number) in zip(range(n), itertools.cycle(places))
     ]  # fmt: skip
 
