@@ -113,7 +113,8 @@ class Harness:
     """A harness: `owns` says of a file whether it is one of its own, `items` and `summary` read rows of them.
 
     None where its files hold no such rows. `preset` are the metrics that rank, each with its direction, where the files
-    hold many that do not; a drafted manifest has those of them that are there, in this order.
+    hold many that do not; a drafted manifest has those of them that are there, in this order. `is_mixed`: its files
+    also hold results of other benchmarks, so that rows without any metric of a manifest are none of its rows.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Harness:
     items: Rows | None = None
     summary: Rows | None = None
     preset: Mapping[str, str] = field(default_factory=dict)
+    is_mixed: bool = False
 
 
 def number(value: Any) -> Any:

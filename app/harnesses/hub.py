@@ -125,4 +125,4 @@ def _merged(rows: Iterator[Row | None]) -> Iterator[Row]:
     yield from found.values()
 
 
-HUB = Harness(name="hub", title="Hugging Face", owns=owns, summary=summary)
+HUB = Harness(name="hub", title="Hugging Face", owns=owns, summary=summary, is_mixed=True)

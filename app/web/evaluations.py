@@ -25,7 +25,10 @@ router = APIRouter(route_class=CheckedFirst, tags=["exports"])
 YAML = "application/yaml"
 Dataset = Annotated[
     str | None,
-    Query(description="the benchmark's repository on the Hub", pattern=r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$"),
+    Query(
+        description="the benchmark's repository on the Hub",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*$",
+    ),
 ]
 
 

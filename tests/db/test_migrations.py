@@ -68,6 +68,8 @@ def test_every_table_is_a_record_or_is_named_here(database_url: str) -> None:
             " (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND tgname = 'keep_history')"
         ).fetchall()
     rewritten = {
+        "notification",
+        "delivery",
         "token",
         "invitation",
         "browser_session",

@@ -118,3 +118,10 @@ def test_a_file_without_results_is_refused(tmp_path: Path, name: str, content: b
         read(written(tmp_path, {name: content}), SUMMARY.format(column="value"), "m")
 
     assert refused.value.problems[0].file == name
+
+
+def test_results_of_other_benchmarks_in_a_card_are_none_of_its_rows(tmp_path: Path) -> None:
+    """A card has what its model was ever measured on; a benchmark takes the rows that have its metric."""
+    scores = read([card_file(tmp_path)], SUMMARY.format(column="f1")).scores
+
+    assert scores.task.words == ("imdb",)

@@ -85,7 +85,8 @@ class _Submission:
         run = HarnessRun(files, self._findings)
         names = (self._columns.entrant or "entrant", self._columns.task)
         for table in harness_tables(harness.summary(run), *names):
-            self._take_batch(table)
+            if not harness.is_mixed or self._has_metrics(table):
+                self._take_batch(table)
         self._warnings += run.warnings
         stated = run.table(harness.title)
         self._stated += [] if stated is None else [stated]
@@ -98,6 +99,10 @@ class _Submission:
         table = self._open(file)
         if table is not None:
             self._take_table(file, table)
+
+    def _has_metrics(self, table: HarnessTable) -> bool:
+        found = FileColumns(self._columns, table.header, table.files[0].name)
+        return any(found.has(metric) for metric in self._columns.metrics)
 
     def _take_batch(self, table: HarnessTable) -> None:
         """Take the rows of a harness's files that have the same columns; those that nobody reads are no surprise."""
