@@ -79,19 +79,20 @@ def _ranked(size: tuple[int, int], truth: FloatArray, rng: np.random.Generator, 
 
 def _scores(size: tuple[int, int], truth: FloatArray, of: int, rng: np.random.Generator, n: int) -> Drawn:
     made = list(_ranked(size, truth, rng, n))
-    ours = [ends_of_ranks(again[:, of], points[of], (1.0 + LEVEL) / 2.0) for points, _, again in made]
-    clipped = [(max(float(low), 1.0), min(float(high), float(N_ESTIMATORS))) for low, high in ours]
+    ours = [ends_of_ranks(again[:, [of]], points[[of]], (1.0 + LEVEL) / 2.0) for points, _, again in made]
+    clipped = [(max(float(low[0]), 1.0), min(float(high[0]), float(N_ESTIMATORS))) for low, high in ours]
     return {
         OURS: _pairs(clipped),
-        PERCENTILE: _pairs([percentile_interval(drawn[:, of], LEVEL) for _, drawn, _ in made]),
+        PERCENTILE: _pairs([_percentiles(drawn[:, of]) for _, drawn, _ in made]),
     }
 
 
 def _score_gaps(size: tuple[int, int], truth: FloatArray, rng: np.random.Generator, n: int) -> Drawn:
     made = list(_ranked(size, truth, rng, n))
-    ours = [ends_of_ranks(again[:, 0] - again[:, -1], points[0] - points[-1], LEVEL) for points, _, again in made]
-    plain = [percentile_interval(drawn[:, 0] - drawn[:, -1], LEVEL) for _, drawn, _ in made]
-    return {OURS: _pairs(ours), PERCENTILE: _pairs(plain)}
+    level = (1.0 + LEVEL) / 2.0
+    ours = [ends_of_ranks(again[:, :1] - again[:, -1:], points[:1] - points[-1:], level) for points, _, again in made]
+    plain = [_percentiles(drawn[:, 0] - drawn[:, -1]) for _, drawn, _ in made]
+    return {OURS: _pairs([(low[0], high[0]) for low, high in ours]), PERCENTILE: _pairs(plain)}
 
 
 COMPONENTS = {
@@ -109,7 +110,7 @@ def _components(
     ours = [
         intervals(component_spread(points[:, 0], drawn.values[:, :, 0], drawn), within, LEVEL) for points, drawn in made
     ]
-    plain = [percentile_interval(drawn.values[:, 0, 0], LEVEL) for _, drawn in made]
+    plain = [_percentiles(drawn.values[:, 0, 0]) for _, drawn in made]
     return {OURS: _pairs([(low[0], high[0]) for low, high in ours]), PERCENTILE: _pairs(plain)}
 
 
@@ -174,10 +175,16 @@ def _both(found: list[tuple[FloatArray, FloatArray]], n_units: int) -> Drawn:
     for points, replicates in found:
         margin = float(Contests(points, replicates, freedom).margins(at, LEVEL)[0, 1])
         ours.append((float(points[0] - points[1]) - margin, float(points[0] - points[1]) + margin))
-    plain = [percentile_interval(replicates[:, 0] - replicates[:, 1], LEVEL) for _, replicates in found]
+    plain = [_percentiles(replicates[:, 0] - replicates[:, 1]) for _, replicates in found]
     return {OURS: _pairs(ours), PERCENTILE: _pairs(plain)}
 
 
 def _pairs(found: Sequence[tuple[Any, Any]]) -> Ends:
     low, high = np.array(found, dtype=np.float64).T
     return low, high
+
+
+def _percentiles(drawn: FloatArray) -> tuple[float, float]:
+    """Return the percentile interval of one number's replicates [n_resamples]."""
+    low, high = percentile_interval(drawn[:, None], LEVEL)
+    return float(low[0]), float(high[0])

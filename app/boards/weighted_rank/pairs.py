@@ -109,7 +109,7 @@ def _ends(spec: WeightedRank, found: Found, order: Sequence[int], a: int) -> lis
     if found.again is None or spec.ranking_rule == 1:
         return [(point, None, None) for point in points]
     replicates = found.again[:, list(order)]
-    low, high = ends_of_ranks(replicates[:, [a]] - replicates, np.array(points), spec.uncertainty.level)
+    low, high = ends_of_ranks(replicates[:, [a]] - replicates, np.array(points), (1.0 + spec.uncertainty.level) / 2.0)
     drawn = zip(points, low.tolist(), high.tolist(), strict=True)
     return [(point, None, None) if at == a else (point, *ends) for at, (point, *ends) in enumerate(drawn)]
 
