@@ -36,14 +36,22 @@ LeftOut = frozenset[Pair]
 EVERYTHING: LeftOut = frozenset()
 
 
+def go_on() -> None:
+    """Let a computation go on to the next board."""
+
+
 @dataclass(frozen=True)
 class BoardInputs:
-    """What boards are computed from, without what is left out; asked for only by boards that need it: rows are many."""
+    """What boards are computed from, without what is left out; asked for only by boards that need it: rows are many.
+
+    `before_each` is called before each board, and ends the computation by raising.
+    """
 
     standings: Sequence[Standing]
     scores: Callable[[LeftOut], ScoreTable]
     measurements: Callable[[Leaderboard, LeftOut], Sequence[Measurement]]
     described: Callable[[], Described]
+    before_each: Callable[[], None] = go_on
 
     def of_submissions(self, numbers: frozenset[int]) -> LeftOut:
         """Return what some submissions brought."""
@@ -60,7 +68,11 @@ class BoardInputs:
 
 def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
     """Compute every board and what the kind adds; what cannot be computed, or stored, says so in its place."""
-    boards = [table for spec in manifest.leaderboards for table in _Board(manifest, spec, inputs).tables()]
+    boards: list[Table] = []
+    for spec in manifest.leaderboards:
+        inputs.before_each()
+        boards += _Board(manifest, spec, inputs).tables()
+    inputs.before_each()
     return _Further(manifest, inputs, boards).tables()
 
 

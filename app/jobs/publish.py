@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.boards.provenance import with_provenance
 from app.db.engine import SessionFactory
 from app.db.transactions import is_transient, run_in_transaction
-from app.jobs.boards import BoardInputs, LeftOut, compute_tables
+from app.jobs.boards import BoardInputs, LeftOut, compute_tables, go_on
 from app.jobs.changes import PublishedState, list_changes, load_state, ranks_by_board
 from app.jobs.claims import decide_benchmark
 from app.jobs.culprits import Outcome, find_culprits
@@ -35,17 +35,27 @@ logger = logging.getLogger(__name__)
 TRIES = 3
 
 
-def publish(sessions: SessionFactory, benchmark_id: int) -> None:
-    """Bring a benchmark's boards up to its evidence.
+class Abandoned(Exception):
+    """What was computed would be old before it is seen."""
+
+
+def publish(sessions: SessionFactory, benchmark_id: int, *, gives_way: bool = False) -> bool:
+    """Bring a benchmark's boards up to its evidence, and say whether that was brought to an end.
+
+    With `gives_way` a publication ends between two boards where what it is computed from is no longer current: an
+    upload was withdrawn, or the manifest changed. Submissions that only wait change nothing.
 
     A fault is noted for the page of the benchmark, whose boards stay as they are, and the sweep tries again, later each
     time. After some tries the submission without which it would succeed is set aside.
     """
     began = time.monotonic()
     try:
-        publication = _compute(sessions, benchmark_id)
+        publication = _compute(sessions, benchmark_id, gives_way=gives_way)
         published = run_in_transaction(sessions, lambda session: store_publication(session, publication))
         note_publication(sessions, publication, published, time.monotonic() - began)
+    except Abandoned:
+        logger.info("a publication of benchmark %s gives way to newer evidence", benchmark_id)
+        return False
     except Exception as error:
         if is_transient(error):
             # The database is away or busy: nothing is wrong with what it holds, and nothing could be noted now.
@@ -53,6 +63,7 @@ def publish(sessions: SessionFactory, benchmark_id: int) -> None:
         logger.exception("benchmark %s could not be published", benchmark_id)
         note_fault(sessions, benchmark_id)
         _note_failure(sessions, benchmark_id, error)
+    return True
 
 
 def _note_failure(sessions: SessionFactory, benchmark_id: int, error: Exception) -> None:
@@ -97,20 +108,31 @@ def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], ca
     benchmarks.mark_data_changed(session, benchmark_id)
 
 
-def _compute(sessions: SessionFactory, benchmark_id: int, without: frozenset[int] = frozenset()) -> Publication:
+def _compute(
+    sessions: SessionFactory, benchmark_id: int, without: frozenset[int] = frozenset(), *, gives_way: bool = False
+) -> Publication:
     with sessions() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         inputs = _inputs(session, benchmark_id, without)
         pieces = {name: [s.piece for s in stood] for name, stood in inputs.by_entrant().items()}
         measuring = Measuring(session, inputs.declared, pieces)
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
-        asked = BoardInputs(inputs.standings, scores, measuring.measure, partial(described_facts, session, inputs))
+        before_each = partial(_give_way, sessions, inputs) if gives_way else go_on
+        described = partial(described_facts, session, inputs)
+        asked = BoardInputs(inputs.standings, scores, measuring.measure, described, before_each)
         made = [with_provenance(table, inputs.known) for table in compute_tables(inputs.declared.manifest, asked)]
         tables = [*made, *_claims(session, inputs)]
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         changes = _changes(inputs, tables, None if before is None else load_state(session, before))
     run_in_transaction(sessions, measuring.keep)
     return Publication(inputs, tables, code_version(), changes, None if before is None else before.number)
+
+
+def _give_way(sessions: SessionFactory, inputs: Inputs) -> None:
+    """Raise Abandoned where what was read is no longer current; asked of another instant than that of the reading."""
+    with sessions() as session:
+        if benchmarks.data_version(session, inputs.declared.benchmark.id) > inputs.data_version:
+            raise Abandoned
 
 
 def _inputs(session: Session, benchmark_id: int, without: frozenset[int]) -> Inputs:

@@ -204,6 +204,11 @@ def stale_benchmarks(session: Session) -> Sequence[Benchmark]:
     return session.scalars(query.order_by(Benchmark.id)).all()
 
 
+def data_version(session: Session, benchmark_id: int) -> int:
+    """Return the number that grows with everything that can change a board."""
+    return session.scalars(select(Benchmark.data_version).where(Benchmark.id == benchmark_id)).one()
+
+
 def is_behind(session: Session, benchmark_id: int, *, is_due: bool = False) -> bool:
     """Say whether the boards of a benchmark are behind its evidence, and, if asked, may be tried again already."""
     query = select(Benchmark.id).where(Benchmark.id == benchmark_id, _behind(), *([_due()] if is_due else []))

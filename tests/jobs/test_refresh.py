@@ -1,14 +1,17 @@
 """A benchmark brought up to what was sent: evaluated together, published once, and nobody pays for another's fault."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from app.jobs import publish as publishing
 from app.jobs.refresh import evaluate_waiting, refresh
 from app.store import benchmarks, waiting
+from app.values.scores import ScoreTable
 from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.conftest import Site
 
@@ -115,3 +118,54 @@ def test_the_fault_of_one_submission_ends_no_other(site: Site, caplog: pytest.Lo
         assert evaluate_waiting(site.sessions, benchmark_of(site))
 
     assert statuses(site, numbers) == ["evaluated", "not_admitted", "evaluated"]
+
+
+def change_while_it_computes(site: Site, monkeypatch: pytest.MonkeyPatch, change: Callable[[], None]) -> None:
+    """Have something happen each time that a publication reads its rows, before it goes on with the real ones."""
+    read = publishing.read_rows
+
+    def changed_meanwhile(*args: Any) -> ScoreTable:
+        change()
+        return read(*args)
+
+    monkeypatch.setattr(publishing, "read_rows", changed_meanwhile)
+
+
+def test_a_publication_gives_way_to_a_withdrawal(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was withdrawn while boards were computed is in no snapshot, and the job publishes what is left."""
+    declare(site)
+    send(site, BASE, "bob")
+    number, queue = send_entrants(site, ["A"])[0], Asked()
+
+    def withdraw() -> None:
+        site.http.post(f"/submissions/{number}/withdraw", json={"reason": "wrong file"}, headers=site.auth())
+
+    change_while_it_computes(site, monkeypatch, withdraw)
+    refresh(site.sessions, queue, benchmark_of(site))
+    board = site.http.get("/benchmarks/tiny/leaderboards/skill.json").json()
+
+    assert [s["number"] for s in site.http.get("/benchmarks/tiny/snapshots.json").json()] == [1]
+    assert "A" not in [row["entrant"] for row in board["rows"]]
+    assert queue.benchmarks == []
+
+
+def test_one_change_after_another_does_not_keep_boards_from_being_published(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After giving way twice a publication is brought to its end, and the job asks to come again."""
+    declare(site)
+    send(site, BASE, "bob")
+    queue, n_changes = Asked(), 0
+
+    def change() -> None:
+        nonlocal n_changes
+        n_changes += 1
+        with site.sessions.begin() as session:
+            benchmarks.mark_data_changed(session, benchmark_of(site))
+
+    change_while_it_computes(site, monkeypatch, change)
+    refresh(site.sessions, queue, benchmark_of(site))
+
+    assert n_changes == 3
+    assert [s["number"] for s in site.http.get("/benchmarks/tiny/snapshots.json").json()] == [1]
+    assert queue.benchmarks == [benchmark_of(site)]
