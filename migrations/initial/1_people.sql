@@ -43,6 +43,8 @@ CREATE TABLE benchmark (
     CONSTRAINT uq_benchmark_slug UNIQUE (slug),
     CONSTRAINT fk_benchmark_created_by FOREIGN KEY (created_by) REFERENCES token
 );
+-- Whose boards are behind is asked every few seconds.
+CREATE INDEX ix_benchmark_behind ON benchmark (id) WHERE data_version > published_version;
 
 -- One immutable version of a benchmark's manifest, as the bytes that were sent.
 CREATE TABLE manifest_version (

@@ -31,6 +31,9 @@ CREATE TABLE submission (
     CONSTRAINT fk_submission_token_id FOREIGN KEY (token_id) REFERENCES token
 );
 CREATE INDEX ix_submission_benchmark_id_status ON submission (benchmark_id, status);
+-- What waits to be evaluated is little among all that was ever sent, and looked for every few seconds.
+CREATE INDEX ix_submission_waits ON submission (benchmark_id, id)
+    WHERE status = 'received' OR status = 'not_admitted' AND run_purpose <> 'leaderboard';
 CREATE INDEX ix_submission_prereg_sha256 ON submission (prereg_sha256);
 CREATE UNIQUE INDEX uq_submission_digest ON submission (benchmark_id, token_id, digest)
     WHERE status NOT IN ('withdrawn', 'set_aside');

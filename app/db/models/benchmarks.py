@@ -24,7 +24,10 @@ class Benchmark(Base):
     """
 
     __tablename__ = "benchmark"
-    __table_args__ = (one_of("visibility", ("draft", "private", "public")),)
+    __table_args__ = (
+        one_of("visibility", ("draft", "private", "public")),
+        Index("ix_benchmark_behind", "id", postgresql_where="data_version > published_version"),
+    )
 
     id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
     slug: Mapped[str] = mapped_column(Text, unique=True)

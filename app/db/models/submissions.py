@@ -46,6 +46,12 @@ class Submission(Base):
         ),
         UniqueConstraint("token_id", "idempotency_key", name="uq_submission_idempotency_key"),
         Index("ix_submission_benchmark_id_status", "benchmark_id", "status"),
+        Index(
+            "ix_submission_waits",
+            "benchmark_id",
+            "id",
+            postgresql_where="status = 'received' OR status = 'not_admitted' AND run_purpose <> 'leaderboard'",
+        ),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
