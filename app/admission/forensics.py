@@ -157,7 +157,7 @@ def _is_shared(unit: Hashes, side: IntArray, contents: Hashes) -> BoolArray:
     sides = side[order]
     differs = np.minimum.reduceat(sides, starts) != np.maximum.reduceat(sides, starts)
     shared = np.empty(len(key), dtype=np.bool_)
-    shared[order] = np.repeat(differs, np.diff([*starts, len(key)]))
+    shared[order] = np.repeat(differs, np.diff(starts, append=len(key)))
     return shared
 
 
@@ -178,7 +178,7 @@ def _runs(words: Sequence[str], entrant: IntArray, contents: Hashes) -> Iterator
     """Yield the longest run of equal contents of each entrant, where the rows around it mostly differ."""
     breaks = (contents[1:] != contents[:-1]) | (entrant[1:] != entrant[:-1])
     starts = np.flatnonzero(np.concatenate([[True], breaks]))
-    lengths = np.diff([*starts, len(contents)])
+    lengths = np.diff(starts, append=len(contents))
     lengths[contents[starts] == 0] = 0
     longest: dict[int, int] = {}
     for at in np.argsort(-lengths, kind="stable")[: (lengths >= MIN_RUN).sum()].tolist():

@@ -19,12 +19,14 @@ from app.db.models import (
 from app.errors import Conflict
 from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
+from app.stats.arrays import IntArray
 from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
 from app.store.fingerprints import write_fingerprints
 from app.store.locks import take_turns
 from app.store.submissions import add_checks, write_table
 from app.values.forensics import Finding
+from app.values.scores import Coded, ScoreTable
 
 
 @dataclass(frozen=True)
@@ -154,16 +156,29 @@ def _add_entries(session: Session, arrival: Arrival, named: Iterable[str], keys:
     table = arrival.evidence.scores
     state = "pending" if arrival.admitted else "not_admitted"
     manifest = arrival.declared.manifest
-    by_task = kind_of(manifest).rows.by_task(manifest)
-    for name in named:
-        rows = table.entrant.codes == table.entrant.words.index(name)
-        tasks = [table.task.words[code] for code in np.unique(table.task.codes[rows]).tolist()]
-        session.add(
-            Entry(
-                submission_id=keys.submission_id,
-                entrant_id=keys.entrants[name],
-                n_rows=int(rows.sum()),
-                state=state,
-                task_ids=sorted(keys.tasks[task] for task in tasks) if by_task else None,
-            )
+    tasks_of = _tasks_of(table, keys) if kind_of(manifest).rows.by_task(manifest) else {}
+    n_rows = dict(zip(table.entrant.words, _counted(table.entrant).tolist(), strict=True))
+    session.add_all(
+        Entry(
+            submission_id=keys.submission_id,
+            entrant_id=keys.entrants[name],
+            n_rows=n_rows[name],
+            state=state,
+            task_ids=tasks_of.get(name),
         )
+        for name in named
+    )
+
+
+def _counted(coded: Coded) -> IntArray:
+    """Return how many rows have each word."""
+    return np.bincount(coded.codes[coded.codes >= 0], minlength=len(coded.words))
+
+
+def _tasks_of(table: ScoreTable, keys: scores.RowKeys) -> dict[str, list[int]]:
+    """Return the numbers of the tasks of each entrant, by one sort of the rows however many entrants there are."""
+    n_tasks = len(table.task.words)
+    found: dict[str, list[int]] = {name: [] for name in table.entrant.words}
+    for cell in np.unique(table.entrant.codes * n_tasks + table.task.codes).tolist():
+        found[table.entrant.words[cell // n_tasks]].append(keys.tasks[table.task.words[cell % n_tasks]])
+    return {name: sorted(numbers) for name, numbers in found.items()}

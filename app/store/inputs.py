@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Self
 
 from sqlalchemy import func, select
@@ -21,6 +22,8 @@ from app.store.disclosure import deciding_part
 from app.store.ladders import newest_shown
 from app.store.measured import Piece
 from app.store.numbers import one_of
+
+KNOWN = tuple(each.name for each in fields(Provenance))
 
 
 @dataclass(frozen=True)
@@ -85,16 +88,17 @@ class Inputs:
         kept = tuple(s for s in self.standings if s.submission_id not in numbers)
         return replace(self, standings=kept, left_out=numbers)
 
+    @cached_property
     def digest(self) -> str:
-        """Return the SHA-256 of the admitted, superseded and withdrawn submissions, what is known, items and labels."""
-        items, part = self.declared.manifest.asked.facts.digest, self.declared.manifest.asked.facts.part
+        """The SHA-256 of the admitted, superseded and withdrawn submissions, what is known, items and labels."""
+        items, labels = self.declared.manifest.asked.facts.digest, self.declared.manifest.asked.facts.part
         described = {
             "admitted": [standing.described() for standing in self.standings],
             "superseded": list(self.superseded),
             "withdrawn": [w.submission_id for w in self.withdrawals],
-            "known": {name: astuple(self.known[name]) for name in sorted(self.known)},
+            "known": {name: [getattr(self.known[name], part) for part in KNOWN] for name in sorted(self.known)},
             **({} if items is None else {"items": items}),
-            **({} if self.commitment is None else {"labels": self.commitment, "part": part}),
+            **({} if self.commitment is None else {"labels": self.commitment, "part": labels}),
         }
         return hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
 

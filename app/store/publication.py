@@ -74,7 +74,7 @@ def _find_same(session: Session, publication: Publication) -> Snapshot | None:
     return session.scalar(
         select(Snapshot).where(
             Snapshot.benchmark_id == inputs.declared.benchmark.id,
-            Snapshot.input_digest == inputs.digest(),
+            Snapshot.input_digest == inputs.digest,
             Snapshot.manifest_digest == inputs.declared.version.sha256,
             Snapshot.code_version == publication.code_version,
         )
@@ -90,7 +90,7 @@ def _add_snapshot(session: Session, publication: Publication) -> Snapshot:
         benchmark_id=benchmark_id,
         number=(newest or 0) + 1,
         manifest_version_id=inputs.declared.version.id,
-        input_digest=inputs.digest(),
+        input_digest=inputs.digest,
         manifest_digest=inputs.declared.version.sha256,
         code_version=publication.code_version,
         rng_seeds={board.name: board.uncertainty.rng_seed for board in boards},
