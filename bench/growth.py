@@ -27,6 +27,8 @@ from tests.conftest import Site, open_site
 
 SHARES = (0.01, 0.1, 0.3, 1.0)
 N_ENTRANTS, N_TASKS, AT_ONCE = 2_000, 1_500, 100
+SPREADS = 617
+"""Has no divisor in common with the number of entrants, so that consecutive ones are far apart in quality."""
 N_RUNS, N_SEEDS, N_PER_SEED = 1_000, 5, 400
 YAML = {"Content-Type": "application/yaml"}
 PLAN = PREREG.replace(b"episodes_per_seed: 4", b"episodes_per_seed: 200")
@@ -137,10 +139,11 @@ def _growing(slug: str, manifest: bytes) -> Iterator[Growing]:
 
 
 def summary_rows(first: int, count: int) -> bytes:
-    """Return a summary of some entrants on every task: errors that are worse the higher the entrant's number."""
-    rng = np.random.default_rng(first)
-    names = [f"m{number:05}" for number in range(first, first + count)]
-    errors = np.exp(rng.normal(0.001 * np.arange(first, first + count)[:, None], 0.4, (count, N_TASKS))).tolist()
+    """Return a summary of some entrants on every task; each submission has its entrants all over the board."""
+    rng, numbers = np.random.default_rng(first), np.arange(first, first + count)
+    names = [f"m{number:05}" for number in numbers.tolist()]
+    levels = 0.001 * (numbers * SPREADS % N_ENTRANTS)
+    errors = np.exp(rng.normal(levels[:, None], 0.4, (count, N_TASKS))).tolist()
     lines = [
         f"{name},t{at:05},{error!r}\n" for name, row in zip(names, errors, strict=True) for at, error in enumerate(row)
     ]

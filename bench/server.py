@@ -85,7 +85,10 @@ def measure_latency() -> float:
 
 
 def measure_copy() -> float:
-    """Return the seconds that the server itself needs to COPY the same million rows, as CSV, into the same table."""
+    """Return the seconds that the server itself needs to COPY the same million rows, as CSV, into an unlogged copy.
+
+    The copy has the columns of the table and neither indexes nor keys.
+    """
     columns = "submission_id, position, file, row, entrant_id, task_id, leaked, values"
     with tempfile.TemporaryFile() as file, fresh_data_dir() as data_dir, embedded_server(data_dir) as url:
         upgrade(url)
@@ -93,8 +96,10 @@ def measure_copy() -> float:
         file.write("".join(rows).encode())
         file.seek(0)
         with psycopg.connect(url) as connection, connection.cursor() as cursor:
+            cursor.execute("CREATE UNLOGGED TABLE bare (LIKE score)")
+            connection.commit()
             began = time.perf_counter()
-            with cursor.copy(f"COPY score ({columns}) FROM STDIN (FORMAT CSV)") as copy:
+            with cursor.copy(f"COPY bare ({columns}) FROM STDIN (FORMAT CSV)") as copy:
                 while piece := file.read(1 << 20):
                     copy.write(piece)
             connection.commit()
