@@ -18,6 +18,7 @@ from app.render.explore_form import ExploreForm
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.narrow import COLUMNS, Choice
 from app.render.page import Links, Page
+from app.render.paging import Paging, page_of
 from app.render.panel import Panel
 from app.render.reading import Apart, Count, apart, leader_sentence, legend, tally, tier_starts
 from app.render.view import is_descending, sort_address, sort_table
@@ -84,7 +85,7 @@ class TablePage(Page):
 
     def __post_init__(self) -> None:
         # Refused here, before half a page is rendered.
-        _ = self.table
+        _ = self.table, self.paging
 
     @cached_property
     def table(self) -> Table:
@@ -168,6 +169,8 @@ class TablePage(Page):
     def caption(self) -> str:
         """Return what the rows are."""
         if not self.is_pairwise:
+            if self.paging is not None:
+                return self.paging.caption
             n_shown, n_all = len(self.rows), len(self.table.rows)
             count = rows_in_words(n_all)
             return count if n_shown == n_all else f"The first {n_shown:,} of {count}; the CSV has all of them"
@@ -178,7 +181,16 @@ class TablePage(Page):
     @cached_property
     def rows(self) -> Sequence[Sequence[Cell]]:
         """Return the rows that are shown: of pairs each one once, as both orders say the same, and not too many."""
+        if self.paging is not None:
+            return self.table.rows[self.paging.first - 1 : self.paging.last]
         return self._pairs[:MAX_PAIRS] if self.is_pairwise else self.table.rows[: self.view.most_rows]
+
+    @cached_property
+    def paging(self) -> Paging | None:
+        """Return which rows of a long table are shown; None where all of them are, or the first of a few."""
+        if self.is_pairwise or self.view.most_rows is not None:
+            return None
+        return page_of(self.asked, len(self.table.rows))
 
     @cached_property
     def _pairs(self) -> Sequence[Sequence[Cell]]:

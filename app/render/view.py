@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
+from app.render.paging import EVERY
 from app.values.table import Cell, Column, Table
 
 ORDERS = ("asc", "desc")
@@ -62,7 +63,8 @@ def sort_address(query: Sequence[tuple[str, str]], column: Column) -> str:
     other = {"asc": "desc", "desc": "asc"}
     now = dict(query)
     order = other[first] if now.get("sort") == column.name and now.get("order", "asc") == first else first
-    kept = [(name, value) for name, value in query if name not in ("sort", "order")]
+    # In another order other rows are on the page that is shown.
+    kept = [(n, v) for n, v in query if n not in ("sort", "order", "page") or (n, v) == ("page", EVERY)]
     return "?" + urlencode([*kept, ("sort", column.name), ("order", order)])
 
 
