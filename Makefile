@@ -37,10 +37,9 @@ run: $(VENV)/.runtime
 # process has a Postgres of its own, so not too many.
 PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-# The examples in the docstrings of the statistics come first: they need no database and take seconds. Last and one by
-# one come the tests that judge how long something takes; where ARGS selects none of them, pytest exits with 5.
+# Last and one by one come the tests that judge how long something takes; where ARGS selects none of them, pytest exits
+# with 5.
 test: $(VENV)/.development
-	$(BIN)/python -m pytest --quiet --doctest-modules app/stats app/boards
 	$(PYTEST) -m "not slow and not wheel and not alone" $(ARGS)
 	$(BIN)/python -m pytest -m "alone and not slow" $(ARGS) || [ $$? -eq 5 ]
 

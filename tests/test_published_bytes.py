@@ -1,4 +1,4 @@
-"""Every CSV and JSON that the examples publish, held against the digests of what they were.
+"""Every CSV and JSON that the examples publish, compared with the digests of what they were.
 
 They change only where a change of the numbers, columns or words is meant. Then write them anew, look at which
 addresses differ (`git diff`) and say why in the commit:

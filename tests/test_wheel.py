@@ -117,6 +117,6 @@ def test_one_row_walks_through_the_installed_wheel(python: Path, elsewhere: Path
 
 def test_the_examples_are_in_the_wheel(python: Path) -> None:
     """PLUMBLINE_DEMO=1 loads the same benchmarks as in the repository."""
-    listing = "from app.bundled import bundled; print(*sorted(p.name for p in bundled('examples').iterdir()))"
+    listing = "from app.program.bundled import bundled; print(*sorted(p.name for p in bundled('examples').iterdir()))"
 
     assert run(python, "-c", listing).split() == sorted(path.name for path in (ROOT / "examples").iterdir())

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from app.boards.tables import sentences
-from app.manifest.manifest import Metric
+from app.manifest.metric import Metric
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
 from app.stats.spreads import SHARE, Range, mean_spread

@@ -10,7 +10,8 @@ import numpy as np
 from app.boards.coverage import Coverage
 from app.boards.measured import Estimate, EvidenceWords, MeasuredEvidence, Measurement
 from app.boards.weighted_rank.spec import RankedPart
-from app.manifest.manifest import Leaderboard, Manifest, Metric, Task
+from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.manifest.metric import Metric
 from app.values.scores import Coded, ScoreTable
 
 TASKS = ("a", "b", "c")

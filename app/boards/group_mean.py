@@ -18,7 +18,8 @@ from app.boards.spread import MIN_UNITS
 from app.boards.tables import BoardTables
 from app.boards.task_points import Points, assemble
 from app.manifest.base import Name, TaskName
-from app.manifest.manifest import Manifest, Metric, Task
+from app.manifest.manifest import Manifest, Task
+from app.manifest.metric import Metric
 from app.stats.arrays import FloatArray
 from app.stats.group_resamples import GroupResamples
 from app.stats.resample import board_generator

@@ -1,4 +1,4 @@
-"""Who is ranked of entrants that were measured apart: by the grid, or held against each other where an axis is open.
+"""Who is ranked of entrants that were measured apart: by the grid, or compared with each other where an axis is open.
 
 Called by `app.boards.estimate.board`; pure.
 """

@@ -76,9 +76,9 @@ class Measurement:
     its bounds; `precision` says how much each of them rests on. `rows` are rows of further tables, by the table's name.
     `facts` are counts for the table. `losses` holds, by task, what paired tests of two entrants need of each item.
 
-    `coverage` is held against the grid; where an axis of it is open, against the entrant's own rows alone, and `held`
+    `coverage` is compared with the grid; where an axis of it is open, with the entrant's own rows alone, and `held`
     then says, and is None otherwise, how many cells with a value it has in each (task, condition): by these entrants
-    are held against each other. `bounds` are the scores that rank if what is missing were the worst and the best
+    are compared with each other. `bounds` are the scores that rank if what is missing were the worst and the best
     there is, None for an end that the metric's range lacks. `items` stands for the names of its items where the grid
     only counts them, so that whoever has others than the rest is seen.
     """

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from app.manifest.manifest import Metric
+from app.manifest.metric import Metric
 from app.values.table import Cell, Column, Table
 
 SHOWN = 3

@@ -87,8 +87,8 @@ def _notes(known: Sequence[Provenance]) -> tuple[str, ...]:
     most = sorted(several.values(), key=lambda one: (-one.n_submissions, one.owner or ""))[:MOST_NAMED]
     if not most:
         return ()
-    told = [f"{one.owner}: {_counted(one)}" for one in most]
-    return (f"Read a row as the best of what its owner tried here: {sentences(told)}.",)
+    tried = [f"{one.owner}: {_counted(one)}" for one in most]
+    return (f"Read a row as the best of what its owner tried here: {sentences(tried)}.",)
 
 
 def _counted(one: Provenance) -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from app.manifest.manifest import Leaderboard, Manifest, Metric
+from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.metric import Metric
 from app.stats.arrays import BoolArray, FloatArray
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table, finite

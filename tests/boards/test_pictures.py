@@ -9,7 +9,8 @@ from app.boards.letters import NOBODY, letters_table
 from app.boards.one_task import standing_on_task
 from app.boards.task_values import MOST_CELLS, differences_table, matrix_table, task_values
 from app.boards.tradeoff import NOTHING, axes_of, tradeoff_table
-from app.manifest.manifest import Manifest, Metric
+from app.manifest.manifest import Manifest
+from app.manifest.metric import Metric
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell, Column, Table
 from tests.cases.boards import declare

@@ -1,4 +1,4 @@
-"""Metrics at a constraint by their definition, one curve at a time: what the product's are held against."""
+"""Metrics at a constraint by their definition, one curve at a time: what the product's are compared with."""
 
 import numpy as np
 

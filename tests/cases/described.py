@@ -1,4 +1,4 @@
-"""Holds every answer that a test gets against the description of the API: its status and its media type are there."""
+"""Compares every answer that a test gets with the description of the API: its status and its media type are there."""
 
 import re
 from functools import cached_property

@@ -1,10 +1,12 @@
 """What the tests of docstrings share: every public function of a package, and what its code asks of its docstring."""
 
 import ast
+import doctest
 import importlib
 import inspect
 import pkgutil
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -27,7 +29,9 @@ def _declared(package: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
     for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         module = importlib.import_module(info.name)
         for name, function in vars(module).items():
-            if inspect.isfunction(function) and function.__module__ == info.name and not name.startswith("_"):
+            is_own = inspect.isfunction(function) and function.__module__ == info.name
+            # mutmut puts its variants of a function beside it.
+            if is_own and not name.startswith("_") and "__mutmut" not in name:
                 yield f"{info.name}.{name}", function
 
 
@@ -69,3 +73,14 @@ def complaints(function: Callable[..., Any]) -> list[str]:
         **{f"that it raises {error}": error not in (function.__doc__ or "") for error in raised(function)},
     }
     return [what for what, is_lacking in asked.items() if is_lacking]
+
+
+def run_example(function: Callable[..., Any]) -> str:
+    """Return what the example in a docstring gave where that is not what it says; nothing where it is."""
+    module = sys.modules[function.__module__]
+    example = doctest.DocTestParser().get_doctest(
+        function.__doc__ or "", dict(vars(module)), function.__name__, None, 0
+    )
+    said: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(example, out=said.append)
+    return "".join(said)

@@ -4,9 +4,9 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+from app.cli.drafting.draft import Ask, Draft, Wishes, draft_manifest
+from app.cli.drafting.sheet import Sheet, read_sheet
 from app.config import Settings
-from app.drafting.draft import Ask, Draft, Wishes, draft_manifest
-from app.drafting.sheet import Sheet, read_sheet
 from app.files.uploads import Limits
 
 LIMITS = Limits.from_settings(Settings())

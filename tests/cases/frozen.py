@@ -1,8 +1,7 @@
 """Texts that are compared whole with what is kept in tests/data/frozen: titles, notes, columns, numbers to six digits.
 
-A change of words or columns is seen here, also where no other test looks. Where one is meant,
-`PLUMBLINE_FREEZE=1 pytest tests/boards/test_frozen.py tests/kinds/test_frozen.py tests/admission/test_frozen.py` keeps
-the new text, and its diff is reviewed like code.
+A change of words or columns is seen here, also where no other test looks. Where one is meant, `PLUMBLINE_FREEZE=1`
+before the pytest of the tests that fail keeps the new text, and its diff is reviewed like code.
 """
 
 import json

@@ -280,7 +280,7 @@ def _refuse_constant(text: str) -> float:
 
 
 def settle(site: Site, slug: str, numbers: Sequence[int], honest: Sequence[str]) -> dict[str, Any]:
-    """Work everything off and hold the boards against the rule: published, with the honest, and nobody waiting."""
+    """Work everything off and check the boards by the rule: published, with the honest, and nobody waiting."""
     site.work()
     about = site.http.get(f"/benchmarks/{slug}.json").json()
     assert (about["publish_error"], about["stale"]) == (None, False)

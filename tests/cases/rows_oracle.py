@@ -1,4 +1,4 @@
-"""Score tables row by row out of the table `score`, by the definition: what blocks of rows are held against."""
+"""Score tables row by row out of the table `score`, by the definition: what blocks of rows are compared with."""
 
 import json
 from collections.abc import Sequence

@@ -119,7 +119,7 @@ def test_the_problems_of_every_hypothesis_are_found() -> None:
 
 
 def test_benchmark_and_metrics_are_required() -> None:
-    """Without them nothing can be held against the registration."""
+    """Without them nothing can be compared with the registration."""
     columns = [problem.column for problem in problems_of("entrants: any")]
 
     assert columns == ["benchmark", "metrics"]

@@ -25,7 +25,7 @@ SAID = {
     ),
     "breast-cancer": (
         "A row per item",
-        "Predictions are held against labels that the server keeps; no address gives them back.",
+        "Predictions are scored against labels that the server keeps; no address gives them back.",
         "-F entrant=NAME",
     ),
 }

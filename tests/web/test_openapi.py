@@ -179,7 +179,7 @@ REFUSED = [
 
 
 def test_what_is_refused_is_described(site: Site) -> None:
-    """The tests' client holds every answer against the description; here it meets the rare ones."""
+    """The tests' client compares every answer with the description; here it meets the rare ones."""
     declare(site)
     met = [
         site.http.request(method, path, content=body, headers=site.auth("admin") | headers).status_code

@@ -109,6 +109,6 @@ def _lacking(spec: EstimateBoard, ranked: Ranked, *, is_withheld: bool) -> Itera
     shown = (*ranked.contenders, *ranked.others)
     for metric in (name for name in spec.metrics if name != spec.ranked):
         found = [(m.entrant, m.estimates.get(metric, NOTHING)) for m in shown]
-        if told := [f"{entrant} ({each.n_lacking:,})" for entrant, each in found
+        if named := [f"{entrant} ({each.n_lacking:,})" for entrant, each in found
                     if each.n_lacking and (each.reason == NO_WORST_VALUE) == is_withheld]:  # fmt: skip
-            yield f"{metric} of {sentences(told)}"
+            yield f"{metric} of {sentences(named)}"

@@ -6,7 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from app.manifest.base import MetricName, Name, Part, TaskName, Title
-from app.manifest.manifest import EvidenceKind, Leaderboard, Metric
+from app.manifest.manifest import EvidenceKind, Leaderboard
+from app.manifest.metric import Metric
 from app.manifest.uncertainty import Uncertainty
 
 Statistic = Literal["iqm", "mean"]
@@ -46,7 +47,7 @@ class Composite(Part):
 
     `conditions` names the condition of a task that counts, as HRS takes the heterogeneous side of an axis; of a task
     that is not in it every condition counts. The breakdown shows the others too. `against` names the condition that it
-    is held against, as the homogeneous side of an axis: the components then have the gap, that one minus the counted.
+    is compared with, as the homogeneous side of an axis: the components then have the gap, that one minus the counted.
     """
 
     title: Title = "Composite"

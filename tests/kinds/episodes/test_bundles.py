@@ -130,7 +130,7 @@ def test_episodes_in_another_place_are_not_overlooked(tmp_path: Path) -> None:
 
 
 def test_a_declared_seed_is_a_whole_number(tmp_path: Path) -> None:
-    """The schedule is held against the prereg, so it must be readable."""
+    """The schedule is compared with the prereg, so it must be readable."""
     files = bundle(seed_schedule={"seeds": [0, "1", 2.0]})
 
     assert messages(tmp_path, files) == ["a seed is a whole number"] * 2

@@ -40,7 +40,7 @@ def begin(site: Site) -> dict[str, Any]:
 
 
 def without_secret(manifest: str) -> str:
-    """Return the manifest with every number at once, to hold them against another program."""
+    """Return the manifest with every number at once, to compare them with another program."""
     kept = [line for line in manifest.splitlines() if not line.startswith("scoring:")]
     return "\n".join(kept).replace("labels: private", "labels: public")
 

@@ -1,4 +1,4 @@
-"""What runs claim of themselves, held against their own rows on the given runs."""
+"""What runs claim of themselves, compared with their own rows on the given runs."""
 
 from dataclasses import replace
 from pathlib import Path

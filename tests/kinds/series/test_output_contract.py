@@ -1,4 +1,4 @@
-"""What a benchmark exports, held against lrdbench's contract of files and columns, as its `validate-output` does."""
+"""What a benchmark exports, compared with lrdbench's contract of files and columns, as its `validate-output` does."""
 
 import csv
 import io

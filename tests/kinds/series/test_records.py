@@ -234,7 +234,7 @@ def with_moved_record(rows: Sequence[Row]) -> list[Row]:
 
 
 def test_fewer_records_than_the_others_are_a_warning(roomy_site: Site) -> None:
-    """Said at submission, with which records; the first submission has nobody to be held against."""
+    """Said at submission, with which records; the first submission has nobody to be compared with."""
     slug = make_benchmark(roomy_site, CANONICAL)
     first = submit(roomy_site, slug, part_of(CANONICAL, ["RS", "DFA"]))
     mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "DMA"]

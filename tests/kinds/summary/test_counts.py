@@ -1,4 +1,4 @@
-"""Counts of forecasts in evaluation summaries, held against the manifest's."""
+"""Counts of forecasts in evaluation summaries, compared with the manifest's."""
 
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def test_an_undeclared_task_takes_any_whole_count(tmp_path: Path, tasks: str) ->
 
 
 def test_a_count_that_no_column_says_is_refused_in_a_manifest() -> None:
-    """It could never be held against anything."""
+    """It could never be compared with anything."""
     with pytest.raises(ManifestRejected) as refused:
         make_manifest(TASKS)
 

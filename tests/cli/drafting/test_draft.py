@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from app.drafting.draft import Wishes, draft_manifest
-from app.drafting.metrics import metric_name
-from app.drafting.roles import Roles
-from app.drafting.sheet import read_sheet
-from app.drafting.words import tokens
+from app.cli.drafting.draft import Wishes, draft_manifest
+from app.cli.drafting.metrics import metric_name
+from app.cli.drafting.roles import Roles
+from app.cli.drafting.sheet import read_sheet
+from app.cli.drafting.words import tokens
 from app.errors import EvidenceRejected
 from app.kinds.parse import parse_manifest
 from tests.cases.drafts import LIMITS, MTEB, draft_of, latency_table, nobody

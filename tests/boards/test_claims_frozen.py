@@ -1,0 +1,55 @@
+"""The table of claims, whole: contrasts of a benchmark and of a registration, and what the evidence says of them."""
+
+import numpy as np
+import pytest
+
+from app.boards.claim_rows import Asked, claims_table, past_claim, undelivered_claim
+from app.boards.claims import contrasts_of, decide_claims
+from app.kinds.parse import parse_manifest
+from app.prereg.prereg import parse_prereg, sha256_hex
+from tests.cases.admission import AXIS, grid, table
+from tests.cases.chamber import MANIFEST, PREREG
+from tests.cases.frozen import assert_frozen, tables_as_text
+
+CLAIMS = b"""
+claims:
+  gap: {contrast: [homogeneous, heterogeneous], metric: success, threshold: 0.1}
+  safe: {contrast: [left], metric: violation, threshold: 0.5, direction: less}
+  models: {contrast: [mover, naive], metric: success, threshold: 0.0}
+  others: {contrast: [mover, stranger], metric: success, threshold: 0.0}
+"""
+DECLARED = parse_manifest(MANIFEST + CLAIMS)
+HYPOTHESES = (
+    PREREG
+    + b"""hypotheses:
+  - {contrast: [left, right], threshold: 0.2}
+"""
+)
+ASKED = Asked(7, status="current")
+ROWS = [*grid(), *grid(entrant="naive")]
+
+
+def evidence() -> object:
+    """Return episodes of two entrants in two conditions, some of them failures."""
+    scores = table(ROWS, ("success", "violation"), 0.0)
+    scores.values[:, 0] = np.arange(len(ROWS)) % 3 > 0
+    scores.values[::5, 1] = np.nan
+    return scores
+
+
+@pytest.mark.parametrize("prereg", [None, PREREG, AXIS], ids=["none", "document", "axis"])
+def test_claims_are_decided_as_they_were(prereg: bytes | None) -> None:
+    """Roles mean the registered conditions; what was not delivered, or decided before, has its row."""
+    parsed = None if prereg is None else parse_prereg(prereg)
+    contrasts = contrasts_of(DECLARED, parsed, None if prereg is None else sha256_hex(prereg))
+    rows = decide_claims(contrasts, evidence(), ASKED)  # type: ignore[arg-type]
+    gone = undelivered_claim(contrasts[0], [], Asked(8, status="withdrawn"))
+    past = past_claim(dict(zip(claims_table(DECLARED, ()).column_names(), rows[0], strict=True)), "superseded")
+    kept = claims_table(DECLARED, [*rows, gone, past])
+
+    assert_frozen(f"claims-{'none' if prereg is None else parsed.form if parsed else ''}", tables_as_text([kept]))
+
+
+def test_a_table_of_no_claims_says_nothing_of_them() -> None:
+    """No note without a row; how intervals are made is said all the same."""
+    assert_frozen("claims-empty", tables_as_text([claims_table(DECLARED, ())]))

@@ -1,0 +1,42 @@
+"""What a board is about whose grid is open: what at least half of the owners have, by the definition itself."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from app.boards.open_grid import are_common, commonly_held
+
+OWNERS = ["a", "a", "b", "c", "d", "d"]
+
+
+def by_definition(counts: np.ndarray, owners: list[str]) -> list[int]:
+    """Return of each cell the largest number that at least half of the owners reach with one of their entrants."""
+    names = sorted(set(owners))
+    best = [[max(row[cell] for row, own in zip(counts.tolist(), owners, strict=True) if own == name) for name in names]
+            for cell in range(counts.shape[1])]  # fmt: skip
+    held = [max(n for n in [0, *cell] if 2 * sum(each >= n for each in cell) >= len(names)) for cell in best]
+    return held if any(held) else [max(cell) for cell in best]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_are_what_half_of_the_owners_have(seed: int) -> None:
+    """Of six entrants of four owners in five cells."""
+    counts = np.random.default_rng(seed).integers(0, 4, size=(6, 5))
+
+    assert commonly_held(counts, OWNERS).tolist() == by_definition(counts, OWNERS)
+    assert are_common(counts > 0, OWNERS).tolist() == [n > 0 for n in by_definition((counts > 0).astype(int), OWNERS)]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(6)))[::120])
+def test_the_order_of_entrants_changes_nothing(order: tuple[int, ...]) -> None:
+    """Nor which of an owner's entrants is named first."""
+    counts = np.random.default_rng(3).integers(0, 4, size=(6, 5))
+    owners = [OWNERS[at] for at in order]
+
+    assert commonly_held(counts[list(order)], owners).tolist() == commonly_held(counts, OWNERS).tolist()
+
+
+def test_where_nothing_is_held_by_half_everything_counts() -> None:
+    """Three owners who have nothing in common are all asked for what any of them has."""
+    assert commonly_held(np.diag([1, 2, 3]), ["a", "b", "c"]).tolist() == [1, 2, 3]

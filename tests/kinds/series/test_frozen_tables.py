@@ -1,0 +1,62 @@
+"""What one submission of series gets to read, whole: its own numbers, its claims, the contract's leaderboard."""
+
+from pathlib import Path
+
+import pytest
+
+from app.admission.check import StandingRecord
+from app.admission.claims import Claimed
+from app.boards.example import rows
+from app.kinds.series.contract_board import contract_leaderboard
+from app.kinds.series.contract_tables import series_tables
+from app.kinds.series.rules import check_records
+from app.kinds.series.summary import own_claims, summarise_series
+from tests.cases.boards import MIRRORED, given
+from tests.cases.frozen import assert_frozen, checks_as_text, tables_as_text
+from tests.cases.series_runs import given_manifest, read_given
+
+ERRORS, RATES = (MIRRORED["weighted-rank"][way](given()).leaderboard for way in ("minimize", "maximize"))
+
+
+@pytest.mark.parametrize("run", ["smoke_ground_truth", "small_lrd_model_selection"])
+def test_the_own_numbers_of_a_run_are_as_they_were(run: str, tmp_path: Path) -> None:
+    """The means over strata, and the check of what the run claims; claimed means of another size differ."""
+    manifest, evidence = given_manifest(run), read_given(run, tmp_path)
+    own = summarise_series(manifest, evidence.scores)
+    means = {row["entrant"]: {str(row["metric"]): 0.5} for row in own.records()}
+    checks = [
+        (name, own_claims(Claimed(manifest, evidence.scores, evidence.facts, claims)))
+        for name, claims in (("of the run", None), ("of the submitter", means))
+    ]
+
+    assert_frozen(f"series-own-{run}", tables_as_text([own]) + checks_as_text(checks))  # type: ignore[arg-type]
+
+
+def test_the_leaderboard_of_the_contract_is_as_it_was() -> None:
+    """Of one board, and of two whose components differ."""
+    assert_frozen("series-contract", tables_as_text([contract_leaderboard([ERRORS]),
+                                                     contract_leaderboard([ERRORS, RATES])]))  # fmt: skip
+
+
+def test_the_tables_of_stress_are_as_they_were(tmp_path: Path) -> None:
+    """What stress came to, record by record, and what failed."""
+    manifest, evidence = given_manifest("rich_stress"), read_given("rich_stress", tmp_path)
+    tables = [table for table in series_tables(manifest, evidence.scores)
+              if table.name in ("tables/stress_metrics", "tables/failures")]  # fmt: skip
+
+    assert len(tables) == 2
+    assert_frozen("series-stress", tables_as_text(tables))
+
+
+HELD = rows({"GPH": [0.1, 0.2], "DFA": [0.3, 0.4]}, "mae")
+OTHERS = {
+    "nobody else": [],
+    "the same": [StandingRecord("a", "a", 3), StandingRecord("b", "b", 3)],
+    "another stratum": [StandingRecord("a", "c", 3), StandingRecord("b", "b", 4)],
+    "more records": [StandingRecord(record, record, 5) for record in "abcdefg"],
+}
+
+
+def test_the_checks_of_records_are_as_they_were() -> None:
+    """Against those of the other estimators: the same ones, others, and more than are named."""
+    assert_frozen("series-records", checks_as_text((name, check_records(HELD, held)) for name, held in OTHERS.items()))

@@ -1,0 +1,90 @@
+"""Statistics against their definition, item by item: ratios, ties, single units and what nothing is known of."""
+
+import numpy as np
+import pytest
+
+from app.stats.calibrated import calibrate
+from app.stats.calibrated_areas import root_mean_squares
+from app.stats.difference import compare_means
+from app.stats.interval import competition_ranks
+from app.stats.relative import compare_pairs
+from app.stats.resample import Resamples
+from app.stats.spreads import Range, mean_spread
+from app.stats.strata import Group, resample_ratio
+from app.stats.weighing import weigh
+
+NAN = float("nan")
+TIED = np.array([[0.1, 0.1, 0.3], [0.2, 0.2, 0.2], [0.3, 0.4, 0.1], [0.5, 0.5, 0.5], [0.2, 0.1, 0.4]])
+"""Errors of three entrants on five tasks, with ties in most of them."""
+
+
+def resamples() -> Resamples:
+    """Return resamples of the five tasks."""
+    return Resamples(5, 200, lambda: np.random.default_rng(4))
+
+
+def test_a_ratio_is_drawn_by_its_records() -> None:
+    """The same records above and below, one resample after the other."""
+    above, below = np.array([1.0, 2.0, NAN, 4.0]), np.array([2.0, 1.0, 1.0, 5.0])
+    group = Group("A", "r", "s", above, np.arange(4), "ratio", below)
+    drawn = np.random.default_rng(2).integers(0, 3, size=(6, 3))
+    kept = [0, 1, 3]
+    expected = [np.mean([above[kept[at]] for at in row]) / np.mean([below[kept[at]] for at in row]) for row in drawn]
+
+    assert resample_ratio(group, 6, np.random.default_rng(2)).tolist() == pytest.approx(expected)
+
+
+def test_a_ratio_over_nothing_is_unknown_in_that_resample_alone() -> None:
+    """Where only records of a clean error of zero were drawn."""
+    group = Group("A", "r", "s", np.ones(2), np.arange(2), "ratio", np.array([0.0, 2.0]))
+    drawn = np.random.default_rng(5).integers(0, 2, size=(40, 2))
+    found = resample_ratio(group, 40, np.random.default_rng(5))
+
+    assert np.isnan(found).tolist() == (drawn == 0).all(axis=1).tolist()
+    assert set(found[~np.isnan(found)].tolist()) == {0.5, 1.0}
+
+
+@pytest.mark.parametrize("compare", [
+    lambda: compare_means(-TIED, resamples(), level=0.9),
+    lambda: compare_pairs(TIED, resamples(), clip=(0.01, 100.0), level=0.9),
+], ids=["means", "ratios"])  # fmt: skip
+def test_win_rates_of_a_pair_sum_to_one_with_ties(compare) -> None:  # type: ignore[no-untyped-def]
+    """A tie is half a win for either, in the points and in every resample."""
+    found = compare()
+    by_hand = [
+        [np.mean((TIED[:, a] < TIED[:, b]) + 0.5 * (TIED[:, a] == TIED[:, b])) for b in range(3)] for a in range(3)
+    ]
+
+    assert found.win_rate == pytest.approx(np.array(by_hand))
+    assert found.win_rate_low + found.win_rate_high.T == pytest.approx(np.ones((3, 3)))
+    assert ((found.win_rate_low <= found.win_rate) & (found.win_rate <= found.win_rate_high)).all()
+
+
+def test_scores_just_beyond_a_tie_are_ranked_apart() -> None:
+    """Larger is better, and the difference of a millionth is one."""
+    assert competition_ranks(np.array([1.0, 1.0 - 1e-6, 1.0])).tolist() == [1, 3, 1]
+
+
+def test_what_has_no_value_takes_its_weight_with_it() -> None:
+    """The weighted mean is that of the units that have a value, whatever the others' weights."""
+    values, weights = np.array([[1.0], [NAN], [4.0]]), np.array([1.0, 7.0, 3.0])
+    found = weigh(values, weights)[:, 0]
+
+    assert np.isnan(found).tolist() == [False, True, False]
+    assert np.nanmean(found) == pytest.approx((1.0 + 3.0 * 4.0) / 4.0)
+
+
+def test_equal_values_have_no_interval_and_say_of_how_many() -> None:
+    """Why there is none, and how many units were looked at."""
+    found = calibrate(mean_spread(np.full(5, 2.0)), Range(), 0.95)
+
+    assert (found.low, found.high, found.how, found.reason) == (None, None, None, "all_equal")
+    assert found.n_units == pytest.approx(5.0)
+
+
+def test_the_ends_of_errors_that_vanish_are_unknown_numbers() -> None:
+    """NaN in an array of numbers, beside those that are known."""
+    low, high = root_mean_squares(np.array([[0.0], [1.0]]), None, 0.95)
+
+    assert (low.dtype, high.dtype) == (np.float64, np.float64)
+    assert np.isnan(low).all()
