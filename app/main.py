@@ -13,11 +13,12 @@ from starlette.types import Lifespan
 from app.config import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
+from app.program.version import release
 from app.reading.readers import Readers
 from app.store.visibility import narrow_to_reader
-from app.version import release
 from app.web import (
     account,
+    attestations,
     audit,
     benchmarks,
     desk,
@@ -47,6 +48,7 @@ from app.web import (
     roles,
     rows,
     sessions,
+    snapshots,
     submissions,
     submit_page,
     tokens,
@@ -146,6 +148,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     app.include_router(submit_page.make_router(settings))
     for router in (
         benchmarks.router,
+        snapshots.router,
         disclosure.router,
         desk.router,
         draft_boards.router,
@@ -164,6 +167,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         evaluations.router,
         replay.router,
         preregs.router,
+        attestations.router,
         registrations.router,
         reservations.router,
         tokens.router,

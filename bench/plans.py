@@ -19,7 +19,7 @@ from app.config import Settings
 from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.jobs.sweep import sweep
-from app.store import benchmarks, waiting
+from app.store import behind, waiting
 from app.store.inputs import read_inputs
 from app.store.provenance import read_provenance
 from bench.machine import machine
@@ -142,7 +142,7 @@ def hot(site: Site, benchmark_id: int) -> Mapping[str, Callable[[], object]]:
         "sweep": lambda: sweep(site.sessions, NoQueue()),
         "benchmarks that wait": within(lambda s: waiting.benchmarks_waiting(s, 5.0)),
         "next to evaluate": within(lambda s: waiting.next_together(s, benchmark_id)),
-        "is behind": within(lambda s: benchmarks.is_behind(s, benchmark_id)),
+        "is behind": within(lambda s: behind.is_behind(s, benchmark_id)),
         "inputs of a publication": within(inputs),
         "a benchmark's page": lambda: site.http.get(f"{slug}.json"),
         "a board": lambda: site.http.get(f"{slug}/leaderboards/skill.json"),

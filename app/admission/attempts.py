@@ -35,9 +35,9 @@ def check_attempts(history: History | None) -> list[Check]:
     if history is None:
         return []
     again = [f"attempt {n} of {entrant}" for entrant, n in sorted(history.n_of_entrant.items()) if n > 1]
-    told = [some(again)] if again else ["the first of each of its entrants"]
+    counts = [some(again)] if again else ["the first of each of its entrants"]
     if history.n_of_prereg is not None:
-        told.insert(0, f"submission {history.n_of_prereg} under this registration")
+        counts.insert(0, f"submission {history.n_of_prereg} under this registration")
     is_more = bool(again) or (history.n_of_prereg or 0) > history.n_expected
-    sentence = "; ".join(told)
+    sentence = "; ".join(counts)
     return [Check(RULE, "warned" if is_more else "passed", f"{sentence[0].upper()}{sentence[1:]}.")]

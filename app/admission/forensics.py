@@ -81,8 +81,8 @@ def check_forensics(findings: Sequence[Finding], *, was_compared: bool) -> list[
 def _other_results(mine: Fingerprint, one: Earlier) -> Iterator[Finding]:
     n_other, n_both = n_other_results(mine, one.fingerprint)
     if n_other:
-        told = f"{mine.entrant} in submission {one.submission}, {n_other} of {n_both} rows that were compared"
-        yield Finding("other_results", mine.entrant, told)
+        what = f"{mine.entrant} in submission {one.submission}, {n_other} of {n_both} rows that were compared"
+        yield Finding("other_results", mine.entrant, what)
     elif mine.places == one.fingerprint.places and mine.results != one.fingerprint.results:
         yield Finding("other_results", mine.entrant, f"{mine.entrant} in submission {one.submission}, some rows")
 
@@ -94,28 +94,28 @@ def _another_s_rows(mine: Fingerprint, one: Earlier) -> Iterator[Finding]:
     if share < ALIKE_SHARE:
         yield from twin_of(mine, old, f"submission {one.submission}")
     else:
-        told = f"{mine.entrant} has about {share:.0%} of its rows in common with {old.entrant}"
-        yield Finding("same_rows", mine.entrant, f"{told} (submission {one.submission})")
+        what = f"{mine.entrant} has about {share:.0%} of its rows in common with {old.entrant}"
+        yield Finding("same_rows", mine.entrant, f"{what} (submission {one.submission})")
 
 
 def _of_rows(scores: ScoreTable) -> Iterator[Finding]:
     contents = content_hashes(scores)
-    told = np.flatnonzero(contents)
-    if not len(told):
+    known = np.flatnonzero(contents)
+    if not len(known):
         return
-    rows = _Told(scores, told, contents[told])
+    rows = _Known(scores, known, contents[known])
     if scores.seed is not None:
-        yield from rows.repeats("repeated_seed", scores.seed[told], str)
+        yield from rows.repeats("repeated_seed", scores.seed[known], str)
     if scores.condition is not None:
         words = [*scores.condition.words, "no condition"]
-        yield from rows.repeats("repeated_condition", scores.condition.codes[told], lambda code: words[code])
-    task = scores.task.codes[told].astype(np.uint64)
-    yield from _repeated_entrants(scores.entrant.words, task, scores.entrant.codes[told], rows.contents)
+        yield from rows.repeats("repeated_condition", scores.condition.codes[known], lambda code: words[code])
+    task = scores.task.codes[known].astype(np.uint64)
+    yield from _repeated_entrants(scores.entrant.words, task, scores.entrant.codes[known], rows.contents)
     yield from _runs(scores.entrant.words, scores.entrant.codes, contents)
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Known:
     """The rows that say something in many digits: where they are, and a hash of it."""
 
     scores: ScoreTable
@@ -145,8 +145,8 @@ def _repeated_entrants(words: Sequence[str], unit: Hashes, entrant: IntArray, co
     shared = _is_shared(unit, entrant, contents)
     n_rows, n_shared = np.bincount(entrant, minlength=len(words)), np.bincount(entrant[shared], minlength=len(words))
     for at in np.flatnonzero(n_shared >= np.maximum(MIN_REPEATED, REPEATED_SHARE * n_rows)).tolist():
-        told = f"{words[at]} has {int(n_shared[at]):,} of {int(n_rows[at]):,} rows in common with another entrant"
-        yield Finding("same_rows", words[at], f"{told} of this submission")
+        what = f"{words[at]} has {int(n_shared[at]):,} of {int(n_rows[at]):,} rows in common with another entrant"
+        yield Finding("same_rows", words[at], f"{what} of this submission")
 
 
 def _is_shared(unit: Hashes, side: IntArray, contents: Hashes) -> BoolArray:
@@ -168,9 +168,11 @@ def _of_blocks(blocks: Sequence[PredictionBlock]) -> Iterator[Finding]:
     names = list(dict.fromkeys(block.entrant for block in blocks))
     contents = np.concatenate(hashes)
     entrant = np.repeat([names.index(block.entrant) for block in blocks], [len(each) for each in hashes])
-    told = contents != 0
-    if told.any():
-        yield from _repeated_entrants(names, np.zeros(int(told.sum()), dtype=np.uint64), entrant[told], contents[told])
+    known = contents != 0
+    if known.any():
+        yield from _repeated_entrants(
+            names, np.zeros(int(known.sum()), dtype=np.uint64), entrant[known], contents[known]
+        )
         yield from _runs(names, entrant, contents)
 
 

@@ -1,4 +1,4 @@
-"""What a run says that it is, held against its registration, against itself and against earlier runs.
+"""What a run says that it is, compared with its registration, with itself and with earlier runs.
 
 Called by `app.admission.rules`; pure. A difference is flagged and never refuses: a policy may have been renamed. Keys
 of an identity are those that the reader of a kind gives to what its files say (see `BundleFacts.identity`).
@@ -34,9 +34,9 @@ def identity_findings(
 ) -> Iterator[Finding]:
     """Yield what differs, one finding for each bundle and matter."""
     for bundle in bundles:
-        told = [*_against_itself(bundle, code_commit), *_against_earlier(bundle, earlier)]
-        told += [] if prereg is None else _against_prereg(prereg, bundle)
-        yield from (Finding("identity", bundle.entrant, f"{bundle.name}: {sentence}") for sentence in told)
+        sentences = [*_against_itself(bundle, code_commit), *_against_earlier(bundle, earlier)]
+        sentences += [] if prereg is None else _against_prereg(prereg, bundle)
+        yield from (Finding("identity", bundle.entrant, f"{bundle.name}: {sentence}") for sentence in sentences)
         if bundle.brings_prereg and bundle.prereg_sha256 is None:
             yield Finding("no_prereg_in_bundle", bundle.entrant, bundle.name)
 

@@ -12,7 +12,7 @@ from app.prereg.prereg import Prereg
 
 
 def check_benchmark(registered: Registered, slug: str, started_at: datetime | None) -> Check:
-    """Hold what the preregistration names, and what it was registered for before the run, against the benchmark.
+    """Compare what the preregistration names, and what it was registered for before the run, with the benchmark.
 
     A form that names no benchmark could otherwise be registered many times over where nobody counts it.
     """

@@ -1,4 +1,4 @@
-"""Admission: hold evidence against the manifest and its preregistration, one check a rule.
+"""Admission: compare evidence with the manifest and its preregistration, one check a rule.
 
 Called by `app.receiving.receive` before anything is stored, for a dry run and for `plumbline prereg check`. Pure: the
 clock is handed in. A failed check keeps a submission off the boards; a warning is shown beside it.
@@ -202,7 +202,7 @@ def _unmeasured(prereg: Prereg, scores: ScoreTable) -> list[str]:
 
 
 def _axis(prereg: Prereg, case: Case) -> list[Check]:
-    """Hold the registered axis against the tasks, where the benchmark names any of its tasks by an axis."""
+    """Compare the registered axis with the tasks, where the benchmark names any of its tasks by an axis."""
     known = [task for task in case.manifest.task_ids() or case.scores.task.words if task in AXES]
     if prereg.axis is None or not known:
         return []

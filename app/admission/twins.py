@@ -40,8 +40,8 @@ def are_twins(first: Fingerprint, second: Fingerprint) -> bool:
 def twin_of(mine: Fingerprint, other: Fingerprint, where: str) -> Iterator[Finding]:
     """Yield that an entrant has the results of another one, which stands in `where`."""
     if are_twins(mine, other):
-        told = f"{mine.entrant} has on all of {mine.sample.shape[1]:,} compared rows the results of {other.entrant}"
-        yield Finding("same_results", mine.entrant, f"{told} ({where})")
+        sentence = f"{mine.entrant} has on all of {mine.sample.shape[1]:,} compared rows the results of {other.entrant}"
+        yield Finding("same_results", mine.entrant, f"{sentence} ({where})")
 
 
 def twins_within(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:

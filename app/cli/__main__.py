@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import typer
 
 from app.cli import commands
-from app.version import release
+from app.program.version import release
 
 REFUSED, UNREACHABLE, INTERRUPTED = commands.REFUSED, commands.UNREACHABLE, commands.INTERRUPTED
 

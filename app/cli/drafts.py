@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
+from app.cli.drafting.draft import Draft, Wishes, draft_manifest
+from app.cli.drafting.roles import Roles
+from app.cli.drafting.sheet import Sheet, read_sheet
 from app.cli.folders import zipped_folders
 from app.cli.output import note, say, show_error
 from app.cli.preview import serve_preview
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.config import Settings
-from app.drafting.draft import Draft, Wishes, draft_manifest
-from app.drafting.roles import Roles
-from app.drafting.sheet import Sheet, read_sheet
 from app.errors import FieldRejected, Problem, Rejected
 from app.files.uploads import Limits, Upload
 from app.jobs.offline import OfflineBenchmark, OfflineSubmission

@@ -10,7 +10,7 @@ import typer
 from app.cli.output import note, say
 from app.cli.remote import Request, Server
 from app.jobs.replay import Difference, Export, differences, read_export, recompute
-from app.version import code_version
+from app.program.version import code_version
 
 DIFFERENT = 1
 

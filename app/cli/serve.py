@@ -10,7 +10,6 @@ from contextlib import ExitStack
 import typer
 from sqlalchemy.orm import Session
 
-from app.bundled import bundled
 from app.cli.database import open_database
 from app.cli.database_watch import watched_database
 from app.cli.demo import load_examples
@@ -23,6 +22,7 @@ from app.config import PREFIX, Settings
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
 from app.errors import PlumblineError, SettingsError
+from app.program.bundled import bundled
 from app.store import audit
 from app.store.audit import Act, Change
 from app.store.tokens import ensure_admin_token, useless_as_admin

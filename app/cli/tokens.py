@@ -23,7 +23,8 @@ from app.db.migrate import upgrade
 from app.db.models import Token
 from app.store import audit, tokens
 from app.store.audit import Act, Change
-from app.store.tokens import LONGEST_OVERLAP_H, Bounds
+from app.store.token_bounds import Bounds
+from app.store.tokens import LONGEST_OVERLAP_H
 
 ServerOption = Annotated[
     str | None,

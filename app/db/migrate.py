@@ -12,9 +12,9 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
-from app.bundled import bundled
 from app.db.engine import make_engine
 from app.errors import PlumblineError
+from app.program.bundled import bundled
 
 MIGRATIONS = bundled("migrations")
 

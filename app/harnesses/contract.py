@@ -1,7 +1,7 @@
 """What a harness's module says of its files: which are its own, and how their rows are read.
 
 Filled by the modules beside it, looked up in `app.harnesses.known`; read by the kinds of evidence and by
-`app.drafting`. Adding a harness is a module with a `Harness`, its line in `known.py`, and a sample in its test.
+`app.cli.drafting`. Adding a harness is a module with a `Harness`, its line in `known.py`, and a sample in its test.
 """
 
 import math

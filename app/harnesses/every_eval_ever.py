@@ -76,8 +76,8 @@ def items(run: HarnessRun) -> Iterator[Row]:
         for record in run.records(file):
             cells = record.cells
             _check_version(run, file, cells.get("schema_version"), record.row)
-            told = mapping(cells.get("evaluation"))
-            scores = {name: number(told[name]) for name in (SCORE, "is_correct") if name in told}
+            evaluated = mapping(cells.get("evaluation"))
+            scores = {name: number(evaluated[name]) for name in (SCORE, "is_correct") if name in evaluated}
             task, item = str(cells.get("evaluation_name") or ""), cells.get("sample_id")
             yield Row(file, record.row, text_of(cells.get("model_id")), task, scores, item, 0, {"sample_id": item})
 

@@ -1,7 +1,7 @@
-"""Decide what may be told of a submission that was scored against private labels, and keep what was.
+"""Decide what may be disclosed of a submission that was scored against private labels, and keep what was.
 
 Called by `app.jobs.evaluate`. Every scored entrant is an answer, whatever its run is for. Where the manifest has a
-ladder an answer is shown if it is better than all that its owner was told, or tells nothing new.
+ladder an answer is shown if it is better than all that its owner has seen, or discloses nothing new.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,14 +29,14 @@ RULE = "ladder"
 
 @dataclass(frozen=True)
 class Told:
-    """What may be told of a submission: of these entrants nothing, and the check that says so."""
+    """What may be disclosed of a submission: of these entrants nothing, and the check that says so."""
 
     held_back: frozenset[str] = frozenset()
     checks: tuple[Check, ...] = ()
 
 
 def answer(session: Session, submission: Submission, manifest: Manifest, measuring: Measuring) -> Told:
-    """Return what may be told of a submission; decided once, and kept."""
+    """Return what may be disclosed of a submission; decided once, and kept."""
     rules = scoring_of(manifest)
     attempt = None if rules is None else ladders.find_attempt(session, submission.id)
     if rules is None or attempt is None:

@@ -14,13 +14,13 @@ from app.boards.claims import BY_MANIFEST, contrasts_of, decide_claims
 from app.db.models import Submission
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
+from app.program.version import code_version
 from app.store import benchmarks, preregs, snapshots, submissions
 from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
 from app.store.inputs import Inputs, Standing
 from app.store.rows import read_each
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table
-from app.version import code_version
 
 Claim = Mapping[str, Cell]
 Row = tuple[Cell, ...]

@@ -85,7 +85,7 @@ def is_shown_only(submission: Submission) -> bool:
 
 
 def _note(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:
-    """Say of runs that are never ranked what may be told of them, once: they may be computed again."""
+    """Say of runs that are never ranked what may be disclosed of them, once: they may be computed again."""
     for number, made in checks.items():
         known = {check.rule for check in submissions.list_checks(session, number)}
         submissions.add_checks(session, number, [c for c in made if c.rule == LADDER and c.rule not in known])

@@ -14,11 +14,11 @@ from app.boards.registry import measured_method
 from app.kinds.known import measured_evidence
 from app.manifest.asked import GridFacts
 from app.manifest.manifest import Leaderboard, Manifest
+from app.program.version import code_version
 from app.store.benchmarks import Declared
 from app.store.entrant_evidence import read_entrant
 from app.store.ladders import shown_evidence
 from app.store.measured import Pair, Piece, Place, keep_measurements, load_measurements, place_of
-from app.version import code_version
 
 
 class Measuring:

@@ -77,7 +77,7 @@ def _pairs(entrants: Pieces) -> list[tuple[int, int]]:
 def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Table], Sequence[Check]]:
     """Return the tables of one submission and its checks; what its entrants come to on the boards is kept for them."""
     manifest, measuring = own.declared.manifest, Measuring(session, own.declared, own.entrants, is_asked=True)
-    told = answer(session, own.submission, manifest, measuring)
+    answered = answer(session, own.submission, manifest, measuring)
     if is_ranked:
         measuring.measure_every_board()
         measuring.keep(session)
@@ -89,8 +89,8 @@ def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Ta
             facts=RunFacts.from_dict(own.submission.facts),
             claims=own.submission.claims,
             bootstrap_method="cluster" if own.prereg is None else own.prereg.bootstrap_method,
-            measure=lambda board: [m for m in measuring.measure(board) if m.entrant not in told.held_back],
+            measure=lambda board: [m for m in measuring.measure(board) if m.entrant not in answered.held_back],
         )
     )
     claims = own_claims(manifest, own.submission, own.prereg, own.scores)
-    return [*([] if claims is None else [claims]), *summary.tables], [*told.checks, *summary.checks]
+    return [*([] if claims is None else [claims]), *summary.tables], [*answered.checks, *summary.checks]

@@ -21,14 +21,14 @@ from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.faults import describe_fault
 from app.jobs.followed import note_fault, note_publication
 from app.jobs.measuring import Measuring
-from app.store import benchmarks, grids, snapshots, standing, submissions
+from app.program.version import code_version
+from app.store import behind, benchmarks, grids, snapshots, standing, submissions
 from app.store.inputs import Inputs, described_facts, read_inputs
 from app.store.provenance import read_provenance
 from app.store.publication import Publication, store_publication
 from app.store.rows import read_rows
 from app.values.scores import ScoreTable
 from app.values.table import Table
-from app.version import code_version
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def publish(sessions: SessionFactory, benchmark_id: int, *, gives_way: bool = Fa
 
 def _note_failure(sessions: SessionFactory, benchmark_id: int, error: Exception) -> None:
     cause = describe_fault(error)
-    n_tries = run_in_transaction(sessions, lambda s: benchmarks.note_publish_failure(s, benchmark_id, cause))
+    n_tries = run_in_transaction(sessions, lambda s: behind.note_publish_failure(s, benchmark_id, cause))
     if n_tries < TRIES:
         return
     culprits = find_culprits(_standing(sessions, benchmark_id), partial(_attempt, sessions, benchmark_id))
@@ -104,7 +104,7 @@ def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], ca
     )
     for number in sorted(culprits):
         standing.set_aside(session, submissions.lock_submission(session, number), reason)
-    benchmarks.forget_failures(benchmarks.lock_benchmark(session, benchmark_id))
+    behind.forget_failures(benchmarks.lock_benchmark(session, benchmark_id))
     benchmarks.mark_data_changed(session, benchmark_id)
 
 

@@ -3,7 +3,8 @@
 Called by `example.py` of each kind and by `app.render.submit_example`.
 """
 
-from app.manifest.manifest import Manifest, Metric
+from app.manifest.manifest import Manifest
+from app.manifest.metric import Metric
 
 MODEL = "my-model"
 ANY_TASK = "any-task"

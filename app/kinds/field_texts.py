@@ -142,9 +142,9 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "stream": "whose draws they are",
     },
     "Claim": {
-        "contrast": "first minus second, of conditions or entrants; a single one is held against the threshold itself",
+        "contrast": "first minus second, of conditions or entrants; a single one is compared with the threshold itself",
         "metric": "the metric that it is about",
-        "threshold": "what the contrast is held against",
+        "threshold": "what the contrast is compared with",
         "direction": "on which side of the threshold the claim is",
     },
     "Uncertainty": {
@@ -166,7 +166,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     "MeanRank": {},
     "MeanWinRate": {},
     "SkillScore": {
-        "baseline": "the entrant that errors are held against",
+        "baseline": "the entrant that errors are relative to",
         "leakage_model": "whose errors replace those of entrants that have seen the data",
         "missing": "what becomes of a lacking task",
         "clip": "the ends at which relative errors are cut",
@@ -195,7 +195,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "title": "what pages call it",
         "weights": "the weight of each task",
         "conditions": "the condition of a task that counts",
-        "against": "the condition of a task that is held against it",
+        "against": "the condition of a task that is compared with it",
     },
     "WeightedRank": {
         "ranking_rule": "the version of the rule by which ranks are weighed",

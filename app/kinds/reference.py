@@ -118,5 +118,5 @@ def _value(about: Any) -> str:
 def _bounds(about: Mapping[str, Any]) -> str:
     words = {"minimum": "from", "maximum": "to", "exclusiveMinimum": "above", "exclusiveMaximum": "below",
              "maxLength": "at most", "pattern": "like"}  # fmt: skip
-    told = [f"{word} `{about[key]}`" for key, word in words.items() if key in about]
-    return f" ({', '.join(told)})" if told else ""
+    named = [f"{word} `{about[key]}`" for key, word in words.items() if key in about]
+    return f" ({', '.join(named)})" if named else ""

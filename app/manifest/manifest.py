@@ -7,13 +7,14 @@ method needs to know is described by the method's own file in `app.boards`: `app
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
+from pydantic import Field, PrivateAttr, SerializeAsAny, field_validator
 
 from app.manifest.admission import Admission, OpenTasks
 from app.manifest.asked import NO_FACTS, Asked, GridFacts
-from app.manifest.base import ColumnName, Direction, MetricName, Name, Part, Slug, TaskName, Title
+from app.manifest.base import ColumnName, MetricName, Name, Part, Slug, TaskName, Title
 from app.manifest.explored import Explored, common_values
 from app.manifest.grid import Absent, Grid
+from app.manifest.metric import Metric
 from app.manifest.uncertainty import FEWEST_RESAMPLES, Uncertainty
 
 Scalar = str | int | float | bool | None
@@ -23,51 +24,6 @@ EvidenceKind = str
 NOT_MEASURED = "no measurement depends on it"
 Value = TypeVar("Value")
 AnyPart = TypeVar("AnyPart", bound="KindPart")
-
-
-class Metric(Part):
-    """How to read one metric: which way is better, its range and its unit.
-
-    `from` names the column it is read from where that is not its own name; with `above` the score is whether
-    the column is above that value.
-    """
-
-    direction: Direction
-    source: ColumnName | None = Field(None, alias="from")
-    above: float | None = None
-    title: Title | None = None
-    unit: str | None = Field(None, max_length=40)
-    min: float | None = None
-    max: float | None = None
-    description: str | None = Field(None, max_length=2000)
-
-    @model_validator(mode="after")
-    def _has_a_range(self) -> Self:
-        if self.min is not None and self.max is not None and self.min >= self.max:
-            raise ValueError(f"min must be below max: no score lies between {self.min:g} and {self.max:g}")
-        return self
-
-    @property
-    def is_rate(self) -> bool:
-        """Say whether the metric counts how often something happens that should not, such as a limit passed."""
-        return self.above is not None or (self.direction == "minimize" and (self.min, self.max) == (0.0, 1.0))
-
-    @property
-    def is_share(self) -> bool:
-        """Say whether the scores are yes or no, or shares: above a value or not, or from 0 to 1."""
-        return self.above is not None or (self.min, self.max) == (0.0, 1.0)
-
-    @property
-    def worst(self) -> float | None:
-        """Return the worst value there is; None where the declared range does not end there."""
-        low, high = (self.min, self.max) if self.above is None else (0.0, 1.0)
-        return low if self.direction == "maximize" else high
-
-    @property
-    def best(self) -> float | None:
-        """Return the best value there is; None where the declared range does not end there."""
-        low, high = (self.min, self.max) if self.above is None else (0.0, 1.0)
-        return high if self.direction == "maximize" else low
 
 
 class Task(Part):
@@ -85,7 +41,7 @@ class Task(Part):
 class Claim(Part):
     """A contrast that the benchmark decides for every entrant: first minus second, against a threshold.
 
-    A contrast of one name is an arm: an entrant, or a condition of each entrant, whose own mean is held against it.
+    A contrast of one name is an arm: an entrant, or a condition of each entrant, whose own mean is compared with it.
     """
 
     contrast: list[Name] = Field(min_length=1, max_length=2)
@@ -252,8 +208,8 @@ class Manifest(Common):
     def deciding(self) -> dict[str, Any]:
         """Return, ready for JSON, the keys that decide what is measured from given rows, beside the board's own."""
         shown = {name for name, field in type(self).model_fields.items() if NOT_MEASURED in field.metadata}
-        told = {} if self._facts.part is None else {"labels_of": self._facts.part}
-        return {**self.model_dump(mode="json", exclude=shown), "items": self._facts.digest, **told}
+        of_labels = {} if self._facts.part is None else {"labels_of": self._facts.part}
+        return {**self.model_dump(mode="json", exclude=shown), "items": self._facts.digest, **of_labels}
 
     def with_grid_facts(self, facts: GridFacts) -> Self:
         """Return the manifest with what its grid is made of beside its own text."""

@@ -18,7 +18,7 @@ Side = Literal["greater", "less"]
 class Hypothesis:
     """One claim: in `metric`, the first of `contrast` minus the second is greater or less than `threshold`.
 
-    A single name is an arm, whose own mean is held against the threshold. Without a metric it is the success rate, or
+    A single name is an arm, whose own mean is compared with the threshold. Without a metric it is the success rate, or
     the rate that ranks. `name` is what the document calls it.
     """
 

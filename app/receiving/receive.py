@@ -72,7 +72,7 @@ class Stored:
 def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int], None]) -> Stored:
     """Store a run whole with its checks, admitted or not, and have it evaluated; sent again it is stored once.
 
-    `evaluate_later` is told the benchmark whose row this transaction has changed.
+    `evaluate_later` gets the benchmark whose row this transaction has changed.
 
     Raises FieldRejected when it cites what nobody registered, Conflict when an entrant is somebody else's, and where
     labels are a secret what `app.store.quotas` raises.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from app.bundled import bundled
+from app.program.bundled import bundled
 
 STATIC = bundled("static")
 MEDIA_TYPES = {".css": "text/css; charset=utf-8"}

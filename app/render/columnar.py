@@ -49,8 +49,8 @@ def _arrow(table: Table, about: Mapping[str, Any]) -> Any:
     cells = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.columns)
     kinds = {"integer": pa.int64(), "number": pa.float64(), "flag": pa.bool_()}
     arrays = [_column(pa, column, own, kinds) for column, own in zip(table.columns, cells, strict=True)]
-    told = {"title": table.title, "notes": list(table.notes), "meta": dict(table.meta), **about}
-    metadata = {"plumbline": json.dumps(told, ensure_ascii=False)}
+    document = {"title": table.title, "notes": list(table.notes), "meta": dict(table.meta), **about}
+    metadata = {"plumbline": json.dumps(document, ensure_ascii=False)}
     fields = [pa.field(c.name, array.type) for c, array in zip(table.columns, arrays, strict=True)]
     return pa.table(arrays, schema=pa.schema(fields, metadata=metadata))
 

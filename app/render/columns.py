@@ -83,16 +83,16 @@ class ShownColumn:
         return _mark(row, self.at, self.low_at, self.high_at)
 
 
-def shown_columns(table: Table, *, detail: bool, told: Collection[str] = ()) -> list[ShownColumn]:
+def shown_columns(table: Table, *, detail: bool, shown_elsewhere: Collection[str] = ()) -> list[ShownColumn]:
     """Return the columns that HTML shows; interval ends are inside the column of their point.
 
     What decides the ranks comes first, and scores before counts, so that a narrow screen shows first what a board is
-    about. `told` are columns that something else on the page says.
+    about. `shown_elsewhere` are columns that something else on the page says.
     """
     if detail:
         return [_shown(table, column) for column in table.columns]
     ends = {name for column in table.columns for name in column.interval or ()}
-    left_out = ends | set(_empty(table)) | set(told)
+    left_out = ends | set(_empty(table)) | set(shown_elsewhere)
     chosen = [column for column in table.columns if not column.detail and column.name not in left_out]
     return [_shown(table, column) for column in sorted(chosen, key=partial(_place, table))]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import jinja2
 
-from app.bundled import bundled
+from app.program.bundled import bundled
 from app.render import plot_axes
 from app.render.account_pages import ACCOUNT_PAGES
 from app.render.addresses import path_of_name

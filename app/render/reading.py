@@ -96,7 +96,7 @@ class Apart:
 
     start: int
     words: str
-    told: tuple[str, ...]
+    shown_elsewhere: tuple[str, ...]
 
 
 def first_unranked(table: Table, rows: Sequence[Sequence[Cell]]) -> int | None:

@@ -108,7 +108,9 @@ class TablePage(Page):
         chosen = [value for name, value in self.asked if name == "column"]
         if chosen:
             return [shown for shown in shown_columns(self.table, detail=True) if shown.column.name in chosen]
-        return shown_columns(self.table, detail=self._has_detail, told=self.apart.told if self.apart else ())
+        return shown_columns(
+            self.table, detail=self._has_detail, shown_elsewhere=self.apart.shown_elsewhere if self.apart else ()
+        )
 
     @cached_property
     def drawings(self) -> Drawings:

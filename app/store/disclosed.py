@@ -1,4 +1,4 @@
-"""What each owner was told of private labels, for their steward. Called by `app.web.disclosure`."""
+"""What each owner learned of private labels, for their steward. Called by `app.web.disclosure`."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -39,8 +39,8 @@ PER_BOARD, PER_METRIC, PER_TASK, MANY_TASKS = 5, 9, 6, 100
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What one token was told."""
+class _Answers:
+    """What one token was answered."""
 
     token_id: int
     exempt: bool
@@ -52,22 +52,24 @@ class _Told:
 
 
 def disclosed_table(session: Session, declared: Declared) -> Table:
-    """Return a row for each owner that had anything scored against private labels, who was told most first."""
-    of_owner: dict[int, list[_Told]] = {}
+    """Return a row for each owner that had anything scored against private labels, who learned most first."""
+    of_owner: dict[int, list[_Answers]] = {}
     linked = owners(session, declared.benchmark.id)
-    for told in _told(session, declared.benchmark.id):
-        of_owner.setdefault(linked.get(told.token_id, told.token_id), []).append(told)
+    for answered in _answers_of(session, declared.benchmark.id):
+        of_owner.setdefault(linked.get(answered.token_id, answered.token_id), []).append(answered)
     most = entropy_of(session, declared)
-    of_pairs = _digits_of_pairs(declared.manifest, sum(told.n_shown for each in of_owner.values() for told in each))
+    of_pairs = _digits_of_pairs(
+        declared.manifest, sum(answered.n_shown for each in of_owner.values() for answered in each)
+    )
     rows = [_row(session, declared, owner, found, most, of_pairs) for owner, found in of_owner.items()]
     at = [column.name for column in COLUMNS].index("n_numbers")
     meta = {"public_bits": most}
     ordered = sorted(rows, key=lambda row: (-int(row[at] or 0), str(row[0])))
-    return Table("disclosed", "What was told of the labels", COLUMNS, tuple(ordered), _notes(most), meta)
+    return Table("disclosed", "What was disclosed of the labels", COLUMNS, tuple(ordered), _notes(most), meta)
 
 
 def entropy_of(session: Session, declared: Declared) -> float | None:
-    """Return how many bits the public labels can have: more nobody can be told. None where labels are no classes."""
+    """Return how many bits the public labels can have: nobody can learn more. None where labels are no classes."""
     part = part_of(declared.manifest, PredictionsPart).predictions
     if part.classes is None:
         return None
@@ -85,11 +87,11 @@ def _digits_of_pairs(manifest: Manifest, n_shown: int) -> int:
 
 def _notes(most: float | None) -> tuple[str, ...]:
     said = "An answer is one scored entrant; one that is held back tells one bit, one that is shown its numbers."
-    bound = "" if most is None else f" Nobody can be told more than the public labels are, {most:,.0f} bits."
-    return (f"{said}{bound} Of the private part nothing is told before the close.",)
+    bound = "" if most is None else f" Nobody can learn more than the public labels are, {most:,.0f} bits."
+    return (f"{said}{bound} Of the private part nothing is disclosed before the close.",)
 
 
-def _told(session: Session, benchmark_id: int) -> Iterable[_Told]:
+def _answers_of(session: Session, benchmark_id: int) -> Iterable[_Answers]:
     shown = func.coalesce(func.sum(cast(LabelAnswer.shown, Integer)), 0)
     query = (
         select(
@@ -106,28 +108,28 @@ def _told(session: Session, benchmark_id: int) -> Iterable[_Told]:
         .group_by(LabelAttempt.token_id)
         .order_by(LabelAttempt.token_id)
     )
-    return [_Told(*row) for row in session.execute(query)]
+    return [_Answers(*row) for row in session.execute(query)]
 
 
 def _row(
-    session: Session, declared: Declared, owner: int, found: Sequence[_Told], most: float | None, of_pairs: int
+    session: Session, declared: Declared, owner: int, found: Sequence[_Answers], most: float | None, of_pairs: int
 ) -> tuple[Cell, ...]:
     rules, quota = scoring_of(declared.manifest), look_up_quota(session, declared, owner)
-    n_answers, n_shown = sum(told.n_answers for told in found), sum(told.n_shown for told in found)
-    n_numbers = sum(told.n_numbers for told in found)
+    n_answers, n_shown = sum(answered.n_answers for answered in found), sum(answered.n_shown for answered in found)
+    n_numbers = sum(answered.n_numbers for answered in found)
     digits = 0 if rules is None else rules.digits
     bits = n_answers - n_shown + (n_numbers * digits + n_shown * of_pairs) * math.log2(10.0)
     next_at = None if quota is None or quota.next_at is None or quota.exempt else quota.next_at.isoformat()
     return (
         session.get_one(Token, owner).name,
         len(found),
-        sum(told.n_attempts for told in found),
+        sum(answered.n_attempts for answered in found),
         n_answers,
         n_shown,
         n_numbers,
         float(math.ceil(bits if most is None else min(bits, most))),
         0 if quota is None else quota.n_used,
         next_at,
-        max(told.last_at for told in found).isoformat(),
-        all(told.exempt for told in found),
+        max(answered.last_at for answered in found).isoformat(),
+        all(answered.exempt for answered in found),
     )

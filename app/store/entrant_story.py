@@ -1,4 +1,4 @@
-"""What became of one entrant: where it stands, how its ranks moved, and every attempt. Called by `app.web.rows`.
+"""One entrant's history: where it stands, how its ranks moved, and every attempt. Called by `app.web.rows`.
 
 No statistics: what snapshots published and what submissions said.
 """
@@ -93,7 +93,7 @@ def history_table(session: Session, benchmark_id: int, standing: Table, name: st
 
 
 def attempts_table(session: Session, entrant: Entrant) -> Table:
-    """Return every submission of an entrant, the newest first, with what became of it and why."""
+    """Return every submission of an entrant, the newest first, with its outcome and why."""
     said = [Submission.description[key].astext for key in SAID]
     why = select(SubmissionEvent.reason).where(SubmissionEvent.submission_id == Submission.id)
     reason = why.order_by(SubmissionEvent.id.desc()).limit(1).scalar_subquery()

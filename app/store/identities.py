@@ -18,7 +18,7 @@ from app.names import is_holder
 from app.oidc import GroupRole
 from app.store import benchmarks, roles, tokens
 from app.store.roles import Role
-from app.store.tokens import Bounds
+from app.store.token_bounds import Bounds
 
 EVERYBODY = "*"
 RANK = {"submitter": 0, "reviewer": 0, "steward": 1, "admin": 2}

@@ -49,8 +49,8 @@ class Standing:
     def described(self) -> list[Any]:
         """Return what decides the numbers of the entrant."""
         tasks = [] if self.task_ids is None else [list(self.task_ids)]
-        told = ["silent" if self.silent else self.shown] if self.silent or self.shown else []
-        return [self.entrant, self.submission_id, self.submission_digest, *tasks, *told]
+        disclosed = ["silent" if self.silent else self.shown] if self.silent or self.shown else []
+        return [self.entrant, self.submission_id, self.submission_digest, *tasks, *disclosed]
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,14 @@ def read_inputs(session: Session, benchmark_id: int) -> Inputs:
     return Inputs(
         data_version=benchmark.data_version,
         declared=declared,
-        standings=_told(session, declared, _standings(session, benchmark_id)),
+        standings=_with_disclosure(session, declared, _standings(session, benchmark_id)),
         commitment=None if secret is None else secret.commitment,
         withdrawals=_withdrawals(session, benchmark_id),
         superseded=_superseded(session, benchmark_id),
     )
 
 
-def _told(session: Session, declared: Declared, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
+def _with_disclosure(session: Session, declared: Declared, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
     """Return the standings with what may be shown of each, while the benchmark keeps a part of its labels back."""
     if deciding_part(session, declared) != PUBLIC_PART:
         return standings

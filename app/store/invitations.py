@@ -18,7 +18,7 @@ from app.errors import Conflict, NotFound, TooManyRequests
 from app.store import benchmarks, roles, tokens
 from app.store.benchmarks import Declared
 from app.store.roles import Role
-from app.store.tokens import Bounds
+from app.store.token_bounds import Bounds
 
 PREFIX = "pli_"
 A_DAY_S = 24 * 3600

@@ -101,7 +101,7 @@ def describe_labels(session: Session, benchmark_id: int) -> list[LabelsPut]:
 def labels_to_match(session: Session, declared: Declared) -> dict[str, Labels]:
     """Return the items that an upload is matched to, without their labels; none where it brings its own.
 
-    Reading an upload needs no label, so whoever only asks (a dry run) cannot be told anything of one. Raises Conflict
+    Reading an upload needs no label, so whoever only asks (a dry run) learns nothing of one. Raises Conflict
     when the steward has not put them yet.
     """
     if not takes_labels(declared.manifest):

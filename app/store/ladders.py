@@ -1,4 +1,4 @@
-"""What owners were told of private labels: every scored entrant, whether it was shown, and the best that was.
+"""What owners learned of private labels: every scored entrant, whether it was shown, and the best that was.
 
 Called by `app.jobs.answering` when a submission is evaluated, and by `app.jobs.publish` to show no other evidence.
 """
@@ -57,7 +57,7 @@ def lock_owner(session: Session, attempt: LabelAttempt) -> list[int]:
 def shown_before(session: Session, attempt: LabelAttempt, token_ids: Sequence[int]) -> tuple[Rungs, frozenset[str]]:
     """Return the best that was shown to an owner, board by board, and digests of the predictions that it was of.
 
-    Withdrawn and superseded evidence counts: what was told stays told.
+    Withdrawn and superseded evidence counts: what was disclosed stays disclosed.
     """
     query = (
         select(LabelAnswer.rungs, LabelAnswer.predictions_sha256)
@@ -89,7 +89,7 @@ def digest_predictions(session: Session, pair: Pair) -> str:
 
 
 def keep_answers(session: Session, submission_id: int, answers: Iterable[Answer]) -> None:
-    """Keep what was told of a submission."""
+    """Keep what was disclosed of a submission."""
     rows = [
         {
             "submission_id": submission_id,

@@ -62,7 +62,7 @@ def list_news(session: Session, slug: str | None = None, limit: int = 20) -> lis
 
 
 def _news_of(slug: str, snapshot: Snapshot) -> Iterator[News]:
-    """Yield a sentence for each kind of change of a snapshot; ranks that moved are told of the first places alone."""
+    """Yield a sentence for each kind of change of a snapshot; of ranks that moved, those of the first places."""
     home = f"/benchmarks/{slug}"
 
     def news(kind: str, text: str, address: str) -> News:
@@ -103,8 +103,8 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _reasons(snapshot: Snapshot, names: Sequence[str]) -> str:
-    told: list[dict[str, Any]] = [each for each in snapshot.withdrawals if set(each["entrants"]) & set(names)]
-    reasons = list(dict.fromkeys(str(each["reason"]) for each in told))
+    withdrawn_here: list[dict[str, Any]] = [each for each in snapshot.withdrawals if set(each["entrants"]) & set(names)]
+    reasons = list(dict.fromkeys(str(each["reason"]) for each in withdrawn_here))
     return f": {'; '.join(reasons[:MOST_NAMED])}" if reasons else ""
 
 

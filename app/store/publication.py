@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.driver import bulk_cursor
 from app.db.models import Snapshot, SnapshotTable, Submission, SubmissionEvent
-from app.store import benchmarks
+from app.store import behind, benchmarks
 from app.store.inputs import Inputs, Withdrawal
 from app.store.numbers import one_of
 from app.store.snapshots import pack_table
@@ -52,7 +52,7 @@ def store_publication(session: Session, publication: Publication) -> Published:
     snapshot = _find_same(session, publication) or _add_snapshot(session, publication)
     benchmark.snapshot_id = snapshot.id
     benchmark.published_version = inputs.data_version
-    benchmarks.forget_failures(benchmark)
+    behind.forget_failures(benchmark)
     session.flush()
     under_way_s = _mark_published(session, publication, snapshot)
     benchmarks.mark_boards_changed(session, benchmark.id)

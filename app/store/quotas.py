@@ -40,7 +40,7 @@ class Quota:
         return not self.exempt and self.next_at is not None
 
     def check(self) -> Check:
-        """Return what a submitter is told, before it is sent or with it."""
+        """Return what a submitter reads, before it is sent or with it."""
         if self.exempt:
             return Check(RULE, "passed", "A steward of the benchmark knows the labels, so no quota is counted.")
         if self.next_at is not None:

@@ -137,7 +137,7 @@ def registrations_table(
 
 
 def submitters_table(declared: Declared, registrations: Sequence[Registered], now: datetime) -> Table:
-    """Return, for each submitter, how many runs were registered and what became of them."""
+    """Return, for each submitter, how many runs were registered and their outcomes."""
     outcomes: dict[str, Counter[str]] = {}
     for registered in registrations:
         outcomes.setdefault(registered.registrant, Counter())[registered.outcome(now)] += 1

@@ -2,8 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,11 +10,11 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import ROLES, Token
-from app.db.models.tokens import SCOPES
-from app.errors import Conflict, FieldRejected, NotFound, Problem
-from app.names import HOLDER_RULE, clip_for_message, is_holder
-from app.store import benchmarks, roles
+from app.db.models import Token
+from app.errors import Conflict, NotFound
+from app.names import clip_for_message
+from app.store import roles
+from app.store.token_bounds import UNBOUNDED, Bounds, check_bounds
 
 PREFIX = "plb_"
 # A longer number is no token's, and does not fit into the column.
@@ -24,29 +23,13 @@ NOTED_EVERY = timedelta(hours=1)
 LONGEST_OVERLAP_H = 7 * 24
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """What limits a token beside its role: when it ends, and what it is for; None for no limit.
-
-    `scopes` are some of read, submit and steward; `entrants` the names that it may submit.
-    """
-
-    expires_at: datetime | None = None
-    benchmarks: Sequence[str] | None = None
-    scopes: Sequence[str] | None = None
-    entrants: Sequence[str] | None = None
-
-
-UNBOUNDED = Bounds()
-
-
 def create_token(session: Session, name: str, role: str, bounds: Bounds = UNBOUNDED) -> tuple[Token, str]:
     """Make a token and return it with its text, which is not kept.
 
     Raises FieldRejected, or Conflict when a token has the name, in whatever case: pages show names only, and what a
     revoked token did stays its own.
     """
-    _check(session, name, role, bounds)
+    check_bounds(session, name, role, bounds)
     text = _new_text()
     return _store_token(session, name, role, text, bounds), text
 
@@ -215,41 +198,3 @@ def _new_text() -> str:
 def _hash(text: str) -> bytes:
     # A token holds 256 random bits, so a fast hash without salt cannot be searched.
     return hashlib.sha256(text.encode()).digest()
-
-
-def _check(session: Session, name: str, role: str, bounds: Bounds) -> None:
-    problems = []
-    if not is_holder(name):
-        problems.append(Problem(f"expected {HOLDER_RULE}", column="name", value=clip_for_message(name)))
-    if role not in ROLES:
-        problems.append(Problem(f"expected one of {', '.join(ROLES)}", column="role", value=clip_for_message(role)))
-    problems += [*_of_end(bounds), *_of_benchmarks(session, role, bounds), *_of_scopes(role, bounds)]
-    if problems:
-        raise FieldRejected("The token cannot be made.", problems)
-
-
-def _of_end(bounds: Bounds) -> Iterator[Problem]:
-    if bounds.expires_at is not None and bounds.expires_at <= datetime.now(UTC):
-        given = bounds.expires_at.isoformat()
-        yield Problem("expected a time that is still to come", column="expires_at", value=given)
-
-
-def _of_scopes(role: str, bounds: Bounds) -> Iterator[Problem]:
-    known = SCOPES if role != "submitter" else SCOPES[:2]
-    for scope in sorted(set(bounds.scopes or ()) - set(known)):
-        message = f"expected some of {', '.join(known)} for a token of role {role}"
-        yield Problem(message, column="scopes", value=clip_for_message(scope))
-    for column, given in (("scopes", bounds.scopes), ("entrants", bounds.entrants)):
-        if given is not None and not given:
-            yield Problem("expected at least one; leave it out for a token without this limit", column=column)
-
-
-def _of_benchmarks(session: Session, role: str, bounds: Bounds) -> Iterator[Problem]:
-    if bounds.benchmarks is None:
-        return
-    if role == "admin":
-        yield Problem("an admin's token is for every benchmark", column="benchmarks")
-    if not bounds.benchmarks:
-        yield Problem("expected at least one benchmark; leave it out for a token that is for all", column="benchmarks")
-    for slug in sorted(set(bounds.benchmarks) - benchmarks.known_slugs(session, bounds.benchmarks)):
-        yield Problem("there is no benchmark of this name", column="benchmarks", value=clip_for_message(slug))

@@ -17,8 +17,8 @@ from app.render.account_pages import ListedInvitation
 from app.store import benchmarks, invitations, publishing, roles, tokens
 from app.web.answers import page
 from app.web.cookies import form_key_of
+from app.web.described import described
 from app.web.early import CheckedFirst
-from app.web.problems import described
 from app.web.state import Caller, SessionDep, Steward, StewardHere
 
 router = APIRouter(route_class=CheckedFirst, tags=["roles"])

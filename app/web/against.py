@@ -31,9 +31,9 @@ from app.render.table_page import TableView
 from app.store import benchmarks, snapshots
 from app.values.table import Table
 from app.web.answers import page, split_format, table_answer
+from app.web.described import table_routes
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
-from app.web.problems import table_routes
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, name_links, published
 

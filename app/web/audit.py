@@ -16,9 +16,9 @@ from app.store import audit, roles, tokens
 from app.store.audit import Wanted
 from app.values.table import Table
 from app.web.answers import csv_answer, page, split_format
+from app.web.described import table_routes
 from app.web.documents.tables import AuditDocument
 from app.web.early import CheckedFirst
-from app.web.problems import table_routes
 from app.web.state import Caller, SessionDep, Steward
 
 router = APIRouter(route_class=CheckedFirst, tags=["audit"])

@@ -6,28 +6,25 @@ served, marked stale, until the new one is there, but never longer than a settin
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.telemetry.metrics import PAGES
-from app.web.cookies import SESSION
+from app.web.asked import main_addresses, plain_ask, read_scope
 from app.web.freshness import BOARDS, LISTS, Freshness, Part, part_of
-from app.web.kept import Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
+from app.web.kept import Answer, Ask, Headers, Kept, Shelf, keep
 from app.web.lanes import EXPLORED, MOST_WAITING, Lane
 from app.web.passed_on import compressed, packs, secured, without_body, without_host
-from app.web.queries import without_passed_over
 from app.web.renderer import TOO_MANY, RenderProcess
 
 PAUSE_S = 1.0
 POPULAR_S = 600.0
 FIRST, NEXT, LAST = range(3)
-COOKIE = f"{SESSION}=".encode()
-FRESH = (b"no-cache", b"max-age=0")
 
 
 @dataclass
@@ -81,7 +78,7 @@ class PublishedPages:
             whole = compressed(send) if packs(scope) else send
             await self._app({**without_host(scope), "method": method}, receive, secured(whole))
             return
-        asked = _read(scope)
+        asked = read_scope(scope)
         if asked.by_somebody and scope["path"] in LISTS and self._sees_more and await self._sees_more(scope):
             # What somebody may read beside what is public is listed for them alone.
             await self._app({**without_host(scope), "method": method}, receive, secured(send))
@@ -177,7 +174,7 @@ class PublishedPages:
         if self._max_stale_s == 0:
             return
         home = f"/benchmarks/{slug}"
-        for ask in [*self._popular(home), *map(_plain_ask, _main_addresses(home, boards))]:
+        for ask in [*self._popular(home), *map(plain_ask, main_addresses(home, boards))]:
             part, page = part_of(ask.path), self._plain.pages.get(ask.address)
             is_wanted = page is None or self._freshness.clock() - page.read_at < POPULAR_S
             if part is not None and is_wanted:
@@ -201,41 +198,6 @@ class PublishedPages:
 
     def _shelf(self, ask: Ask) -> Shelf:
         return self._queried if ask.query else self._plain
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a page may depend on, whether its reader takes gzip, whether an old page will not do, and credentials."""
-
-    ask: Ask
-    packs: bool
-    insists: bool
-    by_somebody: bool
-
-
-def _read(scope: Scope) -> Asked:
-    packs = wants_html = insists = by_somebody = False
-    for name, value in scope["headers"]:
-        if name == b"accept-encoding":
-            packs = accepts_gzip(value)
-        elif name == b"accept":
-            wants_html = b"text/html" in value
-        elif name == b"authorization" or (name == b"cookie" and COOKIE in value):
-            by_somebody = True
-        elif name == b"cache-control":
-            insists = any(directive in value.lower() for directive in FRESH)
-    query = without_passed_over(scope["query_string"])
-    return Asked(Ask(scope["path"], scope["raw_path"], query, wants_html), packs, insists, by_somebody)
-
-
-def _main_addresses(home: str, boards: list[str]) -> Iterator[str]:
-    yield home
-    for board in boards:
-        yield f"{home}/leaderboards/{board}"
-
-
-def _plain_ask(path: str) -> Ask:
-    return Ask(path, quote(path).encode(), b"", wants_html=True)
 
 
 def _for_caches(ask: Ask, part: Part, answer: Answer) -> Answer:

@@ -10,10 +10,11 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from app.version import API_VERSION
+from app.program.version import API_VERSION
+from app.web.described import REFERENCE
 from app.web.documents.problems import ProblemDocument
 from app.web.early import OF_RESOURCES
-from app.web.problems import PROBLEM_JSON, REFERENCE
+from app.web.problems import PROBLEM_JSON
 
 Json = dict[str, Any]
 # FastAPI describes its own form of a 422, which no address of ours answers.

@@ -1,4 +1,4 @@
-"""What binds the steward of private labels, closing a benchmark, and what each owner was told."""
+"""What binds the steward of private labels, closing a benchmark, and what each owner learned."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -16,11 +16,11 @@ from app.store.disclosed import disclosed_table
 from app.store.disclosure import Closing, Commitment
 from app.values.table import Cell, Column, Table
 from app.web.answers import json_answer, split_format, table_answer
+from app.web.described import TABLE, described, table_routes
 from app.web.documents.disclosure import OwnerLinkDocument
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line, Reason
-from app.web.problems import TABLE, described, table_routes
 from app.web.put_tables import PRIVATE
 from app.web.state import Caller, SessionDep, State, StateDep, StewardHere
 from app.web.tokens import TokenNumber
@@ -101,13 +101,11 @@ def _document(table: Table) -> dict[str, object]:
 DISCLOSED = "/benchmarks/{slug}/disclosed"
 
 
-@router.get(
-    DISCLOSED, summary="What owners were told of the labels (stewards)", responses=described(403, 404, also=TABLE)
-)
+@router.get(DISCLOSED, summary="What was disclosed of the labels (stewards)", responses=described(403, 404, also=TABLE))
 @router.get(f"{DISCLOSED}.csv", summary="The same as CSV", responses=described(403, 404, also=("csv",)))
 @router.get(f"{DISCLOSED}.json", summary="The same as JSON", responses=described(403, 404, answer=TableDocument))
 def show_disclosed(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
-    """Show how much each owner asked of private labels and was told: answers, numbers, and bits at most."""
+    """Show how much each owner asked of private labels and learned: answers, numbers, and bits at most."""
     del caller  # the dependency has refused everyone else
     declared = benchmarks.find_declared(session, slug)
     if disclosure.scoring_of(declared.manifest) is None:

@@ -22,10 +22,10 @@ from app.store.audit import Change
 from app.values.table import Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.bodies import YAML_REQUEST, yaml_body
+from app.web.described import TABLE, described
 from app.web.documents.drafts import DraftDocument, PublishedDraftDocument, RemovedDraftDocument
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
-from app.web.problems import TABLE, described
 from app.web.state import ReviewerHere, SessionDep, StateDep, StewardHere
 from app.web.views import around, name_links, view_of
 from app.yaml.strict import read_yaml

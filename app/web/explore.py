@@ -23,9 +23,9 @@ from app.store import benchmarks, snapshots, tables
 from app.store.described import Described, described_entrants
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
+from app.web.described import table_routes
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
-from app.web.problems import table_routes
 from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber, around, name_links, view_of
 from app.web.wishes import WishDep, filled

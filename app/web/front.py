@@ -10,9 +10,9 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.program.version import release
 from app.render.exports import to_json
 from app.telemetry.logs import bind
-from app.version import release
 from app.web.forms import with_method
 from app.web.kept import SECURITY
 from app.web.limits import RateLimit, address_of, network_of
@@ -38,7 +38,7 @@ SMALL_BODY = 1 << 16
 class Front:
     """Answer /healthz, and end the connection of a request that was answered before its body had come.
 
-    Here a request gets the address that the rest believes, and who reads too much is told so.
+    Here a request gets the address that the rest believes, and who reads too much is refused.
     """
 
     def __init__(self, app: ASGIApp, reads: RateLimit | None = None, forwarded_hops: int = 0) -> None:

@@ -8,8 +8,8 @@ from starlette.responses import PlainTextResponse, Response
 from app.render.feed import atom_feed, robots, sitemap
 from app.store import benchmark_list, news
 from app.web.answers import page
+from app.web.described import described
 from app.web.early import CheckedFirst
-from app.web.problems import described
 from app.web.state import SessionDep, StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])

@@ -7,10 +7,10 @@ from app.render.exports import table_to_json
 from app.render.health_page import health_table
 from app.store import health, roles
 from app.web.answers import csv_answer, page, split_format
+from app.web.described import table_routes
 from app.web.documents.tables import PlainTableDocument
 from app.web.early import CheckedFirst
 from app.web.observed import look
-from app.web.problems import table_routes
 from app.web.state import SessionDep, StateDep, Steward
 
 router = APIRouter(route_class=CheckedFirst, tags=["operations"])

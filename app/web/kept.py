@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from starlette.types import Message, Scope, Send
 
+from app.program.version import API_VERSION
 from app.render.pictures.saved import saved_style
-from app.version import API_VERSION
 
 Headers = list[tuple[bytes, bytes]]
 COMPRESS_FROM = 1000

@@ -21,9 +21,9 @@ from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.labels import LabelsPut
 from app.web.answers import json_answer
+from app.web.described import described
 from app.web.documents.put_tables import LabelsDocument
 from app.web.early import CheckedFirst
-from app.web.problems import described
 from app.web.put_tables import PRIVATE, add_put_route, find_declared, read_and_store
 from app.web.state import Caller, SessionDep, State, StateDep, StewardHere, Uploader
 

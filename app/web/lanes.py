@@ -9,7 +9,7 @@ from app.web.renderer import Render, RenderProcess, Turns, render_here
 
 EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix)(\.\w+)?")
 MOST_WAITING = 8
-"""So many wait for a board of their own; whoever comes then is told to come back."""
+"""So many wait for a board of their own; whoever comes then is asked to come back."""
 
 
 @dataclass(frozen=True)

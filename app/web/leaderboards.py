@@ -13,10 +13,10 @@ from app.render.table_page import TableView
 from app.store import benchmarks, entrants, snapshots
 from app.web import against, explore, pictures
 from app.web.answers import split_format, table_answer
+from app.web.described import TABLE, described, table_routes
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
 from app.web.pictures import picture_links
-from app.web.problems import TABLE, described, table_routes
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of
 

@@ -12,10 +12,10 @@ from app.store import audit, benchmarks, life
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import json_answer
+from app.web.described import described
 from app.web.documents.benchmarks import LifeDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line, Reason
-from app.web.problems import described
 from app.web.state import SessionDep, StewardHere
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])

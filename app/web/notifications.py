@@ -16,10 +16,10 @@ from app.store import audit, benchmarks, notifications
 from app.store.audit import Change
 from app.store.notifications import MAIL, Order
 from app.web.answers import json_answer
+from app.web.described import described
 from app.web.documents.notifications import MadeNotificationDocument, NotificationDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
-from app.web.problems import described
 from app.web.state import SessionDep, StateDep, Submitter
 from app.web.submitting import refuse_other_scopes
 from app.web.tokens import UNCACHED

@@ -21,9 +21,9 @@ from app.store.audit import Change
 from app.store.visibility import STRANGER, Reader
 from app.web.acts import act_of, note_refusal
 from app.web.cookies import SESSION, drop_cookie, local_path, set_cookie
+from app.web.described import described
 from app.web.early import CheckedFirst
 from app.web.limits import count_guess, refuse_guesses
-from app.web.problems import described
 from app.web.provider import CALLBACK, Attempt, Provider
 from app.web.state import State, StateDep
 

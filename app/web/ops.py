@@ -5,20 +5,21 @@ from starlette.responses import Response
 
 from app.errors import NotFound
 from app.names import clip_for_message
+from app.program.version import code_version
 from app.render.api_page import list_operations
 from app.render.assets import assets
 from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.page_tables import glossary_table
 from app.telemetry.metrics import render
-from app.version import code_version
 from app.web.answers import csv_answer, json_answer, page
+from app.web.described import described
 from app.web.documents.health import HealthDocument, ReadyDocument
 from app.web.documents.tables import PlainTableDocument
 from app.web.early import CheckedFirst
 from app.web.front import HEALTHY
 from app.web.observed import gauges, look
-from app.web.problems import RETRY_AFTER_S, answer, described
+from app.web.problems import RETRY_AFTER_S, answer
 from app.web.state import SessionDep, StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["operations"])

@@ -14,9 +14,9 @@ from app.store import benchmarks, news, snapshots
 from app.store.benchmarks import Declared
 from app.values.table import Table
 from app.web.answers import json_answer
+from app.web.described import described
 from app.web.documents.tables import CroissantDocument
 from app.web.early import CheckedFirst
-from app.web.problems import described
 from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber
 

@@ -7,10 +7,10 @@ from app.errors import Forbidden, SignedInLongAgo
 from app.store import audit, people, tokens
 from app.store.audit import Change
 from app.web.answers import json_answer
+from app.web.described import described
 from app.web.documents.people import ErasedDocument, OwnDataDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
-from app.web.problems import described
 from app.web.state import Holder, SessionDep
 from app.web.tokens import UNCACHED, TokenNumber, about_token
 

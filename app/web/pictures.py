@@ -24,9 +24,9 @@ from app.store.board_history import board_history
 from app.store.described import described_entrants
 from app.values.table import Column, Table
 from app.web.answers import split_format, table_answer
+from app.web.described import table_routes
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
-from app.web.problems import table_routes
 from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published
 

@@ -1,38 +1,35 @@
-"""/preregs: register, show, and a steward's attestation of an earlier registration."""
+"""/preregs: register and show."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import AwareDatetime, Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.admission.registration import unknown_names
 from app.boards.claims import source_of
 from app.db.models import Prereg, Submission
-from app.errors import FieldRejected, Forbidden, NotFound, Problem
+from app.errors import FieldRejected, NotFound, Problem
 from app.kinds.known import kind_of
 from app.prereg.prereg import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
-from app.store import audit, benchmarks, preregs, reservations, roles, snapshots, submissions
+from app.store import audit, benchmarks, preregs, reservations, snapshots, submissions
 from app.store.audit import Change
-from app.store.preregs import Word
 from app.store.tokens import get_token
 from app.values.table import Table
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
-from app.web.documents.preregs import AttestedDocument, PreregDocument, RegistrationDocument
+from app.web.described import described
+from app.web.documents.preregs import PreregDocument, RegistrationDocument
 from app.web.early import CheckedFirst
 from app.web.embargo import Embargo
-from app.web.fields import Body, Text
-from app.web.problems import described
 from app.web.reservations import describe, reserve_names
-from app.web.state import Caller, SessionDep, StateDep, Steward, Submitter, refuse_elsewhere
+from app.web.state import Caller, SessionDep, StateDep, Submitter, refuse_elsewhere
 from app.web.submitting import refuse_other_entrants, refuse_other_scopes, refuse_uninvited
 
 router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
@@ -197,47 +194,6 @@ def _refuse_another(named: str | None, asked: str) -> None:
     if named is not None and named != asked:
         problem = Problem(f"the preregistration itself names {named}", column="benchmark", value=asked)
         raise FieldRejected("The preregistration is for another benchmark.", [problem])
-
-
-class Attestation(Body):
-    """A steward's word that a preregistration existed before the server saw it."""
-
-    registered_at: AwareDatetime
-    evidence: Text = Field(min_length=1, max_length=2000)
-
-
-@router.post(
-    "/{sha256}/attestations",
-    status_code=201,
-    summary="Attest",
-    responses=described(403, 404, answer=AttestedDocument, status=201),
-)
-def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: Steward) -> Response:
-    """Record an earlier registration time with its evidence (a signed tag, a DOI, an archive address).
-
-    A steward's word counts in the benchmarks of theirs that it was registered for, an admin's everywhere.
-    """
-    at = attestation.registered_at.astimezone(UTC)
-    if at > datetime.now(UTC):
-        problem = Problem("expected a time in the past", column="registered_at", value=at.isoformat())
-        raise FieldRejected("The attestation cannot be recorded.", [problem])
-    slugs = None if caller.role == "admin" else _stewarded(session, sha256, caller)
-    for slug in [None] if slugs is None else slugs:
-        preregs.attest(session, sha256, Word(at, attestation.evidence, caller.id, slug))
-        attested = {"sha256": sha256, "registered_at": at.isoformat()}
-        audit.record(session, caller.act, 201, Change(None, attested, attestation.evidence, slug))
-    return json_answer({"sha256": sha256, "registered_at": at.isoformat(), "benchmarks": slugs}, 201)
-
-
-def _stewarded(session: Session, sha256: str, caller: Caller) -> list[str]:
-    """Return the benchmarks of a steward that a registration is for. Raises Forbidden when there are none."""
-    bound = [
-        binding.benchmark for binding in preregs.list_bindings(session, preregs.find_prereg(session, sha256).sha256)
-    ]
-    slugs = roles.stewarded(session, caller.id, [slug for slug in bound if caller.may_write_to(slug)])
-    if not slugs:
-        raise Forbidden("Only a steward of a benchmark that it was registered for, or an admin, may attest of it.")
-    return slugs
 
 
 def _about(session: Session, stored: Prereg) -> dict[str, Any]:

@@ -2,13 +2,12 @@
 
 import errno
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import TypeAdapter
 from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
@@ -19,13 +18,11 @@ from app import errors
 from app.db.transactions import is_broken_off, is_transient
 from app.errors import Busy, PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
-from app.render.columnar import MEDIA_TYPES
 from app.render.exports import to_json
 from app.render.html import render
 from app.telemetry.metrics import REFUSALS
 from app.web import forms
 
-Endpoint = TypeVar("Endpoint", bound=Callable[..., Response])
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
 RETRY_AFTER_S = 5
@@ -45,67 +42,6 @@ STATUS: Mapping[type[PlumblineError], int] = {
     errors.Busy: 503,
     errors.BoardUnavailable: 409,
 }
-
-
-TEXTS = {
-    "html": "text/html",
-    "csv": "text/csv",
-    "yaml": "application/yaml",
-    "zip": "application/zip",
-    "text": "text/plain",
-    "svg": "image/svg+xml",
-    "bib": "application/x-bibtex",
-    "atom": "application/atom+xml",
-    **MEDIA_TYPES,
-}
-TABLE = ("html", "csv", "svg", *MEDIA_TYPES)
-REFERENCE = "#/components/schemas/{model}"
-
-
-def described(
-    *statuses: int, answer: Any = None, also: Sequence[str] = (), status: int = 200
-) -> dict[int | str, dict[str, Any]]:
-    """Return the answers of an endpoint for the description of the API: its own problems, and what it gives.
-
-    `answer` is the type of the JSON document, `also` the other formats of the same address. What an error looks like,
-    and which every address may have, `app.web.description` adds.
-    """
-    found: dict[int | str, dict[str, Any]] = {failed: {"description": HTTPStatus(failed).phrase} for failed in statuses}
-    given: dict[str, Any] = {TEXTS[name]: {"schema": {"type": "string"}} for name in also}
-    if answer is not None:
-        given["application/json"] = {"schema": TypeAdapter(answer).json_schema(ref_template=REFERENCE)}
-    if given:
-        found[status] = {"description": HTTPStatus(status).phrase, "content": given}
-    return found
-
-
-def table_routes(
-    router: APIRouter,
-    path: str,
-    summary: str,
-    *statuses: int,
-    answer: Any,
-    is_columnar: bool = True,
-    is_drawn: bool = False,
-) -> Callable[[Endpoint], Endpoint]:
-    """Decorate the endpoint of a table that is a page at `path` and data at the same address with .csv and .json.
-
-    With `is_columnar` also as NDJSON, Arrow and Parquet, with `is_drawn` its picture as SVG.
-    """
-    formats: dict[str, dict[str, Any]] = {
-        "": {"also": ("html",)},
-        ".csv": {"also": ("csv",)},
-        ".json": {"answer": answer},
-        **{f".{name}": {"also": (name,)} for name in MEDIA_TYPES if is_columnar},
-        **({".svg": {"also": ("svg",)}} if is_drawn else {}),
-    }
-
-    def decorate(endpoint: Endpoint) -> Endpoint:
-        for ending, given in formats.items():
-            router.add_api_route(path + ending, endpoint, summary=summary, responses=described(*statuses, **given))
-        return endpoint
-
-    return decorate
 
 
 def install(app: FastAPI) -> None:

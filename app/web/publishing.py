@@ -11,10 +11,10 @@ from app.store import audit, benchmarks, publishing
 from app.store.audit import Change
 from app.store.publishing import Contents
 from app.web.answers import json_answer
+from app.web.described import described
 from app.web.documents.benchmarks import DeletedDocument, VisibilityDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body
-from app.web.problems import described
 from app.web.state import SessionDep, StewardHere
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])

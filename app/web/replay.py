@@ -10,9 +10,9 @@ from starlette.responses import Response, StreamingResponse
 from app.errors import NotFound
 from app.store import benchmarks, snapshots
 from app.store.replay import replay_members
+from app.web.described import described
 from app.web.early import CheckedFirst
 from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
-from app.web.problems import described
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber
 

@@ -18,8 +18,8 @@ from app.render.prediction_pages import ReportSection
 from app.store import benchmarks, submissions
 from app.values.table import Table
 from app.web.answers import page
+from app.web.described import described
 from app.web.early import CheckedFirst
-from app.web.problems import described
 from app.web.state import SessionDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["submissions"])

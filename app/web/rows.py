@@ -19,11 +19,11 @@ from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
 from app.values.table import Table
 from app.web.answers import json_answer, split_format, split_name, table_answer
+from app.web.described import TABLE, described, table_routes
 from app.web.documents.people import OwnerDocument
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
-from app.web.problems import TABLE, described, table_routes
 from app.web.state import SessionDep, StewardHere
 from app.web.tokens import TokenNumber
 from app.web.views import SnapshotNumber, around, name_links, view_of
@@ -94,7 +94,7 @@ def show_entrant(
 
 
 def _panels(session: Session, declared: Declared, shown: Snapshot | None, entrant: Entrant) -> list[Panel]:
-    """Return where an entrant stands, how its ranks moved and what became of each of its submissions."""
+    """Return where an entrant stands, how its ranks moved and the outcome of each of its submissions."""
     home = f"/benchmarks/{declared.benchmark.slug}"
     links = {**name_links(declared), "board": lambda name: f"{home}/leaderboards/{name}"}
     panels = [Panel("Submissions", entrant_story.attempts_table(session, entrant), links)]

@@ -21,9 +21,9 @@ from app.web.cookies import (
     session_secret,
     set_cookie,
 )
+from app.web.described import described
 from app.web.early import CheckedFirst
 from app.web.limits import count_guess, refuse_guesses
-from app.web.problems import described
 from app.web.state import Holder, SessionDep, StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["sessions"], include_in_schema=False)

@@ -16,11 +16,11 @@ from app.render.pages import ShownTable
 from app.store import audit, benchmarks, fingerprints, standing, submissions, tables
 from app.store.audit import Change
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
+from app.web.described import described
 from app.web.documents.submissions import SubmissionDocument
 from app.web.documents.tables import SubmissionTableDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
-from app.web.problems import described
 from app.web.reports import is_report, report_links
 from app.web.state import SessionDep, StateDep, Submitter, is_steward_of
 from app.web.views import WantedDep

@@ -35,11 +35,12 @@ from app.telemetry.logs import current_request, event
 from app.web import reports, submission_views
 from app.web.answers import json_answer
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
+from app.web.described import described
 from app.web.documents.submissions import DryRunDocument, SubmissionDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Finite, Line
 from app.web.metadata import Metadata
-from app.web.problems import described, refusal_document
+from app.web.problems import refusal_document
 from app.web.queries import refuse_unknown
 from app.web.state import Caller, State, StateDep, Uploader
 from app.web.submission_views import check_document, describe

@@ -24,9 +24,9 @@ from app.store.tries import keep_try, own_tries
 from app.web.answers import page
 from app.web.bodies import MAX_FIELDS
 from app.web.cookies import session_secret
+from app.web.described import described
 from app.web.early import CheckedFirst
 from app.web.metadata import SAID
-from app.web.problems import described
 from app.web.state import Caller, SessionDep, State, StateDep, Uploader, get_caller
 from app.web.submissions import SentForm, SentUpload, kept, rehearsed, take
 from app.web.submitting import SubmitterHere, refuse_uninvited

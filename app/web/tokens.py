@@ -12,12 +12,13 @@ from app.db.models.tokens import SCOPES
 from app.errors import Forbidden, SignedInLongAgo
 from app.store import audit, roles, tokens
 from app.store.audit import Change
+from app.store.token_bounds import Bounds
 from app.store.tokens import in_short
 from app.web.answers import json_answer
+from app.web.described import described
 from app.web.documents.people import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
-from app.web.problems import described
 from app.web.state import Admin, Holder, SessionDep, Steward
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
@@ -50,7 +51,7 @@ class Rotation(Body):
 )
 def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
     """Make a token; its text is in this answer and nowhere else. Each name is given once, also after a revocation."""
-    bounds = tokens.Bounds(wanted.expires_at, wanted.benchmarks, wanted.scopes, wanted.entrants)
+    bounds = Bounds(wanted.expires_at, wanted.benchmarks, wanted.scopes, wanted.entrants)
     token, text = tokens.create_token(session, wanted.name, wanted.role, bounds)
     audit.record(session, caller.act, 201, Change(after=in_short(token)))
     return json_answer({**about_token(token), "token": text}, 201, UNCACHED)

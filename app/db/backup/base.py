@@ -16,7 +16,7 @@ from app.db.backup.dump import refuse_existing, schema_of
 from app.db.backup.note import Note, note_files, write_note
 from app.db.backup.programs import BackupError, complaint, find_program, run, without_password
 from app.db.embedded.place import appearing
-from app.version import release
+from app.program.version import release
 
 SLOT = "plumbline_wal"
 MAKING = ("--format=tar", "--gzip", "--wal-method=stream", "--checkpoint=fast", "--manifest-checksums=SHA256")

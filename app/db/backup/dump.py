@@ -15,7 +15,7 @@ from app.db.backup.note import Note, note_files, verify, write_note
 from app.db.backup.programs import BackupError, find_program, major_of, run
 from app.db.embedded.place import appearing
 from app.db.migrate import refuse_newer
-from app.version import release
+from app.program.version import release
 
 DUMP = "database.dump"
 # Roles of one server need not be there on another.

@@ -1,4 +1,4 @@
-"""What is kept of labels that are a secret: what binds their steward, which are public, and what was told of them."""
+"""What is kept of labels that are a secret: what binds their steward, which are public, what was disclosed."""
 
 from datetime import datetime
 from typing import Any

@@ -24,7 +24,7 @@ KNOWN_VERSIONS = {*result_bundles.KNOWN_VERSIONS, *spike_runs.KNOWN_VERSIONS}
 
 
 def check_prereg_bundles(registered: Registered, scores: ScoreTable, bundles: Sequence[BundleFacts]) -> list[Check]:
-    """Hold bundles against the registration and against their own schedule."""
+    """Compare bundles with the registration and with their own schedule."""
     prereg = registered.prereg
     return [
         *_unchanged(registered, bundles),
@@ -36,7 +36,7 @@ def check_prereg_bundles(registered: Registered, scores: ScoreTable, bundles: Se
 
 
 def check_bundles(bundles: Sequence[BundleFacts]) -> list[Check]:
-    """Hold bundles against the rules of their own layout, whatever was registered."""
+    """Compare bundles with the rules of their own layout, whatever was registered."""
     return [*_schema_version(bundles), *_resamples(bundles)]
 
 
@@ -133,7 +133,7 @@ def _bundle_purpose(prereg: Prereg, bundles: Sequence[BundleFacts]) -> list[Chec
 
 
 def _schedule(prereg: Prereg, scores: ScoreTable, bundles: Sequence[BundleFacts]) -> list[Check]:
-    """Hold the seeds and episodes that each bundle lists against those in its files."""
+    """Compare the seeds and episodes that each bundle lists with those in its files."""
     scheduled = [bundle for bundle in bundles if bundle.seeds is not None]
     wrong = [sentence for bundle in scheduled for sentence in _off_schedule(scores, bundle)]
     if wrong:

@@ -12,7 +12,7 @@ from typing import Any
 
 from app.errors import Problem
 from app.files.findings import Findings
-from app.manifest.manifest import Metric
+from app.manifest.metric import Metric
 from app.names import clip_for_message, complain_about_name, is_name
 from app.values.magnitude import BEYOND, is_storable
 

@@ -1,4 +1,4 @@
-"""Episodes of one entrant held against the grid: which count, how many are absent, and what they would come to.
+"""Episodes of one entrant compared with the grid: which count, how many are absent, and what they would come to.
 
 Called by `app.kinds.episodes.measure`; pure.
 """
@@ -171,7 +171,7 @@ def _with_conditions(column: Coded | None, conditions: Sequence[str | None], n_e
 
 
 def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metric: str, entrant: str) -> GridOfEntrant:
-    """Hold the rows of one entrant against what is asked of it; `tasks` are the board's, None where they are open."""
+    """Compare the rows of one entrant with what is asked of it; `tasks` are the board's, None where they are open."""
     found = {} if tasks is None else {t: _cells_of(asked, t, scores, metric, entrant) for t in tasks}
     known = {task: cells for task, cells in found.items() if cells is not None}
     if tasks is None or len(known) < len(found):

@@ -59,7 +59,7 @@ ENTRIES = (
     Entry(
         "gap",
         "Gap of an axis",
-        "How much more an entrant scores in the condition that an axis is held against (homogeneous) than in the one "
+        "How much more an entrant scores in the condition that an axis is compared with (homogeneous) than in the one "
         "that counts (heterogeneous), in the metric's own unit: of a success rate 0.29 are 29 percentage points, "
         "CHAMBER's gap_pp. Episodes of the two are paired by seed and item. It does not rank.",
         "mean over pairs of homogeneous − heterogeneous",
@@ -88,7 +88,7 @@ ENTRIES = (
         "How many seeds, episodes, records, examples or groups of them the numbers rest on. Failed ones were attempted "
         "and have no score; they are counted, and never left out of a ranking. An episode without a score that ranks "
         "counts as the worst value there is, where its registration allows one at all; so does an example without a "
-        "prediction, which has a truth to be held against.",
+        "prediction, which has a truth to be compared with.",
     ),
     Entry(
         "difference",

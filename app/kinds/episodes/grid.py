@@ -67,7 +67,7 @@ class HeldAgainstGrid:
 
 
 def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> HeldAgainstGrid:
-    """Hold one entrant's episodes against the grid of a board."""
+    """Compare one entrant's episodes with the grid of a board."""
     scores = evidence.scores
     tasks = spec.tasks or manifest.task_ids()
     tasks = tasks if spec.composite is None else list(spec.composite.weights)

@@ -1,7 +1,7 @@
-"""Admission rule of episodes: they are held against the benchmark's grid, whatever their registration names.
+"""Admission rule of episodes: they are compared with the benchmark's grid, whatever their registration names.
 
 Called by `app.kinds.episodes.kind`. What is beyond the grid is refused, so that nobody mends a mean with episodes of
-their own; what is missing is told, and the boards count it.
+their own; what is missing is a warning, and the boards count it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ RULE = "grid"
 
 
 def check_grid(case: Case) -> list[Check]:
-    """Hold each entrant's episodes against the grid; no check where the manifest leaves an axis of it open."""
+    """Compare each entrant's episodes with the grid; no check where the manifest leaves an axis of it open."""
     asked = _asked(case)
     if case.manifest.grid is None or asked.tasks is None:
         return []

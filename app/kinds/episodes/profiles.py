@@ -9,7 +9,7 @@ import numpy as np
 
 from app.boards.estimate.spec import Profile
 from app.kinds.episodes.calibrated import SeedScores
-from app.manifest.manifest import Metric
+from app.manifest.metric import Metric
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import intervals
 from app.stats.spreads import SHARE, cluster_spread

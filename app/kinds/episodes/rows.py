@@ -11,7 +11,8 @@ from app.files.findings import Findings
 from app.kinds.episodes.cells import EpisodeCells, Source
 from app.kinds.episodes.part import EpisodesPart
 from app.kinds.episodes.traits import traits_of
-from app.manifest.manifest import Manifest, Metric, part_of
+from app.manifest.manifest import Manifest, part_of
+from app.manifest.metric import Metric
 from app.values.scores import NONE, Coded, ScoreTable
 
 # Of the columns of episodes, for a message about one that they lack.

@@ -1,4 +1,4 @@
-"""Admission rules of episodes: seeds, episodes in each seed, conditions and pairs, held against the registration.
+"""Admission rules of episodes: seeds, episodes in each seed, conditions and pairs, compared with the registration.
 
 Called by `app.admission.rules`; each rule gives one check.
 """

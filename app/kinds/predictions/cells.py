@@ -145,7 +145,7 @@ def breaks(numbers: Numbers, rule: NumberRule) -> BoolArray:
 
 
 def _are_names(texts: Texts) -> BoolArray:
-    """Say which cells hold a name. Millions of plain ones are told by a pattern, and only the others one by one."""
+    """Say which cells hold a name. Millions of plain ones are known by a pattern, and only the others one by one."""
     plain = pc.and_(pc.match_substring_regex(texts, _PLAIN_NAME), pc.less_equal(pc.utf8_length(texts), MAX_NAME))
     allowed = np.array(plain.fill_null(False))
     for at in np.flatnonzero(~allowed).tolist():

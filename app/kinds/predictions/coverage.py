@@ -1,4 +1,4 @@
-"""Predictions of one entrant held against the grid: the benchmark's own labels say which items there are.
+"""Predictions of one entrant compared with the grid: the benchmark's own labels say which items there are.
 
 Called by `app.kinds.predictions.measure`; pure. An item without a prediction counts as wrong whatever the manifest says
 of absences; where a prediction could have been worse still, it keeps its entrant off the ranks. A task without any
@@ -59,7 +59,7 @@ class HeldAgainstLabels:
 
 
 def hold_against_labels(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> HeldAgainstLabels:
-    """Hold one entrant's predictions against the labels of a board's tasks."""
+    """Compare one entrant's predictions with the labels of a board's tasks."""
     there = {block.task: block for block in evidence.predictions}
     if not holds_labels(manifest):
         own = tuple((task, "", _n_predicted(block)) for task, block in there.items())

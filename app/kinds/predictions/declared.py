@@ -24,7 +24,7 @@ class Truncations(Part):
 
 
 class Predictions(Part):
-    """What is predicted, and whose labels it is held against.
+    """What is predicted, and whose labels it is scored against.
 
     `labels: private` are the benchmark's, never served, and scored as `scoring` says; `public` are the benchmark's too
     and no secret, so that everything is shown at once; `submitted` come with each upload and are marked as such.
@@ -50,7 +50,7 @@ class Predictions(Part):
         if self.positive is not None and (self.classes is None or self.positive not in self.classes):
             raise ValueError("positive must be one of the classes")
         if self.positive is not None and self.positive_number is None:
-            raise ValueError("positive is one of two classes; with more of them, each is held against the rest")
+            raise ValueError("positive is one of two classes; with more of them, each is compared with the rest")
         return self
 
     @property

@@ -40,10 +40,10 @@ SECRET = (
     ),
     Entry(
         "label_disclosure",
-        "What was told of the labels",
+        "What was disclosed of the labels",
         "Each scored entrant is an answer about the labels, whatever its run is for and whatever becomes of it. The "
         "bits are an upper bound: one for each answer that was held back, log₂ 10 for each digit that was shown; "
-        "nobody can be told more of classes than the public labels have.",
+        "nobody can learn more of classes than the public labels have.",
         "bits ≤ held back + numbers × digits × log₂ 10, and ≤ public items × log₂ classes",
     ),
 )

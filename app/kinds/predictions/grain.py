@@ -205,7 +205,7 @@ class RowSteps:
 
 
 HIDDEN = frozenset({"n_a_only", "n_b_only"})
-"""Counts of single examples: who is right alone is told by the test."""
+"""Counts of single examples: the test discloses who alone is right."""
 COARSE = ("leaderboard/", "pairwise/", "comparisons/", "tests/")
 
 

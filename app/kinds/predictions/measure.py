@@ -1,7 +1,7 @@
 """One entrant's predictions under a board of method `estimate`: metrics with intervals, reports, what tests need.
 
 Called by `app.jobs.measuring` through the kind's entry in `app.kinds.known`. The resampled examples of a task are drawn
-from a generator that is seeded by the board and the task, so every entrant is held against the same ones and
+from a generator that is seeded by the board and the task, so every entrant is compared with the same ones and
 differences between entrants are paired. Where submitters bring their own labels the entrants have no examples in
 common, and each is drawn for itself.
 """

@@ -11,8 +11,8 @@ from app.manifest.manifest import Manifest, part_of
 from app.manifest.scoring import Scoring
 
 RULES = {
-    "private": Rule("Predictions are held against labels that the server keeps; no address gives them back."),
-    "public": Rule("Predictions are held against labels of the benchmark, which are no secret: all count at once."),
+    "private": Rule("Predictions are scored against labels that the server keeps; no address gives them back."),
+    "public": Rule("Predictions are scored against labels of the benchmark, which are no secret: all count at once."),
     "submitted": Rule(
         "Every submission brings its own labels. Nobody has checked them, and entrants are not compared item by item."
     ),

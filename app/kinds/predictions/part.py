@@ -10,11 +10,11 @@ from app.kinds.predictions.metrics import METRICS, complaints_about
 from app.manifest.manifest import Common, KindPart, Manifest, part_of
 from app.manifest.scoring import DEFAULTS, Scoring
 
-NOT_SAID = "predictions: a benchmark of predictions says what is predicted and whose labels it is held against"
+NOT_SAID = "predictions: a benchmark of predictions says what is predicted and whose labels it is scored against"
 
 
 class PredictionsPart(KindPart):
-    """What is predicted, and whose labels it is held against."""
+    """What is predicted, and whose labels it is scored against."""
 
     bound: ClassVar[str] = "predictions and labels of another kind, of other classes or with another public share"
 

@@ -11,7 +11,7 @@ from app.kinds.predictions.part import has_private_labels
 from app.kinds.predictions.reports import report_tables
 from app.manifest.manifest import Manifest
 
-# Whoever claims a number and is told whether it is the right one has been told the number.
+# Whoever claims a number and learns whether it is right has learned the number.
 NOT_COMPARED = Check(
     "claims",
     "warned",

@@ -1,4 +1,4 @@
-"""What a run of lrdbench computed itself, held against its own rows: aggregates, intervals and leaderboards.
+"""What a run of lrdbench computed itself, compared with its own rows: aggregates, intervals and leaderboards.
 
 Called by `app.kinds.series.summary`; pure. A claim that nothing of the benchmark corresponds to is not compared, and
 does not count as agreeing.
@@ -31,7 +31,7 @@ Ends = tuple[float | None, float | None]
 
 @dataclass(frozen=True)
 class Compared:
-    """How many claims could be held against the rows, a sentence for each that differs, and how many could not."""
+    """How many claims could be compared with the rows, a sentence for each that differs, and how many could not."""
 
     n_compared: int
     different: Sequence[str]

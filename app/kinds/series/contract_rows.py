@@ -99,10 +99,10 @@ class Series:
 
     def series_rows(self, wanted: Collection[str]) -> Iterator[SeriesRow]:
         """Yield the per-series values of some metrics, by their names without levels, as their run wrote them."""
-        lists, told = (self.scores.recorded.get(name) for name in ("metrics", "metadata"))
+        lists, described_cells = (self.scores.recorded.get(name) for name in ("metrics", "metadata"))
         place = {name: at for at, name in enumerate(self.scores.columns)}
         for at in range(len(self.scores)):
-            metadata = json.loads(cell_at(told, at) or "{}")
+            metadata = json.loads(cell_at(described_cells, at) or "{}")
             stratum = self.scores.task.at(at) or ""
             for metric in (cell_at(lists, at) or "").split():
                 name, level = split_identity(metric)

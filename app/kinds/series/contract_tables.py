@@ -78,13 +78,13 @@ OF_A_RECORD: tuple[Field[SeriesRow], ...] = (
 )
 
 
-def _told(key: str) -> Callable[[SeriesRow], Cell]:
+def _described(key: str) -> Callable[[SeriesRow], Cell]:
     return lambda row: row.metadata.get(key)
 
 
 def _correction_metrics(series: Series) -> Table:
     """Return what corrections of a series came to, by record."""
-    fields = [*OF_A_RECORD, *(Field(text_column(key), _told(key)) for key in OF_CORRECTIONS)]
+    fields = [*OF_A_RECORD, *(Field(text_column(key), _described(key)) for key in OF_CORRECTIONS)]
     rows = series.series_rows(CORRECTION)
     return Frame(fields).table("tables/correction_metrics", "Corrections by record", rows, (), series.shown_as())
 
@@ -93,7 +93,7 @@ def _stress_metrics(series: Series) -> Table:
     """Return what stress did to an estimate, by record."""
     fields = [
         *OF_A_RECORD,
-        *(Field(text_column(key), _told(key)) for key in ("contamination_operator", "clean_record_id")),
+        *(Field(text_column(key), _described(key)) for key in ("contamination_operator", "clean_record_id")),
         Field(Column("nominal", "Level", digits=2), lambda row: row.level),
     ]
     rows = _stressed(series)

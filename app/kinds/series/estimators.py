@@ -1,6 +1,6 @@
 """What a run says about its estimators and about itself: family, target estimand, parameters, and its mode.
 
-Called by `app.kinds.series.read`. It is shown beside the scores; only the mode is held against the benchmark.
+Called by `app.kinds.series.read`. It is shown beside the scores; only the mode is compared with the benchmark.
 """
 
 from collections.abc import Iterator, Mapping

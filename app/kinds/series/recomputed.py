@@ -140,11 +140,11 @@ def with_classes(
     """
     found = np.full((len(scores), len(CLASS_COLUMNS)), np.nan)
     for at, estimate in enumerate(_estimates(recorded, len(scores))):
-        told = truths.class_of(_at(scores.item, at))
+        class_label = truths.class_of(_at(scores.item, at))
         is_asked = estimands.get(scores.entrant.at(at) or "") == CLASS_ESTIMAND and is_complete(int(scores.file[at]))
-        if is_asked and told is not None and not _is_diagnostic(scores, at):
+        if is_asked and class_label is not None and not _is_diagnostic(scores, at):
             point = None if estimate is None else estimate.usable()
-            found[at] = (np.nan if point is None else point, told)
+            found[at] = (np.nan if point is None else point, class_label)
     return replace(scores, columns=(*scores.columns, *CLASS_COLUMNS), values=np.column_stack([scores.values, found]))
 
 

@@ -1,4 +1,4 @@
-"""Admission rules of series: a record stands in one stratum, and who brings fewer records than the others is told.
+"""Admission rules of series: a record stands in one stratum, and one with fewer records than the others gets a warning.
 
 Called by `app.admission.rules`. What others hold is handed in, read by `app.store.series`; each rule gives one check.
 """
@@ -16,7 +16,7 @@ SHOWN_RECORDS = 3
 
 
 def check_records(scores: ScoreTable, standing: Sequence[StandingRecord]) -> list[Check]:
-    """Hold a submission's records against those of the other entrants that stand or wait to stand."""
+    """Compare a submission's records with those of the other entrants that stand or wait to stand."""
     mine = held_records(scores, enrolled_estimators(scores, None))
     return [_strata(mine, standing), _records(mine, standing)]
 

@@ -1,4 +1,4 @@
-"""How many forecasts a row says that it made, held against what its task asks for. Called by `.blocks`.
+"""How many forecasts a row says that it made, compared with what its task asks for. Called by `.blocks`.
 
 A count is a property of the task: one that differs would change the times per forecast of everybody.
 """

@@ -29,7 +29,7 @@ class SummaryPart(KindPart):
     preset: Literal["fev"] | None = None
 
     def complaints(self, common: Common) -> Iterator[str]:
-        """Yield that counts of forecasts are declared which no column could be held against."""
+        """Yield that counts of forecasts are declared which no column could be compared with."""
         tasks = [] if isinstance(common.tasks, OpenTasks) else common.tasks
         if self.columns.n_forecasts is None and any(task.n_forecasts is not None for task in tasks):
             yield "tasks: n_forecasts is declared, and columns.n_forecasts names no column in which rows say it"

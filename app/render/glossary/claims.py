@@ -40,7 +40,7 @@ CLAIMS = (
     ),
     Entry(
         "registration_outcome",
-        "What became of a registration",
+        "The outcome of a registration",
         "Reported: a submission that cites it, by who registered it, was admitted. Reported by another: only somebody "
         "else's was. Not admitted, withdrawn: one was sent, and did not last. "
         "Awaited: nothing was sent yet. Overdue: the benchmark's time for reporting has passed; never reported: it has "

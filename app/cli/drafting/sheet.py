@@ -1,6 +1,6 @@
 """A table of results as it is looked at before there is a manifest: every column as text, from one file or several.
 
-Called by `app.drafting.draft`. Files are unpacked within the limits of an upload, by the code that reads uploads.
+Called by `app.cli.drafting.draft`. Files are unpacked within the limits of an upload, by the code that reads uploads.
 """
 
 from collections.abc import Mapping, Sequence

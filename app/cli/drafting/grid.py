@@ -1,15 +1,15 @@
 """The grid of a drafted benchmark of items: which seeds, conditions and items every entrant is asked for.
 
-Called by `app.drafting.draft`; pure. Items are listed by name: a mere count would let a submitter choose easy ones.
+Called by `app.cli.drafting.draft`; pure. Items are listed by name: a mere count would let a submitter choose easy ones.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from app.drafting.roles import Roles
-from app.drafting.sheet import Sheet
-from app.drafting.written import commented, flow_list, scalar
+from app.cli.drafting.roles import Roles
+from app.cli.drafting.sheet import Sheet
+from app.cli.drafting.written import commented, flow_list, scalar
 
 MAX_NAMED = 20_000
 MAX_SEEDS = 1_000

@@ -6,7 +6,7 @@ environment belongs to every package. Called by whoever reads one of them.
 
 from pathlib import Path
 
-APP = Path(__file__).resolve().parent
+APP = Path(__file__).resolve().parents[1]
 
 
 def bundled(name: str) -> Path:

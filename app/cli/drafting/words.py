@@ -1,6 +1,6 @@
 """What the names of columns mean in tables of results: who is compared, on what, and which way a metric is better.
 
-Read by `app.drafting.roles` and `app.drafting.metrics`. A name that is not here is asked about, never guessed.
+Read by `app.cli.drafting.roles` and `app.cli.drafting.metrics`. A name that is not here is asked about, never guessed.
 """
 
 import re

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.drafting import boards, grid
-from app.drafting.metrics import MetricGuess, guess_metric
-from app.drafting.roles import Roles, guess_roles, task_groups
-from app.drafting.sheet import Sheet
-from app.drafting.words import LONG_NAME, LONG_VALUE, plain
-from app.drafting.written import commented, flow_list, number, scalar, such_as
+from app.cli.drafting import boards, grid
+from app.cli.drafting.metrics import MetricGuess, guess_metric
+from app.cli.drafting.roles import Roles, guess_roles, task_groups
+from app.cli.drafting.sheet import Sheet
+from app.cli.drafting.words import LONG_NAME, LONG_VALUE, plain
+from app.cli.drafting.written import commented, flow_list, number, scalar, such_as
 from app.errors import EvidenceRejected, Problem
 from app.manifest.written import TODO
 from app.names import SLUG_PATTERN
@@ -226,8 +226,8 @@ class _Writer:
         ends = [(key, end) for key, end in (("min", metric.low), ("max", metric.high)) if end is not None]
         for at, (key, end) in enumerate(ends):
             line = f"    {key}: {number(end)}"
-            told = f"found {low:g} to {high:g} ({metric.why}); what is outside is refused"
-            lines.append(line if at else commented(line, told))
+            remark = f"found {low:g} to {high:g} ({metric.why}); what is outside is refused"
+            lines.append(line if at else commented(line, remark))
         return [*lines, *([f"    unit: {scalar(metric.unit)}"] if metric.unit else [])]
 
     def _tasks(self) -> list[str]:

@@ -26,7 +26,7 @@ API_VERSION = 1
 @cache
 def code_version() -> str:
     """Return release, digest of the deciding source, and the numpy that ran it."""
-    root = Path(__file__).parent
+    root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for pattern in DECIDING:
         for path in sorted(root.glob(pattern)):

@@ -1,12 +1,12 @@
-"""The boards of a drafted benchmark. Called by `app.drafting.draft`; pure."""
+"""The boards of a drafted benchmark. Called by `app.cli.drafting.draft`; pure."""
 
 import re
 from collections.abc import Sequence
 
-from app.drafting.metrics import MetricGuess
-from app.drafting.roles import Roles, task_groups
-from app.drafting.sheet import Sheet
-from app.drafting.written import commented, flow_list, scalar
+from app.cli.drafting.metrics import MetricGuess
+from app.cli.drafting.roles import Roles, task_groups
+from app.cli.drafting.sheet import Sheet
+from app.cli.drafting.written import commented, flow_list, scalar
 
 FEW_TASKS = 5
 MAX_BOARDS = 10

@@ -1,6 +1,6 @@
 """YAML written by hand, because comments belong to it: scalars in quotes where they need them, lists that are folded.
 
-Called by `app.drafting.draft`; pure. What is written is read back by `app.yaml`, whose scalars these are.
+Called by `app.cli.drafting.draft`; pure. What is written is read back by `app.yaml`, whose scalars these are.
 """
 
 import json

@@ -1,6 +1,6 @@
 """What a column of numbers is as a metric: its name in a manifest, which way is better, its range and unit.
 
-Called by `app.drafting.draft`; pure. A direction comes from the words of the name and from nothing else: the numbers
+Called by `app.cli.drafting.draft`; pure. A direction comes from the words of the name alone: the numbers
 cannot say it.
 """
 
@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from app.drafting import words
-from app.drafting.sheet import SheetColumn
+from app.cli.drafting import words
+from app.cli.drafting.sheet import SheetColumn
 
 SHARE, PERCENT, SIGNED = (0.0, 1.0), (0.0, 100.0), (-1.0, 1.0)
 

@@ -1,14 +1,14 @@
 """Which column of a table holds what: who is compared, the task, the seed, the item, and which numbers are metrics.
 
-Called by `app.drafting.draft`; pure. By the names of columns first, and then by what their cells can be: a seed is a
+Called by `app.cli.drafting.draft`; pure. By the names of columns, then by what their cells can be: a seed is a
 whole number, and rows that share every name must differ somewhere.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from app.drafting import words
-from app.drafting.sheet import Sheet, SheetColumn
+from app.cli.drafting import words
+from app.cli.drafting.sheet import Sheet, SheetColumn
 from app.names import is_name
 
 MAX_TASKS = 5_000

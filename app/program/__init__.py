@@ -1,0 +1,1 @@
+"""What the program is: its version, and the folders that come with it."""

@@ -1,0 +1,52 @@
+"""Which boards are behind their evidence, and what is noted when publishing them fails.
+
+Called by `app.jobs`, and by the page of whoever runs the server.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Benchmark
+from app.store.benchmarks import lock_benchmark, mark_boards_changed
+from app.store.retries import retry_time
+
+
+def note_publish_failure(session: Session, benchmark_id: int, cause: str) -> int:
+    """Remember why the boards could not be published, for the pages to say, and return how often that happened.
+
+    The sweep waits twice as long before each further try.
+    """
+    benchmark = lock_benchmark(session, benchmark_id)
+    benchmark.publish_error = cause
+    benchmark.publish_tries += 1
+    benchmark.publish_retry_at = retry_time(benchmark.publish_tries)
+    session.flush()
+    mark_boards_changed(session, benchmark_id)
+    return benchmark.publish_tries
+
+
+def forget_failures(benchmark: Benchmark) -> None:
+    """Say of a locked benchmark that nothing keeps it from being published."""
+    benchmark.publish_error, benchmark.publish_tries, benchmark.publish_retry_at = None, 0, None
+
+
+def stale_benchmarks(session: Session) -> Sequence[Benchmark]:
+    """Return the benchmarks whose boards are behind their evidence, but for those that failed and wait a while."""
+    query = select(Benchmark).where(_behind(), _due())
+    return session.scalars(query.order_by(Benchmark.id)).all()
+
+
+def is_behind(session: Session, benchmark_id: int, *, is_due: bool = False) -> bool:
+    """Say whether the boards of a benchmark are behind its evidence, and, if asked, may be tried again already."""
+    query = select(Benchmark.id).where(Benchmark.id == benchmark_id, _behind(), *([_due()] if is_due else []))
+    return session.scalar(query) is not None
+
+
+def _behind() -> ColumnElement[bool]:
+    return Benchmark.data_version > Benchmark.published_version
+
+
+def _due() -> ColumnElement[bool]:
+    return or_(Benchmark.publish_retry_at.is_(None), Benchmark.publish_retry_at <= func.clock_timestamp())
