@@ -14,7 +14,7 @@ from app.names import clip_for_message
 from app.prereg.fields import nearest
 
 # What every table takes, see `app.render.table_page`.
-OF_TABLES = frozenset({"sort", "order", "detail", "picture", "column"})
+OF_TABLES = frozenset({"sort", "order", "detail", "page", "picture", "column"})
 # Other sites put these behind a link that somebody shares.
 PASSED_OVER = ("utm_", "fbclid", "gclid", "msclkid", "mc_cid", "mc_eid")
 MOST_NAMED = 20

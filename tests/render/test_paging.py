@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -10,6 +11,7 @@ from app.render import html
 from app.render.paging import ROWS
 from app.render.table_page import TablePage, TableView
 from app.values.table import Column, Table
+from app.web.queries import OF_TABLES
 
 N_ROWS = 8 * ROWS
 
@@ -61,3 +63,13 @@ def test_the_first_page_names_the_others() -> None:
 
     assert '<a href="?page=2">Next rows</a>' in text
     assert text.count("Model 0") < 3 * ROWS
+
+
+def test_the_web_knows_every_parameter_of_the_links_to_other_rows() -> None:
+    """A link that a page offers is not refused as a misspelt one."""
+    paging = page(("sort", "rank")).paging
+    assert paging is not None
+    named = {name for _, address in paging.links for name, _ in parse_qsl(address[1:])}
+
+    assert named == {"sort", "page"}
+    assert named <= OF_TABLES
