@@ -8,6 +8,7 @@ quotas that stop nobody, and where they are private by the defaults. The attacke
 import math
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ from app.config import Settings
 from app.db.embedded.running import running_server
 from app.db.migrate import upgrade
 from app.db.models import LabelPart
-from tests.cases.label_attacks import ATTACKS, Attacker
+from tests.cases.label_attacks import ATTACKS, Attacker, values_by_rmse
 from tests.cases.secret_labels import SLUG, begin, manifest, words
 from tests.conftest import Site, new_database, open_site, passing_folder
 
 N_ITEMS, ASKED = 200, 40
+CLOSE = 0.1
 GENEROUS = "public_share: 0.5, per_day: 1000, entrants_per_submission: 1000"
 HEAD = ("attack", "labels public", "quotas for all, public part", "quotas for all, private part", "answers shown",
         "bits at most", "defaults, public part", "defaults, private part")  # fmt: skip
@@ -36,6 +38,8 @@ def main() -> None:
         upgrade(template)
         for name in ATTACKS:
             print("|", " | ".join([name, *_row(url, template, name, n_items, asked)]), "|", flush=True)
+        values = list(_row_of_values(url, template, n_items, asked))
+        print("|", " | ".join(["one file, real-valued labels by RMSE", *values]), "|", flush=True)
 
 
 def _row(url: str, template: str, name: str, n_items: int, asked: int) -> Iterator[str]:
@@ -47,22 +51,52 @@ def _row(url: str, template: str, name: str, n_items: int, asked: int) -> Iterat
     yield from _attack(url, template, name, manifest(None, (metric,)), n_items, asked)[1:3]
 
 
+def _row_of_values(url: str, template: str, n_items: int, asked: int) -> Iterator[str]:
+    """Yield the cells of labels from a normal distribution; right is within a tenth of its standard deviation."""
+    kinds = [None, GENEROUS, None]
+    documents = [manifest(scoring, ("rmse",), "kind: regression") for scoring in kinds]
+    documents[0] = documents[0].replace("labels: private", "labels: public")
+    found = [_attack_values(url, template, document, n_items, asked) for document in documents]
+    yield found[0][0]
+    yield from (*found[1][1:3], *found[1][3], *found[2][1:3])
+
+
+def _attack_values(url: str, template: str, document: str, n_items: int, asked: int) -> Any:
+    labels = np.random.default_rng(6).normal(size=n_items)
+    with _site(url, template) as site:
+        begin(site, document, labels.tolist())
+        public = _public(site, n_items)
+        found = values_by_rmse(Attacker(site, n_items, public, asked))
+        right = {at: abs(found[at] - labels[at]) < CLOSE for at in found}
+        return _result(site, document, right, public)
+
+
 def _attack(url: str, template: str, name: str, document: str, n_items: int, asked: int) -> Any:
     labels = np.random.default_rng(5).permutation(np.arange(n_items) % 2 == 0)
-    settings = Settings(max_stale_s=0, max_requests_per_minute=100_000)
-    with (
-        new_database(url, template.rpartition("/")[2].partition("?")[0]) as database,
-        open_site(database, settings) as site,
-    ):
+    with _site(url, template) as site:
         begin(site, document, words(labels))
         public = _public(site, n_items)
         try:
             guesses = ATTACKS[name][0](Attacker(site, n_items, public, asked))
         except KeyError:  # refused, so there is nothing to look at
             guesses = dict.fromkeys(range(asked), False)
-        right = {at: guesses[at] == labels[at] for at in guesses}
-        shares = [_share([ok for at, ok in right.items() if there[at]]) for there in (public | True, public, ~public)]
-        return (*shares, _told(site) if "labels: private" in document else ())
+        right = {at: bool(guesses[at] == labels[at]) for at in guesses}
+        return _result(site, document, right, public)
+
+
+@contextmanager
+def _site(url: str, template: str) -> Iterator[Site]:
+    settings = Settings(max_stale_s=0, max_requests_per_minute=100_000)
+    with (
+        new_database(url, template.rpartition("/")[2].partition("?")[0]) as database,
+        open_site(database, settings) as site,
+    ):
+        yield site
+
+
+def _result(site: Site, document: str, right: dict[int, bool], public: Any) -> Any:
+    shares = [_share([ok for at, ok in right.items() if there[at]]) for there in (public | True, public, ~public)]
+    return (*shares, _told(site) if "labels: private" in document else ())
 
 
 def _public(site: Site, n_items: int) -> Any:

@@ -34,8 +34,9 @@ def identity_findings(
 ) -> Iterator[Finding]:
     """Yield what differs, one finding for each bundle and matter."""
     for bundle in bundles:
-        sentences = [*_against_itself(bundle, code_commit), *_against_earlier(bundle, earlier)]
-        sentences += [] if prereg is None else _against_prereg(prereg, bundle)
+        is_own = prereg is not None and bundle.entrant in prereg.own_partner
+        sentences = [*_against_itself(bundle, code_commit), *_against_earlier(bundle, earlier, is_own=is_own)]
+        sentences += [] if prereg is None else _against_prereg(prereg, bundle, is_own=is_own)
         yield from (Finding("identity", bundle.entrant, f"{bundle.name}: {sentence}") for sentence in sentences)
         if bundle.brings_prereg and bundle.prereg_sha256 is None:
             yield Finding("no_prereg_in_bundle", bundle.entrant, bundle.name)
@@ -55,16 +56,19 @@ def _against_itself(bundle: BundleFacts, code_commit: str | None) -> Iterator[st
         yield f"its commit is {bundle.code_commit}, the submission's code_commit is {code_commit}"
 
 
-def _against_prereg(prereg: Prereg, bundle: BundleFacts) -> Iterator[str]:
+def _against_prereg(prereg: Prereg, bundle: BundleFacts, *, is_own: bool) -> Iterator[str]:
     policy = prereg.policies.get(bundle.entrant or "")
-    said = bundle.identity.get(POLICY)
-    if policy is not None and said is not None and not _fits(said, policy):
-        yield f"its policy is {said}, registered is {policy}"
-    is_own = bundle.entrant in prereg.own_partner
-    for key, declared in ((PARTNER_SET, prereg.partner_set), (TASK_VERSION, prereg.task_version)):
-        found = bundle.identity.get(key)
-        if declared is not None and found not in (None, declared) and not (is_own and key == PARTNER_SET):
-            yield f"its {key} is {found}, registered is {declared}"
+    partners = None if is_own else prereg.partner_set
+    for key, declared in ((POLICY, policy), (PARTNER_SET, partners), (TASK_VERSION, prereg.task_version)):
+        said = bundle.identity.get(key)
+        if declared is None or (said is not None and _fits(said, declared)):
+            continue
+        yield f"{_stated(key, said)}, registered is {declared}"
+
+
+def _stated(key: str, said: str | None) -> str:
+    """Return what a bundle says of a matter; leaving it out must not be better than saying it."""
+    return f"it states no {key}" if said is None else f"its {key} is {said}"
 
 
 def _fits(said: str, registered: str) -> bool:
@@ -72,31 +76,35 @@ def _fits(said: str, registered: str) -> bool:
     return said.startswith(stem) if open_part else said == registered
 
 
-def _against_earlier(bundle: BundleFacts, earlier: Sequence[EarlierIdentity]) -> Iterator[str]:
+def _against_earlier(bundle: BundleFacts, earlier: Sequence[EarlierIdentity], *, is_own: bool) -> Iterator[str]:
     seen: set[str] = set()
     for one in earlier:
-        for key, sentence in _differences(bundle, one):
+        for key, sentence in _differences(bundle, one, is_own=is_own):
             if key not in seen:
                 seen.add(key)
                 yield f"{sentence} in submission {one.submission}"
 
 
-def _differences(bundle: BundleFacts, one: EarlierIdentity) -> Iterator[tuple[str, str]]:
+def _differences(bundle: BundleFacts, one: EarlierIdentity, *, is_own: bool) -> Iterator[tuple[str, str]]:
     mine, theirs = bundle.identity, one.identity
     same_entrant = bundle.entrant == one.entrant
     policy, other = mine.get(POLICY), theirs.get(POLICY)
     if policy and other and same_entrant != (policy == other):
         yield POLICY, f"its policy is {policy}, it was {other}" if same_entrant else f"its policy is {one.entrant}'s"
-    for key in mine.keys() & theirs.keys():
-        if mine[key] != theirs[key] and _is_shared(key, mine, theirs):
-            yield key, f"its {key} is {mine[key]}, it was {theirs[key]}"
+    for key in sorted(theirs):
+        if mine.get(key) != theirs[key] and _is_shared(key, mine, theirs, is_own=is_own):
+            yield key, f"{_stated(key, mine.get(key))}, it was {theirs[key]}"
 
 
-def _is_shared(key: str, mine: Mapping[str, str], theirs: Mapping[str, str]) -> bool:
+def _is_shared(key: str, mine: Mapping[str, str], theirs: Mapping[str, str], *, is_own: bool) -> bool:
     """Say whether a matter is the benchmark's rather than an entrant's own."""
-    sets = mine.get(PARTNER_SET, ""), theirs.get(PARTNER_SET, "")
-    if OWN in (sets[0][: len(OWN)], sets[1][: len(OWN)]):
+    if theirs.get(PARTNER_SET, "").startswith(OWN) or (is_own and mine.get(PARTNER_SET, "").startswith(OWN)):
         return key == TASK_VERSION
+    if key not in mine:
+        # A spike run has no task version, and a set may be left out in part: that is told by its cells.
+        return key == PARTNER_SET or (key == TASK_VERSION and PARTNER_SET in mine)
+    if mine.get(PARTNER_SET) != theirs.get(PARTNER_SET):
+        return key in (PARTNER_SET, TASK_VERSION)
     if key == PARTNERS_FILE:
         # A set of which some members were left out has another file.
         return {name for name in mine if name.startswith(PARTNER)} == {n for n in theirs if n.startswith(PARTNER)}

@@ -116,6 +116,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "missing": "what becomes of an item without a prediction",
         "truncation": "the depth of the metrics of a ranking",
         "sum_tolerance": "how far the probabilities of an item may be from one in sum",
+        "thresholds": "the scores from which on a class is called: marked in reports, compared by the tests",
     },
     "Scoring": {
         "public_share": "the share of the items whose scores are shown before the close",

@@ -96,10 +96,10 @@ def verdict(pair: Pair, measured: Measured) -> str:
     row = pair.forth if _favours_first(pair, measured, effect) else pair.back
     better, other = str(row["entrant_a"]), str(row["entrant_b"])
     if effect not in IN_UNITS:
-        number, interval = format_number(_number(row, effect), _digits(row, effect)), _interval(pair, row, effect)
+        number, interval = format_number(number_in(row, effect), _digits(row, effect)), _interval(pair, row, effect)
         return f"{better} is better than {other} on {measured.title}: {plain_words(effect)} {number} {interval}."
     shown = _positive(row, effect)
-    number = format_number(_number(shown, effect), _digits(shown, effect))
+    number = format_number(number_in(shown, effect), _digits(shown, effect))
     word = "lower" if measured.direction == "minimize" else "higher"
     return f"{better}’s {measured.title} is {word} than {other}’s by {number} {_interval(pair, shown, effect)}."
 
@@ -109,13 +109,13 @@ def _without_effect(pair: Pair, measured: Measured) -> str:
     chance = next((name for name in CHANCES if isinstance(pair.forth.get(name), float)), None)
     if pair.forth.get("separable") is not True or chance is None:
         return f"The data do not separate {pair.a} from {pair.b} on {measured.title}."
-    better, other = (pair.a, pair.b) if _number(pair.forth, chance) > EVEN else (pair.b, pair.a)
+    better, other = (pair.a, pair.b) if number_in(pair.forth, chance) > EVEN else (pair.b, pair.a)
     return f"{better} is better than {other} on {measured.title}."
 
 
 def _not_separated(pair: Pair, measured: Measured, effect: str) -> str:
     row, name = pair.forth, plain_words(effect)
-    number = format_number(_number(row, effect), _digits(row, effect))
+    number = format_number(number_in(row, effect), _digits(row, effect))
     if row.get("separable") is None:
         reason = pair.table.meta.get("interval_reason")
         why = f" ({plain_words(str(reason))})" if reason else ""
@@ -129,7 +129,7 @@ def _not_separated(pair: Pair, measured: Measured, effect: str) -> str:
 
 def _favours_first(pair: Pair, measured: Measured, effect: str) -> bool:
     """Say whether the effect is in favour of A: a difference has the metric's own sign, another its column's."""
-    above = _number(pair.forth, effect) > 0.0
+    above = number_in(pair.forth, effect) > 0.0
     if effect == "difference":
         return above != (measured.direction == "minimize")
     column = effect_column(pair.table)
@@ -139,11 +139,11 @@ def _favours_first(pair: Pair, measured: Measured, effect: str) -> bool:
 def _positive(row: Record, effect: str) -> Record:
     """Return the row with its effect turned so that it says by how much."""
     low, high = f"{effect}_lower", f"{effect}_upper"
-    if _number(row, effect) > 0.0:
+    if number_in(row, effect) > 0.0:
         return row
     known = isinstance(row.get(low), float)
-    ends = {low: -_number(row, high), high: -_number(row, low)} if known else {}
-    return {**row, effect: -_number(row, effect), **ends}
+    ends = {low: -number_in(row, high), high: -number_in(row, low)} if known else {}
+    return {**row, effect: -number_in(row, effect), **ends}
 
 
 def _interval(pair: Pair, row: Record, effect: str) -> str:
@@ -151,7 +151,7 @@ def _interval(pair: Pair, row: Record, effect: str) -> str:
     if row.get(f"{effect}_lower") is None:
         return "(without an interval)"
     digits = _digits(row, effect)
-    low, high = (format_number(_number(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
+    low, high = (format_number(number_in(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
     how = [str(meta[key]) for key in ("contrast_interval", "interval") if meta.get(key)][:1]
     how += [f"{meta['n_resamples']:,} resamples"] if "n_resamples" in meta else []
@@ -177,25 +177,13 @@ def _n_pairs(table: Table) -> int:
     return n_entrants * (n_entrants - 1) // 2
 
 
-def tested(pair: Pair, tests: Table | None) -> Sequence[str]:
-    """Return the sentences on the tests of each task: the test with its metric, its p-value and Holm's."""
-    records = [record for record in _records(tests, pair) if isinstance(record.get("p_value"), float)]
-    # Of the two directions the one that the data speak for.
-    likelier = [r for r in records if _number(r, "p_value") <= EVEN or r["entrant_a"] == pair.a]
-    by_task = {str(record["task"]): record for record in sorted(likelier, key=lambda r: -_number(r, "p_value"))}
-    return [
-        f"{record['test']}, on {task}: p {format_p(_number(record, 'p_value'))} that {record['entrant_a']} is better "
-        f"(one-sided; {format_p(_number(record, 'p_holm'))} by Holm's method, every pair counted once)."
-        for task, record in by_task.items()
-    ][:MAX_SENTENCES]
-
-
 def format_p(p_value: float) -> str:
     """Return a p-value with its sign of relation: none is zero."""
     return "< 0.0001" if p_value < LEAST_P else f"= {format_number(p_value, 4)}"
 
 
-def _number(row: Record, name: str) -> float:
+def number_in(row: Record, name: str) -> float:
+    """Return a number of a row, 0 where there is none."""
     value = row.get(name)
     return float(value) if isinstance(value, int | float) else 0.0
 
@@ -203,48 +191,7 @@ def _number(row: Record, name: str) -> float:
 def _digits(row: Record, effect: str) -> int:
     """Return how many decimals show two digits of the largest number, and that a settled interval excludes zero."""
     names = [name for name in (effect, f"{effect}_lower", f"{effect}_upper") if row.get(name) is not None]
-    sizes = [abs(_number(row, name)) for name in names]
+    sizes = [abs(number_in(row, name)) for name in names]
     smallest = min(sizes) if row.get("separable") is True else 1.0
     enough = (n for n in range(DIGITS, MOST_DIGITS) if max(sizes, default=0.0) * 10**n >= 10 and smallest * 10**n >= 1)
     return next(enough, MOST_DIGITS) if max(sizes, default=0.0) > 0.0 else DIGITS
-
-
-def examples_needed(
-    pair: Pair, metric: str, comparisons: Table | None, tests: Table | None, unit: str = "examples"
-) -> Sequence[str]:
-    """Return how many more of the unit would show the difference, where that is known and it is not shown already."""
-    if pair.forth.get("separable") is not False:
-        return ()
-    tested = _records(tests, pair)
-    counts = {str(record["task"]): _whole(record["n_items"]) for record in tested}
-    for record in _records(comparisons, pair):
-        if record["metric"] == metric and "examples_needed" in record:
-            return _needed(_whole(record["examples_needed"]), sum(counts.values()), unit, "a difference of this size")
-    return [
-        sentence
-        for record in tested
-        for sentence in _needed(_whole(record["examples_needed"]), _whole(record["n_items"]), unit, _by_test(record))
-    ][:MAX_SENTENCES]
-
-
-def _records(table: Table | None, pair: Pair) -> list[Record]:
-    records = () if table is None else rows_of_pair(table, pair.a, pair.b, both_orders=True).records()
-    # The order as it was asked for comes first.
-    return sorted(records, key=lambda record: record["entrant_a"] != pair.a)
-
-
-def _whole(cell: Cell) -> int:
-    return cell if isinstance(cell, int) else 0
-
-
-def _by_test(record: Record) -> str:
-    return f"by the test {record['test']} that {record['entrant_a']} is better on {record['task']}"
-
-
-def _needed(n_needed: int, n_there: int, unit: str, what: str) -> list[str]:
-    if not n_needed or n_needed <= n_there:
-        return []
-    if not n_there:
-        return [f"About {n_needed:,} {unit} would be needed to show {what} with 80 % power."]
-    more = f"About {n_needed - n_there:,} more {unit} would be needed to show {what} with 80 % power"
-    return [f"{more}: {n_needed:,} where there are {n_there:,}."]

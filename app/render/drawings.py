@@ -2,7 +2,7 @@
 
 Called by the pages of tables. `meta["plot"]` is a mapping or a list of them; `facet` names the columns whose
 combinations have a plot each, `facet_words` the words before the values of such a column, and `by` the column whose
-values are the series within a plot.
+values are the series within a plot; where it `is_paged`, further plots hold those that do not fit.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from app.render.pictures.figure import Figure
 from app.render.pictures.ranks import draw_ranks
 from app.render.pictures.squares import draw_squares
 from app.render.pictures.tradeoff import draw_tradeoff
-from app.render.plot import LinePlot, build_plot, series_numbers
+from app.render.plot import MAX_SERIES, LinePlot, build_plot, series_numbers
 from app.render.plot_axes import Declared
 from app.values.table import Table
 
@@ -80,10 +80,23 @@ def _facets(table: Table, declared: Declared) -> Iterator[tuple[str, Table]]:
     rows: dict[tuple[str, ...], list[int]] = {}
     for number, row in enumerate(table.rows):
         rows.setdefault(tuple(str(row[position]) for position in telling), []).append(number)
-    for values, numbers in rows.items():
+    parts = [(values, page) for values, numbers in rows.items() for page in _pages(table, declared, numbers)]
+    for values, numbers in parts:
         words = (f"{word} {value}".strip() for word, value in zip(before, values, strict=True))
         title = ", ".join((*([declared["title"]] if "title" in declared else []), *words))
         yield title, replace(table, rows=tuple(table.rows[number] for number in numbers))
+
+
+def _pages(table: Table, declared: Declared, numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield the rows of one plot; where it `is_paged` as many series to each as there are colours."""
+    if not declared.get("is_paged"):
+        yield numbers
+        return
+    at = table.index(declared["by"])
+    names = list(dict.fromkeys(str(table.rows[number][at]) for number in numbers))
+    for start in range(0, len(names), MAX_SERIES):
+        page = set(names[start : start + MAX_SERIES])
+        yield [number for number in numbers if str(table.rows[number][at]) in page]
 
 
 def _draw(part: Table, declared: Declared, title: str, numbers: Mapping[str, int]) -> Drawing | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from app.render.plot_axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, Declared, Falling, Point, y_at
-from app.render.plot_marks import LINE_HEIGHT, Level, Mark, levels_of, marks_of, spread
+from app.render.plot_marks import LINE_HEIGHT, Level, Mark, levels_of, marks_of, spread, words_of
 from app.render.text import format_number
 from app.render.whisker import Scale
 from app.values.table import Cell, Table
@@ -83,18 +83,22 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
     y = _scale([*up, 0.0] if kind == "bars" else up, declared.get("y_range"))
     y = Falling(y.low, y.high) if declared.get("falls") else y
     shown = list(groups.items())[:MAX_SERIES]
+    keys = {name: _key(name, group, declared) for name, group in shown}
+    is_banded = len(shown) <= int(declared.get("bands_upto", MAX_SERIES))
     placed = {name: numbers.get(name, number) for number, (name, _) in enumerate(shown)}
     return LinePlot(
         x_title=_title(table, declared["x"]),
         y_title=_title(table, declared["y"]),
         x_ticks=tuple(Tick(x.at(value), format_number(value, _digits(x.scale))) for value in x.scale.ticks()),
         y_ticks=tuple(Tick(y_at(y, value), format_number(value, _digits(y))) for value in y.ticks()),
-        series=tuple(_series(name, placed[name], group, x, y, kind) for name, group in shown),
+        series=tuple(
+            _series((keys[name], placed[name]), group, x, y, kind, is_banded=is_banded) for name, group in shown
+        ),
         n_hidden=len(groups) - len(shown),
         diagonal=_diagonal(x, y) if declared.get("diagonal") else None,
         kind=kind,
         width=x.width,
-        marks=spread(list(marks_of(declared, shown, placed, x, y)), TOP + LINE_HEIGHT, HEIGHT - BOTTOM - 4.0),
+        marks=spread(list(marks_of(declared, shown, placed, x, y)), TOP + LINE_HEIGHT, HEIGHT - BOTTOM - 4.0, x.width),
         levels=tuple(levels_of(declared, points, y)),
     )
 
@@ -109,6 +113,12 @@ def series_numbers(table: Table, declared: Declared) -> Mapping[str, int]:
     by = declared.get("by")
     names = () if by is None else dict.fromkeys(str(row[table.index(by)]) for row in table.rows)
     return {name: number for number, name in enumerate(names)} if len(names) <= MAX_SERIES else {}
+
+
+def _key(name: str, points: Sequence[Point], declared: Declared) -> str:
+    """Return the name of a series with its words, where these do not stand at the curve."""
+    words = "" if declared.get("direct") else words_of(declared.get("words", ()), points[0].row)
+    return f"{name}, {words}" if words else name
 
 
 def _groups(table: Table, declared: Declared) -> dict[str, list[Point]]:
@@ -144,7 +154,9 @@ def _digits(scale: Scale) -> int:
     return next((digits for digits in range(6) if span * 10**digits >= 4), 6)
 
 
-def _series(name: str, number: int, points: Sequence[Point], x: Axis, y: Scale, kind: str) -> Series:
+def _series(
+    named: tuple[str, int], points: Sequence[Point], x: Axis, y: Scale, kind: str, *, is_banded: bool
+) -> Series:
     runs: list[list[tuple[float, float]]] = [[]]
     for point in points:
         if point.up is None:
@@ -153,10 +165,10 @@ def _series(name: str, number: int, points: Sequence[Point], x: Axis, y: Scale, 
             runs[-1].append((x.at(point.across), y_at(y, point.up)))
     placed = [at for run in runs for at in run]
     if kind == "bars":
-        return Series(name, number, _bars(placed, y_at(y, max(y.low, 0.0))), "")
+        return Series(*named, _bars(placed, y_at(y, max(y.low, 0.0))), "")
     if kind == "points":
-        return Series(name, number, "".join(f"M{across:g} {up:g}h.01" for across, up in placed), "")
-    return Series(name, number, "".join(map(_line, runs)), _band(points, x, y))
+        return Series(*named, "".join(f"M{across:g} {up:g}h.01" for across, up in placed), "")
+    return Series(*named, "".join(map(_line, runs)), _band(points, x, y) if is_banded else "")
 
 
 def _line(run: Sequence[tuple[float, float]]) -> str:

@@ -11,8 +11,10 @@ from app.render.plot_axes import Axis, Declared, Point, y_at
 from app.render.whisker import Scale
 
 LINE_HEIGHT = 14.0
-CLOSE = 60.0
-"""Texts nearer to each other across than this are moved apart."""
+GAP, LETTER = 6.0, 6.5
+"""How far a text stands from its point, and about how wide a letter is."""
+MOST_LEVELS = 3
+"""More level lines than so many could not be told apart, and none is drawn."""
 Row = Mapping[str, Any]
 
 
@@ -41,19 +43,45 @@ class Level:
 
 def words_of(entries: Sequence[Row], row: Row) -> str:
     """Return the text of the entry whose other keys a row has, "" where there is none."""
-    found = (entry for entry in entries if all(row.get(key) == value for key, value in entry.items() if key != "text"))
-    return next((str(entry["text"]) for entry in found), "")
+    return next((str(entry["text"]) for entry in _entries_of(entries, row, ("text",))), "")
 
 
-def spread(marks: Sequence[Mark], low: float, high: float) -> tuple[Mark, ...]:
+def _entries_of(entries: Sequence[Row], row: Row, said: Sequence[str]) -> Iterator[Row]:
+    """Yield the entries whose keys a row has, but for those that say something of their own."""
+    for entry in entries:
+        if all(row.get(key) == value for key, value in entry.items() if key not in said):
+            yield entry
+
+
+def spread(marks: Sequence[Mark], low: float, high: float, width: float) -> tuple[Mark, ...]:
     """Move texts apart that would lie on each other, downwards in their order, within the drawing's ends."""
     placed: list[Mark] = []
     for mark in sorted(marks, key=lambda mark: mark.y):
-        above = [other.y for other in placed if abs(other.x - mark.x) < CLOSE]
-        lowest = max(above, default=low - LINE_HEIGHT)
+        beside = [other.y for other in placed if mark.text and _overlap(_reach(mark, width), _reach(other, width))]
+        lowest = max(beside, default=low - LINE_HEIGHT)
         placed.append(replace(mark, y=max(mark.y, lowest + LINE_HEIGHT)))
-    beyond = max((mark.y for mark in placed), default=high) - high
-    return tuple(replace(mark, y=round(mark.y - max(0.0, beyond), 1)) for mark in placed)
+    return tuple(_lifted(placed, high, width))
+
+
+def _lifted(marks: Sequence[Mark], high: float, width: float) -> list[Mark]:
+    """Move texts up that have come to lie beyond the end, and those above them that are then in the way."""
+    placed: list[Mark] = []
+    for mark in sorted(marks, key=lambda mark: -mark.y):
+        below = [other.y for other in placed if mark.text and _overlap(_reach(mark, width), _reach(other, width))]
+        highest = min(below, default=high + LINE_HEIGHT)
+        placed.append(replace(mark, y=round(min(mark.y, highest - LINE_HEIGHT), 1)))
+    return placed[::-1]
+
+
+def _reach(mark: Mark, width: float) -> tuple[float, float]:
+    """Return from where to where a text is written: to the left of its point in the right half, else to its right."""
+    length = GAP + len(mark.text) * LETTER
+    is_left = mark.x * 2 > width and not mark.is_end
+    return (mark.x - length, mark.x) if is_left else (mark.x, mark.x + length)
+
+
+def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def marks_of(
@@ -70,12 +98,11 @@ def marks_of(
             words = words_of(declared.get("words", ()), middle.row)
             text = ", ".join(each for each in (name if len(shown) > 1 or not words else "", words) if each)
             yield replace(_mark(middle, text, numbers[name], x, y), is_end=is_end)
-        if "mark" in declared:
-            column, nearest = declared["mark"]["column"], float(declared["mark"]["nearest"])
-            known = [(abs(value - nearest), point) for point in there
-                     if isinstance(value := point.row[column], int | float)]  # fmt: skip
-            for _, point in sorted(known, key=lambda each: each[0])[:1]:
-                yield _mark(point, f"{float(str(point.row[column])):.2f}", numbers[name], x, y, is_dot=True)
+        for entry in _entries_of(declared.get("points", ()), there[0].row, ("x", "y", "text")):
+            # What each dot is would hide the curves where there are several: the table says it.
+            text = str(entry["text"]) if len(shown) == 1 else ""
+            up = y_at(y, float(entry["y"]))
+            yield Mark(x.at(float(entry["x"])), up, text, numbers[name], up)
         if "count" in declared and len(shown) == 1:
             yield from (_mark(point, f"{point.row[declared['count']]:,}", numbers[name], x, y, is_dot=True)
                         for point in there)  # fmt: skip
@@ -87,10 +114,10 @@ def _mark(point: Point, text: str, number: int, x: Axis, y: Scale, *, is_dot: bo
 
 
 def levels_of(declared: Declared, points: Sequence[Point], y: Scale) -> Iterator[Level]:
-    """Yield each level line that belongs to a row of the plot, once."""
+    """Yield each level line that belongs to a row of the plot, once; none where there are many."""
     found = {}
     for entry in declared.get("levels", ()):
         keys = {key: value for key, value in entry.items() if key not in ("at", "text")}
         if any(all(point.row.get(key) == value for key, value in keys.items()) for point in points):
             found[str(entry["text"])] = Level(y_at(y, float(entry["at"])), str(entry["text"]))
-    yield from found.values()
+    yield from found.values() if len(found) <= MOST_LEVELS else ()

@@ -81,13 +81,30 @@ def conditional_mean(
     require_count("n_bins", n_bins)
     require_count("n_extreme", n_extreme)
     low, high = _ends(by, n_extreme)
-    with np.errstate(over="ignore"):
-        place = np.clip((by - low) / (high - low) * n_bins, 0, n_bins - 1).astype(np.int64)
+    place = in_bin(by, by, n_bins, n_extreme)
     weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
     sums = np.bincount(place, weights * values, minlength=n_bins).astype(np.float64)
     mean = share(sums, weight)
     n_examples = np.bincount(place, weights > 0, minlength=n_bins).astype(np.int64)
     return Bins(low + (np.arange(n_bins) + 0.5) * (high - low) / n_bins, weight, mean, n_examples)
+
+
+def in_bin(by: FloatArray, values: FloatArray, n_bins: int, n_extreme: int = 1) -> IntArray:
+    """Return the bin of each of `values` among those that `conditional_mean` makes of `by`, [n_examples] from 0.
+
+    Raises InvalidArgument for no bin and numbers that are not finite. Source: by definition.
+
+    >>> in_bin(np.array([0.0, 1.0]), np.array([0.9, 7.0]), 2).tolist()
+    [1, 1]
+    """
+    require_shape("by", by, "[n_examples]")
+    require_count("n_bins", n_bins)
+    require_count("n_extreme", n_extreme)
+    require_finite("values", values)
+    low, high = _ends(by, n_extreme)
+    with np.errstate(over="ignore"):
+        place: IntArray = np.clip((values - low) / (high - low) * n_bins, 0, n_bins - 1).astype(np.int64)
+    return place
 
 
 def _ends(values: FloatArray, n_extreme: int) -> tuple[float, float]:

@@ -18,13 +18,12 @@ from app.render.against import (
     Pair,
     chances,
     entrants_of,
-    examples_needed,
     find_pair,
     measured_by,
     rows_of_pair,
-    tested,
     verdict,
 )
+from app.render.against_tests import examples_needed, tested
 from app.render.pages import ShownTable
 from app.render.panel import Panel
 from app.render.table_page import TableView

@@ -16,7 +16,7 @@ from app.store.disclosed import disclosed_table
 from app.store.disclosure import Closing, Commitment
 from app.values.table import Cell, Column, Table
 from app.web.answers import json_answer, split_format, table_answer
-from app.web.described import TABLE, described, table_routes
+from app.web.described import described, table_routes
 from app.web.documents.disclosure import OwnerLinkDocument
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
@@ -24,7 +24,7 @@ from app.web.fields import Body, Line, Reason
 from app.web.put_tables import PRIVATE
 from app.web.state import Caller, SessionDep, State, StateDep, StewardHere
 from app.web.tokens import TokenNumber
-from app.web.views import view_of
+from app.web.views import around, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["labels"])
 
@@ -63,8 +63,9 @@ def _time(at: datetime) -> str:
 
 
 def _shown(request: Request, session: Session, declared: Declared, table: Table) -> Response:
-    view = view_of(session, declared.manifest.slug, table, None)
-    answer = table_answer(request, view, split_format(request.url.path)[1])
+    slug, (address, fmt) = declared.manifest.slug, split_format(request.url.path)
+    view = around(view_of(session, slug, table, None), address, [], {})
+    answer = table_answer(request, view, fmt)
     answer.headers.update(PRIVATE)
     return answer
 
@@ -101,9 +102,7 @@ def _document(table: Table) -> dict[str, object]:
 DISCLOSED = "/benchmarks/{slug}/disclosed"
 
 
-@router.get(DISCLOSED, summary="What was disclosed of the labels (stewards)", responses=described(403, 404, also=TABLE))
-@router.get(f"{DISCLOSED}.csv", summary="The same as CSV", responses=described(403, 404, also=("csv",)))
-@router.get(f"{DISCLOSED}.json", summary="The same as JSON", responses=described(403, 404, answer=TableDocument))
+@table_routes(router, DISCLOSED, "What was disclosed of the labels (stewards)", 403, 404, answer=TableDocument)
 def show_disclosed(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
     """Show how much each owner asked of private labels and learned: answers, numbers, and bits at most."""
     del caller  # the dependency has refused everyone else

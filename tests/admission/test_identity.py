@@ -88,6 +88,27 @@ def test_other_partners_or_another_version_are_flagged(key: str, value: str, sen
     assert any(each.startswith(sentence) for each in told(forged, replace(bundle, entrant="B-RND")))
 
 
+@pytest.mark.parametrize("key", ["policy", "partner set"])
+def test_leaving_an_identity_out_is_flagged_as_well(key: str) -> None:
+    """What the registration names and the bundle does not say."""
+    bundle = given("B-STAT")
+    silent = replace(bundle, identity={name: value for name, value in bundle.identity.items() if name != key})
+
+    assert any(each.startswith(f"it states no {key}, registered is") for each in told(silent))
+
+
+@pytest.mark.parametrize("changed", [{"partner_set": "adhoc:easy"}, {"partner_set": None}, {"task_version": None}])
+def test_without_a_registration_earlier_bundles_say_what_is_the_benchmarks(changed: dict[str, str | None]) -> None:
+    """Calling the set one's own, or not naming it, is no way around the comparison."""
+    bundle = given("B-STAT")
+    identity = {**bundle.identity, **{key.replace("_", " "): value for key, value in changed.items()}}
+    forged = replace(bundle, identity={key: value for key, value in identity.items() if value is not None})
+    found = identity_findings(None, [forged], None, [EarlierIdentity(7, "B-RND", bundle.identity)])
+    (key,) = changed
+
+    assert any(f"no {key.replace('_', ' ')}" in f.sentence or "adhoc:easy" in f.sentence for f in found)
+
+
 def test_another_commit_than_the_submissions_is_flagged() -> None:
     """A short one is the beginning of a long one."""
     bundle = given("B-STAT")

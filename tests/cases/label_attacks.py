@@ -20,6 +20,8 @@ from tests.conftest import Site
 NO, YES = 0.25, 0.75
 BITS = 40
 """How many labels one log-loss in double precision tells."""
+MOVED = 1.0
+"""How far an attack moves the prediction of one item to see what that does to the RMSE."""
 Guesses = dict[int, bool]
 Scores = Mapping[str, float]
 
@@ -217,3 +219,23 @@ ATTACKS: Mapping[str, tuple[Callable[[Attacker], Guesses], str]] = {
     "boosting of random guesses": (by_boosting, "accuracy"),
     "the steps of a ROC curve": (by_curve, "auc"),
 }
+
+
+def values_by_rmse(attacker: Attacker) -> dict[int, float]:
+    """Real-valued labels: each of the entrants of one file moves one item, and its RMSE tells that item's label.
+
+    What is not told is taken to be 0, the mean of the labels.
+    """
+    entrants = {"base": np.zeros(attacker.n_items)}
+    entrants |= {f"e{at}": np.eye(attacker.n_items)[at] * MOVED for at in range(attacker.asked)}
+    attacker.upload({name: [float(value) for value in values] for name, values in entrants.items()})
+    attacker.site.work()
+    shown, n_public = attacker.board("rmse"), int(attacker.public.sum())
+    if "base" not in shown:
+        return dict.fromkeys(range(attacker.asked), 0.0)
+    gained = {at: n_public * (shown["base"] ** 2 - shown[f"e{at}"] ** 2) for at in range(attacker.asked)
+              if f"e{at}" in shown}  # fmt: skip
+    return {
+        at: (gained[at] + MOVED**2) / (2.0 * MOVED) if at in gained and attacker.public[at] else 0.0
+        for at in range(attacker.asked)
+    }

@@ -1,5 +1,7 @@
 """Tables as plots: geometry from the same rows that the table shows."""
 
+from itertools import pairwise
+
 from app.render.drawings import build_drawings
 from app.render.heatmap import Heatmap
 from app.render.plot import LinePlot
@@ -149,13 +151,35 @@ def test_curves_have_their_names_and_words_beside_them() -> None:
     assert marks[1].y - marks[0].y >= 14.0
 
 
-def test_the_operating_point_is_marked() -> None:
-    """The row nearest to the threshold, with its value; the dot stays where the curve is."""
-    rows = [("A", at / 4, at / 4, at / 4, None) for at in range(5)]
-    (mark,) = marked(*rows, mark={"column": "low", "nearest": 0.55}).marks
+def test_operating_points_are_marked() -> None:
+    """A dot where the point is, with its words where there is one curve: at several they would hide each other."""
+    rows = [(who, at / 4, at / 4, None, None) for who in ("A", "B") for at in range(5)]
+    points = [{"who": "A", "x": 0.5, "y": 0.5, "text": "recall@fpr=0.5"}]
+    (alone,) = marked(*rows[:5], points=points).marks
+    (among,) = marked(*rows, points=points).marks
 
-    assert mark.text == "0.50"
-    assert mark.dot_y == (TOP + HEIGHT - BOTTOM) / 2
+    assert (alone.text, alone.dot_y) == ("recall@fpr=0.5", (TOP + HEIGHT - BOTTOM) / 2)
+    assert (among.text, among.dot_y) == ("", alone.dot_y)
+
+
+def test_texts_stay_apart_within_the_drawing() -> None:
+    """Ten long ones at the lower end: those that were moved down too far push the others up."""
+    rows = [(str(who), at / 4, 0.01 * who, None, None) for who in range(10) for at in range(5)]
+    marks = marked(*rows, direct=True, y_range=[0.0, 1.0]).marks
+    heights = sorted(mark.y for mark in marks)
+
+    assert len(marks) == 10
+    assert min(b - a for a, b in pairwise(heights)) >= 14.0
+    assert heights[0] > TOP
+    assert heights[-1] <= HEIGHT - BOTTOM
+
+
+def test_bands_are_drawn_around_as_many_curves_as_asked_for() -> None:
+    """More of them would hide each other."""
+    rows = [(who, at / 4, at / 4, at / 4, at / 4) for who in ("A", "B") for at in range(5)]
+
+    assert all(series.band for series in marked(*rows, bands_upto=2).series)
+    assert not any(series.band for series in marked(*rows, bands_upto=1).series)
 
 
 def test_points_say_what_they_count() -> None:

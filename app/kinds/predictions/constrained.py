@@ -5,6 +5,7 @@ Read by `app.kinds.predictions.metrics`, which makes them as a manifest names th
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from app.kinds.predictions.glossary import METRIC_AT
@@ -25,19 +26,37 @@ DIRECTIONS: Mapping[tuple[str, str], Direction] = {
 _AT = re.compile(r"(?P<metric>[a-z]+)@(?P<given>[a-z]+)=(?P<at>0|1|0?\.[0-9]{1,6}|1\.0)(?P<macro>_macro)?")
 
 
+@dataclass(frozen=True)
+class Constraint:
+    """A metric where another share is at least `at`; at most, where that is the false positive rate."""
+
+    metric: str
+    given: str
+    at: float
+    is_average: bool
+
+
+@cache
+def constraint_of(name: str) -> Constraint | None:
+    """Return the constraint that a metric's name means; None for any other name."""
+    found = _AT.fullmatch(name)
+    if found is None or (found["metric"], found["given"]) not in DIRECTIONS:
+        return None
+    return Constraint(found["metric"], found["given"], float(found["at"]), found["macro"] is not None)
+
+
 @cache
 def constrained(name: str) -> PredictionMetric | None:
     """Return the metric of two classes, or the average over several, that a name means; None for any other name."""
-    found = _AT.fullmatch(name)
-    pair = ("", "") if found is None else (found["metric"], found["given"])
-    if found is None or pair not in DIRECTIONS:
+    found = constraint_of(name)
+    if found is None:
         return None
-    of = _at(*pair, float(found["at"]))
+    of = _at(found.metric, found.given, found.at)
     return PredictionMetric(
         name=name,
-        tasks=frozenset({"multiclass"} if found["macro"] else {"binary"}),
-        direction=DIRECTIONS[pair],
-        score=over_classes(of) if found["macro"] else lambda weighted: of(weighted, 1),
+        tasks=frozenset({"multiclass"} if found.is_average else {"binary"}),
+        direction=DIRECTIONS[found.metric, found.given],
+        score=over_classes(of) if found.is_average else lambda weighted: of(weighted, 1),
         words=name,
         entry=METRIC_AT,
         within=SHARE,

@@ -12,6 +12,8 @@ PredictionKind = Literal["classification", "regression", "ranking"]
 # Wider than a name, for classes such as `<=50K` and `-1`; still nothing that a spreadsheet takes for a formula.
 CLASS_PATTERN = r"[A-Za-z0-9_<>][A-Za-z0-9 ._+()<>=/&:-]{0,99}|[-+]?[0-9]{1,9}"
 Truncation = Annotated[int, Field(ge=1, le=10_000)]
+Threshold = Annotated[float, Field(gt=0.0, lt=1.0)]
+MOST_THRESHOLDS = 5
 ClassName = Annotated[str, StringConstraints(pattern=rf"^(?:{CLASS_PATTERN})$")]
 
 
@@ -31,6 +33,7 @@ class Predictions(Part):
     `missing` says whether an item without a prediction fails the upload or counts as a failure. `positive` is the
     class whose probability a binary prediction is, by default the second one. The probabilities of all classes sum
     to one within `sum_tolerance`. `truncation` is one number for every metric of rankings, or one for each.
+    `thresholds` are where a score begins to call the class: reports mark them, and tests of two classes compare them.
     """
 
     kind: PredictionKind
@@ -40,6 +43,7 @@ class Predictions(Part):
     missing: Literal["refuse", "failure"] = "refuse"
     truncation: Truncation | Truncations = 5
     sum_tolerance: float = Field(1e-3, ge=0.0, le=0.1)
+    thresholds: list[Threshold] = Field([0.5], min_length=1, max_length=MOST_THRESHOLDS)
 
     @model_validator(mode="after")
     def _classes_agree(self) -> Self:
@@ -51,6 +55,10 @@ class Predictions(Part):
             raise ValueError("positive must be one of the classes")
         if self.positive is not None and self.positive_number is None:
             raise ValueError("positive is one of two classes; with more of them, each is compared with the rest")
+        if self.classes is None and "thresholds" in self.model_fields_set:
+            raise ValueError("thresholds are declared for classification, and only for it")
+        if len(set(self.thresholds)) != len(self.thresholds):
+            raise ValueError("a threshold is declared twice")
         return self
 
     @property

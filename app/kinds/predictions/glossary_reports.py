@@ -58,11 +58,29 @@ PLOTS = (
         "Wilk & Gnanadesikan 1968, Probability plotting methods for the analysis of data",
     ),
     Entry(
+        "curve_band",
+        "Band of a curve",
+        "Where a curve would lie with other examples of the same kind: the percentiles of its height at each place, "
+        "over resamples of the examples. It says nothing of the whole curve at once, which leaves it more often than a "
+        "single point does. Between thresholds a ROC curve is a line; the precision is that of the highest threshold "
+        "with at least the recall.",
+        source="Fawcett 2006, An introduction to ROC analysis, section 8.1, vertical averaging",
+    ),
+    Entry(
+        "operating_points",
+        "Operating points",
+        "Where a classifier would be used: at the thresholds that the manifest declares (0.5 where it declares none), "
+        "and where a metric at a constraint takes its value. precision@recall=0.8 stands at the highest threshold with "
+        "a recall of at least 0.8. A threshold that was chosen by these labels promises a little too much on others.",
+        source="YDF 0.16, metrics at a constraint, conservative and without interpolation",
+    ),
+    Entry(
         "conditional",
         "Conditional plot",
         "The mean truth in bins of the prediction, and the mean prediction in bins of the truth, at the centres of the "
         "bins. In bins of the prediction the diagonal means no bias. In bins of the truth even the best predictions "
-        "are drawn to the middle, and that alone is no fault.",
+        "are drawn to the middle, and that alone is no fault. The plot of recall has, by truth, the share of each bin "
+        "that is predicted in that bin; by prediction, where it is a precision, the share that is truly there.",
     ),
 )
 
@@ -108,7 +126,8 @@ TESTS = (
     Entry(
         "mcnemar",
         "McNemar's test",
-        "Whether A is right on more examples than B, judged by the examples on which exactly one of them is. The "
+        "Whether A is right on more examples than B, judged by the examples on which exactly one of them is. It is "
+        "about the accuracy, at the threshold of each side where there are two classes, and about no other metric. The "
         "p-value is exact and one-sided: how probable so many or more for A would be if each such example were a fair "
         "coin. YDF leaves the observed count itself out of that sum, which makes its values too small.",
         "P(X ≥ right: A only), X ~ Binomial(A only + B only, ½)",

@@ -13,13 +13,18 @@ import numpy as np
 from scipy.special import ndtri
 
 from app.boards.measured import Estimate, Measurement
-from app.kinds.predictions.reports import KINDS
+from app.kinds.predictions.report_kinds import KINDS
+from app.kinds.predictions.steps import in_steps, nice_step, share_step
 from app.stats.calibrated import Calibrated
 from app.values.predictions import Labels
 from app.values.table import Cell, Table
 
-SHARES = frozenset({"precision", "recall", "f1", "brier", "ece", "fpr", "accuracy", "volume", "predicted", "ndcg"})
-SHARE_STEMS = ("auc", "pr_auc", "ap", "ap_ydf", "ndcg_")
+SHARES = frozenset(
+    {"precision", "recall", "f1", "brier", "ece", "fpr", "accuracy", "volume", "predicted", "ndcg", "same_bin"}
+)
+SHARE_STEMS = ("auc", "pr_auc", "ap", "ap_ydf", "ndcg_", "recall", "precision")
+ENDS = {"_lower": -1, "_upper": 1}
+"""Ends of intervals are never drawn in."""
 COUNTS = frozenset({"weight", "n_examples"})
 VALUES = frozenset({"residual", "mean", "rmse", "centre"})
 ROUGH = 2
@@ -27,38 +32,9 @@ ROUGH = 2
 LEAST_P = 1e-4
 
 
-def nice_step(least: float) -> float:
-    """Return the smallest step of 1, 2, 5 times a power of ten that is at least so large.
-
-    >>> [nice_step(least) for least in (0.013, 0.02, 3.3, 0.6)]
-    [0.02, 0.02, 5.0, 1.0]
-    """
-    if not math.isfinite(least) or least <= 0.0:
-        return 0.0
-    power = 10.0 ** math.floor(math.log10(least))
-    factor = next((f for f in (1.0, 2.0, 5.0) if f * power >= least * (1.0 - 1e-9)), 10.0)
-    return float(f"{factor * power:.0e}")
-
-
 def significant(value: float, digits: int) -> float:
     """Return a number with so many significant digits."""
     return float(f"{value:.{digits - 1}e}") + 0.0
-
-
-def in_steps(value: float, step: float, ends: int = 0) -> float:
-    """Return the nearest multiple of a step; the one below for `ends` −1, the one above for 1.
-
-    >>> in_steps(0.847, 0.02), in_steps(0.847, 0.02, -1), in_steps(0.841, 0.02, 1)
-    (0.84, 0.84, 0.86)
-    """
-    if step <= 0.0:
-        return value
-    steps = value / step
-    nearest = round(steps)
-    if ends and abs(steps - nearest) > 1e-9:
-        nearest = math.floor(steps) if ends < 0 else math.ceil(steps)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    return round(nearest * step, decimals) + 0.0
 
 
 @dataclass(frozen=True)
@@ -181,7 +157,7 @@ class RowSteps:
         spread = float(labels.label.std())
         root = math.sqrt(n_units)
         return cls(
-            nice_step(0.25 / root), nice_step(max(1.0, math.sqrt(len(labels)) / 4.0)), nice_step(spread / 2.0 / root)
+            share_step(n_units), nice_step(max(1.0, math.sqrt(len(labels)) / 4.0)), nice_step(spread / 2.0 / root)
         )
 
     def cell(self, table: str, column: str, cell: Cell) -> Cell:
@@ -191,7 +167,8 @@ class RowSteps:
         step = self._step(table, column)
         if step is None:
             return cell
-        said = in_steps(float(cell), step)
+        end = next((way for ending, way in ENDS.items() if column.endswith(ending)), 0)
+        said = in_steps(float(cell), step, end)
         return round(said) if isinstance(cell, int) else said
 
     def _step(self, table: str, column: str) -> float | None:

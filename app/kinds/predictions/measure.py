@@ -14,6 +14,7 @@ import numpy as np
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.boards.spread import Precision, pooled
+from app.kinds.predictions.bands import MAX_UNDEFINED, Resamples
 from app.kinds.predictions.calibrated import calibrated_metric
 from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
 from app.kinds.predictions.intervals import interval_rows
@@ -27,12 +28,9 @@ from app.stats.arrays import Counts, FloatArray
 from app.stats.calibrated import Calibrated, over_parts
 from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
-from app.stats.resample import board_generator
 from app.values.table import Cell
 
 MIN_UNITS = 2
-MAX_UNDEFINED = 0.05
-"""Largest share of resamples in which a metric may be undefined; beyond it there is no interval."""
 
 
 def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
@@ -47,7 +45,8 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
         found = {metric: drawn.estimate for metric, drawn in one.estimates.items()}
         own = {metric.replace(":", "_"): found[metric] for metric in shown}
         rows["intervals"] += interval_rows(one.task, spec.uncertainty.level, own)
-        for kind, made in report_rows(one.task, spec.uncertainty.level, found).items():
+        resamples = _resamples(manifest, spec, evidence.entrant, one.task)
+        for kind, made in report_rows(one.task, spec.uncertainty.level, found, resamples).items():
             rows.setdefault(kind, []).extend(made)
     return Measurement(
         entrant=evidence.entrant,
@@ -95,17 +94,16 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     score = scorer_of(task, metrics)
     weights = task.unit_weights
     points = {metric: float(values[0]) for metric, values in score(weights[None, :]).items()}
-    if len(weights) < MIN_UNITS:
+    resamples = _resamples(manifest, spec, entrant, task)
+    if resamples is None:
         return _Measured(
             task, {metric: Drawn(_without(points[metric], "too_few_examples"), None) for metric in metrics}
         )
-    names = () if holds_labels(manifest) else (entrant,)
-    rng = board_generator(spec.uncertainty.rng_seed, spec.name, "examples", task.task, *names)
 
     def resampled(counts: Counts) -> Mapping[str, FloatArray]:
         return score(counts if task.weights is None else counts * weights)
 
-    parts = list(map_resamples(resampled, len(weights), spec.uncertainty.n_resamples, rng))
+    parts = list(map_resamples(resampled, len(weights), resamples.n_resamples, resamples.generator()))
     drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
     level = spec.uncertainty.level
     # Of n examples drawn with replacement a mean has the variance σ̂² / n; unbiased is σ̂² / (n − 1).
@@ -113,6 +111,16 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     found = {metric: estimate(points[metric], drawn[metric], level) for metric in metrics}
     known = {m: replace(d, precision=None if d.drawn is None else precision) for m, d in found.items()}
     return _Measured(task, {metric: _calibrated(metric, task, each, level) for metric, each in known.items()})
+
+
+def _resamples(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPredictions) -> Resamples | None:
+    """Return how the examples of a task are drawn; None where there are too few to draw from."""
+    if len(task.unit_weights) < MIN_UNITS:
+        return None
+    names = () if holds_labels(manifest) else (entrant,)
+    return Resamples(
+        spec.uncertainty.rng_seed, (spec.name, "examples", task.task, *names), spec.uncertainty.n_resamples
+    )
 
 
 def _calibrated(metric: str, task: TaskPredictions, found: Drawn, level: float) -> Drawn:

@@ -15,6 +15,7 @@ from app.boards.estimate.ranked import standing_by
 from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
 from app.boards.tables import PAIR, VERDICT, Pair, contrast_field
+from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.part import PredictionsPart, holds_labels
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
@@ -28,6 +29,10 @@ MAX_ENTRANTS = 50
 POWER = 0.8
 OWN_LABELS = "Submitters bring their own labels here, so no two entrants have examples in common: nothing is paired."
 
+AT_THRESHOLDS = (
+    "The accuracy of each side is that at its threshold. Every two thresholds that the manifest declares are compared; "
+    "it declares them before anybody is measured."
+)
 MCNEMAR = "McNemar, accuracy"
 PAIRED_T = {
     "classification": "paired t, weighted accuracy",
@@ -41,10 +46,10 @@ def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[
     contenders = [m for m in measurements if m.entrant not in spec.labels][:MAX_ENTRANTS]
     if len(contenders) < 2:
         return ()
-    kind = part_of(manifest, PredictionsPart).predictions.kind
+    part = part_of(manifest, PredictionsPart).predictions
     title = spec.title or spec.name
     note = () if len(measurements) <= MAX_ENTRANTS else (f"The {MAX_ENTRANTS} best contenders are compared.",)
-    compared = _comparison_frame(kind).table(
+    compared = _comparison_frame(part.kind).table(
         f"comparisons/{spec.name}",
         f"{title}, every metric pair by pair",
         _comparisons(manifest, spec, [m for m in measurements if m.entrant not in spec.labels]),
@@ -58,9 +63,12 @@ def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[
         *note,
         "Each row asks whether A is better than B. "
         "Holm's value accounts for every pair and task of this table, each counted once.",
+        *([AT_THRESHOLDS] if part.task_type == "binary" else []),
     )
-    tests = _with_holm(list(_tests(kind, spec, contenders)), [m.entrant for m in contenders])
-    return (compared, _test_frame(kind).table(f"tests/{spec.name}", f"{title}, tests", tests, notes, meta))
+    tasks = dict.fromkeys(task for m in contenders for task in m.losses)
+    found = [test for task in tasks for test in _tests(part, spec, contenders, task)]
+    tests = _with_holm(found, [m.entrant for m in contenders])
+    return (compared, _test_frame(part).table(f"tests/{spec.name}", f"{title}, tests", tests, notes, meta))
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,7 @@ class _Test:
 
     a: str
     b: str
+    thresholds: tuple[float | None, float | None]
     task: str
     test: str
     n_units: int
@@ -112,14 +121,20 @@ def _pair(row: _Comparison) -> Pair:
     return row.pair
 
 
-def _test_frame(kind: str) -> Frame[_Test]:
+def _test_frame(part: Predictions) -> Frame[_Test]:
+    kind = part.kind
     test, units = "mcnemar" if kind == "classification" else "paired_t", "Groups" if kind == "ranking" else "Examples"
+    thresholds: tuple[Field[_Test], ...] = (
+        Field(Column("threshold_a", "Threshold of A", digits=3, glossary="mcnemar"), lambda row: row.thresholds[0]),
+        Field(Column("threshold_b", "Threshold of B", digits=3, glossary="mcnemar"), lambda row: row.thresholds[1]),
+    )
     return Frame(
         [
             Field(Column("entrant_a", "A", "text"), lambda row: row.a),
             Field(Column("entrant_b", "B", "text"), lambda row: row.b),
             Field(Column("task", "Task", "text"), lambda row: row.task),
             Field(Column("test", "Test", "text", glossary=test), lambda row: row.test),
+            *(thresholds if part.task_type == "binary" else ()),
             Field(Column("n_items", units, "integer", glossary="counts"), lambda row: row.n_units),
             Field(_right("n_a_only", "Right: A only", test), lambda row: row.only[0]),
             Field(_right("n_b_only", "Right: B only", test), lambda row: row.only[1]),
@@ -167,15 +182,27 @@ def _compared(
     return _Comparison(metric, points, Pair(a.entrant, b.entrant, verdict), needed)
 
 
-def _tests(kind: str, spec: EstimateBoard, contenders: Sequence[Measurement]) -> Iterator[_Test]:
-    for task in dict.fromkeys(task for m in contenders for task in m.losses):
-        there = [m for m in contenders if task in m.losses]
-        losses = np.column_stack([m.losses[task] for m in there])
-        # Weighted examples are no longer counts.
-        are_counts = kind == "classification" and bool(np.isin(losses, (0.0, 1.0)).all())
-        found = mcnemar_pairs(losses) if are_counts else paired_t_pairs(_larger_better(losses, kind))
-        test = MCNEMAR if are_counts else PAIRED_T[kind]
-        yield from _of_task([m.entrant for m in there], task, test, found, len(losses), spec.uncertainty.level)
+@dataclass(frozen=True)
+class _Side:
+    """What one column of losses is of: an entrant, at a threshold where there are two classes."""
+
+    entrant: str
+    threshold: float | None
+
+
+def _tests(part: Predictions, spec: EstimateBoard, contenders: Sequence[Measurement], task: str) -> Iterator[_Test]:
+    there = [m for m in contenders if task in m.losses]
+    thresholds: Sequence[float | None] = part.thresholds if part.task_type == "binary" else [None]
+    sides = [_Side(m.entrant, threshold) for m in there for threshold in thresholds]
+    losses = np.column_stack([m.losses[task] for m in there])
+    # Weighted examples are no longer counts.
+    are_counts = part.kind == "classification" and bool(np.isin(losses, (0.0, 1.0)).all())
+    found = mcnemar_pairs(losses) if are_counts else paired_t_pairs(_larger_better(losses, part.kind))
+    test = MCNEMAR if are_counts else PAIRED_T[part.kind]
+    for a, side in enumerate(sides):
+        for b, other in enumerate(sides):
+            if side.entrant != other.entrant:
+                yield _test((side, other), task, test, found, (a, b), len(losses), spec.uncertainty.level)
 
 
 def _with_holm(tests: Sequence[_Test], order: Sequence[str]) -> list[_Test]:
@@ -201,21 +228,19 @@ def _larger_better(losses: FloatArray, kind: str) -> FloatArray:
     return -losses if kind == "regression" else losses
 
 
-def _of_task(
-    names: Sequence[str], task: str, test: str, found: PairTests, n_units: int, level: float
-) -> Iterator[_Test]:
-    """Yield the test of each ordered pair, without Holm's value."""
-    for a, name in enumerate(names):
-        for b, other in enumerate(names):
-            if a == b:
-                continue
-            only: tuple[int | None, int | None] = (None, None)
-            if found.only is not None:
-                only = (int(found.only[a, b]), int(found.only[b, a]))
-            mean, deviation = float(found.mean[a, b]), float(found.deviation[a, b])
-            p_value = None if np.isnan(found.p_value[a, b]) else float(found.p_value[a, b])
-            needed = _examples_for_test(mean, deviation, level)
-            yield _Test(name, other, task, test, n_units, only, mean, p_value, needed)
+def _test(
+    sides: tuple[_Side, _Side], task: str, test: str, found: PairTests, at: tuple[int, int], n_units: int, level: float
+) -> _Test:
+    """Return the test of whether the first of two is better, without Holm's value."""
+    a, b = sides
+    only: tuple[int | None, int | None] = (None, None)
+    if found.only is not None:
+        only = (int(found.only[at]), int(found.only[at[::-1]]))
+    mean, deviation = float(found.mean[at]), float(found.deviation[at])
+    p_value = None if np.isnan(found.p_value[at]) else float(found.p_value[at])
+    needed = _examples_for_test(mean, deviation, level)
+    thresholds = (a.threshold, b.threshold)
+    return _Test(a.entrant, b.entrant, thresholds, task, test, n_units, only, mean, p_value, needed)
 
 
 def _examples_for_test(mean: float, deviation: float, level: float) -> int | None:

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.boards.measured import Estimate
+from app.kinds.predictions.bands import Band, Bands, Resamples, curve_bands
 from app.kinds.predictions.curve_metrics import around_auc, effective_counts
 from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, brier, f1, pr_auc, precision, recall
+from app.kinds.predictions.operating import ShownCurve, operating_rows
 from app.kinds.predictions.scores import AREAS, area_of_class
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.weighted import Prepared, Weighted
@@ -29,6 +31,8 @@ MAX_POINTS = 200
 N_BINS = 10
 MAX_CURVES = 60
 MAX_CONFUSED = 60
+MAX_BANDS = 10
+"""Most curves of a task that have bands: more of them could not be told apart."""
 MAX_NAMED = 3
 
 
@@ -37,22 +41,35 @@ def smallest_cell(task: TaskPredictions) -> int:
     return MIN_CELL if task.part.labels == "private" else 1
 
 
-def class_rows(task: TaskPredictions, level: float, estimates: Mapping[str, Estimate]) -> dict[str, Rows]:
-    """Return the rows of every kind of report of class predictions; `estimates` are those of `class_areas`."""
+def class_rows(
+    task: TaskPredictions, level: float, estimates: Mapping[str, Estimate], resamples: Resamples | None = None
+) -> dict[str, Rows]:
+    """Return the rows of every kind of report of class predictions; `estimates` are those of `class_areas` too."""
     curves = [(name, at, _curve(task, at)) for name, at in _shown_classes(task)]
     weighted = Weighted(Prepared(task), task.item_weights[None, :])
     called = predicted_classes(task.probabilities)
     confusion = confusion_matrix(task.class_number, called, len(task.classes), task.item_weights)
     n_called = np.bincount(called, task.item_weights > 0, minlength=len(task.classes)).astype(np.int64)
-    thinned = [(name, curve, _steps(task, at)) for name, at, curve in curves if curve.has_both]
+    thinned = [(at, ShownCurve(name, curve, _steps(task, at))) for name, at, curve in curves if curve.has_both]
+    banded = resamples if len(thinned) <= MAX_BANDS else None
+    bands = [_bands(task, at, shown, level, banded) for at, shown in thinned]
     return {
         "classes": [
             (*_class_row(task, at, weighted, confusion, n_called, level), *_resampled(at, estimates))
             for _, at, _ in curves
         ],
-        "roc": [row for each in thinned for row in _points(each, "false_positive_rate", "recall")],
-        "pr": [row for each in thinned for row in _points(each, "recall", "precision")],
-        "thresholds": [row for each in thinned for row in _points(each, "accuracy", "volume")],
+        "roc": [
+            row
+            for (_, shown), band in zip(thinned, bands, strict=True)
+            for row in _points(shown, "false_positive_rate", "recall", band.roc)
+        ],
+        "pr": [
+            row
+            for (_, shown), band in zip(thinned, bands, strict=True)
+            for row in _points(shown, "recall", "precision", band.pr)
+        ],
+        "operating": [row for _, shown in thinned for row in operating_rows(task, shown, estimates)],
+        "thresholds": [row for _, shown in thinned for row in _points(shown, "accuracy", "volume")],
         "confusion": list(_confusion_rows(task, confusion, n_called)),
         "reliability": [row for name, at in _shown_classes(task) for row in _reliability_rows(task, name, at)],
     }
@@ -94,12 +111,21 @@ def _steps(task: TaskPredictions, at: int) -> NDArray[np.intp]:
     return np.array([*kept, len(passed) - 1])
 
 
-def _points(each: tuple[str, ThresholdCurve, NDArray[np.intp]], x: str, y: str) -> Iterator[tuple[Cell, ...]]:
-    name, curve, steps = each
-    across, up = getattr(curve, x), getattr(curve, y)
-    for at in steps.tolist():
-        threshold = float(curve.threshold[at])
-        yield (name, threshold if np.isfinite(threshold) else None, float(across[at]), float(up[at]))
+def _bands(task: TaskPredictions, at: int, shown: ShownCurve, level: float, resamples: Resamples | None) -> Bands:
+    curve, steps = shown.curve, shown.steps
+    return curve_bands(task, at, curve.false_positive_rate[steps], curve.recall[steps], level, resamples)
+
+
+def _points(shown: ShownCurve, x: str, y: str, band: Band | None = None) -> Iterator[tuple[Cell, ...]]:
+    across, up = getattr(shown.curve, x), getattr(shown.curve, y)
+    for number, at in enumerate(shown.steps.tolist()):
+        threshold = float(shown.curve.threshold[at])
+        ends = () if band is None else (_known(band.low[number]), _known(band.high[number]))
+        yield (shown.name, threshold if np.isfinite(threshold) else None, float(across[at]), float(up[at]), *ends)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def _class_row(
@@ -128,8 +154,7 @@ def _class_row(
 
 def _value(of: OfClass, weighted: Weighted, at: int) -> float | None:
     """Return the same number as a board has; None where it is undefined."""
-    value = float(of(weighted, at)[0])
-    return None if np.isnan(value) else value
+    return _known(float(of(weighted, at)[0]))
 
 
 def _is_few(n_examples: int, task: TaskPredictions) -> bool:

@@ -11,7 +11,7 @@ from app.boards.measured import Estimate
 from app.kinds.predictions.report_classes import smallest_cell
 from app.kinds.predictions.scores import MAX_TRUNCATION
 from app.kinds.predictions.task import TaskPredictions
-from app.stats.regression import conditional_mean, normal_quantiles
+from app.stats.regression import conditional_mean, in_bin, normal_quantiles
 from app.values.table import Cell
 
 Rows = Sequence[tuple[Cell, ...]]
@@ -65,13 +65,16 @@ def _conditional(task: TaskPredictions, by: str) -> Iterator[tuple[Cell, ...]]:
     means = conditional_mean(of, other, weights, n_bins, least)
     squares = conditional_mean(of, (task.predicted - task.label) ** 2, weights, n_bins, least)
     residuals = conditional_mean(of, task.label - task.predicted, weights, n_bins, least)
+    same = conditional_mean(
+        of, in_bin(of, of, n_bins, least) == in_bin(of, other, n_bins, least), weights, n_bins, least
+    )
     for at in range(n_bins):
         centre, n_examples = float(means.centre[at]), int(means.n_examples[at])
         if n_examples >= least:
             rmse = float(np.sqrt(squares.mean[at]))
-            yield (by, centre, float(means.mean[at]), rmse, n_examples, float(residuals.mean[at]))
+            yield (by, centre, float(means.mean[at]), rmse, n_examples, float(residuals.mean[at]), float(same.mean[at]))
         else:
-            yield (by, centre, None, None, None, None)
+            yield (by, centre, *[None] * 5)
 
 
 def ranking_rows(estimates: Mapping[str, Estimate]) -> dict[str, Rows]:

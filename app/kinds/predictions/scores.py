@@ -17,7 +17,7 @@ from app.kinds.predictions.ranking_metrics import ndcg_of_groups
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.value_metrics import squared_error
 from app.kinds.predictions.weighted import Prepared, UnitValues, Weighted
-from app.stats.arrays import FloatArray, Weights
+from app.stats.arrays import BoolArray, FloatArray, Weights
 
 Scorer = Callable[[Weights], Mapping[str, FloatArray]]
 AREAS: Mapping[str, OfClass] = {"auc": auc, "pr_auc": pr_auc, "ap": ap, "ap_ydf": ap_ydf}
@@ -74,14 +74,24 @@ def unit_losses(task: TaskPredictions) -> FloatArray:
     """Return what a paired test of two entrants compares, one number per unit: see `app.kinds.predictions.pair_tests`.
 
     Whether an example's class is right, the squared residual of a value, the NDCG of a group; each times its weight
-    over the mean weight, so that the mean is the weighted one.
+    over the mean weight, so that the mean is the weighted one. Of two classes [n_units, n_thresholds], right at each
+    threshold of the manifest.
     """
+    weights = task.unit_weights
     of_kind: Mapping[str, UnitValues] = {
         "classification": is_right,
         "regression": squared_error,
         "ranking": ndcg_of_groups,
     }
-    of = of_kind[task.part.kind]
-    weights = task.unit_weights
-    weighted: FloatArray = of(task).astype(np.float64) * (weights / weights.mean())
+    is_binary = task.part.task_type == "binary"
+    values = right_at(task) if is_binary else of_kind[task.part.kind](task)
+    relative = weights / weights.mean()
+    weighted: FloatArray = values.astype(np.float64) * (relative[:, None] if is_binary else relative)
     return weighted
+
+
+def right_at(task: TaskPredictions) -> BoolArray:
+    """Say of each example whether it is called right at each threshold, [n_examples, n_thresholds]."""
+    called = task.probabilities[:, 1, None] >= np.array(task.part.thresholds)
+    right: BoolArray = called == (task.class_number == 1)[:, None]
+    return right

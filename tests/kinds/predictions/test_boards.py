@@ -210,6 +210,32 @@ def test_mcnemar_of_every_pair_is_that_of_the_pair() -> None:
         assert [row["p_holm"] for row in family] == holm([float(str(row["p_value"])) for row in family])
 
 
+def test_mcnemar_compares_at_two_thresholds() -> None:
+    """The accuracy of A at its threshold with that of B at another, for every two that the manifest declares."""
+    truth, scores = two_classes(200)
+    other = np.clip(scores + np.random.default_rng(7).normal(0, 0.2, 200), 0, 1)
+    manifest = benchmark(f"{BINARY}, labels: public, thresholds: [0.5, 0.3]", ("accuracy",))
+    entrants = {"A": scores, "B": other}
+    rows = records(table(board_of(manifest, [measure(manifest, n, s, truth) for n, s in entrants.items()]), "tests"))
+    for row in rows:
+        a, b = (
+            (entrants[str(row[f"entrant_{side}"])] >= float(str(row[f"threshold_{side}"]))) == (truth.label == 1)
+            for side in "ab"
+        )
+        assert (row["n_a_only"], row["n_b_only"]) == ((a & ~b).sum(), (b & ~a).sum())
+        assert row["p_value"] == pytest.approx(one_sided((a & ~b).sum(), (b & ~a).sum()), abs=1e-12)
+
+    assert len({(row["entrant_a"], row["threshold_a"], row["threshold_b"]) for row in rows}) == len(rows) == 8
+
+
+@pytest.mark.parametrize("part", ["kind: regression, thresholds: [0.3]", f"{BINARY}, thresholds: [0.3, 0.3]",
+                                  f"{BINARY}, thresholds: [1.0]", f"{BINARY}, thresholds: []"])  # fmt: skip
+def test_thresholds_are_those_of_classes(part: str) -> None:
+    """Between zero and one, each once, and of classes alone."""
+    with pytest.raises(ManifestRejected):
+        benchmark(part, ("rmse",) if "regression" in part else ("accuracy",))
+
+
 def one_sided(n_first_only: int, n_second_only: int) -> float:
     """Return scipy's exact test that the first is right on more."""
     return float(binomtest(n_first_only, n_first_only + n_second_only, 0.5, alternative="greater").pvalue)
@@ -412,7 +438,7 @@ def test_reports_are_one_table_a_kind() -> None:
     tables = report_tables({"A": measured.rows})
 
     assert [each.name for each in tables] == [
-        "intervals", "classes", "roc", "pr", "thresholds", "confusion", "reliability"
+        "intervals", "classes", "roc", "pr", "operating", "thresholds", "confusion", "reliability"
     ]  # fmt: skip
     for each in tables:
         names = {column.name for column in each.columns}

@@ -1,6 +1,7 @@
 """The close of a benchmark of private labels over HTTP: what it shows, what bound its steward."""
 
 import hashlib
+import re
 
 import numpy as np
 from sqlalchemy import delete, select, text, update
@@ -91,6 +92,18 @@ def test_the_commitment_is_opened_at_the_close(site: Site) -> None:
         == f"labels {labels_digest([stored], Predictions(kind='classification', classes=['no', 'yes']))}"
     )
     assert (after["closed by"], after["reason"]) == ("steward", "over")
+
+
+def test_the_links_of_the_label_pages_lead_somewhere(site: Site) -> None:
+    """To the benchmark, and to the same table in every format."""
+    begin(site, manifest(), words(truth(N_ITEMS)))
+    for page in (f"/benchmarks/{SLUG}/commitment", f"/benchmarks/{SLUG}/disclosed"):
+        text = site.http.get(page, headers={**site.auth("steward"), "Accept": "text/html"}).text
+        links = {link for link in re.findall(r'href="([^"#?]+)"', text) if SLUG in link or link.startswith(".")}
+        statuses = {link: site.http.get(link, headers=site.auth("steward")).status_code for link in links}
+
+        assert {f"/benchmarks/{SLUG}", *(f"{page}.{end}" for end in ("csv", "json", "parquet"))} <= links
+        assert set(statuses.values()) == {200}, statuses
 
 
 def about(site: Site) -> dict[str, str]:

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cases.label_attacks import ATTACKS, Attacker
-from tests.cases.secret_labels import begin, manifest, words
+from app.kinds.predictions.steps import share_step
+from tests.cases.label_attacks import ATTACKS, Attacker, values_by_rmse
+from tests.cases.secret_labels import begin, manifest, send, words
+from tests.cases.ydf_http import records
 from tests.conftest import Site
 
 N_ITEMS, ASKED = 24, 6
@@ -56,3 +58,37 @@ def test_dry_runs_and_errors_tell_nothing_at_all(site: Site) -> None:
     guesses = ATTACKS["dry runs and errors"][0](Attacker(site, N_ITEMS, np.ones(N_ITEMS, dtype=np.bool_), 4))
 
     assert set(guesses.values()) == {False}
+
+
+@pytest.mark.parametrize(("labels_are", "is_told"), [("public", True), ("private", False)])
+def test_real_valued_labels_are_told_by_no_rmse(site: Site, labels_are: str, is_told: bool) -> None:
+    """Of public labels the attack tells every digit; of private ones it knows nothing better than their mean."""
+    labels = np.random.default_rng(6).normal(size=N_ITEMS)
+    document = manifest(GENEROUS, ("rmse",), "kind: regression")
+    if is_told:
+        document = manifest(None, ("rmse",), "kind: regression").replace("labels: private", "labels: public")
+    begin(site, document, labels.tolist())
+    found = values_by_rmse(Attacker(site, N_ITEMS, np.ones(N_ITEMS, dtype=np.bool_), ASKED))
+    errors = np.array([abs(found[at] - labels[at]) for at in range(ASKED)])
+
+    if is_told:
+        assert errors.max() < 1e-9
+    else:
+        assert errors.mean() >= np.abs(labels[:ASKED]).mean() / 2
+        assert errors.max() > 0.5
+
+
+def test_bands_and_operating_points_tell_no_more_than_the_curve(site: Site) -> None:
+    """Points stand at thresholds that the curve shows, and every share is in the steps of the others."""
+    labels = half_positive()
+    begin(site, manifest(GENEROUS, ("auc", "precision@recall=0.8")), words(labels))
+    number = send(site, np.linspace(0.1, 0.9, N_ITEMS).round(4).tolist()).json()["id"]
+    site.work()
+    roc, pr, points = (records(site, f"/submissions/{number}/tables/{name}.csv") for name in ("roc", "pr", "operating"))
+    cells = [
+        row[name] for row in (*roc, *pr, *points) for name in row if name.startswith(("recall", "precision", "fpr"))
+    ]
+    step = share_step(N_ITEMS // 2)
+
+    assert {row["threshold"] for row in points} <= {row["threshold"] for row in roc}
+    assert all(abs(float(cell) / step - round(float(cell) / step)) < 1e-9 for cell in cells if cell)

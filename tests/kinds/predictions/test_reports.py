@@ -1,15 +1,24 @@
 """Plots of reports that are true: outliers, empty bins, tails and many classes."""
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
+import pytest
+from sklearn.metrics import roc_curve
 
 from app.boards.measured import Measurement
+from app.kinds.predictions.grain import Grain
 from app.kinds.predictions.reports import report_tables
+from app.kinds.predictions.steps import share_step
+from app.render.drawings import build_drawings
 from app.stats.arrays import FloatArray
+from app.stats.example_draws import map_resamples
+from app.stats.resample import board_generator
 from app.values.predictions import Labels
 from app.values.table import Cell, Table
-from tests.cases.prediction_boards import BINARY, benchmark, measure, two_classes
+from tests.cases.prediction_boards import BINARY, benchmark, measure, spec, two_classes
 
 
 def table_of(measured: Measurement, name: str) -> Table:
@@ -105,5 +114,122 @@ def test_conditional_plots_have_residuals_and_a_histogram() -> None:
     measured = measure(benchmark("kind: regression", ["rmse"]), "A", truth + 0.5, Labels("t", (), truth))
     plots = [plot["y"] for plot in table_of(measured, "conditional").meta["plot"]]
 
-    assert plots == ["mean", "rmse", "residual", "n_examples"]
+    assert plots == ["mean", "rmse", "residual", "same_bin", "n_examples"]
     assert np.allclose(numbers(measured, "conditional", "residual"), -0.5)
+
+
+def test_curves_have_bands_that_hold_what_resamples_say() -> None:
+    """Brute force: each resample's recall at the false positive rates of the shown thresholds."""
+    labels, scores = two_classes(80)
+    manifest = benchmark(f"{BINARY}, labels: public", ["auc"], more=", uncertainty: {n_resamples: 300}")
+    measured = measure(manifest, "A", scores, labels)
+    rates = numbers(measured, "roc", "fpr")
+    rng = board_generator(spec(manifest).uncertainty.rng_seed, "board", "examples", "t")
+    counts = np.concatenate(list(map_resamples(np.copy, 80, 300, rng)))
+    drawn = np.array([recalls_at(np.unique(rates), np.repeat(np.arange(80), row), labels, scores) for row in counts])
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    at = np.searchsorted(np.unique(rates), rates)
+
+    assert np.allclose(numbers(measured, "roc", "recall_lower"), low[at])
+    assert np.allclose(numbers(measured, "roc", "recall_upper"), high[at])
+
+
+def recalls_at(rates: FloatArray, drawn: "np.ndarray[tuple[int], np.dtype[np.int64]]", labels: Labels,
+               scores: FloatArray) -> FloatArray:  # fmt: skip
+    """Return the recall of drawn examples at ascending false positive rates, by scikit-learn's curve."""
+    fpr, tpr, _ = roc_curve(labels.label[drawn], scores[drawn], drop_intermediate=False)
+    ends = np.searchsorted(fpr, rates, side="right") - 1
+    return np.where(np.isin(rates, fpr), tpr[ends], np.interp(rates, fpr, tpr))
+
+
+def test_a_precision_recall_band_is_that_of_the_precision_at_each_recall() -> None:
+    """It is the metric at a constraint, resampled; where nothing is called there is none."""
+    scores = np.random.default_rng(2).permutation(80) / 80
+    manifest = benchmark(
+        f"{BINARY}, labels: public", ["precision@recall=0.5", "auc"], more=", uncertainty: {n_resamples: 300}"
+    )
+    measured = measure(manifest, "A", scores, Labels("t", (), np.repeat([1.0, 0.0], 40)))
+    of_metric = measured.estimates["precision@recall=0.5"]
+    row = next(row for row in rows_of(measured, "pr") if row["recall"] == 0.5)
+    last = rows_of(measured, "pr")[-1]
+
+    assert (row["precision_lower"], row["precision_upper"]) == (of_metric.low, of_metric.high)
+    assert (last["recall"], last["precision_lower"]) == (0.0, None)
+
+
+def test_bands_of_private_labels_end_in_steps_of_a_share() -> None:
+    """As everything else that rests on them; the ends are never drawn in."""
+    labels, scores = two_classes(200)
+    manifest = benchmark(BINARY, ["auc"])
+    plain = measure(manifest, "A", scores, labels)
+    said = Grain(3, 0.95).measurement(plain, {"t": labels})
+    step = share_step(200)
+    fine, coarse = (numbers(found, "roc", "recall_lower") for found in (plain, said))
+
+    assert np.allclose(coarse / step, np.round(coarse / step))
+    assert (coarse <= fine).all()
+
+
+@pytest.mark.parametrize("given", [0.9, 0.5, 0.0])
+def test_operating_points_are_ydfs(given: float) -> None:
+    """The shares of YDF 0.16.1 at a recall, and a threshold that calls the same examples as its does."""
+    case = json.loads(Path("tests/data/ydf/binary_x_at_y.json").read_text())
+    known = case["expected"]["one_vs_others"][1]["x_at_y"][f"precision_at_recall={given}"]
+    scores = np.array(case["input"]["predictions"])
+    label = np.array(case["input"]["labels"], dtype=np.float64)
+    manifest = benchmark(f"{BINARY}, labels: public", [f"precision@recall={given:g}"])
+    rows = rows_of(measure(manifest, "A", scores, Labels("t", (), label)), "operating")
+    (row,) = [row for row in rows if str(row["point"]).startswith("precision")]
+
+    assert row["precision"] == pytest.approx(known["value"], abs=1e-6)
+    assert (scores > float(str(row["threshold"]))).sum() == (scores > known["threshold"]).sum()
+
+
+def test_the_declared_thresholds_are_operating_points() -> None:
+    """A score of at least 0.5 calls the class; both curves mark the point."""
+    labels, scores = two_classes(200)
+    manifest = benchmark(f"{BINARY}, labels: public, thresholds: [0.5, 0.25]", ["accuracy"])
+    measured = measure(manifest, "A", scores, labels)
+    rows = rows_of(measured, "operating")
+    points = [table_of(measured, name).meta["plot"][0]["points"] for name in ("roc", "pr")]
+
+    assert [row["point"] for row in rows] == ["score ≥ 0.5", "score ≥ 0.25"]
+    assert rows[0]["accuracy"] == measured.estimates["accuracy"].point
+    assert [(point["x"], point["y"]) for point in points[0]] == [(row["fpr"], row["recall"]) for row in rows]
+    assert [(point["x"], point["y"]) for point in points[1]] == [(row["recall"], row["precision"]) for row in rows]
+
+
+def test_operating_points_of_private_labels_are_points_of_the_shown_curve() -> None:
+    """The exact threshold of a recall of 0.8 would say where a positive stands."""
+    labels, scores = two_classes(200)
+    measured = measure(benchmark(BINARY, ["precision@recall=0.8"]), "A", scores + np.arange(200) * 1e-5, labels)
+    shown = {row["threshold"] for row in rows_of(measured, "roc")}
+
+    assert {row["threshold"] for row in rows_of(measured, "operating")} <= shown
+
+
+def test_the_recall_plot_counts_who_is_predicted_in_its_own_bin() -> None:
+    """By truth it is a recall, by prediction a precision."""
+    truth = np.repeat([0.5, 1.5], 40)
+    predicted = np.where(np.arange(80) % 4 == 0, 0.5, truth)
+    measured = measure(benchmark("kind: regression, labels: public", ["rmse"]), "A", predicted, Labels("t", (), truth))
+    rows = [row for row in rows_of(measured, "conditional") if row["n_examples"]]
+
+    assert [(row["by"], row["same_bin"]) for row in rows] == [
+        ("prediction", 0.8), ("prediction", 1.0), ("truth", 1.0), ("truth", 0.75)
+    ]  # fmt: skip
+
+
+def test_thirty_classes_share_plots_by_tens() -> None:
+    """Every class is drawn: three plots of ten, each in its own colour, without bands that nobody could tell apart."""
+    rng = np.random.default_rng(4)
+    label = np.arange(600) % 30
+    probabilities = 0.7 * rng.dirichlet(np.ones(30), 600) + 0.3 * np.eye(30)[label]
+    part = f"kind: classification, classes: [{', '.join(f'c{at}' for at in range(30))}], labels: public"
+    measured = measure(benchmark(part, ["accuracy"]), "A", probabilities, Labels("t", (), label.astype(np.float64)))
+    drawn = [drawing.lines for drawing in build_drawings(table_of(measured, "roc")).shown]
+
+    assert [[series.name.split(",")[0] for series in plot.series] for plot in drawn if plot] == [
+        [f"c{at}" for at in range(start, start + 10)] for start in (0, 10, 20)
+    ]
+    assert not any(series.band for plot in drawn if plot for series in plot.series)

@@ -41,7 +41,7 @@ def test_each_task_has_its_report(site: Site) -> None:
     assert f'href="/submissions/{number}/reports/t"' in submission
     assert f'href="/submissions/{number}/reports/deep/u"' in submission
     assert report.status_code == 200
-    headings = ["intervals", "classes", "roc", "pr", "thresholds", "confusion", "reliability"]
+    headings = ["intervals", "classes", "roc", "pr", "operating", "thresholds", "confusion", "reliability"]
     places = [report.text.find(f'<section class="report" id="{name}">') for name in headings]
     assert places == sorted(places)
     assert -1 not in places

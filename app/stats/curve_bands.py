@@ -1,0 +1,118 @@
+"""How high ROC and precision-recall curves are at given places, under many weightings of the same examples at once.
+
+Called by `app.kinds.predictions.bands` with the counts of a bootstrap; pure. One curve of each weighting is walked from
+its highest score down; its areas are in `app.stats.resampled_curves`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.stats.arrays import BoolArray, FloatArray, Weights
+from app.stats.checks import require_ascending, require_finite, require_shape, require_within
+from app.stats.compiled import compiled
+from app.stats.resampled_curves import ROUNDING
+
+Int32Array = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class FallingScores:
+    """Examples by falling score: their numbers, whether each is positive, and where each distinct score ends."""
+
+    example: Int32Array
+    is_positive: BoolArray
+    ends: Int32Array
+
+
+def fall(scores: FloatArray, is_positive: BoolArray) -> FallingScores:
+    """Sort scores [n_examples] once for every weighting, the highest first.
+
+    Raises InvalidArgument for a score that is not finite, and arrays of other lengths. Source: by definition.
+
+    >>> fall(np.array([0.5, 0.1, 0.5]), np.array([True, False, False])).ends.tolist()
+    [2, 3]
+    """
+    require_shape("scores", scores, "n_examples")
+    require_finite("scores", scores)
+    require_shape("is_positive", is_positive, len(scores))
+    order = np.argsort(-scores, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0.0, True)) + 1
+    return FallingScores(order.astype(np.int32), is_positive[order], ends.astype(np.int32))
+
+
+@dataclass(frozen=True)
+class Heights:
+    """The recall at each false positive rate, and the precision at each recall, [n_weightings, n_places].
+
+    NaN with one class only, and for the precision at a recall of 0, where nothing is called.
+    """
+
+    recall: FloatArray
+    precision: FloatArray
+
+
+def curve_heights(scores: FallingScores, weights: Weights, rates: FloatArray, recalls: FloatArray) -> Heights:
+    """Return how high the curves of weightings [n_weightings, n_examples] are at rates and recalls, both ascending.
+
+    Between two thresholds the ROC curve is a line, as under its area; where it rises straight up its upper end counts.
+    The precision is that of the highest threshold with at least the recall, as in metrics at a constraint.
+    Raises InvalidArgument for places that fall or lie outside [0, 1], and for weightings of other examples.
+    Source: Fawcett 2006, An introduction to ROC analysis, section 8.1, vertical averaging.
+
+    >>> scores = fall(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
+    >>> found = curve_heights(scores, np.ones((1, 3)), np.array([0.0, 1.0]), np.array([0.5, 1.0]))
+    >>> (found.recall.tolist(), found.precision.round(3).tolist())
+    ([[0.5, 1.0]], [[1.0, 0.667]])
+    """
+    require_shape("weights", weights, "n_weightings", len(scores.example))
+    for name, places in (("rates", rates), ("recalls", recalls)):
+        require_ascending(name, places)
+        require_within(name, places, 0.0, 1.0)
+    positives, negatives = (_totals(scores, weights, of=of) for of in (True, False))
+    has_both = ((positives > 0.0) & (negatives > 0.0))[:, None]
+    # Beyond the last false positive every positive is found.
+    recall, precision = np.ones((len(weights), len(rates))), np.full((len(weights), len(recalls)), np.nan)
+    n_empty = int(np.searchsorted(recalls, 0.0, side="right"))
+    compiled(_walk)(weights, scores.example, scores.is_positive, scores.ends, positives, negatives,
+                    rates, recalls - ROUNDING, n_empty, recall, precision)  # fmt: skip
+    return Heights(np.where(has_both, recall, np.nan), np.where(has_both, precision, np.nan))
+
+
+def _totals(scores: FallingScores, weights: Weights, *, of: bool) -> FloatArray:
+    totals: FloatArray = weights[:, scores.example[scores.is_positive == of]].sum(axis=1, dtype=np.float64)
+    return totals
+
+
+def _walk(
+    weights: Weights,
+    example: Int32Array,
+    is_positive: BoolArray,
+    ends: Int32Array,
+    positives: FloatArray,
+    negatives: FloatArray,
+    rates: FloatArray,
+    recalls: FloatArray,
+    n_empty: int,
+    recall: FloatArray,
+    precision: FloatArray,
+) -> None:
+    """Pass the scores from the highest to the lowest; at the first `n_empty` recalls nothing is called."""
+    for row in range(weights.shape[0]):
+        if positives[row] <= 0.0:
+            continue
+        found, false, start, rate, called = 0.0, 0.0, 0, 0, n_empty
+        for end in ends:
+            found_above, false_above = found, false
+            for at in range(start, end):
+                found += weights[row, example[at]] * is_positive[at]
+                false += weights[row, example[at]] * (1 - is_positive[at])
+            start = end
+            while rate < len(rates) and rates[rate] * negatives[row] < false * (1.0 - 1e-12):
+                along = max(0.0, rates[rate] * negatives[row] - false_above) / (false - false_above)
+                recall[row, rate] = (found_above + along * (found - found_above)) / positives[row]
+                rate += 1
+            while called < len(recalls) and found > 0.0 and found >= recalls[called] * positives[row]:
+                precision[row, called] = found / (found + false)
+                called += 1

@@ -1,0 +1,48 @@
+"""Where on a threshold curve a classifier is operated: at a threshold, or where a constraint is just met.
+
+Called by `app.kinds.predictions.operating`; pure. What the metrics at a constraint are worth is in
+`app.stats.resampled_calls`, by the same rules.
+"""
+
+import numpy as np
+
+from app.stats.arrays import FloatArray
+from app.stats.checks import require_number, require_shape, require_word
+from app.stats.resampled_curves import ROUNDING
+
+GIVEN = ("recall", "volume", "precision", "fpr")
+
+
+def place_where(given: str, values: FloatArray, at: float) -> int | None:
+    """Return the place on a curve of ascending thresholds where a share that is `given` is met; None where nowhere.
+
+    `values` [n_thresholds] are that share at each threshold. A recall or a volume of at least `at`: the last place,
+    the highest threshold. A precision of at least `at`, or a false positive rate of at most it: the first.
+    Raises InvalidArgument for something else that is given, and for `at` outside [0, 1].
+    Source: YDF 0.16, metrics at a constraint, conservative and without interpolation.
+
+    >>> place_where("recall", np.array([1.0, 0.5, 0.0]), 0.4), place_where("fpr", np.array([1.0, 0.5, 0.0]), 0.6)
+    (1, 1)
+    """
+    require_word("given", given, GIVEN)
+    require_number("at", at, 0.0, 1.0)
+    require_shape("values", values, "n_thresholds")
+    meets = values <= at + ROUNDING if given == "fpr" else values >= at - ROUNDING
+    places = np.flatnonzero(meets)
+    if not len(places):
+        return None
+    return int(places[-1] if given in ("recall", "volume") else places[0])
+
+
+def place_of(thresholds: FloatArray, at: float) -> int:
+    """Return the place on a curve that calls positive what has at least the score `at`.
+
+    `thresholds` [n_thresholds] ascend from −∞; at each of them what is above it is called.
+    Raises InvalidArgument for `at` that is not finite. Source: by definition.
+
+    >>> place_of(np.array([-np.inf, 0.2, 0.5, 0.7]), 0.5)
+    1
+    """
+    require_shape("thresholds", thresholds, "n_thresholds")
+    require_number("at", at)
+    return max(0, int(np.searchsorted(thresholds, at, side="left")) - 1)

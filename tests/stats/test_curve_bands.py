@@ -1,0 +1,91 @@
+"""How high curves are at given places, and where on them a classifier is operated."""
+
+import numpy as np
+import pytest
+
+from app.stats.checks import InvalidArgument
+from app.stats.curve_bands import Heights, curve_heights, fall
+from app.stats.operating import place_of, place_where
+
+SCORES = np.array([0.9, 0.5, 0.5, 0.1])
+LABELS = np.array([True, True, False, False])
+CURVE = np.array([1.0, 0.5, 0.0])
+
+
+def heights(weights: list[float], rates: list[float], recalls: list[float]) -> Heights:
+    """Return the heights under one weighting of four examples, two of them tied."""
+    return curve_heights(fall(SCORES, LABELS), np.array([weights]), np.array(rates), np.array(recalls))
+
+
+def test_a_tie_is_a_line_on_a_roc_curve() -> None:
+    """Half of the way through a tie of a positive and a negative half of it is found."""
+    found = heights([1, 1, 1, 1], [0.0, 0.25, 0.5, 1.0], [0.5, 0.75, 1.0])
+
+    assert found.recall.tolist() == [[0.5, 0.75, 1.0, 1.0]]
+    assert found.precision.round(12).tolist() == [[1.0, round(2 / 3, 12), round(2 / 3, 12)]]
+
+
+def test_an_example_counts_as_often_as_it_is_drawn() -> None:
+    """The first positive was drawn three times, the second not at all."""
+    found = heights([3, 0, 1, 0], [0.0, 1.0], [1.0])
+
+    assert (found.recall.tolist(), found.precision.tolist()) == ([[1.0, 1.0]], [[1.0]])
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]])
+def test_one_class_has_no_curve(weights: list[float]) -> None:
+    """There is no false positive rate without negatives, and no recall without positives."""
+    found = heights(weights, [0.0, 1.0], [0.5])
+
+    assert np.isnan(found.recall).all()
+    assert np.isnan(found.precision).all()
+
+
+@pytest.mark.parametrize(
+    ("rates", "recalls", "words"),
+    [([0.5, 0.5], [1.0], "rates does not ascend"), ([0.0, 1.5], [1.0], "rates holds 1.5"),
+     ([0.0], [-0.5], "recalls holds -0.5")],
+)  # fmt: skip
+def test_places_outside_a_curve_are_refused(rates: list[float], recalls: list[float], words: str) -> None:
+    """They ascend within zero and one."""
+    with pytest.raises(InvalidArgument, match=words):
+        heights([1, 1, 1, 1], rates, recalls)
+
+
+def test_weightings_of_other_examples_are_refused() -> None:
+    """A compiled loop would read beyond them."""
+    with pytest.raises(InvalidArgument, match="weights"):
+        heights([1, 1], [0.0], [1.0])
+
+
+def test_scores_that_are_none_are_refused() -> None:
+    """NaN has no place in an order."""
+    with pytest.raises(InvalidArgument, match="scores"):
+        fall(np.array([np.nan, 1.0]), LABELS[:2])
+
+
+@pytest.mark.parametrize(
+    ("given", "at", "place"),
+    [("recall", 0.5, 1), ("volume", 0.0, 2), ("precision", 0.4, 0), ("fpr", 0.4, 2), ("fpr", 1.0, 0)],
+)
+def test_a_constraint_is_met_where_ydf_meets_it(given: str, at: float, place: int) -> None:
+    """At the last threshold that still has a recall or volume, at the first that has a precision or rate."""
+    assert place_where(given, CURVE, at) == place
+
+
+def test_a_constraint_may_be_met_nowhere() -> None:
+    """A precision that no threshold has."""
+    assert place_where("precision", np.array([0.2, 0.4]), 0.9) is None
+
+
+@pytest.mark.parametrize(("given", "at"), [("accuracy", 0.5), ("recall", 1.5), ("recall", float("nan"))])
+def test_a_constraint_that_is_none_is_refused(given: str, at: float) -> None:
+    """Another share, or one that no curve can have."""
+    with pytest.raises(InvalidArgument):
+        place_where(given, CURVE, at)
+
+
+@pytest.mark.parametrize(("at", "place"), [(0.1, 0), (0.2, 0), (0.3, 1), (0.9, 2)])
+def test_a_score_at_the_threshold_is_called(at: float, place: int) -> None:
+    """At each place what is above its threshold is called, so the place is below the score."""
+    assert place_of(np.array([-np.inf, 0.2, 0.5]), at) == place
