@@ -37,7 +37,7 @@ def place_where(given: str, values: FloatArray, at: float) -> int | None:
 def place_of(thresholds: FloatArray, at: float) -> int:
     """Return the place on a curve that calls positive what has at least the score `at`.
 
-    `thresholds` [n_thresholds] ascend from −∞; at each of them what is above it is called.
+    `thresholds` [n_thresholds] ascend from −∞, in the unit of the scores; at each of them what is above it is called.
     Raises InvalidArgument for `at` that is not finite. Source: by definition.
 
     >>> place_of(np.array([-np.inf, 0.2, 0.5, 0.7]), 0.5)
