@@ -33,7 +33,9 @@ EVERY_EVENT: tuple[Event, ...] = ("published", "not_admitted", "superseded")
 class NewNotification(Body):
     """Whom to tell of what; without a benchmark: of every submission of this token."""
 
-    address: Annotated[Line, Field(max_length=500, description="https://…, or mailto:…")]
+    address: Annotated[
+        Line, Field(max_length=500, description="An address of the web with TLS, or mailto: and one of mail")
+    ]
     benchmark: Annotated[Line, Field(max_length=63)] | None = None
     events: Annotated[list[Event], Field(min_length=1, max_length=3)] = Field(default_factory=lambda: list(EVERY_EVENT))
 
@@ -48,7 +50,7 @@ class Confirmation(Body):
     "/notifications",
     status_code=201,
     summary="Be told of your submissions",
-    responses=described(404, 409, answer=MadeNotificationDocument, status=201),
+    responses=described(403, 404, 409, answer=MadeNotificationDocument, status=201),
 )
 def add(order: NewNotification, session: SessionDep, state: StateDep, caller: Submitter) -> Response:
     """Have an address told. The secret that signs what it is sent is in this answer and nowhere else."""
@@ -73,7 +75,7 @@ def _check(address: str, networks: tuple[str, ...], *, sends_mail: bool) -> None
         raise FieldRejected("This address cannot be told.", [Problem(wrong, column="address", value=address[:200])])
 
 
-@router.get("/notifications", summary="Whom you have told", responses=described(answer=list[NotificationDocument]))
+@router.get("/notifications", summary="Whom you have told", responses=described(403, answer=list[NotificationDocument]))
 def list_mine(session: SessionDep, caller: Submitter) -> Response:
     """List the addresses that are told of this token's submissions, with what went wrong last."""
     found = notifications.list_own(session, caller.id)
@@ -84,7 +86,7 @@ def list_mine(session: SessionDep, caller: Submitter) -> Response:
 @router.post(
     "/notifications/{number}/confirm",
     summary="Confirm an address of mail",
-    responses=described(404, answer=NotificationDocument),
+    responses=described(403, 404, answer=NotificationDocument),
 )
 def confirm(number: int, order: Confirmation, session: SessionDep, caller: Submitter) -> Response:
     """Begin to tell an address of mail, with the code that was sent there."""
@@ -95,7 +97,7 @@ def confirm(number: int, order: Confirmation, session: SessionDep, caller: Submi
     return json_answer(_shown(session, found, None), headers=UNCACHED)
 
 
-@router.delete("/notifications/{number}", summary="Be told no more", status_code=204, responses=described(404))
+@router.delete("/notifications/{number}", summary="Be told no more", status_code=204, responses=described(403, 404))
 def remove(number: int, session: SessionDep, caller: Submitter) -> Response:
     """Tell an address nothing more; what is due is not told either."""
     notifications.end(session, notifications.find_own(session, number, caller.id), "removed")

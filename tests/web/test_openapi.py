@@ -62,14 +62,16 @@ def test_writing_answers_are_what_the_description_says(site: Site) -> None:
 
 
 def test_every_address_describes_what_it_gives(site: Site) -> None:
-    """No answer of status 2xx is left open."""
+    """No answer of status 2xx is left open, but for 204, which has no body."""
     described: dict[str, Any] = site.http.get("/openapi.json").json()
     open_ended = [
         f"{method} {path} {status}"
         for path, methods in described["paths"].items()
         for method, operation in methods.items()
         for status, answer in operation["responses"].items()
-        if status.startswith("2") and not any(content.get("schema") for content in answer.get("content", {}).values())
+        if status.startswith("2")
+        and status != "204"
+        and not any(content.get("schema") for content in answer.get("content", {}).values())
     ]
 
     assert open_ended == []
@@ -113,7 +115,7 @@ def test_every_writing_operation_describes_what_each_may_answer(site: Site) -> N
 
 
 def test_every_post_and_put_says_what_to_send(site: Site) -> None:
-    """Manifests and preregistrations as YAML, uploads as forms, orders as JSON."""
+    """Manifests and preregistrations as YAML, uploads as forms, orders as JSON; a draft board has been sent before."""
     sent = {
         name: list(operation.get("requestBody", {}).get("content", {}))
         for name, operation in operations(site)
@@ -121,7 +123,7 @@ def test_every_post_and_put_says_what_to_send(site: Site) -> None:
     }
 
     assert sent["post /benchmarks"] == sent["put /benchmarks/{slug}"] == sent["post /preregs"] == ["application/yaml"]
-    assert all(sent.values())
+    assert [name for name, sent_as in sent.items() if not sent_as] == ["post /benchmarks/{slug}/drafts/{board}/publish"]
 
 
 def test_an_address_is_described_with_its_own_formats(site: Site) -> None:

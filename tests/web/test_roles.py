@@ -53,13 +53,13 @@ TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
         (401, 403, 403, 403, 409, 409),
     ),
     (
-        "PUT /benchmarks/{slug}/entrants/{entrant}/owner",
+        "PUT /benchmarks/{slug}/entrants/{entrant:path}/owner",
         "/benchmarks/tiny/entrants/Good/owner",
         {"json": {"token_id": 2, **REASON}},
         (401, 403, 403, 403, 200, 200),
     ),
     (
-        "POST /benchmarks/{slug}/reservations/{entrant}/release",
+        "POST /benchmarks/{slug}/reservations/{entrant:path}/release",
         "/benchmarks/tiny/reservations/Kept/release",
         {"json": REASON},
         (401, 403, 403, 403, 200, 404),
