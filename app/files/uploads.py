@@ -74,6 +74,11 @@ class ReceivedFile:
     suffix: str
     position: int
 
+    @property
+    def is_member(self) -> bool:
+        """Whether it came in an archive."""
+        return "/" in self.name
+
 
 def promised_suffix(name: str, suffixes: Sequence[str]) -> str | None:
     """Return which of the suffixes a name promises, with or without .gz; None when it promises none."""
@@ -140,7 +145,7 @@ class Unpacking:
         if others:
             shown = ", ".join(clip_for_message(member.filename) for member in others[:20])
             rest = f" and {len(others) - 20} more" if len(others) > 20 else ""
-            message = f"{len(others)} members of kinds that are not read were ignored: {shown}{rest}"
+            message = f"{len(others)} of its members were ignored, being of kinds that are not read: {shown}{rest}"
             self.warnings.append(Problem(message, file=name))
         return [member for member in members if member not in others]
 

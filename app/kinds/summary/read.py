@@ -93,12 +93,19 @@ class _Submission:
 
     def _take(self, file: ReceivedFile) -> None:
         if file.suffix in HUB_SUFFIXES:
-            message = "holds no evaluation results: neither a list with dataset and value nor a card with model-index"
-            self._findings.add(Problem(message, file=file.name))
+            self._take_no_results(file)
             return
         table = self._open(file)
         if table is not None:
             self._take_table(file, table)
+
+    def _take_no_results(self, file: ReceivedFile) -> None:
+        """Refuse a file that was sent for the results it lacks; in an archive it may be a README of the folder."""
+        message = "holds no evaluation results: neither a list with dataset and value nor a card with model-index"
+        if file.is_member:
+            self._warnings.append(Problem(f"{message}; it was ignored", file=file.name))
+        else:
+            self._findings.add(Problem(message, file=file.name))
 
     def _has_metrics(self, table: HarnessTable) -> bool:
         found = FileColumns(self._columns, table.header, table.files[0].name)

@@ -85,6 +85,9 @@ def test_another_object_is_no_record(tmp_path: Path, frame: object) -> None:
     assert "the JSON is not a table" in problem.message or problem.column is not None
 
 
+NO_RESULTS = "holds no evaluation results: neither a list with dataset and value nor a card with model-index"
+
+
 def test_other_files_of_an_archive_are_named_and_ignored(tmp_path: Path) -> None:
     """A folder of results as it is, packed with its README."""
     out = io.BytesIO()
@@ -96,7 +99,14 @@ def test_other_files_of_an_archive_are_named_and_ignored(tmp_path: Path) -> None
     evidence = read(tmp_path, {"all.zip": out.getvalue()}, parse_manifest(MANIFEST.read_bytes()))
 
     assert len(evidence.scores) == 100
-    assert evidence.warnings[0].message == (
-        "2 members of kinds that are not read were ignored: results/README.md, results/plot.pdf"
-    )
-    assert [record.name for record in evidence.files] == ["all.zip", "all.zip/results/naive.csv"]
+    assert [(warning.file, warning.message) for warning in evidence.warnings[:2]] == [
+        ("all.zip", "1 of its members were ignored, being of kinds that are not read: results/plot.pdf"),
+        ("all.zip/results/README.md", f"{NO_RESULTS}; it was ignored"),
+    ]
+
+
+def test_a_readme_alone_is_refused(tmp_path: Path) -> None:
+    """Who sends it by itself takes it for a model card."""
+    (problem,) = problems(tmp_path, {"README.md": b"Results of fev."})
+
+    assert problem.message == NO_RESULTS
