@@ -1,0 +1,156 @@
+"""Reading and submitting in a real browser: no barrier that axe finds, no script needed, the walk of a submitter."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.expected_conditions import (
+    number_of_windows_to_be,
+    presence_of_element_located,
+    url_contains,
+    url_to_be,
+)
+from selenium.webdriver.support.ui import WebDriverWait
+from selenium_axe_python import Axe
+
+from tests.cases.browser import browser
+from tests.cases.processes import admin, send, server, wait_until_settled
+from tests.cases.running_server import RunningServer
+from tests.cases.walkthrough import PREREG
+
+__all__ = ["browser", "server"]
+pytestmark = pytest.mark.browser
+TINY = "/benchmarks/tiny"
+BOARD = f"{TINY}/leaderboards/average"
+PUBLIC = (
+    "/",
+    "/search?q=g",
+    "/glossary",
+    "/docs",
+    "/login",
+    "/nowhere",
+    TINY,
+    BOARD,
+    f"{BOARD}?detail=1&sort=rank",
+    f"{BOARD}/pairwise",
+    f"{BOARD}/against?a=Good&b=Base",
+    f"{BOARD}/letters",
+    f"{BOARD}/tradeoff",
+    f"{BOARD}/matrix",
+    f"{BOARD}/history",
+    f"{BOARD}/explore?task=t1&q=o",
+    f"{TINY}/tasks",
+    f"{TINY}/tasks/t1",
+    f"{TINY}/entrants/Good",
+    f"{TINY}/claims",
+    f"{TINY}/registrations",
+    f"{TINY}/submitters",
+    f"{TINY}/snapshots",
+    "/submissions/1",
+)
+OWN = ("/account", "/account/submissions", "/submit/tiny", "/desk/tiny", "/audit")
+WITHIN_S = 30
+ROWS = b"model,task,MASE\nFormed,t1,0.1\nFormed,t2,0.2\nFormed,t3,0.3\n"
+
+
+@pytest.fixture(scope="module")
+def published(server: RunningServer) -> RunningServer:
+    """The server with two published entrants, one of which was withdrawn and came again."""
+    headers = admin(server)
+    first = send(server, "Good", headers).json()["id"]
+    wait_until_settled(server, first)
+    reason = {"reason": "the wrong weights"}
+    httpx.post(f"{server.address}/submissions/{first}/withdraw", json=reason, headers=headers).raise_for_status()
+    for name in ("Base", "Good"):
+        wait_until_settled(server, send(server, name, headers).json()["id"])
+    return server
+
+
+def colors(driver: Chrome, scheme: str) -> None:
+    """Ask for light or dark pages."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def barriers(driver: Chrome, address: str) -> list[str]:
+    """Return what axe finds against a page: each rule with the first element that breaks it."""
+    driver.get(address)
+    axe = Axe(driver)
+    axe.inject()
+    found = axe.run()["violations"]
+    return [f"{address}: {each['id']} at {each['nodes'][0]['target']}" for each in found]
+
+
+def sign_in(driver: Chrome, at: RunningServer, leads_to: str = "/account") -> None:
+    """Fill in the form as an admin, and wait for where it leads."""
+    driver.delete_all_cookies()
+    driver.get(f"{at.address}/login?next={leads_to}")
+    driver.find_element(By.NAME, "token").send_keys(admin(at)["Authorization"].removeprefix("Bearer "))
+    driver.find_element(By.CSS_SELECTOR, "main button").send_keys(Keys.ENTER)
+    WebDriverWait(driver, WITHIN_S).until(url_to_be(f"{at.address}{leads_to}"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_barrier(published: RunningServer, browser: Chrome, scheme: str) -> None:
+    """On no kind of page, for strangers and for who is signed in."""
+    colors(browser, scheme)
+    browser.delete_all_cookies()
+    found = [barrier for page in PUBLIC for barrier in barriers(browser, published.address + page)]
+    sign_in(browser, published)
+    found += [barrier for page in OWN for barrier in barriers(browser, published.address + page)]
+
+    assert found == []
+
+
+def test_a_submitter_walks_from_the_form_to_the_board(
+    published: RunningServer, browser: Chrome, tmp_path: Path
+) -> None:
+    """The check opens beside the form, which keeps the files; the submission is watched until it is published."""
+    rows, prereg = tmp_path / "rows.csv", tmp_path / "prereg.yaml"
+    rows.write_bytes(ROWS)
+    prereg.write_bytes(PREREG)
+    sign_in(browser, published, "/submit/tiny")
+    browser.find_element(By.NAME, "files").send_keys(str(rows))
+    browser.find_element(By.NAME, "prereg").send_keys(str(prereg))
+    form = browser.current_window_handle
+    browser.find_element(By.CSS_SELECTOR, "button[value=check]").send_keys(Keys.ENTER)
+    WebDriverWait(browser, WITHIN_S).until(number_of_windows_to_be(2))
+    browser.switch_to.window(next(each for each in browser.window_handles if each != form))
+    WebDriverWait(browser, WITHIN_S).until(url_contains("/tries/"))
+    checked = browser.find_element(By.TAG_NAME, "main").text
+    browser.close()
+    browser.switch_to.window(form)
+    browser.find_element(By.CSS_SELECTOR, "button[value=submit]").send_keys(Keys.ENTER)
+    WebDriverWait(browser, WITHIN_S).until(url_contains("/submissions/"))
+    WebDriverWait(browser, 2 * WITHIN_S).until(presence_of_element_located((By.CSS_SELECTOR, "h1 .published")))
+    browser.get(published.address + BOARD)
+
+    assert "It would be admitted" in checked
+    assert "Formed would have rank 1" in checked
+    assert "Formed" in browser.find_element(By.CSS_SELECTOR, "tbody").text
+
+
+def test_a_choice_is_a_link_without_any_script(published: RunningServer, browser: Chrome) -> None:
+    """The form leads to an address, the link under it to the same for ever, and back is where one was."""
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get(published.address + BOARD)
+        browser.find_element(By.NAME, "q").send_keys("goo")
+        browser.find_element(By.CSS_SELECTOR, "form.explore button").send_keys(Keys.ENTER)
+        WebDriverWait(browser, WITHIN_S).until(url_contains("/explore?q=goo"))
+        filtered = browser.find_element(By.CSS_SELECTOR, "tbody").text
+        permanent = browser.find_element(By.CSS_SELECTOR, "footer dd a[href*='snapshot=']").get_attribute("href")
+        browser.get(str(permanent))
+        kept = browser.find_element(By.CSS_SELECTOR, "tbody").text
+        browser.back()
+        browser.back()
+        WebDriverWait(browser, WITHIN_S).until(url_to_be(published.address + BOARD))
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+    assert "Good" in filtered
+    assert "Base" not in filtered
+    assert kept == filtered

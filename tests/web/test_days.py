@@ -1,0 +1,221 @@
+"""Somebody with each role does what their day brings, on a whole server, and in a browser what is a browser's."""
+
+import re
+
+import httpx
+import pytest
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.expected_conditions import url_to_be
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from tests.cases.browser import browser
+from tests.cases.processes import admin, send, server, wait_until_settled
+from tests.cases.running_server import RunningServer
+from tests.cases.walkthrough import MANIFEST, PREREG
+
+__all__ = ["browser", "server"]
+pytestmark = pytest.mark.browser
+WITHIN_S = 30
+YAML = {"Content-Type": "application/yaml"}
+
+
+@pytest.fixture(autouse=True)
+def tall(browser: Chrome) -> None:
+    """A window in which every button of a page is in sight."""
+    browser.set_window_size(1280, 3000)
+
+
+def made(at: RunningServer, name: str, role: str) -> str:
+    """Return the text of a new token."""
+    order = {"name": name, "role": role}
+    answer = httpx.post(f"{at.address}/tokens", json=order, headers=admin(at)).raise_for_status()
+    return str(answer.json()["token"])
+
+
+def bearer(text: str) -> dict[str, str]:
+    """Return the header of a token."""
+    return {"Authorization": f"Bearer {text}"}
+
+
+def private(at: RunningServer, slug: str, steward: str) -> str:
+    """Make a private benchmark and return its address."""
+    content = MANIFEST.replace("slug: tiny", f"slug: {slug}")
+    path = f"{at.address}/benchmarks"
+    httpx.post(f"{path}?visibility=private", content=content, headers=bearer(steward) | YAML).raise_for_status()
+    return f"{path}/{slug}"
+
+
+def sign_in(driver: Chrome, at: RunningServer, text: str) -> None:
+    """Sign in with a token and wait for the account."""
+    driver.delete_all_cookies()
+    driver.get(f"{at.address}/login")
+    driver.find_element(By.NAME, "token").send_keys(text)
+    driver.find_element(By.CSS_SELECTOR, "main form button").send_keys(Keys.ENTER)
+    patience(driver).until(url_to_be(f"{at.address}/account"))
+
+
+def patience(driver: Chrome) -> WebDriverWait[Chrome]:
+    """Return what waits for a page; while one goes and the next comes, elements that were found are stale."""
+    return WebDriverWait(driver, WITHIN_S, ignored_exceptions=[StaleElementReferenceException])
+
+
+def press(driver: Chrome, button: str, sees: str) -> str:
+    """Press a button of the page and return the text of the one that comes, which has a word in it."""
+    before = driver.find_element(By.TAG_NAME, "html")
+    driver.find_element(By.XPATH, f"//main//button[normalize-space()='{button}']").send_keys(Keys.ENTER)
+    patience(driver).until(lambda _: is_gone(before) and sees in text_of(driver))
+    return text_of(driver)
+
+
+def follow(driver: Chrome, link: str) -> None:
+    """Follow a link and wait until its page is there."""
+    before = driver.find_element(By.TAG_NAME, "html")
+    driver.find_element(By.LINK_TEXT, link).send_keys(Keys.ENTER)
+    patience(driver).until(lambda _: is_gone(before))
+
+
+def is_gone(element: object) -> bool:
+    """Say whether the page of an element is no longer there."""
+    try:
+        return not element.tag_name  # type: ignore[attr-defined]
+    except StaleElementReferenceException:
+        return True
+
+
+def text_of(driver: Chrome) -> str:
+    """Return what a reader reads of a page."""
+    return str(driver.find_element(By.TAG_NAME, "main").text)
+
+
+def secret(text: str) -> str:
+    """Return the token or code that a page shows once."""
+    found = re.search(r"pl[bi]_[\w-]{20,}", text)
+    assert found is not None, text
+    return found[0]
+
+
+def fill(driver: Chrome, **fields: str) -> None:
+    """Fill in fields by their names."""
+    for name, value in fields.items():
+        field = driver.find_element(By.CSS_SELECTOR, f"main [name='{name}']:not([type=hidden])")
+        if field.tag_name == "select":
+            Select(field).select_by_visible_text(value)
+        else:
+            field.clear()
+            field.send_keys(value)
+
+
+def test_an_admin_walks_their_day(server: RunningServer, browser: Chrome) -> None:
+    """Makes a token and ends it, reads who did what and from where, and cannot lock everybody out."""
+    sign_in(browser, server, admin(server)["Authorization"].removeprefix("Bearer "))
+    follow(browser, "Tokens")
+    fill(browser, name="helper", role="steward")
+    text = secret(press(browser, "Make it", "kept nowhere"))
+    number = httpx.get(f"{server.address}/whoami", headers=bearer(text)).json()["id"]
+    browser.get(f"{server.address}/account/tokens")
+    browser.find_element(By.CSS_SELECTOR, f"button[aria-label='Revoke token {number} of helper']").send_keys(Keys.ENTER)
+    patience(browser).until(lambda driver: "revoked 20" in text_of(driver))
+    browser.get(f"{server.address}/audit?action=tokens")
+    events = text_of(browser)
+    browser.get(f"{server.address}/account/tokens")
+    browser.find_element(By.CSS_SELECTOR, "button[aria-label='Revoke token 1 of admin']").send_keys(Keys.ENTER)
+    patience(browser).until(lambda driver: "Conflict" in text_of(driver))
+
+    assert httpx.get(f"{server.address}/whoami", headers=bearer(text)).status_code == 401
+    assert ("DELETE /tokens/{token_id}" in events, "127.0.0.1" in events) == (True, True)
+    assert "last admin token" in text_of(browser)
+
+
+def test_a_steward_walks_their_day(server: RunningServer, browser: Chrome) -> None:
+    """Invites, gives a role with an end, takes it back, publishes what was private, and reads the audit of it."""
+    steward, guest = made(server, "stew", "steward"), made(server, "guest", "submitter")
+    home = private(server, "stews", steward)
+    sign_in(browser, server, steward)
+    follow(browser, "people")
+    code = secret(press(browser, "Invite", "kept nowhere"))
+    follow(browser, "Go on")
+    fill(browser, token="guest", role="reviewer")
+    press(browser, "Give the role", "guest")
+    reads = httpx.get(f"{home}.json", headers=bearer(guest)).status_code
+    revoke = browser.find_element(By.CSS_SELECTOR, "button[aria-label='Revoke the role of reviewer of guest']")
+    revoke.send_keys(Keys.ENTER)
+    patience(browser).until(lambda driver: "1 held" in text_of(driver))
+    later = httpx.get(f"{home}.json", headers=bearer(guest)).status_code
+    press(browser, "Make it public", "It is public")
+    browser.get(f"{server.address}/audit")
+    events = text_of(browser)
+
+    assert code.startswith("pli_")
+    assert (reads, later, httpx.get(home).status_code) == (200, 404, 200)
+    assert ("POST /benchmarks/{slug}/visibility" in events, "POST /tokens" in events) == (True, False)
+
+
+def test_a_reviewer_walks_their_day(server: RunningServer, browser: Chrome) -> None:
+    """Reads the private benchmark and its draft board, changes nothing, submits nothing."""
+    steward, reviewer = made(server, "stew2", "steward"), made(server, "review", "submitter")
+    home = private(server, "reviewed", steward)
+    role = {"token": "review", "role": "reviewer"}
+    httpx.post(f"{home}/roles", json=role, headers=bearer(steward)).raise_for_status()
+    draft = {"content": b"name: later\nmethod: mean\nmetric: MASE\n", "headers": bearer(steward) | YAML}
+    httpx.put(f"{home}/drafts/later", **draft).raise_for_status()  # type: ignore[arg-type]
+    sign_in(browser, server, reviewer)
+    account = text_of(browser)
+    follow(browser, "reviewed")
+    title = browser.find_element(By.TAG_NAME, "h1").text
+    browser.get(f"{home}/people")
+    refused = text_of(browser)
+    files = [("files", ("r.csv", b"model,task,MASE\nA,t1,1\n")), ("prereg", ("p.yaml", PREREG))]
+    sent = httpx.post(f"{home}/submissions", files=files, headers=bearer(reviewer))
+    drafts = httpx.get(f"{home}/drafts", headers=bearer(reviewer)).json()
+
+    assert ("Reviewer of" in account, title) == (True, "Tiny")
+    assert ("Forbidden" in refused, sent.status_code) == (True, 403)
+    assert [each["name"] for each in drafts] == ["later"]
+
+
+def test_a_submitter_walks_their_day(server: RunningServer, browser: Chrome) -> None:
+    """Uses an invitation, signs in, submits, sees how it stands, takes it back, and renews the token."""
+    order = {"role": "submitter", "benchmark": "tiny"}
+    invited = httpx.post(f"{server.address}/invitations", json=order, headers=admin(server)).raise_for_status()
+    browser.delete_all_cookies()
+    browser.get(f"{server.address}/invitation?code={invited.json()['code']}")
+    fill(browser, name="sub")
+    text = secret(press(browser, "Make the token", "kept nowhere"))
+    number = send(server, "Mine", bearer(text)).raise_for_status().json()["id"]
+    wait_until_settled(server, number)
+    own = httpx.get(f"{server.address}/whoami/submissions", headers=bearer(text)).json()
+    withdraw = f"{server.address}/submissions/{number}/withdraw"
+    withdrawn = httpx.post(withdraw, json={"reason": "wrong file"}, headers=bearer(text)).status_code
+    sign_in(browser, server, text)
+    account = text_of(browser)
+    fill(browser, overlap_h="0")
+    renewed = secret(press(browser, "Renew", "kept nowhere"))
+
+    assert ([each["id"] for each in own], withdrawn) == ([number], 200)
+    assert ("Submitter of" in account, "Tokens" in account) == (True, False)
+    statuses = [httpx.get(f"{server.address}/whoami", headers=bearer(each)).status_code for each in (text, renewed)]
+    assert statuses == [401, 200]
+
+
+def test_a_stranger_walks_their_day(server: RunningServer, browser: Chrome) -> None:
+    """Reads, searches and downloads what is public, meets nothing private, and is told what a write needs."""
+    private(server, "unseen", made(server, "stew3", "steward"))
+    wait_until_settled(server, send(server, "Seen", admin(server)).json()["id"])
+    browser.delete_all_cookies()
+    browser.get(server.address)
+    front = browser.page_source
+    browser.get(f"{server.address}/search?q=unseen")
+    found = text_of(browser)
+    browser.get(f"{server.address}/account")
+    account = text_of(browser)
+    csv = httpx.get(f"{server.address}/benchmarks/tiny/leaderboards/average.csv").text
+    refused = send(server, "Other", {})
+
+    assert ("/benchmarks/tiny" in front, "unseen" in front, "/benchmarks/unseen" in found) == (True, False, False)
+    assert "Unauthorized" in account
+    assert browser.find_element(By.LINK_TEXT, "Sign in").get_attribute("href").endswith("/login?next=%2Faccount")
+    assert "Seen" in csv
+    assert (refused.status_code, "Authorization: Bearer" in refused.json()["detail"]) == (401, True)
