@@ -48,7 +48,7 @@ class Due:
 
 def add(session: Session, order: Order) -> Notification:
     """Store whom to tell; an address of mail is asked to confirm first. Raises Conflict beyond `MOST` of a token."""
-    session.execute(select(Token.id).where(Token.id == order.token_id).with_for_update())
+    session.execute(select(Token.id).where(Token.id == order.token_id).with_for_update(key_share=True))
     if len(list_own(session, order.token_id)) >= MOST:
         raise Conflict(f"A token has at most {MOST} addresses that are told; remove one first.")
     is_mail = order.address.startswith(MAIL)

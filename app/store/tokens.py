@@ -39,7 +39,7 @@ def rotate_token(session: Session, token_id: int, overlap_h: int) -> tuple[Token
 
     Raises NotFound, or Conflict for a token that no longer works: a rotation prolongs nothing.
     """
-    token = session.get(Token, token_id, with_for_update=True)
+    token = session.get(Token, token_id, with_for_update={"key_share": True})
     if token is None:
         raise NotFound(f"There is no token {token_id}.")
     if (ended := why_ended(token)) is not None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Request
+from sqlalchemy import text
 from starlette.concurrency import run_in_threadpool
 
 from app.store import audit, submissions
@@ -17,6 +18,7 @@ from app.web.problems import status_of
 logger = logging.getLogger(__name__)
 # A benchmark has a field of its own, and a token may be named here by its holder's name, which no record keeps.
 UNNAMED = frozenset({"slug", "token"})
+PATIENCE = text("SET LOCAL lock_timeout = '2s'")
 
 
 def act_of(request: Request, token_id: int | None = None) -> Act:
@@ -58,6 +60,8 @@ async def note_refusal(request: Request, error: Exception) -> None:
 
 def _note(request: Request, act: Act, status: int, refusal: str) -> None:
     with request.app.state.plumbline.sessions.begin() as session:
+        # What was refused may still hold its locks: it must not wait for its own note.
+        session.execute(PATIENCE)
         number = request.path_params.get("submission")
         if act.benchmark is None and number is not None:
             act = replace(act, benchmark=submissions.slug_of_number(session, number))
