@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 from authlib.integrations.base_client.errors import OAuthError
 from authlib.integrations.httpx_client import OAuth2Client
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
@@ -73,7 +73,7 @@ class Provider:
             raise Unauthenticated(
                 f"The identity provider does not take this login ({error.error}); begin it anew."
             ) from None
-        except (httpx.HTTPError, ValueError) as error:
+        except (httpx2.HTTPError, ValueError) as error:
             raise _away(error) from None
         claims = self._claims(given, attempt)
         proved_at = claims.get("auth_time")
@@ -148,8 +148,8 @@ class Provider:
         if kept is not None and time.monotonic() - kept_at < KEPT_S:
             return kept  # type: ignore[no-any-return]
         try:
-            found = httpx.get(address, timeout=TIMEOUT_S, follow_redirects=False).raise_for_status().json()
-        except (httpx.HTTPError, ValueError) as error:
+            found = httpx2.get(address, timeout=TIMEOUT_S, follow_redirects=False).raise_for_status().json()
+        except (httpx2.HTTPError, ValueError) as error:
             raise _away(error) from None
         if not isinstance(found, dict):
             raise _away(ValueError("it does not speak OpenID Connect"))
