@@ -32,8 +32,8 @@ class BoardRows:
 
     def tasks(self) -> list[str]:
         """Return the expected tasks of which the entrant has rows, in their order."""
-        there = set(self.scores.task.words)
-        return [task for task in self.expected_tasks() if task in there]
+        delivered = set(self.scores.task.words)
+        return [task for task in self.expected_tasks() if task in delivered]
 
     def weight(self, task: str) -> float:
         """Return how much a task counts in an average over tasks."""

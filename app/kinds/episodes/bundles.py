@@ -136,9 +136,9 @@ def _sums_problems(bundle: Bundle) -> Iterator[Problem]:
         return
     sums = {}
     for row, line in enumerate(file.path.read_text("utf-8", errors="replace").splitlines(), start=1):
-        found = _SUM.fullmatch(line.strip())
-        if found is not None:
-            sums[found[2].removeprefix("./")] = found[1]
+        match = _SUM.fullmatch(line.strip())
+        if match is not None:
+            sums[match[2].removeprefix("./")] = match[1]
         elif line.strip():
             yield Problem("expected a SHA-256 and a file's name", file.name, row, value=clip_for_message(line))
     yield from _wrong_hashes(bundle, sums, file.name, None)
@@ -160,7 +160,7 @@ def sources_of(bundle: Bundle, entrant: str | None, findings: Findings) -> list[
     """Return the bundle's files of episodes, each with what its episodes have in common."""
     described = bundle.files[DESCRIPTION].name
     policy, task = bundle.description.get("policy_id"), bundle.description.get("task_id")
-    found = []
+    sources = []
     for name, file in bundle.files.items():
         if (promised := EPISODES.fullmatch(name)) is not None:
             source = Source(
@@ -171,10 +171,10 @@ def sources_of(bundle: Bundle, entrant: str | None, findings: Findings) -> list[
                 seed=int(promised[1]),
                 boolean=BOOLEAN,
             )
-            found.append((source, file))
-    if not found:
+            sources.append((source, file))
+    if not sources:
         findings.add(Problem("the bundle holds no episodes (episodes_seed<N>.jsonl)", described))
-    return sorted(found, key=lambda pair: pair[0].position)
+    return sorted(sources, key=lambda pair: pair[0].position)
 
 
 def facts_of(bundle: Bundle, entrant: str | None) -> BundleFacts:

@@ -48,8 +48,8 @@ def area_of_profile(grid: FloatArray) -> ScoreMean:
 
     def area(values: FloatArray) -> FloatArray:
         above = (values[:, None] > grid[None, :]).astype(np.float64)
-        found: FloatArray = np.trapezoid(above, grid, axis=-1) / width
-        return found
+        areas: FloatArray = np.trapezoid(above, grid, axis=-1) / width
+        return areas
 
     return ScoreMean(area, SHARE)
 
@@ -72,19 +72,19 @@ def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Ran
     Of tasks that share seeds the ends are added up, which holds however alike a seed is on them.
     """
     held = within.holding(*(float(end) for task in tasks for end in _ends(task.values)))
-    found = [calibrated_iqm(task.values, task.seeds, within=held, level=level) for task in tasks]
+    intervals = [calibrated_iqm(task.values, task.seeds, within=held, level=level) for task in tasks]
     if len(tasks) == 1:
-        return found[0]
+        return intervals[0]
     points = np.array([_iqm(task.values) for task in tasks])
     if not _share_seeds(tasks):
-        return over_parts(points, found, weights)
-    lows = [each.low for each in found if each.low is not None]
-    highs = [each.high for each in found if each.high is not None]
+        return over_parts(points, intervals, weights)
+    lows = [each.low for each in intervals if each.low is not None]
+    highs = [each.high for each in intervals if each.high is not None]
     n_units = float(len(np.unique(np.concatenate([task.seeds for task in tasks]))))
-    if len(lows) < len(found) or len(highs) < len(found):
-        reason = next((each.reason for each in found if each.low is None), ALL_EQUAL)
+    if len(lows) < len(intervals) or len(highs) < len(intervals):
+        reason = next((each.reason for each in intervals if each.low is None), ALL_EQUAL)
         return Calibrated(None, None, None, n_units, reason)
-    return Calibrated(float(weights @ np.array(lows)), float(weights @ np.array(highs)), found[0].how, n_units)
+    return Calibrated(float(weights @ np.array(lows)), float(weights @ np.array(highs)), intervals[0].how, n_units)
 
 
 def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, spreads: Sequence[Spread]) -> Spread:

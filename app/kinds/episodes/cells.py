@@ -84,13 +84,17 @@ class EpisodeCells:
         """Return the condition, empty text where the benchmark has none."""
         if not paths:
             return ""
-        said = {path: name for path in paths if (name := self._at(path)) is not None}
-        if not said:
+        by_path = {path: name for path in paths if (name := self._at(path)) is not None}
+        if not by_path:
             self.refuse("the episode does not say its condition", " or ".join(paths))
             return None
-        path, name = next(iter(said.items()))
-        if any(other != name for other in said.values()):
-            self.refuse("the episode says two conditions", " and ".join(said), ", ".join(map(str, said.values())))
+        path, name = next(iter(by_path.items()))
+        if any(other != name for other in by_path.values()):
+            self.refuse(
+                "the episode says two conditions",
+                " and ".join(by_path),
+                ", ".join(map(str, by_path.values())),
+            )
             return None
         named = self._named(name, path)
         if named is not None and known is not None and named not in known:
@@ -117,8 +121,8 @@ class EpisodeCells:
         parts = [self._at(path) for path in paths]
         if all(type(part) is int for part in parts):
             return "/".join(map(str, parts))
-        found = [self._part_of_item(path, part) for path, part in zip(paths, parts, strict=True)]
-        texts = [text for text in found if text is not None]
+        checked = [self._part_of_item(path, part) for path, part in zip(paths, parts, strict=True)]
+        texts = [text for text in checked if text is not None]
         if len(texts) < len(paths):
             return None
         return texts[0] if len(texts) == 1 else "/".join(map(_escape_slashes, texts))

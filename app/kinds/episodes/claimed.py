@@ -49,7 +49,7 @@ def check_bundle_claims(scores: ScoreTable, bundles: Sequence[BundleFacts], *, e
     """Compare the summaries that bundles bring with their own episodes; `exact` to the last digit."""
     if not any(bundle.summary for bundle in bundles):
         return []
-    computed = [(bundle, _bundle_summary(scores, bundle, _said(bundle))) for bundle in bundles]
+    computed = [(bundle, _bundle_summary(scores, bundle, _stated_summary(bundle))) for bundle in bundles]
     different = list(_differences(computed, tolerance=0.0 if exact else SUMMARY_TOLERANCE))
     if different:
         reason = f"Claimed summaries differ from the episodes: {'; '.join(different[:SHOWN])}."
@@ -86,12 +86,12 @@ def _why_not_drawn(bundle: BundleFacts, silent: Sequence[str]) -> str:
     return f" ({how}; expected whole numbers)"
 
 
-def _said(bundle: BundleFacts) -> dict[str, float | int]:
+def _stated_summary(bundle: BundleFacts) -> dict[str, float | int]:
     return {name: value for name, value in bundle.summary.items() if value is not None}
 
 
 def _claims_of(bundle: BundleFacts) -> dict[str, float | int]:
-    return {name: value for name, value in _said(bundle).items() if name not in DRAWN_WITH}
+    return {name: value for name, value in _stated_summary(bundle).items() if name not in DRAWN_WITH}
 
 
 def is_exact(manifest: Manifest) -> bool:
@@ -106,7 +106,7 @@ def _differences(computed: Computed, tolerance: float) -> Iterator[str]:
     every number must be the claimed one; with it other programs may round their sums another way.
     """
     for bundle, ours in computed:
-        claimed = _said(bundle)
+        claimed = _stated_summary(bundle)
         for name, value in ours.items():
             if name in claimed and not _agrees(claimed[name], value, tolerance):
                 yield f"{bundle.name}, {name}: {claimed[name]!r} claimed, {value!r} computed"
@@ -144,6 +144,6 @@ def _bundle_summary(scores: ScoreTable, bundle: BundleFacts, claimed: Mapping[st
     ours["success_iqm"] = float(interquartile_mean(sample.distinct, sample.counts)[0])
     if 1 < n_resamples <= MAX_CLAIMED_RESAMPLES and root >= 0:
         batches = draw_chamber(sample, n_resamples, chamber_generator(root, BUNDLE_SUBSTREAM))
-        found = estimate(sample, {"iqm": interquartile_mean}, batches, level=LEVEL, min_clusters=1)["iqm"]
-        ours |= {"success_ci_low": float(found.low or 0.0), "success_ci_high": float(found.high or 0.0)}
+        interval = estimate(sample, {"iqm": interquartile_mean}, batches, level=LEVEL, min_clusters=1)["iqm"]
+        ours |= {"success_ci_low": float(interval.low or 0.0), "success_ci_high": float(interval.high or 0.0)}
     return ours

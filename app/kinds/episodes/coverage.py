@@ -38,19 +38,19 @@ class TaskCells:
     def coverage(self) -> Coverage:
         """Return how much of the task's grid is there; what is beyond a number that is asked for is counted apart."""
         n_attempted = len(self.conditions) * self.n_seeds * self.n_items
-        n_there = min(n_attempted, int(np.minimum(self.n_rows, self.n_items).sum()))
-        n_included = min(n_there, int(np.minimum(self.n_valued, self.n_items).sum()))
+        n_delivered = min(n_attempted, int(np.minimum(self.n_rows, self.n_items).sum()))
+        n_included = min(n_delivered, int(np.minimum(self.n_valued, self.n_items).sum()))
         too_many = int(np.maximum(self.n_rows - self.n_items, 0).sum()) + max(0, len(self.seeds) - self.n_seeds)
-        return Coverage(n_attempted, n_included, n_attempted - n_there, n_there - n_included, n_over=too_many)
+        return Coverage(n_attempted, n_included, n_attempted - n_delivered, n_delivered - n_included, n_over=too_many)
 
     def absent(self) -> Iterator[tuple[str | None, int, int]]:
         """Yield (condition, seed, how many rows are absent); a seed without any row gets a number of its own."""
         known = max(self.seeds, default=-1) + 1
-        n_made_up = max(0, self.n_seeds - len(self.seeds))
+        n_unseen = max(0, self.n_seeds - len(self.seeds))
         for at, condition in enumerate(self.conditions):
             for place, seed in enumerate(self.seeds):
                 yield condition, seed, max(0, self.n_items - int(self.n_rows[at, place]))
-            yield from ((condition, known + each, self.n_items) for each in range(n_made_up))
+            yield from ((condition, known + each, self.n_items) for each in range(n_unseen))
 
 
 def task_cells(cells: Cells, scores: ScoreTable, of_task: BoolArray, metric: str) -> TaskCells | None:
@@ -92,8 +92,8 @@ def _places(column: Coded | None, words: Sequence[str | None], n_rows: int) -> I
         return np.zeros(n_rows, dtype=np.int64)
     place = {word: at for at, word in enumerate(words)}
     table = np.array([*(place.get(word, NONE) for word in column.words), NONE], dtype=np.int64)
-    found: IntArray = table[column.codes]
-    return found
+    places: IntArray = table[column.codes]
+    return places
 
 
 def _is_item(column: Coded | None, items: int | tuple[str, ...], n_rows: int) -> BoolArray:
@@ -101,8 +101,8 @@ def _is_item(column: Coded | None, items: int | tuple[str, ...], n_rows: int) ->
         return np.ones(n_rows, dtype=np.bool_)
     asked = set(items)
     table = np.array([*(word in asked for word in column.words), False], dtype=np.bool_)
-    found: BoolArray = table[column.codes]
-    return found
+    flags: BoolArray = table[column.codes]
+    return flags
 
 
 def of_task(scores: ScoreTable, task: str) -> BoolArray:
@@ -172,9 +172,9 @@ def _with_conditions(column: Coded | None, conditions: Sequence[str | None], n_e
 
 def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metric: str, entrant: str) -> GridOfEntrant:
     """Compare the rows of one entrant with what is asked of it; `tasks` are the board's, None where they are open."""
-    found = {} if tasks is None else {t: _cells_of(asked, t, scores, metric, entrant) for t in tasks}
-    known = {task: cells for task, cells in found.items() if cells is not None}
-    if tasks is None or len(known) < len(found):
+    cells_by_task = {} if tasks is None else {t: _cells_of(asked, t, scores, metric, entrant) for t in tasks}
+    known = {task: cells for task, cells in cells_by_task.items() if cells is not None}
+    if tasks is None or len(known) < len(cells_by_task):
         own = _own_coverage(scores, metric)
         own = own if asked.has_asked(entrant, [metric]) else _of_a_new_metric(own)
         return GridOfEntrant({}, own, tuple(_held(scores, metric)))

@@ -44,5 +44,5 @@ def gap_of(rows: BoardRows, task: str) -> Gap:
     within = range_of(rows.manifest.metrics[metric])
     width = within.high - within.low
     differences, level = [SeedScores(pairs.difference, pairs.cluster)], rows.spec.uncertainty.level
-    found = mean_over_tasks(differences, np.ones(1), plain_mean(Range(-width, width)), level)
-    return Gap(float(pairs.difference.mean()), found, len(pairs.difference))
+    interval = mean_over_tasks(differences, np.ones(1), plain_mean(Range(-width, width)), level)
+    return Gap(float(pairs.difference.mean()), interval, len(pairs.difference))

@@ -23,12 +23,12 @@ def check_grid(case: Case) -> list[Check]:
     asked = _asked(case)
     if case.manifest.grid is None or asked.tasks is None:
         return []
-    found = list(_cells(case, asked))
-    if not found or any(cells is None for *_, cells in found):
+    compared = list(_cells(case, asked))
+    if not compared or any(cells is None for *_, cells in compared):
         return []
-    known = [(entrant, task, cells) for entrant, task, cells in found if cells is not None]
+    known = [(entrant, task, cells) for entrant, task, cells in compared if cells is not None]
     beyond = [f"{e} on {t} has {n} episodes" for e, t, c in known if (n := _n_beyond(case, e, t, c))]
-    gaps = [f"{e} on {t} has {n} of {n_all}" for e, t, c in known for n, n_all in [_there(c)] if n < n_all]
+    gaps = [f"{e} on {t} has {n} of {n_all}" for e, t, c in known for n, n_all in [_counts(c)] if n < n_all]
     if beyond:
         return [Check(RULE, "failed", f"Beyond the benchmark's grid: {some(beyond)}.")]
     if gaps:
@@ -73,7 +73,7 @@ def _cells(case: Case, asked: Asked) -> Iterator[tuple[str, str, TaskCells | Non
             yield entrant, task, task_cells(asked.cells_of(task, entrant), case.scores, rows, metric)
 
 
-def _there(cells: TaskCells) -> tuple[int, int]:
+def _counts(cells: TaskCells) -> tuple[int, int]:
     coverage = cells.coverage()
     return coverage.n_included, coverage.n_attempted
 

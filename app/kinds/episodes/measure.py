@@ -57,12 +57,14 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
     estimates: dict[str, Estimate] = {}
     for metric in spec.metrics:
         n_lacking = episodes.n_lacking(metric)
-        for name, found in episodes.over_tasks(metric).items():
+        for name, interval in episodes.over_tasks(metric).items():
             if n_lacking and manifest.absent == "worst":
                 estimates[name] = Estimate(None, reason=NO_WORST_VALUE, n_lacking=n_lacking)
                 continue
             calibrated = episodes.calibrated(metric, name)
-            estimates[name] = Estimate(found.point, found.low, found.high, _reason(found), calibrated, n_lacking)
+            estimates[name] = Estimate(
+                interval.point, interval.low, interval.high, _reason(interval), calibrated, n_lacking
+            )
     drawn = episodes.drawn_by_name(spec.ranked)
     return Measurement(
         entrant=evidence.entrant,
@@ -99,14 +101,16 @@ class _Episodes:
     def over_tasks(self, metric: str) -> dict[str, Interval]:
         """Return a metric's aggregates, averaged over the tasks that have a value; nothing when none has."""
         by_task = {task: self.one(metric, self.rows.of_task(task), (task, "")) for task in self.rows.tasks()}
-        found = {task: intervals for task, intervals in by_task.items() if intervals}
-        if not found:
+        with_values = {task: intervals for task, intervals in by_task.items() if intervals}
+        if not with_values:
             return {}
-        weights = np.array([self.rows.weight(task) for task in found])
-        names = next(iter(found.values()))
+        weights = np.array([self.rows.weight(task) for task in with_values])
+        names = next(iter(with_values.values()))
         level = self.spec.uncertainty.level
         return {
-            name: average_intervals([intervals[name] for intervals in found.values()], weights / weights.sum(), level)
+            name: average_intervals(
+                [intervals[name] for intervals in with_values.values()], weights / weights.sum(), level
+            )
             for name in names
         }
 
@@ -140,14 +144,14 @@ class _Episodes:
         """Return the calibrated interval of an aggregate, over the tasks that have a value or over some rows."""
         parts = [self.rows.of_task(task) for task in self.rows.tasks()] if rows is None else [rows]
         weights = [self.rows.weight(task) for task in self.rows.tasks()] if rows is None else [1.0]
-        found = [
+        scored = [
             (scores, w) for part, w in zip(parts, weights, strict=True) if (scores := self.rows.seeded(metric, part))
         ]
-        if not found:
+        if not scored:
             return None
-        shares = np.array([weight for _, weight in found])
+        shares = np.array([weight for _, weight in scored])
         shares, level = shares / shares.sum(), self.spec.uncertainty.level
-        tasks = [scores for scores, _ in found]
+        tasks = [scores for scores, _ in scored]
         mean = self._as_mean(metric, name)
         if mean is None:
             return iqm_over_tasks(tasks, shares, range_of(self.manifest.metrics[metric]), level)
@@ -174,13 +178,13 @@ class _Episodes:
     def components(self) -> Iterator[tuple[Cell, ...]]:
         """Yield the parts of a composite, also those that are missing."""
         for task, weight in (self.spec.composite.weights if self.spec.composite else {}).items():
-            found = self.one(self.spec.ranked, self.rows.of_task(task), (task, "")).get(self.spec.ranked)
-            ends = (None, None, None) if found is None else (found.point, found.low, found.high)
+            estimate = self.one(self.spec.ranked, self.rows.of_task(task), (task, "")).get(self.spec.ranked)
+            ends = (None, None, None) if estimate is None else (estimate.point, estimate.low, estimate.high)
             ours = calibrated_cells(self.calibrated(self.spec.ranked, self.spec.ranked, self.rows.of_task(task)))
             gap = gap_of(self.rows, task)
             of_gap = calibrated_cells(gap.interval)
             shown = (gap.point, of_gap.low, of_gap.high, of_gap.how, gap.n_pairs)
-            yield (task, *ends, ours.low, ours.high, ours.how, weight, *shown, found is None)
+            yield (task, *ends, ours.low, ours.high, ours.how, weight, *shown, estimate is None)
 
     def profiles(self) -> Iterator[tuple[Cell, ...]]:
         """Yield the share of episodes above each threshold, with a pointwise band."""
@@ -211,12 +215,12 @@ class _Episodes:
     def _breakdown_row(self, task: str, condition: str, metric: str, rows: BoolArray) -> tuple[Cell, ...]:
         n_lacking = int((rows & np.isnan(self.rows.scores.value(metric))).sum())
         is_left_out = n_lacking > 0 and self.manifest.absent == "worst"
-        found = {} if is_left_out else self.one(metric, rows, (task, condition))
+        intervals = {} if is_left_out else self.one(metric, rows, (task, condition))
         about = (task, condition or None, metric, self._statistic(metric))
-        if not found:
+        if not intervals:
             why = f"{n_lacking} without a value, and the metric has no worst one" if is_left_out else NOTHING
             return (*about, *[None] * 7, 0, 0, why)
-        ranked, average = found[metric], found.get(f"{metric}:mean", found[metric])
+        ranked, average = intervals[metric], intervals.get(f"{metric}:mean", intervals[metric])
         scored = rows & ~np.isnan(self.rows.scores.value(metric))
         n_seeds = 0 if self.rows.scores.seed is None else len(np.unique(self.rows.scores.seed[scored]))
         note = _reason(ranked)
@@ -239,6 +243,6 @@ class _Episodes:
         return draw_clusters(sample, drawn.n_resamples, rng)
 
 
-def _reason(found: Interval) -> str | None:
+def _reason(interval: Interval) -> str | None:
     """Return why there is no interval, or why it has no width."""
-    return found.reason or (ALL_EQUAL if found.is_degenerate else None)
+    return interval.reason or (ALL_EQUAL if interval.is_degenerate else None)

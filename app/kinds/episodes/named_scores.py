@@ -65,12 +65,12 @@ def draw_by_name(
 
 def averaged(drawn: Sequence[DrawnScore | None], weights: FloatArray) -> DrawnScore | None:
     """Return the weighted mean over tasks, which are drawn independently; None where one has no replicates."""
-    found = [each for each in drawn if each is not None]
-    if not found or len(found) < len(drawn):
+    known = [each for each in drawn if each is not None]
+    if not known or len(known) < len(drawn):
         return None
     shares = weights / weights.sum()
-    replicates = [each.replicates for each in found]
-    precision = pooled(shares, replicates, [each.precision for each in found])
+    replicates = [each.replicates for each in known]
+    precision = pooled(shares, replicates, [each.precision for each in known])
     return DrawnScore(np.column_stack(replicates) @ shares, precision)
 
 
@@ -82,15 +82,15 @@ def _item(scores: ScoreTable, at: int) -> str:
     return "" if scores.item is None else scores.item.at(at) or ""
 
 
-def average_intervals(found: Sequence[Interval], weights: FloatArray, level: float) -> Interval:
+def average_intervals(intervals: Sequence[Interval], weights: FloatArray, level: float) -> Interval:
     """Average independent tasks: points, and replicates one by one; without any spread there is no interval."""
-    if len(found) == 1:
-        return found[0]
-    point = float(np.dot([interval.point for interval in found], weights))
-    drawn = [interval.replicates for interval in found if interval.replicates is not None]
-    if len(drawn) < len(found):
-        reason = next(interval.reason for interval in found if interval.replicates is None)
+    if len(intervals) == 1:
+        return intervals[0]
+    point = float(np.dot([interval.point for interval in intervals], weights))
+    drawn = [interval.replicates for interval in intervals if interval.replicates is not None]
+    if len(drawn) < len(intervals):
+        reason = next(interval.reason for interval in intervals if interval.replicates is None)
         return Interval(point, None, None, reason, False, None)
     replicates = np.column_stack(drawn) @ weights
     low, high = percentile_interval(replicates[:, None], level)
-    return Interval(point, float(low[0]), float(high[0]), None, all(i.is_degenerate for i in found), replicates)
+    return Interval(point, float(low[0]), float(high[0]), None, all(i.is_degenerate for i in intervals), replicates)

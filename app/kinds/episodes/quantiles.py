@@ -22,25 +22,25 @@ def quantile_rows(rows: BoardRows) -> Iterator[tuple[Cell, ...]]:
             scored = rows.seeded(metric, rows.of_task(task))
             if scored is not None:
                 counts = (task, len(np.unique(scored.seeds)), len(scored.values))
-                found = _cells(scored, wanted, rows.spec.uncertainty.level)
-                yield from ((metric, *cells, *counts) for cells in found)
+                cells_of_quantiles = _cells(scored, wanted, rows.spec.uncertainty.level)
+                yield from ((metric, *cells, *counts) for cells in cells_of_quantiles)
 
 
 def _cells(scored: SeedScores, wanted: Sequence[float], level: float) -> Iterator[tuple[Cell, ...]]:
     """Yield quantile, value, interval, how it was made, and why there is none."""
     for q in wanted:
-        found = calibrated_quantile(scored.values, scored.seeds, q, level=level)
-        ours = calibrated_cells(found)
+        calibrated = calibrated_quantile(scored.values, scored.seeds, q, level=level)
+        ours = calibrated_cells(calibrated)
         value = float(np.quantile(scored.values, q))
-        yield (_name(q), value, ours.low, ours.high, found.how, _why_none(found, q))
+        yield (_name(q), value, ours.low, ours.high, calibrated.how, _why_none(calibrated, q))
 
 
 def _name(q: float) -> str:
     return {0.0: "min", 1.0: "max"}.get(q, f"p{100 * q:g}")
 
 
-def _why_none(found: Calibrated, q: float) -> str | None:
-    if found.reason is None:
+def _why_none(calibrated: Calibrated, q: float) -> str | None:
+    if calibrated.reason is None:
         return None
     if q in (0.0, 1.0):
         return "what was seen does not bound an extreme"

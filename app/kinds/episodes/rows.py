@@ -61,7 +61,7 @@ class EpisodeRows:
         self._findings = findings
         self._columns = _Columns()
         self._seen: dict[tuple[Any, ...], tuple[str, int]] = {}
-        self.found: set[str] = set()
+        self.measured_columns: set[str] = set()
         self.columns: set[str] = set()
 
     def __len__(self) -> int:
@@ -88,7 +88,7 @@ class EpisodeRows:
 
     def unmeasured(self) -> list[str]:
         """Return the metrics whose column no episode has."""
-        return [name for name, metric in self._metrics.items() if (metric.source or name) not in self.found]
+        return [name for name, metric in self._metrics.items() if (metric.source or name) not in self.measured_columns]
 
     def table(self) -> ScoreTable:
         """Return the episodes."""
@@ -117,7 +117,7 @@ class EpisodeRows:
     def _value(self, cell: "EpisodeCells", name: str, metric: Metric) -> float:
         column = metric.source or name
         if cell.has(column):
-            self.found.add(column)
+            self.measured_columns.add(column)
         return cell.score(column, metric, is_boolean=column in cell.boolean or name in self._where.boolean)
 
 

@@ -79,21 +79,21 @@ def _missing_seeds(prereg: Prereg, runs: Runs) -> list[str]:
 
 
 def _episodes_per_seed(prereg: Prereg, runs: Runs) -> Check:
-    found = [cell for cells in runs.values() for cell in (*cells, *_empty_cells(prereg, cells))]
-    if not found:
+    all_cells = [cell for cells in runs.values() for cell in (*cells, *_empty_cells(prereg, cells))]
+    if not all_cells:
         return Check("episodes_per_seed", "failed", "There are no episodes.")
     if prereg.episodes_per_seed is None:
-        return _equal_episodes(prereg, {str(cell): cell.n_scored for cell in found})
-    return _declared_episodes(prereg, prereg.episodes_per_seed, found)
+        return _equal_episodes(prereg, {str(cell): cell.n_scored for cell in all_cells})
+    return _declared_episodes(prereg, prereg.episodes_per_seed, all_cells)
 
 
 def _empty_cells(prereg: Prereg, cells: Sequence[Cell]) -> Iterator[Cell]:
     """Yield the cells without any episode, where both the seed and the registered condition have others."""
-    there = {(cell.condition, cell.seed) for cell in cells}
+    delivered_cells = {(cell.condition, cell.seed) for cell in cells}
     delivered = {cell.condition for cell in cells}
     for condition in prereg.conditions or ():
         for seed in sorted(seeds_of(cells)):
-            if condition in delivered and (condition, seed) not in there:
+            if condition in delivered and (condition, seed) not in delivered_cells:
                 yield Cell(cells[0].entrant, cells[0].task, condition, seed, 0, 0)
 
 
@@ -136,9 +136,9 @@ def _conditions(prereg: Prereg, runs: Runs) -> Check:
     wrong += [sentence for cells in pairs for sentence in _wrong_partners(cells, declared)]
     if wrong:
         return Check("conditions", "failed", some(list(dict.fromkeys(wrong))) + ".")
-    said = [f"Exactly the {len(declared)} registered conditions were delivered."] if others else []
-    said += [f"{cells[0].entrant} has its own trained partner only, as registered." for cells in pairs]
-    return Check("conditions", "passed", " ".join(dict.fromkeys(said)))
+    sentences = [f"Exactly the {len(declared)} registered conditions were delivered."] if others else []
+    sentences += [f"{cells[0].entrant} has its own trained partner only, as registered." for cells in pairs]
+    return Check("conditions", "passed", " ".join(dict.fromkeys(sentences)))
 
 
 def _wrong_partners(cells: Sequence[Cell], declared: set[str]) -> Iterator[str]:

@@ -67,14 +67,14 @@ def _cells(scores: ScoreTable, rows: BoolArray, metric: str, method: BootstrapMe
     rng = board_generator(0, "summary", entrant, metric)
     draw = draw_iid if method == "iid" else draw_clusters
     batches = draw(sample, N_RESAMPLES, rng)
-    found = estimate(sample, AGGREGATES, batches, level=LEVEL, min_clusters=1 if method == "iid" else 2)
-    return (*_ends(found["iqm"]), *_ends(found["mean"]), len(sample.sizes), len(at), _note(found["mean"]))
+    intervals = estimate(sample, AGGREGATES, batches, level=LEVEL, min_clusters=1 if method == "iid" else 2)
+    return (*_ends(intervals["iqm"]), *_ends(intervals["mean"]), len(sample.sizes), len(at), _note(intervals["mean"]))
 
 
-def _ends(found: Interval) -> tuple[Cell, Cell, Cell]:
-    return (found.point, found.low, found.high)
+def _ends(interval: Interval) -> tuple[Cell, Cell, Cell]:
+    return (interval.point, interval.low, interval.high)
 
 
-def _note(found: Interval) -> str | None:
-    reason = found.reason or ("all equal" if found.is_degenerate else None)
+def _note(interval: Interval) -> str | None:
+    reason = interval.reason or ("all equal" if interval.is_degenerate else None)
     return None if reason is None else reason.replace("_", " ")

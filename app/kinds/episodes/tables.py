@@ -85,13 +85,13 @@ def further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequen
     del manifest  # the board and the rows say everything
     title = spec.title or spec.name
     composite = spec.composite.title if spec.composite else "Composite"
-    made = (
+    tables = (
         _table("breakdown", f"{title}, by task and condition", BREAKDOWN, spec, measurements, {}),
         _table("profiles", f"{title}, performance profiles", PROFILE, spec, measurements, {"plot": PLOT}),
         _table("components", f"{composite}, its components", COMPONENTS, spec, measurements, {}),
         _table("quantiles", f"{title}, quantiles", QUANTILES, spec, measurements, NOT_DRAWN),
     )
-    return tuple(table for table in made if table.rows)
+    return tuple(table for table in tables if table.rows)
 
 
 def _table(

@@ -39,24 +39,24 @@ class Constraint:
 @cache
 def constraint_of(name: str) -> Constraint | None:
     """Return the constraint that a metric's name means; None for any other name."""
-    found = _AT.fullmatch(name)
-    if found is None or (found["metric"], found["given"]) not in DIRECTIONS:
+    match = _AT.fullmatch(name)
+    if match is None or (match["metric"], match["given"]) not in DIRECTIONS:
         return None
-    return Constraint(found["metric"], found["given"], float(found["at"]), found["macro"] is not None)
+    return Constraint(match["metric"], match["given"], float(match["at"]), match["macro"] is not None)
 
 
 @cache
 def constrained(name: str) -> PredictionMetric | None:
     """Return the metric of two classes, or the average over several, that a name means; None for any other name."""
-    found = constraint_of(name)
-    if found is None:
+    constraint = constraint_of(name)
+    if constraint is None:
         return None
-    of = _at(found.metric, found.given, found.at)
+    of = _at(constraint.metric, constraint.given, constraint.at)
     return PredictionMetric(
         name=name,
-        tasks=frozenset({"multiclass"} if found.is_average else {"binary"}),
-        direction=DIRECTIONS[found.metric, found.given],
-        score=over_classes(of) if found.is_average else lambda weighted: of(weighted, 1),
+        tasks=frozenset({"multiclass"} if constraint.is_average else {"binary"}),
+        direction=DIRECTIONS[constraint.metric, constraint.given],
+        score=over_classes(of) if constraint.is_average else lambda weighted: of(weighted, 1),
         words=name,
         entry=METRIC_AT,
         within=SHARE,

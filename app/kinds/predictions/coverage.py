@@ -21,11 +21,11 @@ WRONG_IS_WORST = frozenset({"accuracy", "logloss", "brier", "recall_macro", "rec
 """The metrics of several classes in which one wrong class is as bad as another."""
 
 
-def expected_tasks(manifest: Manifest, spec: EstimateBoard, there: Sequence[str]) -> Sequence[str]:
+def expected_tasks(manifest: Manifest, spec: EstimateBoard, delivered: Sequence[str]) -> Sequence[str]:
     """Return the tasks of a board: those that it or the manifest names, else those that are there."""
     if spec.composite is not None:
         return list(spec.composite.weights)
-    return spec.tasks or manifest.task_ids() or sorted(there)
+    return spec.tasks or manifest.task_ids() or sorted(delivered)
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,19 @@ class HeldAgainstLabels:
 
 def hold_against_labels(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> HeldAgainstLabels:
     """Compare one entrant's predictions with the labels of a board's tasks."""
-    there = {block.task: block for block in evidence.predictions}
+    blocks_by_task = {block.task: block for block in evidence.predictions}
     if not holds_labels(manifest):
-        own = tuple((task, "", _n_predicted(block)) for task, block in there.items())
-        return HeldAgainstLabels(manifest, spec, evidence, _sum([_cover(block) for block in there.values()]), own=own)
+        own = tuple((task, "", _n_predicted(block)) for task, block in blocks_by_task.items())
+        return HeldAgainstLabels(
+            manifest, spec, evidence, _sum([_cover(block) for block in blocks_by_task.values()]), own=own
+        )
     tasks = [task for task in expected_tasks(manifest, spec, list(evidence.labels)) if task in evidence.labels]
-    absent = [task for task in tasks if task not in there]
+    absent = [task for task in tasks if task not in blocks_by_task]
     older = manifest.asked.facts.earlier.get(evidence.entrant, ())
     not_asked = [task for task in absent if older and task not in (older[-1].tasks or ())]
     is_worst = manifest.absent == "worst" and not not_asked
     coverage = _sum([
-        *(_cover(there[task]) for task in tasks if task in there),
+        *(_cover(blocks_by_task[task]) for task in tasks if task in blocks_by_task),
         *(Coverage(n, 0, n_absent=n) for task in absent if task not in not_asked for n in [len(evidence.labels[task])]),
         *(Coverage(0, 0, n_not_asked=len(evidence.labels[task])) for task in not_asked),
     ])  # fmt: skip

@@ -26,8 +26,8 @@ def _pooled(of: OfClass) -> Score:
 def _share_of_positives(task: TaskPredictions) -> float | None:
     is_positive, weights = task.class_number == 1, task.item_weights
     total = float(weights.sum())
-    found = float(weights[is_positive].sum()) / total if total > 0 else 0.0
-    return found if 0.0 < found < 1.0 else None
+    rate = float(weights[is_positive].sum()) / total if total > 0 else 0.0
+    return rate if 0.0 < rate < 1.0 else None
 
 
 def _half(task: TaskPredictions) -> float | None:
@@ -35,8 +35,8 @@ def _half(task: TaskPredictions) -> float | None:
 
 
 def _best_constant(task: TaskPredictions) -> float | None:
-    found = _share_of_positives(task)
-    return None if found is None else max(found, 1.0 - found)
+    rate = _share_of_positives(task)
+    return None if rate is None else max(rate, 1.0 - rate)
 
 
 def around_auc(point: float, weights: tuple[float, float], level: float) -> Interval:

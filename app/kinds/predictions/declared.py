@@ -82,8 +82,8 @@ class Predictions(Part):
 
     def truncation_of(self, metric: str) -> int:
         """Return how many items from the top count for a metric of rankings; one at the first rank looks at all."""
-        found: int = self.truncation if isinstance(self.truncation, int) else getattr(self.truncation, metric, 1)
-        return found
+        n_items: int = self.truncation if isinstance(self.truncation, int) else getattr(self.truncation, metric, 1)
+        return n_items
 
     @property
     def units(self) -> str:

@@ -47,8 +47,8 @@ def _is_divided(evidence: EntrantEvidence) -> bool:
 
 
 def _measure(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence, rules: Scoring) -> Measurement:
-    found = measure_predictions(manifest, spec, evidence)
-    return grain_of(rules, spec).measurement(found, evidence.labels)
+    exact = measure_predictions(manifest, spec, evidence)
+    return grain_of(rules, spec).measurement(exact, evidence.labels)
 
 
 def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
@@ -56,14 +56,14 @@ def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
     return Grain(rules.digits, spec.uncertainty.level)
 
 
-def coarse_tables(manifest: Manifest, made: BoardTables) -> BoardTables:
+def coarse_tables(manifest: Manifest, tables: BoardTables) -> BoardTables:
     """Return the tables of a board of private labels with what was computed between entrants said coarsely too."""
     rules = scoring_of(manifest)
     if rules is None:
-        return made
-    pairs = None if made.pairwise is None else coarse_table(made.pairwise, rules.digits)
-    extra = tuple(coarse_table(table, rules.digits) for table in made.extra)
-    return BoardTables(coarse_table(made.leaderboard, rules.digits), pairs, extra)
+        return tables
+    pairs = None if tables.pairwise is None else coarse_table(tables.pairwise, rules.digits)
+    extra = tuple(coarse_table(table, rules.digits) for table in tables.extra)
+    return BoardTables(coarse_table(tables.leaderboard, rules.digits), pairs, extra)
 
 
 def about_parts(manifest: Manifest) -> tuple[str, ...]:

@@ -44,10 +44,13 @@ class Grain:
     digits: int
     level: float
 
-    def error_of(self, found: Estimate) -> float:
+    def error_of(self, estimate: Estimate) -> float:
         """Return the standard error that the widest interval of a number says; infinite where it has none."""
-        ours = found.calibrated
-        widths = [self._error(found.low, found.high), *([] if ours is None else [self._error(ours.low, ours.high)])]
+        ours = estimate.calibrated
+        widths = [
+            self._error(estimate.low, estimate.high),
+            *([] if ours is None else [self._error(ours.low, ours.high)]),
+        ]
         known = [width for width in widths if width is not None]
         return max(known) if known else math.inf
 
@@ -56,40 +59,40 @@ class Grain:
             return None
         return float((high - low) / (2.0 * ndtri(0.5 + self.level / 2.0)))
 
-    def step_of(self, found: Estimate) -> float:
+    def step_of(self, estimate: Estimate) -> float:
         """Return the step of a number with its interval; of one without, that of its first digit."""
-        point, error = found.point or 0.0, self.error_of(found)
+        point, error = estimate.point or 0.0, self.error_of(estimate)
         first = 0.0 if point == 0.0 else 10.0 ** math.floor(math.log10(abs(point)))
         if not math.isfinite(error):
             return first
         return nice_step(max(error / 2.0, first * 10.0 ** (1 - self.digits)))
 
-    def estimate(self, found: Estimate) -> Estimate:
+    def estimate(self, exact: Estimate) -> Estimate:
         """Return a number and its intervals in its steps; the ends are never drawn in."""
-        if found.point is None:
-            return replace(found, low=None, high=None)
-        step = self.step_of(found)
-        low, high = _ends(found.low, found.high, step)
-        ours = None if found.calibrated is None else self._calibrated(found.calibrated, step)
-        return replace(found, point=in_steps(found.point, step), low=low, high=high, calibrated=ours)
+        if exact.point is None:
+            return replace(exact, low=None, high=None)
+        step = self.step_of(exact)
+        low, high = _ends(exact.low, exact.high, step)
+        ours = None if exact.calibrated is None else self._calibrated(exact.calibrated, step)
+        return replace(exact, point=in_steps(exact.point, step), low=low, high=high, calibrated=ours)
 
-    def _calibrated(self, found: Calibrated, step: float) -> Calibrated:
-        low, high = _ends(found.low, found.high, step)
-        return replace(found, low=low, high=high, n_units=significant(found.n_units, ROUGH))
+    def _calibrated(self, exact: Calibrated, step: float) -> Calibrated:
+        low, high = _ends(exact.low, exact.high, step)
+        return replace(exact, low=low, high=high, n_units=significant(exact.n_units, ROUGH))
 
-    def measurement(self, found: Measurement, labels: Mapping[str, Labels]) -> Measurement:
+    def measurement(self, exact: Measurement, labels: Mapping[str, Labels]) -> Measurement:
         """Return a measurement as it may leave: replicates stand around what is said, rows are in steps too."""
-        said = {name: self.estimate(each) for name, each in found.estimates.items()}
+        rounded = {name: self.estimate(each) for name, each in exact.estimates.items()}
         moved = {
-            name: drawn + (float(said[name].point or 0.0) - float(found.estimates[name].point or 0.0))
-            for name, drawn in found.replicates.items()
+            name: drawn + (float(rounded[name].point or 0.0) - float(exact.estimates[name].point or 0.0))
+            for name, drawn in exact.replicates.items()
         }
         steps = {task: RowSteps.of(each) for task, each in labels.items()}
-        rows = {name: self._rows(name, each, steps) for name, each in found.rows.items()}
-        bounds = found.bounds and tuple(None if end is None else significant(end, ROUGH) for end in found.bounds)
+        rows = {name: self._rows(name, each, steps) for name, each in exact.rows.items()}
+        bounds = exact.bounds and tuple(None if end is None else significant(end, ROUGH) for end in exact.bounds)
         return replace(
-            found,
-            estimates=said,
+            exact,
+            estimates=rounded,
             replicates=moved,
             rows=rows,
             bounds=None if bounds is None else (bounds[0], bounds[1]),
@@ -122,16 +125,16 @@ class Grain:
             elif tag == "C":
                 known = replace(known, calibrated=Calibrated(_number(low), _number(high), None, 0.0))
             wide[task, metric] = known
-        steps = {key: self.step_of(found) for key, found in wide.items()}
+        steps = {key: self.step_of(estimate) for key, estimate in wide.items()}
         return [_interval_row(row, steps[row[0], row[1]]) for row in rows]
 
 
 def _interval_row(row: tuple[Cell, ...], step: float) -> tuple[Cell, ...]:
     task, metric, point, low, high, tag, how, level, default, n_units, note = row
     ends = _ends(_number(low), _number(high), step)
-    said = None if point is None else in_steps(float(point), step)
+    rounded = None if point is None else in_steps(float(point), step)
     plain = None if default is None else in_steps(float(default), step)
-    return (task, metric, said, *ends, tag, how, level, plain, n_units, note)
+    return (task, metric, rounded, *ends, tag, how, level, plain, n_units, note)
 
 
 def _number(cell: Cell) -> float | None:
@@ -168,8 +171,8 @@ class RowSteps:
         if step is None:
             return cell
         end = next((way for ending, way in ENDS.items() if column.endswith(ending)), 0)
-        said = in_steps(float(cell), step, end)
-        return round(said) if isinstance(cell, int) else said
+        rounded = in_steps(float(cell), step, end)
+        return round(rounded) if isinstance(cell, int) else rounded
 
     def _step(self, table: str, column: str) -> float | None:
         if column == "observed":

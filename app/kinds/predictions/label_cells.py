@@ -75,8 +75,8 @@ class LabelReader:
     def _read_label(self, cells: RowCells) -> FloatArray:
         if self._classes is None:
             return cells.required_numbers(LABEL, RELEVANCE_RULE if self._part.kind == "ranking" else VALUE_RULE)
-        found = pc.index_in(cells.texts(LABEL), value_set=self._classes)
-        numbers: FloatArray = np.array(found.cast(pa.float64()).fill_null(np.nan))
+        class_numbers = pc.index_in(cells.texts(LABEL), value_set=self._classes)
+        numbers: FloatArray = np.array(class_numbers.cast(pa.float64()).fill_null(np.nan))
         cells.refuse(LABEL, np.isnan(numbers), lambda _: "empty, or not one of the benchmark's classes")
         return numbers
 

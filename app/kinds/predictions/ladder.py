@@ -27,10 +27,10 @@ Rungs = Mapping[str, Rung]
 
 def rung_of(measurement: Measurement, metric: str, sign: float, grain: Grain) -> Rung | None:
     """Return the score of a measurement by the metric that ranks, as it is shown; None where it is undefined."""
-    found = measurement.estimates.get(metric)
-    if found is None or found.point is None:
+    estimate = measurement.estimates.get(metric)
+    if estimate is None or estimate.point is None:
         return None
-    return Rung(sign * found.point, grain.error_of(found))
+    return Rung(sign * estimate.point, grain.error_of(estimate))
 
 
 def is_better(new: Rung, best: Rung | None) -> bool:
@@ -60,9 +60,10 @@ def numbers_in(measurement: Measurement) -> int:
     """Return how many numbers are said of a measurement, on boards and in reports."""
     ends = [(e.point, e.low, e.high, *_calibrated(e)) for e in measurement.estimates.values()]
     cells = [cell for rows in measurement.rows.values() for row in rows for cell in row]
-    said = [*(number for each in ends for number in each), *cells]
-    return sum(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in said)
+    shown = [*(number for each in ends for number in each), *cells]
+    return sum(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in shown)
 
 
-def _calibrated(found: Estimate) -> tuple[float | None, ...]:
-    return () if found.calibrated is None else (found.calibrated.low, found.calibrated.high, found.calibrated.n_units)
+def _calibrated(estimate: Estimate) -> tuple[float | None, ...]:
+    ours = estimate.calibrated
+    return () if ours is None else (ours.low, ours.high, ours.n_units)

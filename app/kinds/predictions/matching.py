@@ -74,8 +74,8 @@ class Matching:
         for entrant, task, rows in runs:
             if task != known[0]:
                 known = (task, pa.array(labels[self._rows.tasks[task]].items, pa.string()))
-            found = pc.index_in(self._rows.item.take(pa.array(rows)), value_set=known[1])
-            at = np.asarray(found.cast(pa.int64()).fill_null(NONE))
+            positions = pc.index_in(self._rows.item.take(pa.array(rows)), value_set=known[1])
+            at = np.asarray(positions.cast(pa.int64()).fill_null(NONE))
             self._refuse_unknown(rows[at == NONE], task)
             rows, at = rows[at != NONE], at[at != NONE]
             self._refuse_repeats(rows, at)
@@ -96,10 +96,10 @@ class Matching:
 
     def _absent(self, tasks: Iterable[str]) -> Iterator[tuple[int, int, IntArray]]:
         """Yield (entrant, task, no rows) for each pair that has none."""
-        there = {(entrant, task) for entrant, task, _ in self._runs}
+        delivered = {(entrant, task) for entrant, task, _ in self._runs}
         numbers = [self._rows.tasks.index(task) for task in tasks]
-        for entrant in sorted({entrant for entrant, _ in there}):
-            yield from ((entrant, task, _NO_ROWS) for task in numbers if (entrant, task) not in there)
+        for entrant in sorted({entrant for entrant, _ in delivered}):
+            yield from ((entrant, task, _NO_ROWS) for task in numbers if (entrant, task) not in delivered)
 
     def with_own_labels(self, cells: LabelCells) -> Iterator[Matched]:
         """Yield blocks with the labels of their own rows, in the order of the items' names. Raises TooLarge."""
@@ -127,8 +127,8 @@ class Matching:
         if len(pairs) > MAX_BLOCKS:
             raise TooLarge(f"The submission has more than {MAX_BLOCKS:,} pairs of an entrant and a task.")
         parts = np.split(named[order], starts[1:])
-        found = [divmod(pair, len(rows.entrants)) for pair in pairs.tolist()]
-        return [(entrant, task, part) for (task, entrant), part in zip(found, parts, strict=False)]
+        codes = [divmod(pair, len(rows.entrants)) for pair in pairs.tolist()]
+        return [(entrant, task, part) for (task, entrant), part in zip(codes, parts, strict=False)]
 
     def _refuse_unknown(self, unknown: IntArray, task: int) -> None:
         name = self._rows.tasks[task]

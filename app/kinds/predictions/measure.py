@@ -42,15 +42,15 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
     estimates = {metric: _over_tasks(metric, spec, measured) for metric in shown}
     rows: dict[str, list[tuple[Cell, ...]]] = {"intervals": []}
     for one in measured:
-        found = {metric: drawn.estimate for metric, drawn in one.estimates.items()}
-        own = {metric.replace(":", "_"): found[metric] for metric in shown}
+        estimates_of_task = {metric: drawn.estimate for metric, drawn in one.estimates.items()}
+        own = {metric.replace(":", "_"): estimates_of_task[metric] for metric in shown}
         rows["intervals"] += interval_rows(one.task, spec.uncertainty.level, own)
         resamples = _resamples(manifest, spec, evidence.entrant, one.task)
-        for kind, made in report_rows(one.task, spec.uncertainty.level, found, resamples).items():
-            rows.setdefault(kind, []).extend(made)
+        for kind, report in report_rows(one.task, spec.uncertainty.level, estimates_of_task, resamples).items():
+            rows.setdefault(kind, []).extend(report)
     return Measurement(
         entrant=evidence.entrant,
-        estimates={metric: found.estimate for metric, found in estimates.items()},
+        estimates={metric: drawn.estimate for metric, drawn in estimates.items()},
         replicates={m: drawn for m in spec.metrics if (drawn := estimates[m].drawn) is not None},
         precision={m: p for m in spec.metrics if (p := estimates[m].precision) is not None},
         rows=rows,
@@ -108,8 +108,8 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     level = spec.uncertainty.level
     # Of n examples drawn with replacement a mean has the variance σ̂² / n; unbiased is σ̂² / (n − 1).
     precision = Precision(len(weights) - 1.0, len(weights) / (len(weights) - 1.0))
-    found = {metric: estimate(points[metric], drawn[metric], level) for metric in metrics}
-    known = {m: replace(d, precision=None if d.drawn is None else precision) for m, d in found.items()}
+    drawn_by_metric = {metric: estimate(points[metric], drawn[metric], level) for metric in metrics}
+    known = {m: replace(d, precision=None if d.drawn is None else precision) for m, d in drawn_by_metric.items()}
     return _Measured(task, {metric: _calibrated(metric, task, each, level) for metric, each in known.items()})
 
 
@@ -123,9 +123,9 @@ def _resamples(manifest: Manifest, spec: EstimateBoard, entrant: str, task: Task
     )
 
 
-def _calibrated(metric: str, task: TaskPredictions, found: Drawn, level: float) -> Drawn:
-    made = calibrated_metric(metric, task, found.estimate.point, found.drawn, level)
-    return replace(found, estimate=replace(found.estimate, calibrated=made))
+def _calibrated(metric: str, task: TaskPredictions, drawn: Drawn, level: float) -> Drawn:
+    interval = calibrated_metric(metric, task, drawn.estimate.point, drawn.drawn, level)
+    return replace(drawn, estimate=replace(drawn.estimate, calibrated=interval))
 
 
 def estimate(point: float, replicates: FloatArray, level: float) -> Drawn:
@@ -145,23 +145,23 @@ def _without(point: float, reason: str) -> Estimate:
 
 def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured]) -> Drawn:
     """Average the tasks that have a value; tasks are drawn independently of each other."""
-    found = [(one.task.task, one.estimates[metric]) for one in measured]
-    found = [(task, drawn) for task, drawn in found if drawn.estimate.point is not None]
-    if len(found) == 1:
-        return found[0][1]
-    if not found:
+    with_values = [(one.task.task, one.estimates[metric]) for one in measured]
+    with_values = [(task, drawn) for task, drawn in with_values if drawn.estimate.point is not None]
+    if len(with_values) == 1:
+        return with_values[0][1]
+    if not with_values:
         reason = measured[0].estimates[metric].estimate.reason if measured else "nothing_to_aggregate"
         return Drawn(Estimate(None, reason=reason), None)
-    weights = np.array([1.0 if spec.composite is None else spec.composite.weights[task] for task, _ in found])
+    weights = np.array([1.0 if spec.composite is None else spec.composite.weights[task] for task, _ in with_values])
     weights /= weights.sum()
-    point = float(np.dot(np.array([drawn.estimate.point for _, drawn in found], dtype=np.float64), weights))
-    calibrated = _calibrated_over_tasks([drawn.estimate for _, drawn in found], weights)
-    columns = [drawn.drawn for _, drawn in found if drawn.drawn is not None]
-    if len(columns) < len(found):
-        reasons = [drawn.estimate.reason for _, drawn in found if drawn.drawn is None]
+    point = float(np.dot(np.array([drawn.estimate.point for _, drawn in with_values], dtype=np.float64), weights))
+    calibrated = _calibrated_over_tasks([drawn.estimate for _, drawn in with_values], weights)
+    columns = [drawn.drawn for _, drawn in with_values if drawn.drawn is not None]
+    if len(columns) < len(with_values):
+        reasons = [drawn.estimate.reason for _, drawn in with_values if drawn.drawn is None]
         return Drawn(Estimate(point, reason=reasons[0], calibrated=calibrated), None)
     averaged = estimate(point, np.column_stack(columns) @ weights, spec.uncertainty.level)
-    precisions = [drawn.precision for _, drawn in found if drawn.precision is not None]
+    precisions = [drawn.precision for _, drawn in with_values if drawn.precision is not None]
     precision = None if averaged.drawn is None else pooled(weights, columns, precisions)
     return Drawn(replace(averaged.estimate, calibrated=calibrated), averaged.drawn, precision)
 

@@ -30,8 +30,8 @@ def find_metric(name: str) -> PredictionMetric | None:
 
 def beside(part: Predictions, names: Sequence[str]) -> tuple[str, ...]:
     """Return what is shown beside metrics and is not among them, as `ap:ydf`: `ap_ydf`, of the metric `ap`."""
-    found = ((name, kind) for name in names for kind in getattr(find_metric(name), "beside", ()))
-    return tuple(f"{name}:{kind}" for name, kind in found if _is_shown(part, f"{name}_{kind}", names))
+    variants = ((name, kind) for name in names for kind in getattr(find_metric(name), "beside", ()))
+    return tuple(f"{name}:{kind}" for name, kind in variants if _is_shown(part, f"{name}_{kind}", names))
 
 
 def _is_shown(part: Predictions, name: str, names: Sequence[str]) -> bool:

@@ -48,15 +48,15 @@ def best_accuracy(weighted: Weighted, at: int) -> FloatArray:
 def precision_or_zero(weighted: Weighted, at: int) -> FloatArray:
     """Return the precision of one class, zero where it is there and never called: not calling it must not pay."""
     counts = weighted.counts
-    never_called = (counts.called[:, at] <= 0) & (counts.there[:, at] > 0)
+    never_called = (counts.called[:, at] <= 0) & (counts.actual[:, at] > 0)
     return np.where(never_called, 0.0, precision(weighted, at))
 
 
 def recall_or_zero(weighted: Weighted, at: int) -> FloatArray:
     """Return the recall of one class, zero where it is called and not there, as scikit-learn takes it."""
     counts = weighted.counts
-    not_there = (counts.there[:, at] <= 0) & (counts.called[:, at] > 0)
-    return np.where(not_there, 0.0, recall(weighted, at))
+    without_examples = (counts.actual[:, at] <= 0) & (counts.called[:, at] > 0)
+    return np.where(without_examples, 0.0, recall(weighted, at))
 
 
 def precision(weighted: Weighted, at: int) -> FloatArray:
@@ -66,13 +66,13 @@ def precision(weighted: Weighted, at: int) -> FloatArray:
 
 def recall(weighted: Weighted, at: int) -> FloatArray:
     """Return which share of a class is called it."""
-    return share(weighted.counts.right[:, at], weighted.counts.there[:, at])
+    return share(weighted.counts.right[:, at], weighted.counts.actual[:, at])
 
 
 def f1(weighted: Weighted, at: int) -> FloatArray:
     """Return the harmonic mean of precision and recall of one class."""
     counts = weighted.counts
-    return share(2 * counts.right[:, at], counts.called[:, at] + counts.there[:, at])
+    return share(2 * counts.right[:, at], counts.called[:, at] + counts.actual[:, at])
 
 
 def brier(weighted: Weighted, at: int) -> FloatArray:

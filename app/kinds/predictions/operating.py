@@ -49,9 +49,9 @@ def _place_where(task: TaskPredictions, shown: ShownCurve, wanted: Constraint) -
     if task.part.labels != "private":
         return place_where(wanted.given, values, wanted.at)
     step = share_step(len(task))
-    said = np.array([in_steps(value, step) for value in values[shown.steps].tolist()])
-    found = place_where(wanted.given, said, wanted.at)
-    return None if found is None else int(shown.steps[found])
+    published = np.array([in_steps(value, step) for value in values[shown.steps].tolist()])
+    place = place_where(wanted.given, published, wanted.at)
+    return None if place is None else int(shown.steps[place])
 
 
 def _row(shown: ShownCurve, point: str, place: int | None) -> tuple[Cell, ...]:
@@ -59,8 +59,8 @@ def _row(shown: ShownCurve, point: str, place: int | None) -> tuple[Cell, ...]:
         return (shown.name, point, *[None] * 6)
     threshold = float(shown.curve.threshold[place])
     shares = _shares(shown.curve)
-    found = (float(shares[name][place]) for name in ("recall", "precision", "fpr", "accuracy", "volume"))
-    return (shown.name, point, threshold if np.isfinite(threshold) else None, *found)
+    values = (float(shares[name][place]) for name in ("recall", "precision", "fpr", "accuracy", "volume"))
+    return (shown.name, point, threshold if np.isfinite(threshold) else None, *values)
 
 
 def _shares(curve: ThresholdCurve) -> dict[str, FloatArray]:

@@ -66,8 +66,8 @@ def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[
         *([AT_THRESHOLDS] if part.task_type == "binary" else []),
     )
     tasks = dict.fromkeys(task for m in contenders for task in m.losses)
-    found = [test for task in tasks for test in _tests(part, spec, contenders, task)]
-    tests = _with_holm(found, [m.entrant for m in contenders])
+    unadjusted = [test for task in tasks for test in _tests(part, spec, contenders, task)]
+    tests = _with_holm(unadjusted, [m.entrant for m in contenders])
     return (compared, _test_frame(part).table(f"tests/{spec.name}", f"{title}, tests", tests, notes, meta))
 
 
@@ -159,15 +159,15 @@ def _how_paired(manifest: Manifest) -> tuple[str, ...]:
 def _comparisons(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Iterator[_Comparison]:
     """Yield the pairs of each metric; who is separable takes account of all contenders with a value, as on a board."""
     for metric in spec.metrics:
-        there = [m for m in measurements if metric in m.estimates and m.estimates[metric].point is not None]
-        shown = range(min(len(there), MAX_ENTRANTS))
+        scored = [m for m in measurements if metric in m.estimates and m.estimates[metric].point is not None]
+        shown = range(min(len(scored), MAX_ENTRANTS))
         if len(shown) < 2:
             continue
-        contrasts = standing_by(manifest, spec, metric, there).contrasts(shown)
+        contrasts = standing_by(manifest, spec, metric, scored).contrasts(shown)
         is_turned = manifest.metrics[metric].direction == "minimize"
         for a, b in ((a, b) for a in shown for b in shown if a != b):
             verdict, error = contrasts.verdict(a, b), float(contrasts.errors[a, b])
-            yield _compared((there[a], there[b]), metric, in_own_sign(verdict) if is_turned else verdict, error, spec)
+            yield _compared((scored[a], scored[b]), metric, in_own_sign(verdict) if is_turned else verdict, error, spec)
 
 
 def _compared(
@@ -191,18 +191,18 @@ class _Side:
 
 
 def _tests(part: Predictions, spec: EstimateBoard, contenders: Sequence[Measurement], task: str) -> Iterator[_Test]:
-    there = [m for m in contenders if task in m.losses]
+    predicted = [m for m in contenders if task in m.losses]
     thresholds: Sequence[float | None] = part.thresholds if part.task_type == "binary" else [None]
-    sides = [_Side(m.entrant, threshold) for m in there for threshold in thresholds]
-    losses = np.column_stack([m.losses[task] for m in there])
+    sides = [_Side(m.entrant, threshold) for m in predicted for threshold in thresholds]
+    losses = np.column_stack([m.losses[task] for m in predicted])
     # Weighted examples are no longer counts.
     are_counts = part.kind == "classification" and bool(np.isin(losses, (0.0, 1.0)).all())
-    found = mcnemar_pairs(losses) if are_counts else paired_t_pairs(_larger_better(losses, part.kind))
+    results = mcnemar_pairs(losses) if are_counts else paired_t_pairs(_larger_better(losses, part.kind))
     test = MCNEMAR if are_counts else PAIRED_T[part.kind]
     for a, side in enumerate(sides):
         for b, other in enumerate(sides):
             if side.entrant != other.entrant:
-                yield _test((side, other), task, test, found, (a, b), len(losses), spec.uncertainty.level)
+                yield _test((side, other), task, test, results, (a, b), len(losses), spec.uncertainty.level)
 
 
 def _with_holm(tests: Sequence[_Test], order: Sequence[str]) -> list[_Test]:
@@ -212,7 +212,7 @@ def _with_holm(tests: Sequence[_Test], order: Sequence[str]) -> list[_Test]:
     whether it is worse another.
     """
     place = {name: at for at, name in enumerate(order)}
-    found = list(tests)
+    corrected = list(tests)
     for is_forth in (True, False):
         family = [
             at
@@ -220,8 +220,8 @@ def _with_holm(tests: Sequence[_Test], order: Sequence[str]) -> list[_Test]:
             if (place[test.a] < place[test.b]) == is_forth and test.p_value is not None
         ]
         for at, adjusted in zip(family, holm([float(tests[at].p_value or 0.0) for at in family]), strict=True):
-            found[at] = replace(tests[at], p_holm=adjusted)
-    return found
+            corrected[at] = replace(tests[at], p_holm=adjusted)
+    return corrected
 
 
 def _larger_better(losses: FloatArray, kind: str) -> FloatArray:
@@ -229,15 +229,21 @@ def _larger_better(losses: FloatArray, kind: str) -> FloatArray:
 
 
 def _test(
-    sides: tuple[_Side, _Side], task: str, test: str, found: PairTests, at: tuple[int, int], n_units: int, level: float
+    sides: tuple[_Side, _Side],
+    task: str,
+    test: str,
+    results: PairTests,
+    at: tuple[int, int],
+    n_units: int,
+    level: float,
 ) -> _Test:
     """Return the test of whether the first of two is better, without Holm's value."""
     a, b = sides
     only: tuple[int | None, int | None] = (None, None)
-    if found.only is not None:
-        only = (int(found.only[at]), int(found.only[at[::-1]]))
-    mean, deviation = float(found.mean[at]), float(found.deviation[at])
-    p_value = None if np.isnan(found.p_value[at]) else float(found.p_value[at])
+    if results.only is not None:
+        only = (int(results.only[at]), int(results.only[at[::-1]]))
+    mean, deviation = float(results.mean[at]), float(results.deviation[at])
+    p_value = None if np.isnan(results.p_value[at]) else float(results.p_value[at])
     needed = _examples_for_test(mean, deviation, level)
     thresholds = (a.threshold, b.threshold)
     return _Test(a.entrant, b.entrant, thresholds, task, test, n_units, only, mean, p_value, needed)

@@ -10,7 +10,7 @@ from app.kinds.predictions.metrics import METRICS, complaints_about
 from app.manifest.manifest import Common, KindPart, Manifest, part_of
 from app.manifest.scoring import DEFAULTS, Scoring
 
-NOT_SAID = "predictions: a benchmark of predictions says what is predicted and whose labels it is scored against"
+NOT_DECLARED = "predictions: a benchmark of predictions says what is predicted and whose labels it is scored against"
 
 
 class PredictionsPart(KindPart):
@@ -25,7 +25,7 @@ class PredictionsPart(KindPart):
     @classmethod
     def _says_what_is_predicted(cls, keys: Any) -> Any:
         if isinstance(keys, Mapping) and keys.get("predictions") is None:
-            raise ValueError(NOT_SAID)
+            raise ValueError(NOT_DECLARED)
         return keys
 
     @classmethod

@@ -52,8 +52,8 @@ def _n_public(places: FloatArray, share: float) -> int:
 
 def _place(key: bytes, task: str, name: str) -> float:
     """Return where a name falls between 0 and 1: uniform to whoever lacks the key."""
-    said = json.dumps([task, name], ensure_ascii=False).encode()
-    return int.from_bytes(blake2b(said, key=key, digest_size=8).digest()) / 2.0**64
+    message = json.dumps([task, name], ensure_ascii=False).encode()
+    return int.from_bytes(blake2b(message, key=key, digest_size=8).digest()) / 2.0**64
 
 
 def _units(labels: Labels, part: Predictions) -> tuple[list[str], IntArray]:
@@ -67,11 +67,11 @@ def _units(labels: Labels, part: Predictions) -> tuple[list[str], IntArray]:
 
 def items_by_group(labels: Labels) -> Mapping[int, list[str]]:
     """Return the items of each group, by the group's number."""
-    found: dict[int, list[str]] = {}
+    by_group: dict[int, list[str]] = {}
     numbers = np.zeros(len(labels), dtype=np.int64) if labels.group is None else labels.group
     for number, item in sorted(zip(numbers.tolist(), labels.items, strict=True)):
-        found.setdefault(number, []).append(item)
-    return found
+        by_group.setdefault(number, []).append(item)
+    return by_group
 
 
 def _strata(labels: Labels, part: Predictions, places: FloatArray) -> IntArray:
@@ -89,8 +89,8 @@ def warn_of_parts(labels: Labels, part: Predictions) -> Iterator[str]:
     """Yield what the parts of a task leave undefined, for its steward."""
     if labels.public is None or labels.public.all():
         return
-    for name, there in (("public", labels.public), ("private", ~labels.public)):
-        chosen = take_labels(labels, there)
+    for name, chosen_items in (("public", labels.public), ("private", ~labels.public)):
+        chosen = take_labels(labels, chosen_items)
         n_units = len(chosen) if chosen.group is None else len(np.unique(chosen.group))
         if n_units < FEWEST:
             yield f"the {name} part of task {labels.task} has only {n_units} {part.units}"
@@ -99,16 +99,16 @@ def warn_of_parts(labels: Labels, part: Predictions) -> Iterator[str]:
             yield f"the {name} part of task {labels.task} lacks {len(absent)} of the classes, each of a single item"
 
 
-def take_labels(labels: Labels, there: BoolArray) -> Labels:
+def take_labels(labels: Labels, chosen: BoolArray) -> Labels:
     """Return the labels of some items, which are then no longer divided."""
     return Labels(
         task=labels.task,
-        items=tuple(item for item, is_there in zip(labels.items, there.tolist(), strict=True) if is_there)
+        items=tuple(item for item, is_chosen in zip(labels.items, chosen.tolist(), strict=True) if is_chosen)
         if labels.items
         else (),
-        label=labels.label[there],
-        weight=None if labels.weight is None else labels.weight[there],
-        group=None if labels.group is None else labels.group[there],
+        label=labels.label[chosen],
+        weight=None if labels.weight is None else labels.weight[chosen],
+        group=None if labels.group is None else labels.group[chosen],
     )
 
 
@@ -128,5 +128,5 @@ def _mask(labels: Labels, *, public: bool) -> BoolArray:
     return labels.public if public else ~labels.public
 
 
-def _take_block(block: PredictionBlock, there: BoolArray | None) -> PredictionBlock:
-    return block if there is None else replace(block, values=block.values[there])
+def _take_block(block: PredictionBlock, chosen: BoolArray | None) -> PredictionBlock:
+    return block if chosen is None else replace(block, values=block.values[chosen])

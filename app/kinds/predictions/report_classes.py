@@ -82,8 +82,8 @@ def class_areas(task: TaskPredictions) -> tuple[str, ...]:
 
 def _resampled(at: int, estimates: Mapping[str, Estimate]) -> Iterator[Cell]:
     for area in AREAS:
-        found = estimates.get(area_of_class(area, at), Estimate(None))
-        yield from (found.low, found.high)
+        estimate = estimates.get(area_of_class(area, at), Estimate(None))
+        yield from (estimate.low, estimate.high)
 
 
 def _shown_classes(task: TaskPredictions) -> list[tuple[str, int]]:
@@ -132,7 +132,7 @@ def _class_row(
     task: TaskPredictions, at: int, weighted: Weighted, confusion: FloatArray, n_called: IntArray, level: float
 ) -> tuple[Cell, ...]:
     n_positive = float(confusion[at].sum())
-    is_told = not _is_few(int(n_called[at]), task) and not _is_few(int(n_called.sum() - n_called[at]), task)
+    is_known = not _is_few(int(n_called[at]), task) and not _is_few(int(n_called.sum() - n_called[at]), task)
     area, pr_area = (_value(of, weighted, at) for of in (auc, pr_auc))
     counts = effective_counts(task, at)
     around = None if area is None else around_auc(area, counts, level)
@@ -142,7 +142,7 @@ def _class_row(
     return (
         task.classes[at],
         None if task.weights is not None and _is_few(is_class.sum(), task) else n_positive,
-        *(_value(of, weighted, at) if is_told else None for of in (precision, recall, f1)),
+        *(_value(of, weighted, at) if is_known else None for of in (precision, recall, f1)),
         area,
         *(around or (None, None)),
         pr_area,

@@ -81,8 +81,8 @@ def ranking_rows(estimates: Mapping[str, Estimate]) -> dict[str, Rows]:
     """Return NDCG by truncation with its bootstrap interval over groups, from the estimates named `ndcg@…`."""
     return {
         "truncation": [
-            (truncation, found.point, found.low, found.high)
+            (truncation, estimate.point, estimate.low, estimate.high)
             for truncation in range(1, MAX_TRUNCATION + 1)
-            if (found := estimates.get(f"ndcg@{truncation}")) is not None
+            if (estimate := estimates.get(f"ndcg@{truncation}")) is not None
         ]
     }

@@ -27,12 +27,12 @@ def report_rows(
     `estimates` are of the metrics of the board and of `report_metrics`; bands of curves are drawn from `resamples`.
     """
     if task.part.kind == "classification":
-        made = class_rows(task, level, estimates, resamples)
+        reports = class_rows(task, level, estimates, resamples)
     elif task.part.kind == "regression":
-        made = value_rows(task)
+        reports = value_rows(task)
     else:
-        made = ranking_rows(estimates)
-    return {kind: [(task.task, *row) for row in rows] for kind, rows in made.items()}
+        reports = ranking_rows(estimates)
+    return {kind: [(task.task, *row) for row in rows] for kind, rows in reports.items()}
 
 
 def report_metrics(task: TaskPredictions) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ NOT_COMPARED = Check(
 def summarise(evaluation: Evaluation) -> Summary:
     """Return the reports of a submission and what its claims come to."""
     measurements = evaluation.measure(summary_board(evaluation.manifest))
-    measured = {(m.entrant, name): found.point for m in measurements for name, found in m.estimates.items()}
+    measured = {(m.entrant, name): estimate.point for m in measurements for name, estimate in m.estimates.items()}
     reports = report_tables({m.entrant: m.rows for m in measurements})
     if has_private_labels(evaluation.manifest):
         return Summary(reports, [] if evaluation.claims is None else [NOT_COMPARED])

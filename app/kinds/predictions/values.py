@@ -53,19 +53,19 @@ class ValueReader:
 
     def problems_of_header(self, header: Sequence[str], file: str) -> Iterator[Problem]:
         """Yield which columns a file lacks or has too many."""
-        found = self.columns(header)
-        if PREDICTION in found and len(found) > 1:
-            yield Problem(f"send either {PREDICTION} or a column per class", file, 1, found[1])
-        elif not found and self._part.n_columns == 1:
+        known = self.columns(header)
+        if PREDICTION in known and len(known) > 1:
+            yield Problem(f"send either {PREDICTION} or a column per class", file, 1, known[1])
+        elif not known and self._part.n_columns == 1:
             or_class = f" (or {CLASS_PREFIX}{self._classes[self._positive]})" if self._classes else ""
             yield missing_column(PREDICTION, header, file, what=f"the column {PREDICTION}{or_class} is missing")
-        elif PREDICTION not in found:
+        elif PREDICTION not in known:
             needed = [self._classes[self._positive]] if self._part.n_columns == 1 else self._classes
             for name in needed:
-                if CLASS_PREFIX + name not in found:
+                if CLASS_PREFIX + name not in known:
                     yield missing_column(CLASS_PREFIX + name, header, file)
         for name in header if self._classes else ():
-            if name.startswith(CLASS_PREFIX) and name not in found:
+            if name.startswith(CLASS_PREFIX) and name not in known:
                 listed = ", ".join(self._classes[:_SHOWN]) + (", …" if len(self._classes) > _SHOWN else "")
                 message = f"there is no class of this name; the classes are {listed}"
                 yield Problem(message, file, 1, clip_for_message(name))

@@ -70,7 +70,9 @@ class Prepared:
         """Return of each class which examples are called it rightly, are called it, and are of it, [3 × n_classes]."""
         called, truth = self.called, self.task.class_number
         masks = ((called == at, truth == at) for at in range(len(self.task.classes)))
-        return np.stack([mask for is_called, is_there in masks for mask in (is_called & is_there, is_called, is_there)])
+        return np.stack(
+            [mask for is_called, is_actual in masks for mask in (is_called & is_actual, is_called, is_actual)]
+        )
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class ClassCounts:
 
     right: FloatArray
     called: FloatArray
-    there: FloatArray
+    actual: FloatArray
 
 
 class Weighted:

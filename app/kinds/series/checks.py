@@ -79,8 +79,8 @@ class SeriesChecks:
         return None
 
     def _warnings_of_metrics(self) -> list[Problem]:
-        found = {self.words.metrics[code] for code, _, _ in _firsts(self.rows.metric)}
-        unused = found - set(self._used)
+        delivered = {self.words.metrics[code] for code, _, _ in _firsts(self.rows.metric)}
+        unused = delivered - set(self._used)
         if not unused:
             return []
         return [Problem(f"metrics that this benchmark does not use were ignored: {', '.join(sorted(unused))}")]
@@ -96,8 +96,8 @@ class SeriesChecks:
 
     def is_diagnostic(self) -> BoolArray:
         """Say which rows measure something between estimators, under a made-up name."""
-        found = [CATALOG.get(split_identity(name)[0]) for name in self.words.metrics]
-        flags = [metric is not None and metric.diagnostic for metric in found]
+        catalogued = [CATALOG.get(split_identity(name)[0]) for name in self.words.metrics]
+        flags = [metric is not None and metric.diagnostic for metric in catalogued]
         return np.array([*flags, False])[self.rows.metric]
 
     def _refuse_values_out_of_range(self) -> None:
@@ -172,9 +172,9 @@ class SeriesChecks:
 
 def _firsts(codes: IntArray) -> Sequence[tuple[int, int, int]]:
     """Return each code with its first position and how often it occurs, in order of first appearance."""
-    found, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    distinct, first, counts = np.unique(codes, return_index=True, return_counts=True)
     order = np.argsort(first)
-    triples = zip(found[order].tolist(), first[order].tolist(), counts[order].tolist(), strict=True)
+    triples = zip(distinct[order].tolist(), first[order].tolist(), counts[order].tolist(), strict=True)
     return [triple for triple in triples if triple[0] != NONE]
 
 

@@ -49,8 +49,8 @@ class ClaimedTable:
         """Yield what each row claims."""
         for block in self.blocks:
             rows = self.reader.read(self._as_metric_rows(block), self.file)
-            found = claims_of_rows(rows, self.reader.words(), {self.file.position: self.file.name})
-            yield from found if self.name == series_run.STRATA else self._with_cells(found, block)
+            stated = claims_of_rows(rows, self.reader.words(), {self.file.position: self.file.name})
+            yield from stated if self.name == series_run.STRATA else self._with_cells(stated, block)
 
     def _as_metric_rows(self, block: Block) -> Block:
         scope = pa.array(["aggregate" if self.name == series_run.STRATA else "uncertainty"] * len(block), pa.string())
@@ -66,8 +66,8 @@ class ClaimedTable:
         for claim, place in claims:
             at = position[place.row]
             level, ends = _known(nominal[at]), (_known(low[at]), _known(high[at]))
-            said = aggregation[at] or claim.aggregation
-            yield replace(claim, nominal=level, low=ends[0], high=ends[1], aggregation=said), place
+            stated_aggregation = aggregation[at] or claim.aggregation
+            yield replace(claim, nominal=level, low=ends[0], high=ends[1], aggregation=stated_aggregation), place
 
 
 def numbers_of(cells: Cells, column: str) -> FloatArray:
@@ -103,12 +103,12 @@ def _names(cells: Cells) -> list[str]:
 def _components(cells: Cells, at: int) -> Mapping[str, float | None]:
     text = cells.texts(COMPONENTS)[at].as_py()
     try:
-        found = {} if text is None else object_of(text)
+        components = {} if text is None else object_of(text)
     except NotAnObject as error:
         row, value = int(cells.rows[at]), clip_for_message(text)
         cells.findings.add(Problem(str(error), cells.file, row, COMPONENTS, value))
         return {}
-    return {name: float(value) if isinstance(value, float | int) else None for name, value in found.items()}
+    return {name: float(value) if isinstance(value, float | int) else None for name, value in components.items()}
 
 
 def _known(value: float) -> float | None:

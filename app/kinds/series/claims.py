@@ -33,10 +33,10 @@ class Backing:
     def of(cls, rows: MetricRows, words: Words) -> "Backing":
         """Collect what the rows of scope per_series have."""
         named = rows.where((rows.estimator != NONE) & (rows.metric != NONE))
-        found = set(zip(named.estimator.tolist(), named.metric.tolist(), named.stratum.tolist(), strict=True))
+        codes = set(zip(named.estimator.tolist(), named.metric.tolist(), named.stratum.tolist(), strict=True))
         triples = {
             (words.estimators[estimator], words.metrics[metric], stratum.name)
-            for estimator, metric, code in found
+            for estimator, metric, code in codes
             if (stratum := words.strata[code]) is not None
         }
         return cls({triple[:2] for triple in triples}, triples)
@@ -128,14 +128,14 @@ def claims_of_rows(rows: MetricRows, words: Words, files: Mapping[int, str]) -> 
             None if value != value else value,
         )
         if rows.scope[at] != AGGREGATE:
-            said = words.metadata[rows.metadata[at]]
+            metadata = words.metadata[rows.metadata[at]]
             claim = replace(
                 claim,
                 table=UNCERTAIN,
-                nominal=said.nominal,
-                low=said.low,
-                high=said.high,
-                aggregation=said.aggregation,
+                nominal=metadata.nominal,
+                low=metadata.low,
+                high=metadata.high,
+                aggregation=metadata.aggregation,
             )
         yield claim, Place(files[int(rows.file[at])], int(rows.row[at]))
 

@@ -42,8 +42,8 @@ def compare_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequence[Cla
     """Compare what a run claims with what its own rows come to."""
     own = _Own.of(manifest, scores, claimed)
     outcomes = [own.outcome(claim) for claim in claimed]
-    found = [outcome for outcome in outcomes if outcome is not None]
-    return Compared(len(found), [sentence for sentence in found if sentence], len(outcomes) - len(found))
+    comparable = [outcome for outcome in outcomes if outcome is not None]
+    return Compared(len(comparable), [sentence for sentence in comparable if sentence], len(outcomes) - len(comparable))
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class _Own:
             if interval is None:
                 return None
             same = not (_differ(claim.low, interval[0]) or _differ(claim.high, interval[1]))
-            said = f"{claim.low!r} to {claim.high!r} claimed, {interval[0]!r} to {interval[1]!r} computed"
-            return "" if same else f"{about}: {said}"
+            difference = f"{claim.low!r} to {claim.high!r} claimed, {interval[0]!r} to {interval[1]!r} computed"
+            return "" if same else f"{about}: {difference}"
         known, place = self._known(claim, key)
         if place not in known:
             return None

@@ -118,13 +118,13 @@ MAPPED: Sequence[Field[_Mapped]] = (
 
 def failure_map(series: Series) -> Table:
     """Return each estimator's metrics in each stratum, a column for each; columns in the contract's order."""
-    found: dict[Pair, dict[str, float | None]] = {}
+    values: dict[Pair, dict[str, float | None]] = {}
     for a in series.aggregates:
         if a.stratum is not None:
-            found.setdefault((a.estimator, a.stratum), {})[a.metric] = null(a.value)
+            values.setdefault((a.estimator, a.stratum), {})[a.metric] = null(a.value)
     lines = [
         _Mapped(estimator, series.strata[stratum], json.loads(series.strata[stratum]), metrics)
-        for (estimator, stratum), metrics in found.items()
+        for (estimator, stratum), metrics in values.items()
     ]
     fields = [*MAPPED, *_in_order_of_rows(lines)]
     drawn = _drawn([metric for line in lines for metric in line.metrics])

@@ -59,9 +59,9 @@ class Series:
 
     def over_strata(self) -> list[Aggregate]:
         """Return what is over strata in lrdbench's order: ratios, by the names of the estimators, means, classes."""
-        found = balanced(self.aggregates)
-        ratios = sorted((a for a in found if is_ratio(a.metric)), key=lambda a: a.estimator)
-        return [*ratios, *(a for a in found if not is_ratio(a.metric)), *self.classes]
+        over_all = balanced(self.aggregates)
+        ratios = sorted((a for a in over_all if is_ratio(a.metric)), key=lambda a: a.estimator)
+        return [*ratios, *(a for a in over_all if not is_ratio(a.metric)), *self.classes]
 
     def json_of(self, stratum: str | None) -> str:
         """Return the JSON of a stratum; None is over all of them."""
@@ -86,10 +86,10 @@ class Series:
 
     def by_pair(self) -> dict[Pair, list[Group]]:
         """Return the groups of each estimator and stratum, in order of appearance."""
-        found: dict[Pair, list[Group]] = {}
+        groups_of_pair: dict[Pair, list[Group]] = {}
         for group in self.groups:
-            found.setdefault((group.estimator, group.stratum), []).append(group)
-        return found
+            groups_of_pair.setdefault((group.estimator, group.stratum), []).append(group)
+        return groups_of_pair
 
     def rows_of(self, pair: Pair) -> list[int]:
         """Return where the records of an estimator in a stratum stand."""

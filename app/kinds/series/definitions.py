@@ -14,7 +14,7 @@ from app.boards.weighted_rank.identity import split_identity
 OF_POINTS = frozenset({"bias", "mae", "rmse"})
 OF_INTERVALS = frozenset({"coverage", "ci_width", "ci_availability"})
 OF_NULLS = frozenset({"false_positive_lrd_rate", "persistence_exceedance_rate"})
-MADE = OF_POINTS | OF_INTERVALS | OF_NULLS | {"validity_rate", "runtime"}
+FROM_ONE_ESTIMATE = OF_POINTS | OF_INTERVALS | OF_NULLS | {"validity_rate", "runtime"}
 OF_DRIFT = frozenset({"estimate_drift", "absolute_estimate_drift"})
 OF_LOSSES = frozenset({"coverage_collapse", "coverage_loss_rate", "net_coverage_loss"})
 PAIRED = OF_DRIFT | OF_LOSSES | {
@@ -61,12 +61,12 @@ def value_from(metric: str, estimate: Estimate, truth: float | None, estimand: s
     if name in OF_POINTS:
         point = estimate.usable()
         error = None if point is None or truth is None else point - truth
-        made = {
+        values = {
             "bias": error,
             "mae": None if error is None else abs(error),
             "rmse": None if error is None else error**2,
         }
-        return truth is not None, made[name]
+        return truth is not None, values[name]
     if name in OF_INTERVALS:
         bounds = estimate.interval(DEFAULT_LEVEL if level is None else level)
         if name == "ci_availability":
@@ -129,12 +129,12 @@ class Pair:
     def _of_errors(self, name: str) -> float | None:
         stressed, clean = self.errors()
         if name == "absolute_error_inflation":
-            found = stressed - clean
+            inflation = stressed - clean
         elif name == "relative_degradation_ratio":
-            found = stressed / clean if clean >= NEAR_ZERO else float("nan")
+            inflation = stressed / clean if clean >= NEAR_ZERO else float("nan")
         else:
             return None
-        return found if np.isfinite(found) else None
+        return inflation if np.isfinite(inflation) else None
 
     def _loss(self, name: str, level: float | None) -> float | None:
         at = DEFAULT_LEVEL if level is None else level

@@ -73,12 +73,12 @@ class Estimates:
         keys, file, row = (
             np.concatenate([empty, *(getattr(part, name) for part in self._parts)]) for name in ("key", "file", "row")
         )
-        found, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         for later in np.flatnonzero(first[inverse] != np.arange(len(keys))).tolist():
             earlier = first[inverse[later]]
             places = [(files[int(file[each])], int(row[each])) for each in (later, earlier)]
             self._refuse_repeat(int(keys[later]), *places)
-        position = _position(self._keys_of(scores), found, first)
+        position = _position(self._keys_of(scores), distinct, first)
         cells = {name: pa.concat_arrays([part.cells[name] for part in self._parts]) for name in KEPT if self._parts}
         return Matched(position, file, row, cells)
 

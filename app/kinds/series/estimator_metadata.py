@@ -15,7 +15,7 @@ from app.values.table import Cell, Column, Table
 Estimator = tuple[str, Mapping[str, Any]]
 
 
-def _said(key: str) -> Callable[[Estimator], Cell]:
+def _stated(key: str) -> Callable[[Estimator], Cell]:
     return lambda estimator: estimator[1].get(key)
 
 
@@ -26,13 +26,13 @@ def _as_json(key: str, empty: list[Any] | dict[str, Any]) -> Callable[[Estimator
 FRAME: Frame[Estimator] = Frame(
     [
         Field(Column("estimator_name", "Estimator", "text"), lambda estimator: estimator[0]),
-        Field(Column("family", "Family", "text"), _said("family")),
-        Field(Column("target_estimand", "Estimand", "text", glossary="estimand"), _said("target_estimand")),
-        Field(Column("supports_ci", "Intervals", "flag"), _said("supports_ci")),
-        Field(Column("supports_diagnostics", "Diagnostics", "flag"), _said("supports_diagnostics")),
+        Field(Column("family", "Family", "text"), _stated("family")),
+        Field(Column("target_estimand", "Estimand", "text", glossary="estimand"), _stated("target_estimand")),
+        Field(Column("supports_ci", "Intervals", "flag"), _stated("supports_ci")),
+        Field(Column("supports_diagnostics", "Diagnostics", "flag"), _stated("supports_diagnostics")),
         Field(Column("assumptions_json", "Assumptions", "text"), _as_json("assumptions", [])),
         Field(Column("params_json", "Parameters", "text"), _as_json("parameters", {})),
-        Field(Column("version", "Version", "text"), _said("version")),
+        Field(Column("version", "Version", "text"), _stated("version")),
     ]
 )
 

@@ -118,8 +118,8 @@ def _described(entry: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def problem_of_mode(file: ReceivedFile, manifest: Mapping[str, Any], mode: str | None) -> Problem | None:
     """Return that a run was made in another mode than the benchmark's."""
-    found = manifest.get("mode")
-    if found is None or mode is None or found == mode:
+    stated = manifest.get("mode")
+    if stated is None or mode is None or stated == mode:
         return None
     message = f"the run was made in another mode; this benchmark's is {mode}"
-    return Problem(message, file.name, column="mode", value=clip_for_message(write(found)))
+    return Problem(message, file.name, column="mode", value=clip_for_message(write(stated)))

@@ -159,12 +159,12 @@ def _metric(entry: Any) -> tuple[str, Sequence[Any]]:
 
 def _identities(document: Mapping[str, Any], name: str | None = None) -> list[str]:
     """Return every metric with its own level, or those of one name."""
-    found: dict[str, None] = {}
+    identities: dict[str, None] = {}
     for entry in document["metrics"]:
         metric, levels = _metric(entry)
         if name in (None, metric):
-            found |= dict.fromkeys([identity_of(metric, level) for level in levels] or [metric])
-    return list(found)
+            identities |= dict.fromkeys([identity_of(metric, level) for level in levels] or [metric])
+    return list(identities)
 
 
 def _estimator_names(entry: Any) -> list[str]:

@@ -25,28 +25,28 @@ MOST_DIGITS = 30
 EMPTY = "{}"
 
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"')
-Made = TypeVar("Made")
+Parsed = TypeVar("Parsed")
 
 
 class NotAnObject(ValueError):
     """A cell that holds no acceptable JSON object; the message says why."""
 
 
-class ObjectTexts(Generic[Made]):
+class ObjectTexts(Generic[Parsed]):
     """The distinct texts of one column over all files: what `make` makes of the object in each.
 
-    Where there is no such thing `found` has None and `wrong` says why. Raised by `make`: NotAnObject.
+    Where there is no such thing `parsed` has None and `wrong` says why. Raised by `make`: NotAnObject.
     """
 
-    def __init__(self, make: Callable[[Mapping[str, Any]], Made]) -> None:
+    def __init__(self, make: Callable[[Mapping[str, Any]], Parsed]) -> None:
         self._make = make
         # By digest: a run may have as many texts as rows.
         self._numbers: dict[bytes, int] = {}
-        self.found: list[Made | None] = []
+        self.parsed: list[Parsed | None] = []
         self.wrong: dict[int, str] = {}
 
     def encode(self, texts: Texts) -> IntArray:
-        """Return each cell's position in `found`; an empty cell counts as an empty object."""
+        """Return each cell's position in `parsed`; an empty cell counts as an empty object."""
         words, codes = local_codes(texts.fill_null(EMPTY))
         return np.array([self._number(word) for word in words], dtype=np.int64)[codes]
 
@@ -54,11 +54,11 @@ class ObjectTexts(Generic[Made]):
         digest = hashlib.sha256(word.encode()).digest()
         number = self._numbers.get(digest)
         if number is None:
-            number = self._numbers[digest] = len(self.found)
-            self.found.append(self._made(number, word))
+            number = self._numbers[digest] = len(self.parsed)
+            self.parsed.append(self._parsed(number, word))
         return number
 
-    def _made(self, number: int, word: str) -> Made | None:
+    def _parsed(self, number: int, word: str) -> Parsed | None:
         try:
             return self._make(object_of(word))
         except NotAnObject as error:

@@ -33,43 +33,43 @@ class Metadata:
     high: float | None = None
 
 
-def metadata_of(found: Mapping[str, Any]) -> Metadata:
+def metadata_of(stated: Mapping[str, Any]) -> Metadata:
     """Return what is kept of an object. Raises NotAnObject when a value that means something is of another type."""
     return Metadata(
-        text=write({key: value for key, value in found.items() if key not in REPEATED}),
-        nominal=_level(found, "nominal"),
-        metric_nominal=_level(found, "metric_nominal"),
-        missing_ci=bool(found.get("missing_ci")),
-        errors=_errors(found) if found.get("aggregation_components") else None,
-        clean_record_id=_text(found, "clean_record_id"),
-        contamination_operator=_text(found, "contamination_operator"),
-        aggregation=_text(found, "aggregation"),
-        low=_number(found.get("ci_low")),
-        high=_number(found.get("ci_high")),
+        text=write({key: value for key, value in stated.items() if key not in REPEATED}),
+        nominal=_level(stated, "nominal"),
+        metric_nominal=_level(stated, "metric_nominal"),
+        missing_ci=bool(stated.get("missing_ci")),
+        errors=_errors(stated) if stated.get("aggregation_components") else None,
+        clean_record_id=_text(stated, "clean_record_id"),
+        contamination_operator=_text(stated, "contamination_operator"),
+        aggregation=_text(stated, "aggregation"),
+        low=_number(stated.get("ci_low")),
+        high=_number(stated.get("ci_high")),
     )
 
 
-def _level(found: Mapping[str, Any], key: str) -> float | None:
-    level = found.get(key)
+def _level(stated: Mapping[str, Any], key: str) -> float | None:
+    level = stated.get(key)
     if level is not None and not (isinstance(level, float) and 0.0 < level < 1.0):
         raise NotAnObject(f"{key} must be a number between 0 and 1")
     return level
 
 
-def _errors(found: Mapping[str, Any]) -> tuple[float, float]:
-    stressed, clean = (_error(found, name) for name in PAIRED_ERRORS)
+def _errors(stated: Mapping[str, Any]) -> tuple[float, float]:
+    stressed, clean = (_error(stated, name) for name in PAIRED_ERRORS)
     return stressed, clean
 
 
-def _error(found: Mapping[str, Any], name: str) -> float:
-    error = _number(found.get(name))
+def _error(stated: Mapping[str, Any], name: str) -> float:
+    error = _number(stated.get(name))
     if error is None or error < 0.0:
         raise NotAnObject(f"{name} must be a number that is not negative")
     return error
 
 
-def _text(found: Mapping[str, Any], key: str) -> str | None:
-    text = found.get(key)
+def _text(stated: Mapping[str, Any], key: str) -> str | None:
+    text = stated.get(key)
     if text is not None and not (isinstance(text, str) and len(text) <= MAX_TEXT):
         raise NotAnObject(f"{key} must be text of at most {MAX_TEXT} characters")
     return text

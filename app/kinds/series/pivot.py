@@ -90,10 +90,10 @@ class Pivot:
         if PAIRED_RATIO not in self.words.metrics:
             return None
         is_ratio = np.flatnonzero(self.rows.metric == self.words.metrics.index(PAIRED_RATIO))
-        found = np.full((len(self.first), len(PAIRED_ERRORS)), np.nan)
+        pair_errors = np.full((len(self.first), len(PAIRED_ERRORS)), np.nan)
         for wide, code in zip(self.wide[is_ratio].tolist(), self.rows.metadata[is_ratio].tolist(), strict=True):
-            found[wide] = self.words.metadata[code].errors or np.nan
-        return found
+            pair_errors[wide] = self.words.metadata[code].errors or np.nan
+        return pair_errors
 
     def _lacks_interval(self) -> BoolArray:
         return np.array([metadata.missing_ci for metadata in self.words.metadata], dtype=np.bool_)[self.rows.metadata]
@@ -119,16 +119,16 @@ class Pivot:
 
     def _common(self, key: str, texts: Sequence[str | None], findings: Findings) -> Coded:
         """Return what the metadata of each pair's rows say about the pair; a contradiction is a problem."""
-        said: list[str | None] = [None] * len(self.first)
+        by_pair: list[str | None] = [None] * len(self.first)
         for at, (wide, code) in enumerate(zip(self.wide.tolist(), self.rows.metadata.tolist(), strict=True)):
             text = texts[code]
-            if text is not None and said[wide] not in (None, text):
+            if text is not None and by_pair[wide] not in (None, text):
                 findings.add(
-                    self._problem(f"{key}: another row of this estimator and record says {said[wide]}", at, text)
+                    self._problem(f"{key}: another row of this estimator and record says {by_pair[wide]}", at, text)
                 )
             elif text is not None:
-                said[wide] = text
-        return code_texts(said)
+                by_pair[wide] = text
+        return code_texts(by_pair)
 
     def _metadata(self) -> Iterator[str | None]:
         """Yield for each pair the metadata of its rows by metric, without what is known otherwise."""

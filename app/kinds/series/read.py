@@ -22,6 +22,7 @@ from app.kinds.series import truths as series_truths
 from app.kinds.series.checks import SeriesChecks
 from app.kinds.series.claimed_tables import AGGREGATION, BOARD_COLUMNS, CLAIMED, ClaimedTable, board_rows
 from app.kinds.series.claims import Backing, Claims, claims_of_rows
+from app.kinds.series.disagreements import about_estimators, about_run
 from app.kinds.series.estimates import Estimates
 from app.kinds.series.estimators import (
     Described,
@@ -37,7 +38,6 @@ from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
 from app.kinds.series.recomputed import recompute, with_classes
 from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, concatenate
 from app.kinds.series.run import RunFiles, split_runs
-from app.kinds.series.said import about_estimators, about_run
 from app.kinds.series.truths import Truths
 from app.manifest.manifest import part_of
 from app.names import clip_for_message
@@ -164,13 +164,13 @@ class _Submission:
         """Return the scores as they follow from the run's estimates and truths; what it states otherwise is said."""
         estimands = {n: e for n, about in self._described.items() if isinstance(e := about.get("target_estimand"), str)}
         metrics = [m for m in self._request.manifest.metrics if m in row_metrics(self._request.manifest.metrics)]
-        made, differences = recompute(
+        recomputed, differences = recompute(
             scores, scores.recorded, self._truths, estimands, metrics, self._complete.__contains__
         )
         if differences:
             shown = "; ".join(
                 f"{clip_for_message(d.estimator)} {d.metric} of {clip_for_message(d.record)}: {d.stated!r} stated, "
-                f"{d.made!r} recomputed"
+                f"{d.recomputed!r} recomputed"
                 for d in differences[:MOST_SHOWN]
             )
             more = f" and {len(differences) - MOST_SHOWN:,} more" if len(differences) > MOST_SHOWN else ""
@@ -179,8 +179,8 @@ class _Submission:
             )
             self._warnings.append(Problem(f"{message}{more}", column="value"))
         if not CLASS_METRICS & self._request.manifest.metrics.keys():
-            return made
-        return with_classes(made, scores.recorded, self._truths, estimands, self._complete.__contains__)
+            return recomputed
+        return with_classes(recomputed, scores.recorded, self._truths, estimands, self._complete.__contains__)
 
     def _warnings_of_classes(self, scores: ScoreTable) -> list[Problem]:
         """Say which metrics cannot be made for want of the scores and classes that they are made of."""

@@ -15,7 +15,7 @@ from app.boards.weighted_rank.discrimination import CLASS_COLUMNS, CLASS_ESTIMAN
 from app.boards.weighted_rank.groups import PAIRED_ERRORS, PAIRED_RATIO
 from app.boards.weighted_rank.identity import split_identity
 from app.files.flag_cells import FLAGS
-from app.kinds.series.definitions import MADE, OF_INTERVALS, PAIRED, Estimate, Pair, value_from
+from app.kinds.series.definitions import FROM_ONE_ESTIMATE, OF_INTERVALS, PAIRED, Estimate, Pair, value_from
 from app.kinds.series.json_cells import value_of
 from app.kinds.series.pivot import code_texts
 from app.kinds.series.truths import Truths
@@ -32,7 +32,7 @@ class Difference:
     record: str
     metric: str
     stated: float | None
-    made: float | None
+    recomputed: float | None
 
 
 def recompute(
@@ -48,7 +48,7 @@ def recompute(
     `recorded` are the cells of each row's estimate, `is_complete` says of a file's position whether its run carries
     estimates and truths. A metric of the benchmark that no row states is made all the same.
     """
-    wanted = [metric for metric in metrics if split_identity(metric)[0] in MADE | PAIRED]
+    wanted = [metric for metric in metrics if split_identity(metric)[0] in FROM_ONE_ESTIMATE | PAIRED]
     errors = PAIRED_ERRORS if PAIRED_RATIO in wanted else ()
     columns = tuple(dict.fromkeys([*scores.columns, *wanted, *errors]))
     values = np.full((len(scores), len(columns)), np.nan)
@@ -68,17 +68,19 @@ def recompute(
         for metric in wanted:
             place, is_paired = columns.index(metric), split_identity(metric)[0] in PAIRED
             if is_paired:
-                has_row, made = pair is not None, None if pair is None else pair.value(metric)
+                has_row, recomputed = pair is not None, None if pair is None else pair.value(metric)
             else:
-                has_row, made = (False, None) if estimate is None else value_from(metric, estimate, truth, estimand)
+                has_row, recomputed = (
+                    (False, None) if estimate is None else value_from(metric, estimate, truth, estimand)
+                )
             if not has_row and metric not in lists[at]:
                 continue
             stated = None if np.isnan(values[at, place]) else float(values[at, place])
-            if metric in lists[at] and _differ(stated, made):
-                differences.append(Difference(estimator, record or "", metric, stated, made))
-            values[at, place] = np.nan if made is None else made
+            if metric in lists[at] and _differ(stated, recomputed):
+                differences.append(Difference(estimator, record or "", metric, stated, recomputed))
+            values[at, place] = np.nan if recomputed is None else recomputed
             lists[at] += [] if metric in lists[at] else [metric]
-            lacks = made is None and split_identity(metric)[0] in OF_INTERVALS
+            lacks = recomputed is None and split_identity(metric)[0] in OF_INTERVALS
             lacks = lacks if pair is None or not is_paired else pair.lacks_interval(metric)
             missing[at] = [*(m for m in missing[at] if m != metric), *([metric] if lacks else [])]
         if pair is not None and PAIRED_RATIO in wanted:
@@ -105,14 +107,14 @@ class _CleanEstimates:
     def of(cls, scores: ScoreTable, estimates: Sequence[Estimate | None]) -> "_CleanEstimates":
         """Collect them; a row may leave out of which series it was made where another row of the record says it."""
         clean = scores.recorded.get("clean_record_id")
-        said: dict[str, Counter[str]] = {}
+        names: dict[str, Counter[str]] = {}
         place = {}
         for at in range(len(scores)):
             record, name = _at(scores.item, at) or "", None if clean is None else clean.at(at)
             place[scores.entrant.at(at) or "", record] = at
             if name is not None:
-                said.setdefault(record, Counter())[name] += 1
-        return cls(scores, estimates, {record: counts.most_common(1)[0][0] for record, counts in said.items()}, place)
+                names.setdefault(record, Counter())[name] += 1
+        return cls(scores, estimates, {record: counts.most_common(1)[0][0] for record, counts in names.items()}, place)
 
     def pair(self, at: int, stressed: Estimate | None, truth: float | None) -> Pair | None:
         """Return what the estimator of a row said of both series; None where the row's is no stressed one."""
@@ -138,14 +140,16 @@ def with_classes(
 
     Only those of estimators that tell classes apart; an estimate that is invalid has no score.
     """
-    found = np.full((len(scores), len(CLASS_COLUMNS)), np.nan)
+    scores_and_classes = np.full((len(scores), len(CLASS_COLUMNS)), np.nan)
     for at, estimate in enumerate(_estimates(recorded, len(scores))):
         class_label = truths.class_of(_at(scores.item, at))
         is_asked = estimands.get(scores.entrant.at(at) or "") == CLASS_ESTIMAND and is_complete(int(scores.file[at]))
         if is_asked and class_label is not None and not _is_diagnostic(scores, at):
             point = None if estimate is None else estimate.usable()
-            found[at] = (np.nan if point is None else point, class_label)
-    return replace(scores, columns=(*scores.columns, *CLASS_COLUMNS), values=np.column_stack([scores.values, found]))
+            scores_and_classes[at] = (np.nan if point is None else point, class_label)
+    return replace(
+        scores, columns=(*scores.columns, *CLASS_COLUMNS), values=np.column_stack([scores.values, scores_and_classes])
+    )
 
 
 def _is_diagnostic(scores: ScoreTable, at: int) -> bool:
@@ -194,9 +198,9 @@ def _number(word: str) -> float | None:
 
 
 def _intervals(text: str) -> Sequence[tuple[float, float, float]]:
-    found = value_of(text)
+    entries = value_of(text)
     cells: list[list[Any]] = [
-        [each.get(key) for key in ("nominal", "ci_low", "ci_high")] for each in found if isinstance(each, dict)
+        [each.get(key) for key in ("nominal", "ci_low", "ci_high")] for each in entries if isinstance(each, dict)
     ]
     return [
         (float(three[0]), float(three[1]), float(three[2]))
@@ -209,7 +213,7 @@ def _at(coded: Coded | None, at: int) -> str | None:
     return None if coded is None else coded.at(at)
 
 
-def _differ(stated: float | None, made: float | None) -> bool:
-    if stated is None or made is None:
-        return stated is not made
-    return abs(stated - made) > TOLERANCE * max(1.0, abs(made))
+def _differ(stated: float | None, recomputed: float | None) -> bool:
+    if stated is None or recomputed is None:
+        return stated is not recomputed
+    return abs(stated - recomputed) > TOLERANCE * max(1.0, abs(recomputed))

@@ -93,8 +93,8 @@ class MetricRowReader:
 
     def words(self) -> Words:
         """Return what the codes mean that have been given so far."""
-        metadata = [found or Metadata() for found in self._metadata.found]
-        return Words(self._records.words, self._estimators.words, self._identities.words, self._strata.found, metadata)
+        metadata = [parsed or Metadata() for parsed in self._metadata.parsed]
+        return Words(self._records.words, self._estimators.words, self._identities.words, self._strata.parsed, metadata)
 
     def read(self, block: Block, file: ReceivedFile) -> MetricRows:
         """Return the rows of a block; a wrong cell becomes a problem and an empty value or name."""
@@ -122,7 +122,7 @@ class MetricRowReader:
 
     def _read_metadata(self, cells: Cells) -> IntArray:
         codes = self._metadata.encode(cells.texts("metadata_json"))
-        self._known += [found or Metadata() for found in self._metadata.found[len(self._known) :]]
+        self._known += [parsed or Metadata() for parsed in self._metadata.parsed[len(self._known) :]]
         _refuse_codes(cells, "metadata_json", codes, self._metadata.wrong)
         return codes
 
@@ -140,18 +140,18 @@ class MetricRowReader:
     def _levels(self, is_uncertainty: BoolArray, metadata: IntArray) -> FloatArray:
         """Return the own level of each row's metric, NO_LEVEL where it has none."""
         words, codes = np.unique(metadata, return_inverse=True)
-        found = [self._known[code] for code in words.tolist()]
+        metadata_of_words = [self._known[code] for code in words.tolist()]
         # In a row of uncertainty `nominal` is the level of the interval.
-        plain = np.array([meta.nominal or NO_LEVEL for meta in found])
-        own = np.array([meta.metric_nominal or NO_LEVEL for meta in found])
+        plain = np.array([meta.nominal or NO_LEVEL for meta in metadata_of_words])
+        own = np.array([meta.metric_nominal or NO_LEVEL for meta in metadata_of_words])
         return np.where(is_uncertainty, own[codes], plain[codes])
 
     def _read_strata(self, cells: Cells, is_evidence: BoolArray) -> IntArray:
         codes = self._strata.encode(cells.texts("stratum_json"))
-        for at, stratum in enumerate(self._strata.found[len(self._canonical) :], start=len(self._canonical)):
+        for at, stratum in enumerate(self._strata.parsed[len(self._canonical) :], start=len(self._canonical)):
             self._canonical.append(at if stratum is None else self._first_of.setdefault(stratum.json, at))
         _refuse_codes(cells, "stratum_json", codes, self._strata.wrong)
-        names = np.array([s is not None and s.name == BALANCED_GLOBAL for s in self._strata.found], dtype=np.bool_)
+        names = np.array([s is not None and s.name == BALANCED_GLOBAL for s in self._strata.parsed], dtype=np.bool_)
         message = "the balanced global level is an aggregate; a row of one series has the stratum of its record"
         cells.refuse("stratum_json", names[codes] & is_evidence, lambda _: message)
         return np.array(self._canonical, dtype=np.int64)[codes]

@@ -60,14 +60,16 @@ def check_series_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequenc
     """Compare what runs of lrdbench computed themselves with their own rows; a difference is a warning."""
     if not claimed:
         return []
-    found = compare_claims(manifest, scores, claimed)
-    beyond = f" {found.n_beyond} more cannot be compared with anything of this benchmark." if found.n_beyond else ""
-    if found.different:
-        n = len(found.different)
+    compared = compare_claims(manifest, scores, claimed)
+    beyond = (
+        f" {compared.n_beyond} more cannot be compared with anything of this benchmark." if compared.n_beyond else ""
+    )
+    if compared.different:
+        n = len(compared.different)
         more = f" and {n - SHOWN} more" if n > SHOWN else ""
-        reason = f"{n} claimed values differ from the rows, which count: {'; '.join(found.different[:SHOWN])}{more}."
+        reason = f"{n} claimed values differ from the rows, which count: {'; '.join(compared.different[:SHOWN])}{more}."
         return [Check("claimed_values", "warned", reason + beyond)]
-    reason = f"All {found.n_compared} claimed values that can be compared agree."
+    reason = f"All {compared.n_compared} claimed values that can be compared agree."
     return [Check("claimed_values", "passed", reason + beyond)]
 
 

@@ -77,12 +77,12 @@ class Truths:
         strata = scores.recorded.get("stratum_json")
         if strata is None or scores.item is None:
             return
-        said = [_target(json.loads(text)) for text in strata.words]
+        targets = [_target(json.loads(text)) for text in strata.words]
         seen: set[str] = set()
         for at in range(len(scores)):
             record, code = scores.item.at(at) or "", int(strata.codes[at])
-            if record not in seen and code >= 0 and said[code] is not None:
-                self._check(record, *said[code])  # type: ignore[misc]
+            if record not in seen and code >= 0 and targets[code] is not None:
+                self._check(record, *targets[code])  # type: ignore[misc]
             seen.add(record)
 
     def _check(self, record: str, estimand: str, value: float) -> None:
@@ -94,8 +94,8 @@ class Truths:
 
     def _check_class(self, record: str, estimand: str, value: float) -> None:
         """Hold the class of a record to the primary truth, which its stratum states and every run shares."""
-        said, bound = self.class_of(record), DEPENDENT_ABOVE.get(estimand)
-        if said is not None and bound is not None and said != float(value > bound):
+        class_label, bound = self.class_of(record), DEPENDENT_ABOVE.get(estimand)
+        if class_label is not None and bound is not None and class_label != float(value > bound):
             truth = self._known[record][CLASS_ESTIMAND]
             message = (
                 f"not the class of {clip_for_message(record)}: {estimand} is {value!r} in its stratum, and a series "

@@ -15,21 +15,21 @@ from app.names import clip_for_message
 SHOWN = 10
 
 
-def about_run(manifest: Manifest, said: Mapping[str, Any], file: str) -> Iterator[Problem]:
+def about_run(manifest: Manifest, stated: Mapping[str, Any], file: str) -> Iterator[Problem]:
     """Yield where a run's own manifest is of another suite, or draws from another seed."""
-    name = said.get("name")
+    name = stated.get("name")
     if isinstance(name, str) and slug_of(name) not in (manifest.slug, slug_of(manifest.title)):
         message = f"the run is of another suite than {manifest.title}; its records must be the benchmark's all the same"
         yield Problem(message, file, column="name", value=clip_for_message(name))
     drawn = part_of(manifest, SeriesPart).uncertainty
-    seed = _seed(said)
+    seed = _seed(stated)
     if drawn is not None and drawn.stream == "lrdbench" and seed is not None and seed != drawn.rng_seed:
         message = f"the run draws its intervals from another seed than the benchmark's {drawn.rng_seed}; they differ"
         yield Problem(message, file, column="seeds.global_seed", value=str(seed))
 
 
-def _seed(said: Mapping[str, Any]) -> int | None:
-    parts = [said.get(part) for part in ("uncertainty", "seeds")]
+def _seed(stated: Mapping[str, Any]) -> int | None:
+    parts = [stated.get(part) for part in ("uncertainty", "seeds")]
     seeds = [part.get(key) for part, key in zip(parts, ("seed", "global_seed"), strict=True) if isinstance(part, dict)]
     return next((seed for seed in seeds if type(seed) is int), None)
 
