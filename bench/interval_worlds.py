@@ -20,6 +20,7 @@ from app.stats.calibrated_trims import calibrated_iqm
 from app.stats.closed_intervals import hanley_mcneil, wilson
 from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread
 from bench.interval_methods import BOOTSTRAPS, LEVEL, TAIL, Ends, design_effect, log_student, student
+from bench.interval_quantiles import quantile_worlds
 from bench.interval_resampled import resampled_worlds
 from bench.interval_world import OURS, Drawn, World
 
@@ -34,6 +35,7 @@ def worlds() -> Iterator[World]:
     yield from _squares()
     yield from _areas()
     yield from _weighted_shares()
+    yield from quantile_worlds()
     yield from resampled_worlds()
 
 

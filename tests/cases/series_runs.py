@@ -21,6 +21,8 @@ MANIFESTS = RUNS / "manifests"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LIMITS = Limits(max_unpacked_bytes=100_000_000, max_json_bytes=1_000_000, max_files=100, max_rows=100_000)
 GIVEN = {path.stem: path for path in sorted([*RUNS.glob("*.zip"), *EXAMPLES.glob("lrdbench*/results/*.zip")], key=str)}
+CLASSES_ONLY = "small_lrd_classes_only"
+"""A run of a suite whose metrics are of classes alone, so that it has no row of one series."""
 COLUMNS = ("scope", "record_id", "estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
 SHORT, LONG = {"H": 0.5, "n": 128}, {"H": 0.9, "n": 128}
 

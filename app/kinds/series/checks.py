@@ -42,9 +42,9 @@ class SeriesChecks:
         return Problem(message, self.files[int(rows.file[at])], int(rows.row[at]), column, clip_for_message(value))
 
     def kept(self) -> BoolArray:
-        """Say which rows the benchmark reads: those of the metrics that it uses."""
+        """Say which rows the benchmark reads: those of the metrics that it uses, and those made of estimates."""
         used = self._used
-        uses = np.array([*(name in used for name in self.words.metrics), False])
+        uses = np.array([*(name in used for name in self.words.metrics), True])
         return uses[self.rows.metric]
 
     def check(self) -> list[Problem]:

@@ -24,8 +24,9 @@ MAX_CLAIMS = 200_000
 
 @dataclass(frozen=True)
 class Backing:
-    """What the per-series rows can back: (estimator, metric) and (estimator, metric, stratum's name)."""
+    """What the rows can back: estimators, (estimator, metric) and (estimator, metric, stratum's name)."""
 
+    estimators: Collection[str]
     anywhere: Collection[tuple[str, str]]
     in_stratum: Collection[tuple[str, str, str]]
 
@@ -39,7 +40,8 @@ class Backing:
             for estimator, metric, code in codes
             if (stratum := words.strata[code]) is not None
         }
-        return cls({triple[:2] for triple in triples}, triples)
+        estimators = {words.estimators[code] for code in set(rows.estimator.tolist()) if code != NONE}
+        return cls(estimators, {triple[:2] for triple in triples}, triples)
 
     def has(self, claim: ClaimedValue) -> bool:
         """Say whether there are rows behind a claim about an aggregate; a difference needs both its estimators."""
@@ -87,9 +89,8 @@ class Claims:
 
     def take_board(self, rows: Iterable[tuple["BoardRow", Place]], boards: Sequence[str]) -> None:
         """Keep what leaderboards say, whose names are `boards` in order; each estimator must have rows."""
-        known = {estimator for estimator, _ in self._backing.anywhere}
         for row, place in rows:
-            if row.estimator in known:
+            if row.estimator in self._backing.estimators:
                 for claim in claims_of_board(row, boards):
                     self._keep(claim)
             else:

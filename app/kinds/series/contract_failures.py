@@ -18,6 +18,7 @@ from app.values.frame import Field, Frame
 from app.values.table import Column, Table
 
 NO_INTERVAL = "no interval (missing_ci)"
+NO_SERIES = "No metric of this benchmark is of a single series; what each estimator said of each is in every estimate."
 # lrdbench's failure modes, by how the reason of an invalid estimate begins.
 MODES = {"insufficient_signal_for_": "insufficient_signal", "exception:": "estimator_exception",
          "missing_uncertainty": "missing_uncertainty"}  # fmt: skip
@@ -72,7 +73,8 @@ def failures(series: Series) -> Table:
     lines = [_failures(series, pair, members) for pair, members in series.by_pair().items()]
     fields = [*FAILURES, *(field.of(_values) for field in stratum_fields([line.stratum for line in lines]))]
     note = f"{sum(line.n_missing for line in lines)} of {sum(line.n_rows for line in lines)} values are missing."
-    return Frame(fields).table("tables/failures", "Failures", lines, (note,), _drawn_meta(series, HEAT))
+    notes = (note if lines else NO_SERIES,)
+    return Frame(fields).table("tables/failures", "Failures", lines, notes, _drawn_meta(series, HEAT))
 
 
 def _values(line: _Failures) -> Mapping[str, Any]:
@@ -130,7 +132,8 @@ def failure_map(series: Series) -> Table:
     drawn = _drawn([metric for line in lines for metric in line.metrics])
     plot = {key: value for key, value in HEAT.items() if key != "highest"} | {"value": drawn}
     meta = _drawn_meta(series, plot) if drawn is not None else series.shown_as()
-    return Frame(fields).table("tables/failure_map", "Metrics by estimator and stratum", lines, (), meta)
+    notes = () if lines else (NO_SERIES,)
+    return Frame(fields).table("tables/failure_map", "Metrics by estimator and stratum", lines, notes, meta)
 
 
 def _drawn_meta(series: Series, plot: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,11 +6,15 @@ Called by `app.kinds.series.read`. None of it keeps a run out; it is said to the
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from app.boards.weighted_rank.discrimination import CLASS_ESTIMAND, CLASS_METRICS, CLASS_SCORE
 from app.errors import Problem
 from app.kinds.series.names import slug_of
 from app.kinds.series.part import SeriesPart
 from app.manifest.manifest import Manifest, part_of
 from app.names import clip_for_message
+from app.values.scores import ScoreTable
 
 SHOWN = 10
 
@@ -50,6 +54,17 @@ def about_estimators(
     ]
     if others and estimands:
         yield Problem(f"no truth of the run is of what these estimate: {_some(others)}", column="target_estimand")
+
+
+def about_classes(metrics: Collection[str], scores: ScoreTable) -> Iterator[Problem]:
+    """Yield which metrics cannot be made for want of the scores and classes that they are made of."""
+    wanted = [name for name in metrics if name in CLASS_METRICS]
+    if wanted and (CLASS_SCORE not in scores.columns or np.isnan(scores.value(CLASS_SCORE)).all()):
+        message = (
+            f"{', '.join(wanted)} cannot be made: they need raw/estimates.csv, and raw/truths.csv with the class of "
+            f"each record ({CLASS_ESTIMAND}), and an estimator of it"
+        )
+        yield Problem(message, column="metric_name")
 
 
 def _some(names: Sequence[str]) -> str:

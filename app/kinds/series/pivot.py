@@ -37,9 +37,9 @@ class Pivot:
     def of(cls, rows: MetricRows, words: Words, files: Mapping[int, str]) -> "Pivot":
         """Number the pairs of estimator and record by first appearance, and the metrics too."""
         wide, first = _by_appearance(rows.record * len(words.estimators) + rows.estimator)
-        metrics, first_metric = _by_appearance(rows.metric)
-        del metrics
-        return cls(rows, words, files, wide, first, rows.metric[first_metric].tolist())
+        named = rows.metric[rows.metric != NONE]
+        _, first_metric = _by_appearance(named)
+        return cls(rows, words, files, wide, first, named[first_metric].tolist())
 
     def is_contiguous(self) -> bool:
         """Say whether the rows of each pair stand together, so that the table keeps the file's order."""
@@ -79,7 +79,8 @@ class Pivot:
         position = {code: at for at, code in enumerate(self.columns)}
         column = np.array([position.get(code, NONE) for code in range(len(self.words.metrics))], dtype=np.int64)
         values = np.full((len(self.first), len(self.columns)), np.nan)
-        values[self.wide, column[self.rows.metric]] = self.rows.value
+        named = self.rows.metric != NONE
+        values[self.wide[named], column[self.rows.metric[named]]] = self.rows.value[named]
         return values
 
     def _paired_errors(self) -> FloatArray | None:

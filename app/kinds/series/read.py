@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.boards.weighted_rank.discrimination import CLASS_ESTIMAND, CLASS_SCORE
 from app.boards.weighted_rank.discrimination import CLASS_METRICS as OF_CLASSES
 from app.errors import Problem, TooLarge
 from app.files.blocks import Block
@@ -22,7 +21,9 @@ from app.kinds.series import truths as series_truths
 from app.kinds.series.checks import SeriesChecks
 from app.kinds.series.claimed_tables import AGGREGATION, BOARD_COLUMNS, CLAIMED, ClaimedTable, board_rows
 from app.kinds.series.claims import Backing, Claims, claims_of_rows
-from app.kinds.series.disagreements import about_estimators, about_run
+from app.kinds.series.decided import REQUIRED as OF_RECORDS
+from app.kinds.series.decided import RecordStrata, unmeasured
+from app.kinds.series.disagreements import about_classes, about_estimators, about_run
 from app.kinds.series.estimates import Estimates
 from app.kinds.series.estimators import (
     Described,
@@ -36,7 +37,7 @@ from app.kinds.series.names import slug_of
 from app.kinds.series.part import SeriesPart
 from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
 from app.kinds.series.recomputed import recompute, with_classes
-from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, concatenate
+from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, Words, concatenate
 from app.kinds.series.run import RunFiles, split_runs
 from app.kinds.series.truths import Truths
 from app.manifest.manifest import part_of
@@ -63,6 +64,7 @@ class _Submission:
         self._warnings: list[Problem] = []
         self._reader = MetricRowReader(request.findings)
         self._parts: list[MetricRows] = []
+        self._decided: list[MetricRows] = []
         self._estimates = Estimates(request.findings)
         self._truths = Truths(request.findings)
         self._complete: set[int] = set()
@@ -83,16 +85,30 @@ class _Submission:
     def _take(self, run: RunFiles) -> None:
         for file in _present(run, series_run.METRICS):
             self._parts += [self._reader.read(block, file) for block in self._blocks(file, COLUMNS, COLUMNS)]
+        strata = self._strata_of(run)
         for file in _present(run, series_run.ESTIMATES):
             required = series_estimates.REQUIRED
             for block in self._blocks(file, required, series_estimates.COLUMNS):
                 self._estimates.read(block, file)
+                if strata is not None:
+                    self._decided.append(self._reader.read_estimates(strata.beside(block), file))
         for file in _present(run, series_run.TRUTHS):
             for block in self._blocks(file, series_truths.REQUIRED, series_truths.COLUMNS):
                 self._truths.read(block, file)
         if run.get(series_run.ESTIMATES) and run.get(series_run.TRUTHS):
-            self._complete |= {file.position for file in _present(run, series_run.METRICS)}
+            files = (series_run.METRICS, series_run.ESTIMATES)
+            self._complete |= {file.position for name in files for file in _present(run, name)}
         self._describe(run)
+
+    def _strata_of(self, run: RunFiles) -> RecordStrata | None:
+        """Return the strata of the run's records where the benchmark needs them: it has metrics of classes."""
+        if not CLASS_METRICS & self._request.manifest.metrics.keys():
+            return None
+        strata = RecordStrata(self._findings)
+        for file in _present(run, series_run.RECORDS):
+            for block in self._blocks(file, OF_RECORDS, OF_RECORDS):
+                strata.read(block, file)
+        return strata
 
     def _describe(self, run: RunFiles) -> None:
         for file in _present(run, series_run.MANIFEST):
@@ -110,9 +126,9 @@ class _Submission:
 
     def _reading(self, runs: Sequence[RunFiles]) -> Reading | None:
         rows, words = concatenate(self._parts), self._reader.words()
-        evidence = rows.where(rows.scope == PER_SERIES)
+        evidence = self._with_decided(rows.where(rows.scope == PER_SERIES), words)
         if not len(evidence):
-            self._findings.add(Problem("raw/metrics.csv contains no per-series rows", column="scope"))
+            self._findings.add(self._no_evidence())
             return None
         checks = SeriesChecks(self._request.manifest, evidence, words, self._files, self._findings)
         self._warnings += checks.check()
@@ -123,6 +139,22 @@ class _Submission:
         if self._findings.n_problems:
             return None
         return self._scores(checks, claims)
+
+    def _with_decided(self, evidence: MetricRows, words: Words) -> MetricRows:
+        """Return the evidence with a row for each estimate that has none."""
+        if not self._decided:
+            return evidence
+        made = concatenate(self._decided)
+        rest = made.where(unmeasured(made, evidence, words, row_metrics(self._request.manifest.metrics)))
+        return concatenate([evidence, rest])
+
+    def _no_evidence(self) -> Problem:
+        message = "raw/metrics.csv contains no per-series rows"
+        if CLASS_METRICS & self._request.manifest.metrics.keys():
+            message += (
+                ", and raw/estimates.csv none of a record of raw/records.csv, of which metrics of classes are made"
+            )
+        return Problem(message, column="scope")
 
     def _claim(self, run: RunFiles, claims: Claims) -> None:
         for name, required in CLAIMED.items():
@@ -157,7 +189,7 @@ class _Submission:
         facts = RunFacts(described=described, claimed=claims.result(self._warnings))
         whole = replace(scores, reason=estimates.reasons(), recorded={**scores.recorded, **estimates.recorded()})
         whole = self._recomputed(whole) if self._complete else whole
-        self._warnings += self._warnings_of_classes(whole)
+        self._warnings += about_classes(self._request.manifest.metrics, whole)
         return Reading(whole, self._n_rows, tuple(self._warnings), facts)
 
     def _recomputed(self, scores: ScoreTable) -> ScoreTable:
@@ -181,17 +213,6 @@ class _Submission:
         if not CLASS_METRICS & self._request.manifest.metrics.keys():
             return recomputed
         return with_classes(recomputed, scores.recorded, self._truths, estimands, self._complete.__contains__)
-
-    def _warnings_of_classes(self, scores: ScoreTable) -> list[Problem]:
-        """Say which metrics cannot be made for want of the scores and classes that they are made of."""
-        wanted = [name for name in self._request.manifest.metrics if name in CLASS_METRICS]
-        if not wanted or (CLASS_SCORE in scores.columns and not np.isnan(scores.value(CLASS_SCORE)).all()):
-            return []
-        message = (
-            f"{', '.join(wanted)} cannot be made: they need raw/estimates.csv, and raw/truths.csv with the class of "
-            f"each record ({CLASS_ESTIMAND}), and an estimator of it"
-        )
-        return [Problem(message, column="metric_name")]
 
     def _warnings_of_order(self, pivot: Pivot) -> list[Problem]:
         uncertainty = part_of(self._request.manifest, SeriesPart).uncertainty

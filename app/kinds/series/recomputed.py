@@ -89,7 +89,7 @@ def recompute(
             for name, stated_error, error in zip(PAIRED_ERRORS, stated_errors.tolist(), pair.errors(), strict=True):
                 if _differ(_known(stated_error), _known(error)):
                     differences.append(Difference(estimator, record or "", name, _known(stated_error), _known(error)))
-    kept = {**scores.recorded, "metrics": code_texts([" ".join(names) for names in lists]),
+    kept = {**scores.recorded, "metrics": code_texts([" ".join(names) or None for names in lists]),
             "missing_ci": code_texts([" ".join(names) or None for names in missing])}  # fmt: skip
     return replace(scores, columns=columns, values=values, recorded=kept), differences
 

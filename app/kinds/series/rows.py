@@ -38,7 +38,7 @@ NO_LEVEL = 0.0
 
 @dataclass(frozen=True)
 class MetricRows:
-    """Rows of raw/metrics.csv; what a code means is in the Words of their reader."""
+    """Rows of raw/metrics.csv; what a code means is in the Words of their reader. NONE is a row without a metric."""
 
     scope: IntArray
     record: IntArray
@@ -109,6 +109,22 @@ class MetricRowReader:
             value=_read_values(cells),
             stratum=self._read_strata(cells, scope == PER_SERIES),
             metadata=metadata,
+            file=np.full(len(block), file.position, dtype=np.int64),
+            row=block.rows,
+        )
+
+    def read_estimates(self, block: Block, file: ReceivedFile) -> MetricRows:
+        """Return a row without a metric for each estimate of a block that has its record's stratum beside it."""
+        cells = Cells(file.name, block.rows, block.columns, self._findings)
+        each = np.ones(len(block), dtype=np.bool_)
+        return MetricRows(
+            scope=np.full(len(block), PER_SERIES, dtype=np.int64),
+            record=self._read_records(cells, each),
+            estimator=_encode(cells, "estimator_name", self._estimators, ESTIMATOR_CELL_RULE),
+            metric=np.full(len(block), NONE, dtype=np.int64),
+            value=np.full(len(block), np.nan),
+            stratum=self._read_strata(cells, each),
+            metadata=self._read_metadata(cells),
             file=np.full(len(block), file.position, dtype=np.int64),
             row=block.rows,
         )

@@ -13,14 +13,13 @@ from app.files.uploads import ReceivedFile
 
 SUFFIXES = (".csv", ".json", ".yaml", ".yml", ".html", ".tex", ".txt", ".png", ".npy")
 
-METRICS, ESTIMATES, TRUTHS = "metrics.csv", "estimates.csv", "truths.csv"
+METRICS, ESTIMATES, TRUTHS, RECORDS = "metrics.csv", "estimates.csv", "truths.csv", "records.csv"
 ESTIMATORS, MANIFEST = "estimator_metadata.csv", "benchmark_manifest.yaml"
 STRATA, UNCERTAIN = "per_stratum_metrics.csv", "benchmark_uncertainty.csv"
 BOARD, RAW_BOARD = "leaderboard.csv", "leaderboards.csv"
-READ = (METRICS, ESTIMATES, TRUTHS, ESTIMATORS, MANIFEST, STRATA, UNCERTAIN, BOARD, RAW_BOARD)
+READ = (METRICS, ESTIMATES, TRUTHS, RECORDS, ESTIMATORS, MANIFEST, STRATA, UNCERTAIN, BOARD, RAW_BOARD)
 # Of the contract, and computed here from the rows or of no use for it.
 NOT_READ = (
-    "records.csv",
     "artefacts.csv",
     "artefact_index.csv",
     "failures.csv",

@@ -15,7 +15,7 @@ from app.manifest.manifest import part_of
 from app.render.exports import table_to_csv
 from app.render.heatmap import build_heatmap
 from app.values.table import Table
-from tests.cases.series_runs import GIVEN, given_manifest, member, read_given
+from tests.cases.series_runs import CLASSES_ONLY, GIVEN, given_manifest, member, read_given
 
 # Whose run it is only a run knows.
 NAMES = ("per_stratum_metrics", "benchmark_uncertainty", "uncertainty_calibration", "estimator_disagreement",
@@ -90,6 +90,7 @@ def test_an_empty_table_says_why(run: tuple[str, dict[str, Table]], name: str) -
     assert bool(said) == (not table.rows)
 
 
+@pytest.mark.parametrize("run", sorted(set(GIVEN) - {CLASSES_ONLY}), indirect=True)
 @pytest.mark.parametrize("name", ["failures", "failure_map"])
 def test_a_heatmap_has_names_on_both_axes_and_estimators_alone(run: tuple[str, dict[str, Table]], name: str) -> None:
     """Every stratum is a row by its name; what is measured between estimators is apart from them."""
