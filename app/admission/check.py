@@ -52,11 +52,15 @@ class Registered:
 
 @dataclass(frozen=True)
 class StandingRecord:
-    """A record in a stratum as other entrants' standing submissions hold it; `submission` is the first of them."""
+    """A record in a stratum as other entrants' standing submissions hold it; `submission` is the first of them.
+
+    `class_label` is the class that they state of it, None where they state none.
+    """
 
     record: str
     stratum: str
     submission: int
+    class_label: float | None = None
 
 
 def is_after(later: datetime, earlier: datetime) -> bool:

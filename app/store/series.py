@@ -14,6 +14,7 @@ from sqlalchemy import Select, false, func, select, update
 from sqlalchemy.orm import Session
 
 from app.admission.check import StandingRecord
+from app.boards.weighted_rank.discrimination import CLASS_LABEL
 from app.db.engine import SessionFactory
 from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.store.assembly import STRATUM
@@ -55,8 +56,10 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
     different strata the second sees the first.
     """
     session.execute(select(func.pg_advisory_xact_lock(func.hashtext("plumbline.standing_records"), benchmark_id)))
+    label = Score.values[func.array_position(Submission.columns, CLASS_LABEL)]
     query = (
-        select(Score.item, Task.name, func.min(Score.submission_id))
+        select(Score.item, Task.name, func.min(Score.submission_id), func.min(label))
+        .join(Submission, Submission.id == Score.submission_id)
         .join(Entry, (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id))
         .join(Entrant, Entrant.id == Entry.entrant_id)
         .join(Task, Task.id == Score.task_id)
@@ -69,7 +72,7 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
         .group_by(Score.item, Task.name)
         .order_by(Score.item, Task.name)
     )
-    return [StandingRecord(record or "", stratum, first) for record, stratum, first in session.execute(query)]
+    return [StandingRecord(record or "", *rest) for record, *rest in session.execute(query)]
 
 
 def read_parts(sessions: SessionFactory, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:

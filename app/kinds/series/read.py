@@ -21,9 +21,9 @@ from app.kinds.series import truths as series_truths
 from app.kinds.series.checks import SeriesChecks
 from app.kinds.series.claimed_tables import AGGREGATION, BOARD_COLUMNS, CLAIMED, ClaimedTable, board_rows
 from app.kinds.series.claims import Backing, Claims, claims_of_rows
-from app.kinds.series.decided import REQUIRED as OF_RECORDS
-from app.kinds.series.decided import RecordStrata, unmeasured
 from app.kinds.series.disagreements import about_classes, about_estimators, about_run
+from app.kinds.series.estimate_rows import REQUIRED as OF_RECORDS
+from app.kinds.series.estimate_rows import RecordStrata, unmeasured
 from app.kinds.series.estimates import Estimates
 from app.kinds.series.estimators import (
     Described,
@@ -64,7 +64,7 @@ class _Submission:
         self._warnings: list[Problem] = []
         self._reader = MetricRowReader(request.findings)
         self._parts: list[MetricRows] = []
-        self._decided: list[MetricRows] = []
+        self._of_estimates: list[MetricRows] = []
         self._estimates = Estimates(request.findings)
         self._truths = Truths(request.findings)
         self._complete: set[int] = set()
@@ -91,7 +91,7 @@ class _Submission:
             for block in self._blocks(file, required, series_estimates.COLUMNS):
                 self._estimates.read(block, file)
                 if strata is not None:
-                    self._decided.append(self._reader.read_estimates(strata.beside(block), file))
+                    self._of_estimates.append(self._reader.read_estimates(strata.beside(block), file))
         for file in _present(run, series_run.TRUTHS):
             for block in self._blocks(file, series_truths.REQUIRED, series_truths.COLUMNS):
                 self._truths.read(block, file)
@@ -126,7 +126,7 @@ class _Submission:
 
     def _reading(self, runs: Sequence[RunFiles]) -> Reading | None:
         rows, words = concatenate(self._parts), self._reader.words()
-        evidence = self._with_decided(rows.where(rows.scope == PER_SERIES), words)
+        evidence = self._with_estimates(rows.where(rows.scope == PER_SERIES), words)
         if not len(evidence):
             self._findings.add(self._no_evidence())
             return None
@@ -140,12 +140,12 @@ class _Submission:
             return None
         return self._scores(checks, claims)
 
-    def _with_decided(self, evidence: MetricRows, words: Words) -> MetricRows:
+    def _with_estimates(self, evidence: MetricRows, words: Words) -> MetricRows:
         """Return the evidence with a row for each estimate that has none."""
-        if not self._decided:
+        if not self._of_estimates:
             return evidence
-        made = concatenate(self._decided)
-        rest = made.where(unmeasured(made, evidence, words, row_metrics(self._request.manifest.metrics)))
+        estimates = concatenate(self._of_estimates)
+        rest = estimates.where(unmeasured(estimates, evidence, words, row_metrics(self._request.manifest.metrics)))
         return concatenate([evidence, rest])
 
     def _no_evidence(self) -> Problem:

@@ -1,15 +1,18 @@
-"""Admission rules of series: a record stands in one stratum, and one with fewer records than the others gets a warning.
+"""Admission rules of series: a record stands in one stratum and one class; who has fewer of them than others is told.
 
 Called by `app.admission.rules`. What others hold is handed in, read by `app.store.series`; each rule gives one check.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from app.admission.check import Check, StandingRecord, listed, some
+from app.boards.weighted_rank.discrimination import record_labels
 from app.boards.weighted_rank.groups import enrolled_estimators
 from app.boards.weighted_rank.records import HeldRecords, held_records
+from app.kinds.series.truths import DEPENDENT_ABOVE
 from app.values.scores import ScoreTable
 
 SHOWN_RECORDS = 3
@@ -18,7 +21,7 @@ SHOWN_RECORDS = 3
 def check_records(scores: ScoreTable, standing: Sequence[StandingRecord]) -> list[Check]:
     """Compare a submission's records with those of the other entrants that stand or wait to stand."""
     mine = held_records(scores, enrolled_estimators(scores, None))
-    return [_strata(mine, standing), _records(mine, standing)]
+    return [_strata(mine, standing), *_classes(scores, mine, standing), _records(mine, standing)]
 
 
 def _strata(mine: HeldRecords, standing: Sequence[StandingRecord]) -> Check:
@@ -31,6 +34,46 @@ def _strata(mine: HeldRecords, standing: Sequence[StandingRecord]) -> Check:
     if moved:
         return Check("strata", "failed", f"A record stands in one stratum: {some(moved)}.")
     return Check("strata", "passed", "Every record is in the stratum in which the other submissions have it.")
+
+
+def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[StandingRecord]) -> Iterator[Check]:
+    """Hold the classes that a run states to those that others state, which no stratum may tell."""
+    labels = record_labels(scores, len(mine.records))
+    stated = {record: label for record, label in zip(mine.records, labels.tolist(), strict=True) if label == label}
+    if not stated:
+        return
+    turned = [
+        f"{other.record} is of class {stated[other.record]:g} here and of {other.class_label:g} in submission "
+        f"{other.submission}"
+        for other in standing
+        if other.class_label is not None and stated.get(other.record, other.class_label) != other.class_label
+    ]
+    if turned:
+        yield Check("classes", "failed", f"A record is of one class: {some(turned)}.")
+        return
+    untold = _untold(scores, stated)
+    if untold:
+        reason = (
+            f"The class of {len(untold)} of {len(stated)} records is as this run states it: the truth in their stratum "
+            "does not tell it. Later submissions must state the same."
+        )
+        yield Check("classes", "warned", reason)
+    else:
+        yield Check("classes", "passed", "The class of every record follows from the truth in its stratum.")
+
+
+def _untold(scores: ScoreTable, stated: Collection[str]) -> set[str]:
+    """Return the records of which no stratum says the truth that decides the class."""
+    strata = scores.recorded.get("stratum_json")
+    tells = (
+        [] if strata is None else [json.loads(text).get("target_estimand") in DEPENDENT_ABOVE for text in strata.words]
+    )
+    told = {
+        scores.item.at(at)
+        for at in range(len(scores))
+        if strata is not None and scores.item is not None and strata.codes[at] >= 0 and tells[strata.codes[at]]
+    }
+    return {record for record in stated if record not in told}
 
 
 def _records(mine: HeldRecords, standing: Sequence[StandingRecord]) -> Check:

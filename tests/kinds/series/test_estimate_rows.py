@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,13 +21,15 @@ from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
 from app.kinds.series.contract_failures import NO_SERIES
 from app.kinds.series.contract_tables import series_tables
-from app.kinds.series.decided import RecordStrata
+from app.kinds.series.estimate_rows import RecordStrata
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from app.kinds.series.summary import check_series_claims
 from app.manifest.manifest import Manifest
 from tests.cases.evidence_tables import problems, read
+from tests.cases.lrdbench_http import make_benchmark, submit
 from tests.cases.series_runs import CLASSES_ONLY, GIVEN, LIMITS, MANIFESTS, given_manifest, member
 from tests.cases.zips import replaced
+from tests.conftest import Site
 
 MIXED = "small_lrd_model_selection"
 BEST = "ICModelSelectDiscriminator"
@@ -168,3 +171,51 @@ def test_tables_of_failures_say_why_they_are_empty(tmp_path: Path) -> None:
     assert [
         (tables[f"tables/{name}"].rows, tables[f"tables/{name}"].notes) for name in ("failures", "failure_map")
     ] == [((), (NO_SERIES,))] * 2
+
+
+def of_other_truths(estimators: set[str], turned: str | None = None) -> bytes:
+    """Return the run of some estimators whose strata say no Hurst exponent; one record's class may be turned over."""
+    truths, records = member(CLASSES_ONLY, "raw/truths.csv"), member(CLASSES_ONLY, RECORDS)
+    for row in truths:
+        row["target_estimand"] = {"hurst_scaling_proxy": "persistence"}.get(
+            row["target_estimand"], row["target_estimand"]
+        )
+        if (row["record_id"], row["target_estimand"]) == (turned, "lrd_class"):
+            row["target_value"] = str(1.0 - float(row["target_value"]))
+    for row in records:
+        row["target_estimand"] = "persistence"
+    estimates = [row for row in member(CLASSES_ONLY, ESTIMATES) if row["estimator_name"] in estimators]
+    metrics = [row for row in member(CLASSES_ONLY, METRICS) if row["estimator_name"] in estimators]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive, zipfile.ZipFile(GIVEN[CLASSES_ONLY]) as given:
+        for name, rows in (("truths", truths), ("records", records), ("estimates", estimates), ("metrics", metrics)):
+            archive.writestr(f"run/raw/{name}.csv", written(rows, list(rows[0])))
+        manifest = "manifest/benchmark_manifest.yaml"
+        archive.writestr(f"run/{manifest}", given.read(f"{CLASSES_ONLY}/{manifest}"))
+    return packed.getvalue()
+
+
+def test_a_class_that_no_stratum_tells_is_said_to_be_the_runs_and_cannot_be_turned_later(site: Site) -> None:
+    """Else who comes second, or stands first in the alphabet, decides who else is right."""
+    slug = make_benchmark(site, CLASSES_ONLY)
+    names = sorted({row["estimator_name"] for row in member(CLASSES_ONLY, ESTIMATES)})
+    record = member(CLASSES_ONLY, RECORDS)[0]["record_id"]
+    first = submit(site, slug, of_other_truths(set(names[2:])))
+    outcomes = [
+        {check["rule"]: check for check in submit(site, slug, of_other_truths(set(names[:2]), turned), "bob")["checks"]}
+        for turned in (record, None)
+    ]
+    (own,) = [check for check in first["checks"] if check["rule"] == "classes"]
+
+    assert own["outcome"] == "warned"
+    assert own["reason"].startswith("The class of 22 of 22 records is as this run states it")
+    assert [each["classes"]["outcome"] for each in outcomes] == ["failed", "warned"]
+    assert f"{record} is of class 0 here and of 1 in submission {first['id']}" in outcomes[0]["classes"]["reason"]
+
+
+def test_a_class_that_its_stratum_tells_is_said_to_follow_from_it(roomy_site: Site) -> None:
+    """Nobody needs to believe the run."""
+    slug = make_benchmark(roomy_site, CLASSES_ONLY)
+    checks = {each["rule"]: each for each in submit(roomy_site, slug, GIVEN[CLASSES_ONLY].read_bytes())["checks"]}
+
+    assert checks["classes"]["reason"] == "The class of every record follows from the truth in its stratum."

@@ -2,7 +2,7 @@
 
 Called by `app.kinds.series.read` for benchmarks with metrics of classes. lrdbench computes those over all records, so
 where a suite has no other metric that applies to an estimator, nothing but its estimates says what it was run on. A row
-made here has no metric, and the stratum that raw/records.csv says of its record.
+of this kind has no metric, and the stratum that raw/records.csv says of its record.
 """
 
 from collections.abc import Collection, Mapping
@@ -42,14 +42,14 @@ class RecordStrata:
     def read(self, block: Block, file: ReceivedFile) -> None:
         """Take the records of a block; annotations that are no object are a problem."""
         cells = Cells(file.name, block.rows, block.columns, self._findings)
-        notes = ObjectTexts[Mapping[str, Any]](lambda found: found)
+        notes = ObjectTexts[Mapping[str, Any]](lambda values: values)
         codes = notes.encode(cells.texts(NOTES))
         if notes.wrong:
             cells.refuse(NOTES, np.isin(codes, list(notes.wrong)), lambda at: notes.wrong[int(codes[at])])
         values = numbers_of(cells, VALUE).tolist()
         records, targets = (cells.texts(name).to_pylist() for name in ("record_id", TARGET))
         for record, code, target, value in zip(records, codes.tolist(), targets, values, strict=True):
-            self._known[record or ""] = write(_stratum(notes.found[code] or {}, target, value))
+            self._known[record or ""] = write(_stratum(notes.parsed[code] or {}, target, value))
 
     def beside(self, block: Block) -> Block:
         """Return the estimates of a block whose records are known, with the stratum of each."""
@@ -61,15 +61,15 @@ class RecordStrata:
 
 
 def _stratum(notes: Mapping[str, Any], target: str | None, value: float) -> dict[str, Any]:
-    found = {key: notes[key] for key in STRATUM_KEYS if key in notes}
+    stratum = {key: notes[key] for key in STRATUM_KEYS if key in notes}
     if target is None:
-        return found
-    return {**found, TARGET: target, VALUE: None if np.isnan(value) else value}
+        return stratum
+    return {**stratum, TARGET: target, VALUE: None if np.isnan(value) else value}
 
 
-def unmeasured(made: MetricRows, evidence: MetricRows, words: Words, used: Collection[str]) -> BoolArray:
-    """Say which rows made of estimates are of an estimator and record without a row of a metric that is used."""
+def unmeasured(estimates: MetricRows, evidence: MetricRows, words: Words, used: Collection[str]) -> BoolArray:
+    """Say which rows of estimates are of an estimator and record without a row of a metric that is used."""
     uses = np.array([*(name in used for name in words.metrics), False])[evidence.metric]
     n_estimators = len(words.estimators)
     keys = (evidence.record * n_estimators + evidence.estimator)[uses]
-    return ~np.isin(made.record * n_estimators + made.estimator, keys)
+    return ~np.isin(estimates.record * n_estimators + estimates.estimator, keys)
