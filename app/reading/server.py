@@ -1,7 +1,8 @@
 """The process that has the readers of files imported, and forks a child for each upload.
 
 Started by `app.reading.fork_server` with one end of a socket as its standard input; orders and reports are lines of
-JSON. It has no secrets, and it ends with its children when the other end closes, however that comes about.
+JSON. It has no secrets, and it ends with its children when the other end closes, however that comes about. One child
+more than there are uploads waits for the next, which need not wait for a fork then.
 """
 
 import errno
@@ -43,6 +44,21 @@ class Child:
     is_late: bool = False
 
 
+@dataclass(frozen=True)
+class Spare:
+    """A child that waits for its order, and where it is given; it ends when nothing can come any more."""
+
+    pid: int
+    order: int
+
+    def start(self, order: dict[str, Any]) -> None:
+        """Give it its order. Raises BrokenPipeError where it is gone."""
+        try:
+            os.write(self.order, json.dumps(order).encode())
+        finally:
+            os.close(self.order)
+
+
 class Server:
     """Starts, watches and ends the children."""
 
@@ -50,6 +66,7 @@ class Server:
         self._orders = orders
         self._received = b""
         self._children: dict[int, Child] = {}
+        self._spare: Spare | None = None
         self._base_bytes = 0
 
     def run(self) -> None:
@@ -65,14 +82,16 @@ class Server:
             selector.register(waker, selectors.EVENT_READ)
             is_open = True
             while is_open:
+                # Between orders: whoever has just ordered a reading does not wait for this.
+                self._spare = self._spare or self._fork()
                 ready = {key.fileobj for key, _ in selector.select(self._wait_s())}
                 if waker in ready:
                     waker.recv(4096)
                 is_open = self._orders not in ready or self._obey()
                 self._end_late()
                 self._report_ended()
-        for child in self._children.values():
-            _kill(child.pid)
+        for pid in (*self._children, *([] if self._spare is None else [self._spare.pid])):
+            _kill(pid)
 
     def _wait_s(self) -> float | None:
         ends = [child.ends_at for child in self._children.values() if not child.is_late]
@@ -92,12 +111,26 @@ class Server:
         return bool(received)
 
     def _start(self, order: dict[str, Any]) -> None:
+        spare, self._spare = self._spare or self._fork(), None
+        # One that ended while it waited has lost its pipe, and nobody its upload.
+        try:
+            spare.start(order)
+        except BrokenPipeError:
+            os.waitpid(spare.pid, 0)
+            spare = self._fork()
+            spare.start(order)
+        self._children[spare.pid] = Child(order["start"], spare.pid, time.monotonic() + order["wall_s"])
+
+    def _fork(self) -> Spare:
+        wanted, order = os.pipe()
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             self._orders.close()
-            os._exit(_status_of_reading(order, self._base_bytes))
-        self._children[pid] = Child(order["start"], pid, time.monotonic() + order["wall_s"])
+            os.close(order)
+            os._exit(_status_of_waiting(wanted, self._base_bytes))
+        os.close(wanted)
+        return Spare(pid, order)
 
     def _end_late(self) -> None:
         for child in self._children.values():
@@ -114,6 +147,12 @@ class Server:
                 _kill(pid)
                 report = {"ended": child.number, "status": os.waitstatus_to_exitcode(status), "late": child.is_late}
                 self._orders.sendall(json.dumps(report).encode() + b"\n")
+
+
+def _status_of_waiting(wanted: int, base_bytes: int) -> int:
+    with os.fdopen(wanted, "rb") as pipe:
+        order = pipe.read()
+    return _status_of_reading(json.loads(order), base_bytes) if order else 0
 
 
 def _status_of_reading(order: dict[str, Any], base_bytes: int) -> int:

@@ -24,6 +24,7 @@ from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
 from app.store.fingerprints import write_fingerprints
 from app.store.locks import take_turns
+from app.store.reservations import refuse_reserved
 from app.store.submissions import add_checks, write_table
 from app.values.forensics import Finding
 from app.values.scores import Coded, ScoreTable
@@ -91,7 +92,8 @@ def write_submission(session: Session, arrival: Arrival) -> Submission:
     locked = entrants.lock_entrants(session, benchmark_id, table.entrant.words)
     diagnostics = series.diagnostic_names(table)
     named = {name: entrant for name, entrant in locked.items() if name not in diagnostics}
-    entrants.refuse_taken(session, arrival.declared.benchmark, named, arrival.token_id)
+    entrants.refuse_foreign(named.values(), arrival.token_id)
+    refuse_reserved(session, arrival.declared.benchmark, named, arrival.token_id)
     if arrival.admitted:
         entrants.claim(named.values(), arrival.token_id)
     submission = _add_submission(session, arrival)
@@ -142,7 +144,7 @@ def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> No
         )
         for position, file in enumerate(arrival.evidence.files)
     )
-    add_checks(session, submission.id, arrival.checks)
+    add_checks(session, submission.id, arrival.checks, n_before=0)
     for table in arrival.evidence.attachments:
         write_table(session, submission.id, table)
     session.add(SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole."))

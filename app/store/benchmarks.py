@@ -26,6 +26,13 @@ BOARD_NAMES = (
     "WHERE slug = %s AND name LIKE 'leaderboard/%%' ORDER BY name"
 )
 
+# One statement however many there are: a list of values would be compiled anew for each number of them.
+_ADD_TASKS = text(
+    "INSERT INTO task (benchmark_id, name, name_key) "
+    "SELECT :benchmark_id, name, name_key "
+    "FROM unnest(CAST(:names AS text[]), CAST(:keys AS text[])) AS new (name, name_key) ON CONFLICT DO NOTHING"
+)
+
 
 @dataclass(frozen=True)
 class Declared:
@@ -185,18 +192,19 @@ def data_version(session: Session, benchmark_id: int) -> int:
 
 def ensure_tasks(session: Session, benchmark_id: int, names: Sequence[str]) -> dict[str, int]:
     """Return the number of each task, making those that are new. Raises Conflict for a task in another spelling."""
-    if names:
-        session.execute(
-            insert(Task)
-            .values(
-                [{"benchmark_id": benchmark_id, "name": name, "name_key": name_key(name)} for name in sorted(names)]
-            )
-            .on_conflict_do_nothing()
-        )
-    rows = session.execute(select(Task.name, Task.id).where(Task.benchmark_id == benchmark_id))
-    numbers = {row.name: row.id for row in rows}
+    numbers = _task_numbers(session, benchmark_id)
+    new = sorted(set(names) - numbers.keys())
+    if new:
+        keys = [name_key(name) for name in new]
+        session.execute(_ADD_TASKS, {"benchmark_id": benchmark_id, "names": new, "keys": keys})
+        numbers = _task_numbers(session, benchmark_id)
     refuse_respelled("a task", numbers, names)
     return {name: numbers[name] for name in names}
+
+
+def _task_numbers(session: Session, benchmark_id: int) -> dict[str, int]:
+    rows = session.execute(select(Task.name, Task.id).where(Task.benchmark_id == benchmark_id))
+    return {row.name: row.id for row in rows}
 
 
 def _add_version(session: Session, benchmark: Benchmark, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:

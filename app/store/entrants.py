@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, Token
@@ -14,6 +13,13 @@ from app.names import name_key
 from app.store import reservations
 from app.store.numbers import one_of
 from app.store.spelling import refuse_respelled
+
+# One statement however many there are: a list of values would be compiled anew for each number of them.
+_ADD = text(
+    "INSERT INTO entrant (benchmark_id, name, name_key) "
+    "SELECT :benchmark_id, name, name_key "
+    "FROM unnest(CAST(:names AS text[]), CAST(:keys AS text[])) AS new (name, name_key) ON CONFLICT DO NOTHING"
+)
 
 
 @dataclass(frozen=True)
@@ -64,17 +70,9 @@ def lock_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> 
 
     Raises Conflict when a name is a stored one in another spelling, see `app.names.name_key`.
     """
-    wanted = sorted(names)
-    session.execute(
-        insert(Entrant)
-        .values(
-            [
-                {"benchmark_id": benchmark_id, "name": name, "name_key": name_key(name)}
-                for name in sorted(wanted, key=name_key)
-            ]
-        )
-        .on_conflict_do_nothing()
-    )
+    wanted = sorted(names, key=name_key)
+    keys = [name_key(name) for name in wanted]
+    session.execute(_ADD, {"benchmark_id": benchmark_id, "names": wanted, "keys": keys})
     return _by_name(session, benchmark_id, wanted, lock=True)
 
 
@@ -145,7 +143,9 @@ def entries_of(session: Session, entrant_id: int) -> Sequence[Entry]:
 
 def _by_name(session: Session, benchmark_id: int, names: list[str], *, lock: bool) -> dict[str, Entrant]:
     keys = {name_key(name) for name in names}
-    query = select(Entrant).where(Entrant.benchmark_id == benchmark_id, Entrant.name_key.in_(keys)).order_by(Entrant.id)
+    query = (
+        select(Entrant).where(Entrant.benchmark_id == benchmark_id, one_of(Entrant.name_key, keys)).order_by(Entrant.id)
+    )
     found = session.scalars(query.with_for_update(key_share=True) if lock else query).all()
     refuse_respelled("an entrant", {entrant.name for entrant in found}, names)
     return {entrant.name: entrant for entrant in found}

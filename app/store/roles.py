@@ -80,11 +80,13 @@ def revoke(session: Session, benchmark: Benchmark, token: Token, role: str, by_i
 
 def has_role(session: Session, benchmark_id: int, token_id: int, *roles: str) -> bool:
     """Say whether a token has one of some roles in a benchmark now."""
-    newest = _newest().subquery()
-    query = select(newest.c.token_id).where(
-        newest.c.benchmark_id == benchmark_id, newest.c.token_id == token_id, newest.c.role.in_(roles), _holds(newest.c)
-    )
-    return session.execute(query).first() is not None
+    return not roles_in(session, benchmark_id, token_id).isdisjoint(roles)
+
+
+def roles_in(session: Session, benchmark_id: int, token_id: int) -> set[str]:
+    """Return the roles that a token has in a benchmark now."""
+    of_both = _newest().where(RoleGrant.benchmark_id == benchmark_id, RoleGrant.token_id == token_id).subquery()
+    return set(session.scalars(select(of_both.c.role).where(_holds(of_both.c))))
 
 
 def list_roles(session: Session, benchmark_id: int) -> list[Held]:
@@ -106,9 +108,14 @@ def list_stewards(session: Session, benchmark_id: int) -> Sequence[Token]:
 
 def benchmark_ids_of(session: Session, token_id: int, *roles: str) -> set[int]:
     """Return the benchmarks in which a token has one of some roles now."""
+    return {number for number, role in held_by(session, token_id) if role in roles}
+
+
+def held_by(session: Session, token_id: int) -> list[tuple[int, str]]:
+    """Return the number of the benchmark and the role of each role that a token has now."""
     newest = _newest().where(RoleGrant.token_id == token_id).subquery()
-    query = select(newest.c.benchmark_id).where(newest.c.role.in_(roles), _holds(newest.c))
-    return set(session.scalars(query))
+    query = select(newest.c.benchmark_id, newest.c.role).where(_holds(newest.c))
+    return [(number, role) for number, role in session.execute(query)]
 
 
 def benchmarks_of(session: Session, token_id: int, *roles: str) -> list[str]:

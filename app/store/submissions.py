@@ -29,16 +29,17 @@ from app.values.table import Table
 LONGEST_NUMBER = 18
 
 
-def add_checks(session: Session, submission_id: int, checks: Sequence[Check]) -> None:
-    """Append checks to those that a submission has."""
+def add_checks(session: Session, submission_id: int, checks: Sequence[Check], n_before: int | None = None) -> None:
+    """Append checks to those that a submission has; `n_before` says how many these are where that is known."""
     if not checks:
         return
-    query = select(func.count()).where(SubmissionCheck.submission_id == submission_id)
-    first = session.scalars(query).one()
+    if n_before is None:
+        query = select(func.count()).where(SubmissionCheck.submission_id == submission_id)
+        n_before = session.scalars(query).one()
     session.add_all(
         SubmissionCheck(
             submission_id=submission_id,
-            position=first + offset,
+            position=n_before + offset,
             rule=check.rule,
             outcome=check.outcome,
             reason=check.reason,

@@ -56,8 +56,11 @@ def reader_of(session: Session, token: Token) -> Reader:
     """Return what the holder of a working token may read beside what is public."""
     if token.role == "admin":
         return Reader(token.id, sees_all=True)
-    anything = roles.benchmark_ids_of(session, token.id, *READS_DRAFTS)
-    private = roles.benchmark_ids_of(session, token.id, "submitter")
+    held = roles.held_by(session, token.id)
+    if not held:
+        return Reader(token.id)
+    anything = {number for number, role in held if role in READS_DRAFTS}
+    private = {number for number, role in held if role == "submitter"}
     table = _table(Benchmark)
     query = select(table.c.id).where(
         or_(table.c.id.in_(anything), and_(table.c.id.in_(private), table.c.visibility == PRIVATE))

@@ -46,11 +46,11 @@ class CheckedFirst(APIRoute):
         if not callers:
             return handle
         checks = Dependant(path=self.path_format, dependencies=callers)
-        of_benchmark = self.path_format.startswith(OF_BENCHMARK)
+        is_unasked = self.path_format.startswith(OF_BENCHMARK) and not any(_asks_benchmark(each) for each in callers)
 
         async def checked(request: Request) -> Response:
             await _solve(request, checks)
-            if of_benchmark:
+            if is_unasked:
                 await run_in_threadpool(_find_benchmark, request)
             return await handle(request)
 
@@ -90,6 +90,12 @@ def _noting_refusals(handle: Handler) -> Handler:
 def _identifies(dependant: Dependant) -> bool:
     """Say whether a dependency needs to know who the caller is."""
     return dependant.call is get_caller or any(_identifies(each) for each in dependant.dependencies)
+
+
+def _asks_benchmark(dependant: Dependant) -> bool:
+    """Say whether a dependency looks for the benchmark of the address itself."""
+    is_named = any(parameter.name == "slug" for parameter in dependant.path_params)
+    return is_named or any(_asks_benchmark(each) for each in dependant.dependencies)
 
 
 async def _solve(request: Request, checks: Dependant) -> None:

@@ -119,14 +119,16 @@ def refuse_elsewhere(caller: Caller, slug: str | None) -> None:
 
 def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
     text = "" if presented is None else presented.credentials.strip()
-    if text:
-        caller = state.transact(lambda session: _caller(session, text, request))
-    elif (secret := session_secret(request)) is not None:
-        caller = state.transact(lambda session: _of_session(session, secret, request))
-    else:
-        raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>, or sign in.")
+    secret = session_secret(request)
     per_minute = state.settings.max_requests_per_minute
-    wait_s = state.transact(lambda session: rates.take(session, f"token {caller.id}", per_minute))
+
+    def identify(session: Session) -> tuple[Caller, int]:
+        caller = _caller(session, text, request) if text else _of_session(session, secret or "", request)
+        return caller, rates.take(session, f"token {caller.id}", per_minute)
+
+    if not text and secret is None:
+        raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>, or sign in.")
+    caller, wait_s = state.transact(identify)
     if wait_s > 0:
         raise TooManyRequests(f"More than {per_minute} writes in a minute.", wait_s)
     return caller

@@ -6,7 +6,7 @@ Used by `app.web.submissions` before the body is read, and by `app.web.preregs`,
 from collections.abc import Iterable
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
 from app.errors import Conflict, Forbidden
@@ -19,10 +19,15 @@ from app.web.state import Caller, StateDep, Submitter
 MOST_NAMED = 10
 
 
-def get_submitter_here(slug: str, caller: Submitter, state: StateDep) -> Caller:
-    """Return the caller if it may submit to the benchmark of the address. Raises Forbidden and NotFound."""
-    with state.sessions() as session:
-        refuse_uninvited(session, benchmarks.find_declared(session, slug), caller)
+def get_submitter_here(slug: str, request: Request, caller: Submitter, state: StateDep) -> Caller:
+    """Return the caller if it may submit to the benchmark of the address. Raises Forbidden and NotFound.
+
+    Asked before the body is read and again for the endpoint, as `get_caller` is, and looked up once.
+    """
+    if not hasattr(request.state, "submits_here"):
+        with state.sessions() as session:
+            refuse_uninvited(session, benchmarks.find_declared(session, slug), caller)
+        request.state.submits_here = True
     return caller
 
 
@@ -38,9 +43,10 @@ def refuse_uninvited(session: Session, declared: Declared, caller: Caller) -> No
     slug, number = declared.benchmark.slug, declared.benchmark.id
     if declared.benchmark.visibility == DRAFT:
         raise Conflict(f"{slug} is a draft, which takes no submissions; its stewards publish it first.")
-    if caller.role == "admin" or roles.has_role(session, number, caller.id, "steward", "submitter"):
+    held = {"steward"} if caller.role == "admin" else roles.roles_in(session, number, caller.id)
+    if held & {"steward", "submitter"}:
         return
-    if roles.has_role(session, number, caller.id, "reviewer"):
+    if "reviewer" in held:
         raise Forbidden(f"You are a reviewer of {slug}, who changes nothing there; a steward can make you a submitter.")
     if declared.manifest.admission.submissions == "invited":
         raise Forbidden(f"{slug} takes submissions of invited submitters only; ask {_stewards(session, number)}.")

@@ -1,6 +1,7 @@
 """Reading an upload is bounded, ends with its client, and leaves nothing behind."""
 
 import json
+import os
 import signal
 import socket
 import time
@@ -42,8 +43,9 @@ def victim(folder: Path) -> Iterator[Target]:
 
 
 def readers(victim: Target) -> list[psutil.Process]:
-    """Return the processes that read uploads now."""
-    return [reader for server in victim.server.child("web").children() for reader in server.children()]
+    """Return the processes that read uploads now; one that waits for the next upload leads no group yet."""
+    children = [child for server in victim.server.child("web").children() for child in server.children()]
+    return [child for child in children if os.getsid(child.pid) == child.pid]
 
 
 def wait_for(what: Callable[[], bool], within_s: float = 10) -> None:
@@ -85,6 +87,18 @@ def test_a_reading_ends_with_its_client(victim: Target) -> None:
 
     assert (busy.status_code, busy.headers["retry-after"]) == (503, "5")
     wait_for(lambda: victim.post("x.csv", b"model,task,MASE\nA,t,1\n").status_code == 200)
+
+
+def test_a_reader_that_ended_while_it_waited_is_replaced(victim: Target) -> None:
+    """One waits for the next upload; where the system killed it, that upload is read by another."""
+    server = fork_server_of(victim.server.child("web"))
+    wait_for(lambda: any(child.status() != psutil.STATUS_ZOMBIE for child in server.children()))
+    for child in server.children():
+        child.kill()
+    answer = victim.post("x.csv", b"model,task,MASE\nA,t,1\n")
+
+    assert answer.status_code == 200
+    wait_for(lambda: [child.status() for child in server.children()] not in ([], [psutil.STATUS_ZOMBIE]))
 
 
 def fork_server_of(web: psutil.Process) -> psutil.Process:

@@ -5,7 +5,7 @@ does not have there is no value to compare with.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,14 +122,21 @@ class TaskRules:
 
 
 def _expected(column: str, wheres: list[dict[str, Any]]) -> Expected:
-    numbers: dict[str, int] = {}
+    numbers: dict[Hashable, int] = {}
     values: list[Any] = []
     of_task = np.full(len(wheres), NONE, dtype=np.int64)
     for task, where in enumerate(wheres):
         if column in where:
-            key = json.dumps(where[column], sort_keys=True, default=str)
+            key = _key_of(where[column])
             if key not in numbers:
                 numbers[key] = len(values)
                 values.append(where[column])
             of_task[task] = numbers[key]
     return Expected(column, tuple(values), of_task)
+
+
+def _key_of(value: Any) -> Hashable:
+    """Return what only equal values of one type share: 1, 1.0, true and "1" are four values."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return type(value), value
+    return json.dumps(value, sort_keys=True, default=str)
