@@ -180,14 +180,21 @@ def _board(client: httpx.Client, address: str, slug: str) -> tuple[int, bytes] |
 
 
 @contextmanager
-def faults(actions: Mapping[str, Callable[[], None]], every_s: float) -> Iterator[list[str]]:
-    """Do one after the other, again and again, while the block runs; yields the names of what was done."""
+def faults(actions: Mapping[str, Callable[[], None]], addresses: Sequence[str], every_s: float) -> Iterator[list[str]]:
+    """Do one after the other, again and again, while the block runs; yields the names of what was done.
+
+    Each waits until all servers are ready again after the one before: faults that come quicker than anything can
+    recover only show that nothing is taken then.
+    """
     over, done = Event(), list[str]()
 
     def act() -> None:
         for name, action in itertools.cycle(actions.items()):
             if over.wait(every_s):
                 return
+            while not all(map(_is_ready, addresses)):
+                if over.wait(0.2):
+                    return
             action()
             done.append(name)
 
@@ -198,6 +205,13 @@ def faults(actions: Mapping[str, Callable[[], None]], every_s: float) -> Iterato
     finally:
         over.set()
         thread.join()
+
+
+def _is_ready(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/readyz", timeout=2).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 def settled(address: str, numbers: Sequence[int], within_s: float) -> dict[int, dict[str, object]]:
