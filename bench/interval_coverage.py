@@ -1,7 +1,7 @@
 """How often calibrated intervals and those they were chosen from hold the truth: `python -m bench.interval_coverage`.
 
 Arguments are families (`mean`, `tasks`, `RMSE`, …; none: all), `quick` for a tenth of the data sets, and `choosing` for
-the seeds that were used in choosing instead of those of the tables in docs/statistics.md.
+the seeds that were used in choosing instead of those of the tables in docs/statistics.md; a number is another seed.
 """
 
 import sys
@@ -56,8 +56,9 @@ def main() -> None:
     """Print a table for each family, then how low each method's coverage gets in it."""
     asked = set(sys.argv[1:])
     n_datasets = QUICK if "quick" in asked else N_DATASETS
-    rng_seed = CHOOSING if "choosing" in asked else REPORTING
-    families = asked - {"quick", "choosing"}
+    own = {int(word) for word in asked if word.isdigit()}
+    rng_seed = CHOOSING if "choosing" in asked else min(own, default=REPORTING)
+    families = {word for word in asked - {"quick", "choosing"} if not word.isdigit()}
     cells: dict[str, list[tuple[World, dict[str, Held]]]] = {}
     for world in worlds():
         if not families or world.family in families:

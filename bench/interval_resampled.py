@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from app.boards.spread import Precision
-from app.boards.weighted_rank.calibrated import Ranking, component_spread, ends_of_ranks, widened
+from app.boards.weighted_rank.calibrated import Ranking, component_spread, ends_of_ranks, rank_level, widened
 from app.boards.weighted_rank.resampling import DrawnComponents
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import intervals
@@ -79,7 +79,8 @@ def _ranked(size: tuple[int, int], truth: FloatArray, rng: np.random.Generator, 
 
 def _scores(size: tuple[int, int], truth: FloatArray, of: int, rng: np.random.Generator, n: int) -> Drawn:
     made = list(_ranked(size, truth, rng, n))
-    ours = [ends_of_ranks(again[:, [of]], points[[of]], (1.0 + LEVEL) / 2.0) for points, _, again in made]
+    level = rank_level(LEVEL, float(size[0] * size[1]))
+    ours = [ends_of_ranks(again[:, [of]], points[[of]], level) for points, _, again in made]
     clipped = [(max(float(low[0]), 1.0), min(float(high[0]), float(N_ESTIMATORS))) for low, high in ours]
     return {
         OURS: _pairs(clipped),
@@ -89,7 +90,7 @@ def _scores(size: tuple[int, int], truth: FloatArray, of: int, rng: np.random.Ge
 
 def _score_gaps(size: tuple[int, int], truth: FloatArray, rng: np.random.Generator, n: int) -> Drawn:
     made = list(_ranked(size, truth, rng, n))
-    level = (1.0 + LEVEL) / 2.0
+    level = rank_level(LEVEL, float(size[0] * size[1]))
     ours = [ends_of_ranks(again[:, :1] - again[:, -1:], points[:1] - points[-1:], level) for points, _, again in made]
     plain = [_percentiles(drawn[:, 0] - drawn[:, -1]) for _, drawn, _ in made]
     return {OURS: _pairs([(low[0], high[0]) for low, high in ours]), PERCENTILE: _pairs(plain)}

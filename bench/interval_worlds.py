@@ -5,7 +5,6 @@ data set's interval.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,7 @@ from app.stats.calibrated import Calibrated, calibrate, intervals
 from app.stats.calibrated_areas import area_spread, root_mean_squares
 from app.stats.calibrated_trims import calibrated_iqm
 from app.stats.closed_intervals import hanley_mcneil, wilson
-from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread
+from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread, task_spread
 from bench.interval_methods import BOOTSTRAPS, LEVEL, TAIL, Ends, design_effect, log_student, student
 from bench.interval_quantiles import quantile_worlds
 from bench.interval_resampled import resampled_worlds
@@ -132,7 +131,7 @@ def _bounded_tasks() -> Iterator[World]:
 def _bounded_means(n_tasks: int, alike: float, share: float, rng: np.random.Generator, n: int) -> Drawn:
     strength = 1 / alike - 1
     units = rng.beta(share * strength, (1 - share) * strength, size=(n, n_tasks))
-    ours = intervals(replace(mean_spread(units), may_hide=True), SHARE, LEVEL)
+    ours = intervals(task_spread(units), SHARE, LEVEL)
     return {OURS: ours, "t": student(units), **{name: of(units) for name, of in BOOTSTRAPS.items()}}
 
 

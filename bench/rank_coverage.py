@@ -26,6 +26,7 @@ WORLDS: Mapping[str, FloatArray] = {
     "evenly spaced by 0.1": np.linspace(0.0, -0.9, 10),
 }
 """True means in standard deviations of an entrant's own noise in a task."""
+WHATS = ("of one", "of all at once", "who is first", "width")
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,13 @@ def measure(world: str, n_units: int, of: Callable[[FloatArray, int], Sets], n_d
 
 def main(n_datasets: int = N_DATASETS) -> None:
     """Print the table as Markdown."""
-    print("| entrants | tasks | of one, percentiles | of one, sets | who is first, percentiles | who is first, sets "
-          "| width, percentiles | width, sets |\n|---|---|---|---|---|---|---|---|")  # fmt: skip
+    columns = [f"{what}, {how}" for what in WHATS for how in ("percentiles", "sets")]
+    print(f"| entrants | tasks | {' | '.join(columns)} |\n|" + "---|" * (2 + len(columns)))
     for world in WORLDS:
         for n_units in UNITS:
             old, new = (measure(world, n_units, of, n_datasets) for of in (old_sets, new_sets))
-            shares = (f"{100 * share:.1f} %" for share in (old.least, new.least, old.sentence, new.sentence))
+            both = (old.least, new.least, old.at_once, new.at_once, old.sentence, new.sentence)
+            shares = (f"{100 * share:.1f} %" for share in both)
             print(f"| {world} | {n_units} | {' | '.join(shares)} | {old.width:.1f} | {new.width:.1f} |", flush=True)
 
 

@@ -4,7 +4,6 @@ Called by the ranking methods; pure. `app.stats.calibrated` says how they are ma
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -13,7 +12,7 @@ from app.boards.tables import sentences
 from app.manifest.metric import Metric
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
-from app.stats.spreads import SHARE, Range, mean_spread
+from app.stats.spreads import SHARE, Range, task_spread
 from app.values.frame import CalibratedCells
 from app.values.table import finite
 
@@ -55,7 +54,7 @@ def task_intervals(
     if len(values) >= MIN_UNITS and known.any():
         held = within.holding(float(values[:, known].min()), float(values[:, known].max()))
         for columns in np.split(np.flatnonzero(known), range(AT_ONCE, int(known.sum()), AT_ONCE)):
-            spread = replace(mean_spread(values[:, columns].T), may_hide=True)
+            spread = task_spread(values[:, columns].T)
             low[columns], high[columns] = intervals(spread, held, level)
     if scale is not None:
         low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))

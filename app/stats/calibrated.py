@@ -120,7 +120,7 @@ def _ends(spread: Spread, within: Range, level: float) -> Ends:
         width = within.high - within.low
         share = np.clip((spread.point - within.low) / width, 0.0, 1.0)
         numbers = (share, spread.believed / width, spread.skewness, spread.n_units, spread.df)
-        low, high = effective_wilson(*numbers, level, may_hide=spread.may_hide)
+        low, high = effective_wilson(*numbers, level, telling=spread.telling)
         return within.low + width * low, within.low + width * high
     if np.isfinite(within.low):
         above = positive_mean(

@@ -26,11 +26,12 @@ def area_spread(scores: FloatArray, is_positive: BoolArray, weights: FloatArray)
     """Return the spread of the area under the ROC curve of scores [n_examples], larger speaking for the positive.
 
     `n_units`, on which a perfect area rests, are those of the smaller class; the error is never taken for less than
-    that of a share of all examples.
+    that of a share of all examples. Each example's part of the error is made larger by what it has pulled the area
+    towards itself, and the degrees of freedom are those of effective examples: both matter where few weigh much.
     Raises InvalidArgument for arrays of other lengths, scores that are not finite, negative weights, and where a class
     has no weight.
-    Source: DeLong, DeLong & Clarke-Pearson 1988, equations 3 to 6, with weights; the least error by
-    `bench.interval_coverage`.
+    Source: DeLong, DeLong & Clarke-Pearson 1988, equations 3 to 6, with weights; MacKinnon & White 1985, HC2, for
+    how each part is made larger; the least error by `bench.interval_coverage`.
 
     >>> spread = area_spread(np.array([0.1, 0.4, 0.3, 0.8]), np.array([False, False, True, True]), np.ones(4))
     >>> float(spread.point), round(float(spread.error), 4), float(spread.n_units)
@@ -47,8 +48,8 @@ def area_spread(scores: FloatArray, is_positive: BoolArray, weights: FloatArray)
     error = float(np.sqrt(positive.variance(won, area) + negative.variance(lost, area)))
     fewest = min(positive.kish, negative.kish)
     least = float(np.sqrt(max(area * (1.0 - area), 0.0) / (positive.kish + negative.kish)))
-    counted = np.count_nonzero(weights) - 2.0
-    return spread_of(area, error, 0.0, fewest, counted, least)
+    free = np.count_nonzero(weights) - 2.0
+    return spread_of(area, error, 0.0, fewest, max(min(free, 1.0), positive.kish + negative.kish - 2.0), least)
 
 
 class _Weighted:
@@ -74,8 +75,8 @@ class _Weighted:
         """Return the variance that the class contributes; none where it is in truth one example."""
         if self.kish <= 1.0 + 1e-9:
             return 0.0
-        squared = float(((self.shares * (placed - area)) ** 2).sum())
-        return squared * self.kish / (self.kish - 1.0) if squared > 1e-26 else 0.0
+        squared = float(((self.shares * (placed - area)) ** 2 / (1.0 - self.shares)).sum())
+        return squared if squared > 1e-26 else 0.0
 
 
 def root_mean_squares(squares: FloatArray, weights: FloatArray | None, level: float) -> Ends:
@@ -86,7 +87,7 @@ def root_mean_squares(squares: FloatArray, weights: FloatArray | None, level: fl
     Source: `app.stats.calibrated_forms.root_mean_square`.
 
     >>> [round(float(end), 3) for end in root_mean_squares(np.array([1.0, 4.0, 1.0, 0.0, 4.0]), None, 0.95)]
-    [0.884, 3.447]
+    [0.774, 3.822]
     """
     require_level(level)
     require_within("squares", squares, 0.0, np.inf)

@@ -13,18 +13,18 @@ from app.stats.checks import require_level
 
 Ends = tuple[FloatArray, FloatArray]
 FEWEST = 3.5
-"""Fewest degrees of freedom of a mean square: below it the upper end says nothing any more."""
+"""Fewest degrees of freedom of a mean: below it the upper end says nothing any more."""
 MOST = 1e100
 """Most degrees of freedom: an error may be so small beside its number that their ratio squared overflows."""
 ROUNDING = 1e-13
 """A variance below it is what sums leave of a share of 0 or 1."""
-STRETCH = 1.5
-"""How much further than Student's an interval may reach on the side to which the data are skewed."""
+STRETCH, UNBOUNDED_STRETCH = 1.5, 1.85
+"""How much further than Student's an interval may reach on the side to which the data are skewed; without a range."""
 SKEWED_FROM = 5.0
-ENOUGH_TELLING = 1.2
-"""From so many times the root of all units on, what those that fail have in common is believed."""
-TAILS_FROM = 100.0
-"""Up to so many examples the tails of residuals count fully as heavier than they look."""
+TAILS, UPPER_DEGREES = 1.25, 1.08
+"""The power at which degrees of freedom count that residuals lack, and by what those of an upper end are divided."""
+FEW_SQUARES, FEWEST_SQUARES, OF_EACH = 50.0, 6.0, 0.9
+"""Up to so many squares their tails may be hidden; an upper end has at least so many degrees, or of each so much."""
 
 
 def effective_wilson(
@@ -35,14 +35,14 @@ def effective_wilson(
     df: FloatArray,
     level: float,
     *,
-    may_hide: bool = False,
+    telling: float = 0.0,
 ) -> Ends:
     """Return Wilson's interval of shares [...] within [0, 1], with the number of trials that the error amounts to.
 
     That number is share × (1 − share) / error², and `n_units` where the error is zero, because nothing that was seen
     differs; the quantile is Student's with `df` degrees of freedom. Units may be fractions, as weights make them.
-    With `may_hide` what a share lacks of an end of its range must come from enough units, or it counts for less: one
-    that fails wholly may not have occurred (`_not_hiding`).
+    Where `telling` is above zero, what a share lacks of an end of its range must come from enough units, or it counts
+    for less: one that fails wholly may not have occurred (`_not_hiding`).
     Raises InvalidArgument for a level outside (0, 1).
     Source: Wilson 1927; Korn & Graubard 1998, Confidence intervals for proportions with small expected numbers, for the
     effective number and the quantile of t.
@@ -53,8 +53,8 @@ def effective_wilson(
     [0.223, 0.982]
     [0.566, 1.0]
     >>> rare = (0.995, 0.003, 0.0, 16.0, 15.0)
-    >>> for may_hide in (False, True):
-    ...     ends = effective_wilson(*map(np.array, rare), level=0.95, may_hide=may_hide)
+    >>> for telling in (0.0, 1.2):
+    ...     ends = effective_wilson(*map(np.array, rare), level=0.95, telling=telling)
     ...     print([round(float(end), 3) for end in ends])
     [0.983, 0.999]
     [0.948, 0.999]
@@ -68,9 +68,9 @@ def effective_wilson(
         beyond = skewness - (1.0 - 2.0 * share) / np.sqrt(trials * variance)
         trusted = np.where(varies, np.clip(1.0 - (SKEWED_FROM / n_units) ** 2, 0.0, 1.0) * beyond, 0.0)
     quantile = np.where(varies, _t(df, level), ndtri((1.0 + level) / 2.0))
-    below, above = _stretched(quantile, trusted)
+    below, above = _stretched(quantile, trusted, STRETCH)
     downward, upward = (
-        _not_hiding(trials, error / np.maximum(rest, ROUNDING), n_units) if may_hide else trials
+        _not_hiding(trials, error / np.maximum(rest, ROUNDING), n_units, telling) if telling > 0 else trials
         for rest in (1.0 - share, share)
     )
     # Rounding must not put an end inside the share where the two are the same.
@@ -78,15 +78,15 @@ def effective_wilson(
     return low, np.maximum(np.clip(_wilson(share, variance, upward, above, 1.0), 0.0, 1.0), share)
 
 
-def _not_hiding(trials: FloatArray, relative: FloatArray, n_units: FloatArray) -> FloatArray:
+def _not_hiding(trials: FloatArray, relative: FloatArray, n_units: FloatArray, telling: float) -> FloatArray:
     """Return as how many trials units count towards an end of the range, `relative` being the error over what is left.
 
-    What is left comes from about n / (1 + (n − 1) relative²) of the n units. From 1.2 √n of them on it is believed; of
-    fewer it falls, on the scale of logarithms, to one trial a unit, as for units that are all equal.
+    What is left comes from about n / (1 + (n − 1) relative²) of the n units. From `telling` × √n of them on it is
+    believed; of fewer it falls, on the scale of logarithms, to one trial a unit, as for units that are all equal.
     Source: Kish 1965, section 8.2, for the number of units; the bound was chosen by `bench.interval_coverage`.
     """
-    telling = n_units / (1.0 + (n_units - 1.0) * relative**2)
-    power = np.clip(telling / (ENOUGH_TELLING * np.sqrt(n_units)), 0.0, 1.0)
+    n_telling = n_units / (1.0 + (n_units - 1.0) * relative**2)
+    power = np.clip(n_telling / (telling * np.sqrt(n_units)), 0.0, 1.0)
     return np.where(trials > n_units, n_units ** (1.0 - power) * trials**power, trials)
 
 
@@ -101,25 +101,32 @@ def _wilson(
 def skewed_t(point: FloatArray, error: FloatArray, skewness: FloatArray, df: FloatArray, level: float) -> Ends:
     """Return the hull of Student's interval of numbers [...] and of Hall's, which follows the skewness of the data.
 
-    `skewness` is that of the number's own distribution: of n independent values, theirs over √n. NaN where the error is
-    zero: a number without a range whose units are all equal has no interval.
+    `skewness` is that of the number's own distribution: of n independent values, theirs over √n. That of so many is
+    made good for what few values show of it. NaN where the error is zero: a number without a range whose units are all
+    equal has no interval.
     Raises InvalidArgument for a level outside (0, 1).
-    Source: Hall 1992, On the removal of skewness by transformation, equation 2.3 with the quantile of t.
+    Source: Hall 1992, On the removal of skewness by transformation, equation 2.3 with the quantile of t; Joanes & Gill
+    1998, Comparing measures of sample skewness and kurtosis, G1; how far it reaches by `bench.interval_coverage`.
 
     >>> ends = skewed_t(np.array(2.0), np.array(0.5), np.array(0.4), np.array(9.0), 0.95)
     >>> [round(float(end), 3) for end in ends]
-    [0.869, 3.697]
+    [0.869, 4.092]
     """
     require_level(level)
-    below, above = _stretched(_t(df, level), skewness)
+    free = np.maximum(df, 2.0)
+    unbiased = skewness * np.sqrt(free * (free + 1.0)) / (free - 1.0)
+    return _about(point, error, _stretched(_t(df, level), unbiased, UNBOUNDED_STRETCH))
+
+
+def _about(point: FloatArray, error: FloatArray, reach: Ends) -> Ends:
     known = np.where(error > 0, error, np.nan)
-    return point - known * below, point + known * above
+    return point - known * reach[0], point + known * reach[1]
 
 
 def positive_mean(
     mean: FloatArray, error: FloatArray, skewness: FloatArray, n_units: FloatArray, df: FloatArray, level: float
 ) -> Ends:
-    """Return intervals of means [...] of numbers from 0 on: the hull of `skewed_t` and of a gamma distribution's.
+    """Return intervals of means [...] of numbers from 0 on: the hull of Hall's and of a gamma distribution's.
 
     The gamma interval takes the mean for a scaled χ² with the degrees of freedom that its error amounts to. NaN where
     the mean is zero, and `n_units` degrees where the error is.
@@ -134,7 +141,7 @@ def positive_mean(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         degrees = np.where(error > 0, 2.0 * (mean / error) ** 2 / _inflation(df, level), n_units)
     low, high = _scaled_chi_squared(mean, np.clip(degrees, FEWEST, MOST), level)
-    straight = skewed_t(mean, error, skewness, df, level)
+    straight = _about(mean, error, _stretched(_t(df, level), skewness, STRETCH))
     return np.clip(np.fmin(low, straight[0]), 0.0, None), np.fmax(high, straight[1])
 
 
@@ -143,30 +150,37 @@ def root_mean_square(mean_square: FloatArray, error: FloatArray, n_units: FloatA
 
     χ² with the degrees of freedom that the error amounts to, which for normal residuals are the number of examples.
     Residuals of heavier tails have fewer, and fewer still than they show, since the rare large ones may not have
-    occurred yet: up to a hundred examples the share of degrees that is left counts twice. NaN where the mean square
-    is zero.
+    occurred yet. Up to fifty examples both tails of χ² are smaller than the level asks, the lower one most, because a
+    lower end costs least width. NaN where the mean square is zero.
     Raises InvalidArgument for a level outside (0, 1).
-    Source: Satterthwaite 1946 for the degrees; the power of their share was chosen by `bench.interval_coverage`.
+    Source: Satterthwaite 1946 for the degrees; power and tails were chosen by `bench.interval_coverage`.
 
     >>> numbers = [np.array(number) for number in (1.0, 0.2, 50.0)]
     >>> [round(float(end), 4) for end in root_mean_square(*numbers, level=0.95)]
-    [0.8333, 1.2507]
+    [0.7889, 1.2779]
     """
     require_level(level)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = np.where(error > 0, 2.0 * (mean_square / error) ** 2 / n_units, 1.0)
-    power = 1.0 + np.minimum(1.0, TAILS_FROM / n_units)
-    shrunk = np.where(share < 1.0, np.minimum(share, 1.0) ** power, share)
+    shrunk = np.where(share < 1.0, np.minimum(share, 1.0) ** TAILS, share)
     most = n_units * (1.0 + (n_units / 50.0) ** 2)
     degrees = np.minimum(n_units * shrunk / _inflation(n_units - 1.0, level), most)
-    low, high = _scaled_chi_squared(mean_square, np.maximum(degrees, FEWEST), level)
+    fewest = np.clip(OF_EACH * n_units, FEWEST, FEWEST_SQUARES)
+    hidden = np.minimum(1.0, FEW_SQUARES / n_units)
+    low = _chi_squared_end(mean_square, np.maximum(degrees, FEWEST), (1.0 - level) / 2.0 * (1.0 - 0.8 * hidden))
+    above = 1.0 - (1.0 - level) / 2.0 * (1.0 - 0.2 * hidden)
+    high = _chi_squared_end(mean_square, np.maximum(degrees / UPPER_DEGREES, fewest), above)
     return np.sqrt(low), np.sqrt(high)
 
 
 def _scaled_chi_squared(mean: FloatArray, degrees: FloatArray, level: float) -> Ends:
     tail = (1.0 - level) / 2.0
-    known = np.where(mean > 0, mean, np.nan)
-    return known * degrees / chdtri(degrees, tail), known * degrees / chdtri(degrees, 1.0 - tail)
+    return _chi_squared_end(mean, degrees, tail), _chi_squared_end(mean, degrees, 1.0 - tail)
+
+
+def _chi_squared_end(mean: FloatArray, degrees: FloatArray, tail: FloatArray | float) -> FloatArray:
+    end: FloatArray = np.where(mean > 0, mean, np.nan) * degrees / chdtri(degrees, tail)
+    return end
 
 
 def _inflation(df: FloatArray, level: float) -> FloatArray:
@@ -180,9 +194,9 @@ def _t(df: FloatArray, level: float) -> FloatArray:
     return quantile
 
 
-def _stretched(quantile: FloatArray, skewness: FloatArray) -> Ends:
+def _stretched(quantile: FloatArray, skewness: FloatArray, stretch: float) -> Ends:
     """Return how many errors an interval reaches below and above: the quantile, and further where Hall's does."""
-    most = STRETCH * quantile
+    most = stretch * quantile
     below, above = _hall(quantile, skewness), -_hall(-quantile, skewness)
     return np.clip(below, quantile, most), np.clip(above, quantile, most)
 

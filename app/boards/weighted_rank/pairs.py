@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.boards.tables import MAX_COMPARED, RESAMPLED, Pair, contrast_field, pairwise_table
-from app.boards.weighted_rank.calibrated import ends_of_ranks
+from app.boards.weighted_rank.calibrated import ends_of_ranks, rank_level
 from app.boards.weighted_rank.spec import WeightedRank
 from app.boards.weighted_rank.tables import Found
 from app.values.frame import Ends, Field, Frame
@@ -106,10 +106,11 @@ def _ends(spec: WeightedRank, found: Found, order: Sequence[int], a: int) -> lis
     Under rule 1 there are none: its points are ordinal ranks, its replicates share them.
     """
     points = [found.scores[order[a]] - found.scores[other] for other in order]
-    if found.again is None or spec.ranking_rule == 1:
+    if found.again is None or found.calibrated is None or spec.ranking_rule == 1:
         return [(point, None, None) for point in points]
     replicates = found.again[:, list(order)]
-    low, high = ends_of_ranks(replicates[:, [a]] - replicates, np.array(points), (1.0 + spec.uncertainty.level) / 2.0)
+    level = rank_level(spec.uncertainty.level, found.calibrated.n_units)
+    low, high = ends_of_ranks(replicates[:, [a]] - replicates, np.array(points), level)
     drawn = zip(points, low.tolist(), high.tolist(), strict=True)
     return [(point, None, None) if at == a else (point, *ends) for at, (point, *ends) in enumerate(drawn)]
 

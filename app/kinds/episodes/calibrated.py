@@ -12,7 +12,7 @@ import numpy as np
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import ALL_EQUAL, Calibrated, calibrate, over_parts
 from app.stats.calibrated_trims import calibrated_iqm
-from app.stats.spreads import SHARE, Range, Spread, cluster_spread, influence_spread
+from app.stats.spreads import SEEDS_TELLING, SHARE, Range, Spread, cluster_spread, influence_spread
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, sp
     point = float(weights @ np.array([float(spread.point) for spread in spreads]))
     least = float(np.linalg.norm(weights * np.array([float(spread.least) for spread in spreads])))
     n_units = np.array(float(len(seeds)))
-    return replace(influence_spread(np.array(point), influence, n_units, n_units - 1.0, least), may_hide=True)
+    return replace(influence_spread(np.array(point), influence, n_units, n_units - 1.0, least), telling=SEEDS_TELLING)
 
 
 def _spread(values: FloatArray, seeds: IntArray) -> Spread:
