@@ -6,6 +6,7 @@ admission rules. Pure values: nothing here knows who else submitted.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from app.manifest.grid import Axes, Grid
@@ -46,6 +47,15 @@ class GridFacts:
 NO_FACTS = GridFacts()
 
 
+class ItemNames(tuple[str, ...]):
+    """Items by name. Which they are is asked of every entrant and task, so the set of a million is made once."""
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Return the names as a set."""
+        return frozenset(self)
+
+
 @dataclass(frozen=True)
 class Cells:
     """The cells of one task: seeds and items by name or by number, conditions by name. None where an axis is open."""
@@ -66,6 +76,7 @@ class Asked:
     tasks: tuple[str, ...] | None
     facts: GridFacts = NO_FACTS
     metrics: tuple[str, ...] = ()
+    _named: dict[int, tuple[Sequence[str], ItemNames]] = field(default_factory=dict, compare=False, repr=False)
 
     def has_asked(self, entrant: str, metrics: Iterable[str]) -> bool:
         """Say whether every one of some metrics was asked of an entrant when it was admitted."""
@@ -101,6 +112,14 @@ class Asked:
 
     def _items(self, axes: Axes, task: str) -> int | tuple[str, ...] | None:
         if not isinstance(axes.items, str):
-            return tuple(axes.items) if isinstance(axes.items, list) else axes.items
+            return self._names(axes.items) if isinstance(axes.items, list) else axes.items
         put = self.facts.items
-        return None if put is None else tuple(put.get(task, put.get(EVERY_TASK, ())))
+        return None if put is None else self._names(put.get(task, put.get(EVERY_TASK, ())))
+
+    def _names(self, items: Sequence[str]) -> ItemNames:
+        """Return the names of a list of items, the same object for the same list."""
+        of, names = self._named.get(id(items), (None, ItemNames()))
+        if of is not items:
+            names = ItemNames(items)
+            self._named[id(items)] = (items, names)
+        return names

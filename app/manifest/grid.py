@@ -47,7 +47,10 @@ class Axes(Part):
     def or_else(self, other: "Axes") -> "Axes":
         """Return these axes, and those of another where these say nothing."""
         mine = {axis: getattr(self, axis) for axis in Axes.model_fields}
-        return Axes(**{axis: getattr(other, axis) if given is None else given for axis, given in mine.items()})
+        # Both were validated, and lists of items are long.
+        return Axes.model_construct(
+            **{axis: getattr(other, axis) if given is None else given for axis, given in mine.items()}
+        )
 
 
 class AtLeast(Part):

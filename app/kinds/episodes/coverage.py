@@ -12,7 +12,7 @@ import numpy as np
 
 from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.measured import Held
-from app.manifest.asked import Asked, Cells
+from app.manifest.asked import Asked, Cells, ItemNames
 from app.stats.arrays import BoolArray, IntArray
 from app.values.scores import NONE, Coded, ScoreTable
 
@@ -99,7 +99,7 @@ def _places(column: Coded | None, words: Sequence[str | None], n_rows: int) -> I
 def _is_item(column: Coded | None, items: int | tuple[str, ...], n_rows: int) -> BoolArray:
     if isinstance(items, int) or column is None:
         return np.ones(n_rows, dtype=np.bool_)
-    asked = set(items)
+    asked = items.known if isinstance(items, ItemNames) else set(items)
     table = np.array([*(word in asked for word in column.words), False], dtype=np.bool_)
     flags: BoolArray = table[column.codes]
     return flags

@@ -16,6 +16,8 @@ from app.manifest.manifest import Manifest
 from app.stats.aggregate import Aggregate, interquartile_mean, mean
 from app.values.scores import ScoreTable
 
+MOST_CELLS = 10_000_000
+"""Of a larger grid what is absent is not written out as the worst: who lacks something has no rank there."""
 AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
 
@@ -34,9 +36,8 @@ class HeldAgainstGrid:
     @property
     def coverage(self) -> Coverage:
         """Return how much of the grid is there."""
-        coverage = self.grid.coverage
-        is_filled = self.grid.held is None and self.manifest.absent == "worst" and not coverage.n_not_asked
-        return replace(coverage, is_filled=is_filled)
+        is_filled = _is_filled(self.manifest, self.grid) and not self.grid.coverage.n_not_asked
+        return replace(self.grid.coverage, is_filled=is_filled)
 
     def items(self) -> str:
         """Return what stands for the names of the items, empty where the grid itself names them."""
@@ -46,22 +47,24 @@ class HeldAgainstGrid:
         """Return the score that ranks if what is missing were the worst and the best; None where nothing is."""
         if self.grid.held is not None or not self.grid.coverage.n_lacking + self.grid.coverage.n_not_asked:
             return None
-        whole = with_absent(self.grid, self.delivered)
         metric = self.manifest.metrics[self.spec.ranked]
-        return self._score(whole, metric.worst), self._score(whole, metric.best)
+        return self._score(metric.worst), self._score(metric.best)
 
-    def _score(self, whole: ScoreTable, missing: float | None) -> float | None:
+    def _score(self, missing: float | None) -> float | None:
+        """Return the score with a value for all that is missing, which is counted: a grid may have more than rows."""
         if missing is None:
             return None
-        values = whole.value(self.spec.ranked)
-        filled = np.where(np.isnan(values), missing, values)
+        values = self.delivered.value(self.spec.ranked)
         aggregate = AGGREGATES[self.spec.statistic_of(self.spec.ranked, self.manifest.metrics[self.spec.ranked])]
         parts, weights = [], []
         for task in self.tasks:
-            rows = of_task(whole, task)
-            if rows.any():
-                distinct, counts = np.unique(filled[rows], return_counts=True)
-                parts.append(float(aggregate(distinct, counts[None, :].astype(np.float64))[0]))
+            own = values[of_task(self.delivered, task)]
+            n_missing = int(np.isnan(own).sum()) + sum(n for *_, n in self.grid.cells[task].absent())
+            if len(own) or n_missing:
+                known, counts = np.unique(own[~np.isnan(own)], return_counts=True)
+                distinct, place = np.unique(np.append(known, missing), return_inverse=True)
+                n_each = np.bincount(place, np.append(counts, n_missing)).astype(np.float64)
+                parts.append(float(aggregate(distinct[n_each > 0], n_each[None, n_each > 0])[0]))
                 weights.append(1.0 if self.spec.composite is None else self.spec.composite.weights[task])
         return float(np.average(parts, weights=weights)) if parts else None
 
@@ -74,7 +77,6 @@ def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: Entrant
     grid = grid_of(manifest.asked, tasks, scores, spec.ranked, evidence.entrant)
     rows = grid.rows(scores)
     delivered = scores if rows.all() else scores.take(rows)
-    is_worst = grid.held is None and manifest.absent == "worst"
     return HeldAgainstGrid(
         manifest=manifest,
         spec=spec,
@@ -82,5 +84,10 @@ def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: Entrant
         tasks=tuple(tasks or scores.task.words),
         grid=grid,
         delivered=delivered,
-        counted=with_absent(grid, delivered) if is_worst else delivered,
+        counted=with_absent(grid, delivered) if _is_filled(manifest, grid) else delivered,
     )
+
+
+def _is_filled(manifest: Manifest, grid: GridOfEntrant) -> bool:
+    """Say whether what is absent counts as the worst there is."""
+    return grid.held is None and manifest.absent == "worst" and grid.coverage.n_attempted <= MOST_CELLS

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator
 
+import pytest
+
 from app.admission.check import Check
+from app.boards.estimate.spec import EstimateBoard
+from app.boards.measured import EntrantEvidence
 from app.kinds.contract import Evaluation
+from app.kinds.episodes.grid import MOST_CELLS, hold_against_grid
 from app.kinds.episodes.grid_rules import check_grid
 from app.kinds.episodes.summary import summarise
 from app.kinds.parse import parse_manifest
+from app.manifest.asked import ItemNames
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
 from tests.cases.admission import Row, case, grid, registered, table
@@ -72,3 +78,29 @@ def test_an_empty_score_counts_as_the_worst_in_a_submissions_own_numbers() -> No
 
     assert row["mean"] == 0.5
     assert tables_as_text(made.tables).startswith("# summary: ")
+
+
+@pytest.mark.parametrize("absent", ["unranked", "worst"])
+def test_a_grid_of_more_cells_than_memory_has_is_counted_and_not_written_out(absent: str) -> None:
+    """40 successes of ten billion: the scores if the rest were worst and best; none is filled, so no rank."""
+    manifest = declared(f"{{seeds: 5000, conditions: [left, right], items: 1000000, absent: {absent}}}")
+    spec = manifest.leaderboards[0]
+    assert isinstance(spec, EstimateBoard)
+    scores = table(grid(), ("success", "violation"))
+    held = hold_against_grid(manifest, spec, EntrantEvidence(scores.entrant.words[0], scores))
+
+    assert held.bounds() == (pytest.approx(len(scores) / 1e10), 1.0)
+    assert len(held.counted) == len(scores)
+    assert held.coverage.n_attempted > MOST_CELLS
+    assert held.coverage.why_unranked == "partial"
+
+
+def test_the_items_of_a_grid_are_looked_up_in_one_set() -> None:
+    """A thousand entrants against a million items: the names are put into a set once, not once for each of them."""
+    axes = "{seeds: 5, conditions: [left, right], items: ["
+    asked = declared(axes + "'0', '1', '2', '3']}").asked
+    of_one, of_other = (asked.cells_of("place", entrant).items for entrant in ("mover", "other"))
+
+    assert isinstance(of_one, ItemNames)
+    assert of_one is of_other
+    assert of_one.known == {"0", "1", "2", "3"}
