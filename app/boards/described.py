@@ -1,6 +1,6 @@
 """Which entrants are as a reader wants them, by what their submitters say: organisation, licence, size, date, purpose.
 
-Called by `app.web.explore`; pure. What is not said of an entrant matches nothing that is asked of it.
+Called by `app.web.explore`; pure. What nobody states of an entrant matches nothing that is asked of it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ WORDS = ("organization", "licence", "purpose")
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked: words as they are said, whatever their case; sizes in parameters, dates as ISO 8601 says them."""
+    """What is asked: words as they are stated, whatever their case; sizes in parameters, dates in ISO 8601."""
 
     organization: tuple[str, ...] = ()
     licence: tuple[str, ...] = ()
@@ -44,8 +44,8 @@ class Wish:
         if self.released_to:
             yield f"released up to {self.released_to}"
 
-    def holds(self, said: Mapping[str, Any]) -> bool:
-        """Say whether everything that is asked is said of an entrant.
+    def holds(self, facts: Mapping[str, Any]) -> bool:
+        """Say whether everything that is asked is stated of an entrant.
 
         >>> Wish(licence=("mit",), max_parameters=8e9).holds({"licence": "MIT", "n_parameters": 7e9})
         True
@@ -54,11 +54,11 @@ class Wish:
         """
         for name in WORDS:
             values = [value.casefold() for value in getattr(self, name)]
-            if values and str(said.get(name, "")).casefold() not in values:
+            if values and str(facts.get(name, "")).casefold() not in values:
                 return False
-        if self.open_weights is not None and said.get("open_weights") is not self.open_weights:
+        if self.open_weights is not None and facts.get("open_weights") is not self.open_weights:
             return False
-        return self._is_sized(said.get("n_parameters")) and self._is_released(str(said.get("released", "")))
+        return self._is_sized(facts.get("n_parameters")) and self._is_released(str(facts.get("released", "")))
 
     def _is_sized(self, size: object) -> bool:
         if self.min_parameters is None and self.max_parameters is None:
@@ -74,10 +74,10 @@ class Wish:
         return bool(day) and day >= self.released_from and (not self.released_to or day <= self.released_to)
 
 
-def values_said(said: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+def stated_values(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the values of each word that somebody says, in the order of the alphabet.
 
-    >>> values_said({"A": {"licence": "MIT"}, "B": {"licence": "Apache-2.0", "n_parameters": 1.0}})["licence"]
+    >>> stated_values({"A": {"licence": "MIT"}, "B": {"licence": "Apache-2.0", "n_parameters": 1.0}})["licence"]
     ['Apache-2.0', 'MIT']
     """
-    return {name: sorted({str(own[name]) for own in said.values() if own.get(name)}) for name in WORDS}
+    return {name: sorted({str(own[name]) for own in facts.values() if own.get(name)}) for name in WORDS}

@@ -47,14 +47,14 @@ def check_schema(database_url: str) -> None:
     engine = make_engine(database_url, pool_size=1)
     try:
         with engine.connect() as connection:
-            found = _revisions(connection)
+            heads = _revisions(connection)
     finally:
         engine.dispose()
-    _refuse_unknown(_script(), found)
+    _refuse_unknown(_script(), heads)
     newest = _script().get_heads()
-    if set(found) != set(newest):
+    if set(heads) != set(newest):
         raise SchemaMismatch(
-            f"The database has {_named(found)}, and this plumbline needs {_named(newest)}: run plumbline db upgrade."
+            f"The database has {_named(heads)}, and this plumbline needs {_named(newest)}: run plumbline db upgrade."
         )
 
 
@@ -84,14 +84,14 @@ class SchemaTrouble:
 
 def schema_trouble(connection: Connection) -> SchemaTrouble | None:
     """Return what is wrong with the schema of a database, None when it is this program's own. Asked each second."""
-    found = _revisions(connection)
+    heads = _revisions(connection)
     try:
-        _refuse_unknown(_script(), found)
+        _refuse_unknown(_script(), heads)
     except SchemaMismatch as error:
-        return SchemaTrouble(str(error), is_newer=not UNRELEASED.intersection(found))
-    if set(found) == set(_script().get_heads()):
+        return SchemaTrouble(str(error), is_newer=not UNRELEASED.intersection(heads))
+    if set(heads) == set(_script().get_heads()):
         return None
-    return SchemaTrouble(f"The database has {_named(found)}: run plumbline db upgrade.", is_newer=False)
+    return SchemaTrouble(f"The database has {_named(heads)}: run plumbline db upgrade.", is_newer=False)
 
 
 @cache
@@ -106,21 +106,21 @@ def _config() -> Config:
 
 
 def _revisions(connection: Connection) -> tuple[str, ...]:
-    found = MigrationContext.configure(connection).get_current_heads()
+    heads = MigrationContext.configure(connection).get_current_heads()
     connection.rollback()
-    return found
+    return heads
 
 
-def _refuse_unknown(script: ScriptDirectory, found: tuple[str, ...]) -> None:
+def _refuse_unknown(script: ScriptDirectory, heads: tuple[str, ...]) -> None:
     known = {each.revision for each in script.walk_revisions()}
-    if UNRELEASED.intersection(found):
+    if UNRELEASED.intersection(heads):
         raise SchemaMismatch(
-            f"The database has {_named(found)} of a version that was never released, which cannot be upgraded: make a "
+            f"The database has {_named(heads)} of a version that was never released, which cannot be upgraded: make a "
             "new, empty database and submit to it again."
         )
-    if not known.issuperset(found):
+    if not known.issuperset(heads):
         raise SchemaMismatch(
-            f"The database has {_named(found)}, which this plumbline does not know (its newest is "
+            f"The database has {_named(heads)}, which this plumbline does not know (its newest is "
             f"{', '.join(script.get_heads())}): a newer version upgraded it. Run that version or a later one, or "
             "restore a copy of the database from before."
         )

@@ -17,7 +17,7 @@ def refuse_pooler(database_url: str, variable: str) -> None:
         with psycopg.connect(database_url, options=f"-c {SEEN}=on", connect_timeout=5) as connection:
             kept = connection.execute("SELECT current_setting(%s, true)", [SEEN], prepare=False).fetchall()[0][0]
     except psycopg.OperationalError as error:
-        # One that is away is told elsewhere, or waited for.
+        # One that is away is reported elsewhere, or waited for.
         kept = None if REFUSED in str(error) else "on"
     if kept != "on":
         raise SettingsError(

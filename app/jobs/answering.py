@@ -28,19 +28,19 @@ RULE = "ladder"
 
 
 @dataclass(frozen=True)
-class Told:
+class Disclosure:
     """What may be disclosed of a submission: of these entrants nothing, and the check that says so."""
 
     held_back: frozenset[str] = frozenset()
     checks: tuple[Check, ...] = ()
 
 
-def answer(session: Session, submission: Submission, manifest: Manifest, measuring: Measuring) -> Told:
+def answer(session: Session, submission: Submission, manifest: Manifest, measuring: Measuring) -> Disclosure:
     """Return what may be disclosed of a submission; decided once, and kept."""
     rules = scoring_of(manifest)
     attempt = None if rules is None else ladders.find_attempt(session, submission.id)
     if rules is None or attempt is None:
-        return Told()
+        return Disclosure()
     boards = [board for board in manifest.leaderboards if isinstance(board, EstimateBoard)]
     measured = {board.name: {m.entrant: m for m in measuring.measure(board)} for board in boards}
     numbers = {entrant.name: entrant.id for entrant, _ in submissions.list_entries(session, submission.id)}
@@ -52,18 +52,20 @@ def answer(session: Session, submission: Submission, manifest: Manifest, measuri
         ladders.keep_answers(session, submission.id, answers)
         known = {each.entrant_id: each.shown for each in answers}
     if attempt.exempt or not rules.ladder:
-        return Told()
-    return _told(frozenset(name for name, number in numbers.items() if not known[number]))
+        return Disclosure()
+    return _disclosure(frozenset(name for name, number in numbers.items() if not known[number]))
 
 
-def _told(held: frozenset[str]) -> Told:
+def _disclosure(held: frozenset[str]) -> Disclosure:
     if not held:
-        return Told(checks=(Check(RULE, "passed", "Better than all that its owner was shown, or the same again."),))
+        return Disclosure(
+            checks=(Check(RULE, "passed", "Better than all that its owner was shown, or the same again."),)
+        )
     reason = (
         f"Not better than the best of its owner by more than its standard error, so nothing new is shown of it until "
         f"the benchmark closes: {', '.join(sorted(held))}."
     )
-    return Told(held, (Check(RULE, "warned", reason),))
+    return Disclosure(held, (Check(RULE, "warned", reason),))
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class _Asked:
             shown = self._is_free() or digest in digests or climbs(rungs, best)
             if shown:
                 best, digests = higher(best, rungs), digests | {digest}
-            n_numbers = sum(numbers_in(found[name]) for found in self.measured.values()) if shown else 0
+            n_numbers = sum(numbers_in(measurements[name]) for measurements in self.measured.values()) if shown else 0
             yield Answer(numbers[name], shown, rungs, n_numbers, digest)
 
     def _is_free(self) -> bool:
@@ -93,11 +95,11 @@ class _Asked:
         return self.attempt.exempt or not self.rules.ladder or is_closed
 
     def _rungs(self, name: str) -> Rungs:
-        found: dict[str, Rung] = {}
+        rungs: dict[str, Rung] = {}
         for board in self.manifest.leaderboards:
             if isinstance(board, EstimateBoard):
                 measurement = self.measured[board.name][name]
                 sign = sign_of(self.manifest, board.ranked)
                 rung = rung_of(measurement, board.ranked, sign, grain_of(self.rules, board))
-                found |= {} if rung is None else {board.name: rung}
-        return found
+                rungs |= {} if rung is None else {board.name: rung}
+        return rungs

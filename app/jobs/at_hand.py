@@ -78,6 +78,6 @@ class EvidenceAtHand:
         scores = self.rows_of(own, list(self.manifest.metrics))
         if kind_of(self.manifest).rows.form != "packed":
             return EntrantEvidence(entrant, scores)
-        found = [block for number in dict.fromkeys(stood.submission for stood in own)
+        blocks = [block for number in dict.fromkeys(stood.submission for stood in own)
                  for block in self.packed.predictions.get(number, ()) if block.entrant == entrant]  # fmt: skip
-        return EntrantEvidence(entrant, scores, found, self.packed.labels)
+        return EntrantEvidence(entrant, scores, blocks, self.packed.labels)

@@ -115,13 +115,13 @@ class _Further:
             raise
         except Exception:
             return Outcome.FAILED
-        return Outcome.MADE
+        return Outcome.COMPUTED
 
     def _without_culprits(self, fault: str) -> list[Table]:
-        found = find_culprits(self.inputs.newest_first(), self._attempt)
-        left_out = self.inputs.of_submissions(found)
+        culprits = find_culprits(self.inputs.newest_first(), self._attempt)
+        left_out = self.inputs.of_submissions(culprits)
         reason = f"The computation failed on this server ({fault})"
-        if not found:
+        if not culprits:
             return [*self.boards, _unavailable_beside(f"{reason}.")]
         named = sentences(
             [f"{s.entrant} (submission {s.submission_id})" for s in self.inputs.standings if s.piece.pair in left_out]
@@ -154,11 +154,15 @@ class _Board:
         """Compute the tables, and see that they can be stored."""
         method = measured_method(self.spec)
         if method is None:
-            made = compute_board(self.manifest, self.spec, self.inputs.scores(left_out))
+            computed = compute_board(self.manifest, self.spec, self.inputs.scores(left_out))
         else:
             measurements = self.inputs.measurements(self.spec, left_out)
-            made = method.assemble(self.manifest, self.spec, measurements, measured_evidence(self.manifest))
-        tables = [made.leaderboard, *([] if made.pairwise is None else [made.pairwise]), *made.extra]
+            computed = method.assemble(self.manifest, self.spec, measurements, measured_evidence(self.manifest))
+        tables = [
+            computed.leaderboard,
+            *([] if computed.pairwise is None else [computed.pairwise]),
+            *computed.extra,
+        ]
         for table in tables:
             refuse_unstorable(table)
         return tables
@@ -169,24 +173,24 @@ class _Board:
         reasons: list[str] = []
         for _ in range(MOST_ROUNDS):
             try:
-                made = self._make(self.inputs.of_entrants(aside))
+                computed = self._make(self.inputs.of_entrants(aside))
             except BoardUnavailable as error:
                 aside += error.entrants
                 if not error.entrants or not self._are_few(aside):
                     raise
                 reasons.append(str(error))
             else:
-                return self._noting(made, self.inputs.of_entrants(aside), " ".join(reasons))
+                return self._noting(computed, self.inputs.of_entrants(aside), " ".join(reasons))
         return self._noting(self._make(self.inputs.of_entrants(aside)), self.inputs.of_entrants(aside), reasons[-1])
 
     def _are_few(self, entrants: Sequence[str]) -> bool:
         return 2 * len(set(entrants)) <= len({s.entrant for s in self.inputs.standings})
 
     def _without_culprits(self, fault: str) -> list[Table]:
-        found = find_culprits(self.inputs.newest_first(), self._attempt)
-        if not found:
+        culprits = find_culprits(self.inputs.newest_first(), self._attempt)
+        if not culprits:
             return [_unavailable(self.spec, Unavailable.FAULT, f"The computation failed on this server ({fault}).")]
-        left_out = self.inputs.of_submissions(found)
+        left_out = self.inputs.of_submissions(culprits)
         reason = f"With it the board cannot be computed ({fault}), without it it can."
         return self._noting(self._make(left_out), left_out, reason)
 
@@ -199,7 +203,7 @@ class _Board:
             raise
         except Exception:
             return Outcome.FAILED
-        return Outcome.MADE
+        return Outcome.COMPUTED
 
     def _noting(self, tables: Sequence[Table], left_out: LeftOut, reason: str) -> list[Table]:
         aside = [s for s in self.inputs.standings if s.piece.pair in left_out]

@@ -116,13 +116,13 @@ def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], p
         if not known.get(key)
     }
     scores = read_each(session, asked) if asked else {}
-    made = [
+    decided_rows = [
         row
         for key in asked
         for row in decide_claims([key[1]], scores[key], Asked(key[0], status=CURRENT))
         if _named(row)["entrant"] is not None
     ]
-    return [*(past_claim(claim, CURRENT) for claims in known.values() for claim in claims or ()), *made]
+    return [*(past_claim(claim, CURRENT) for claims in known.values() for claim in claims or ()), *decided_rows]
 
 
 def _unknown_to(

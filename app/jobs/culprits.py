@@ -13,7 +13,7 @@ MOST_CULPRITS = 8
 class Outcome(Enum):
     """What came of a computation without some submissions; NOTHING: it did not fail, and left nothing to show."""
 
-    MADE = "made"
+    COMPUTED = "computed"
     NOTHING = "nothing"
     FAILED = "failed"
 
@@ -28,23 +28,23 @@ def find_culprits(newest_first: Sequence[int], attempt: Attempt) -> frozenset[in
     shortest run of newest ones to leave out; its oldest is a culprit, and the search begins anew without it.
     """
     for number in newest_first[:MOST_ALONE]:
-        if attempt(frozenset({number})) is Outcome.MADE:
+        if attempt(frozenset({number})) is Outcome.COMPUTED:
             return frozenset({number})
-    found: frozenset[int] = frozenset()
-    while len(found) < min(MOST_CULPRITS, len(newest_first)):
-        found |= {_next_culprit(found, [n for n in newest_first if n not in found], attempt)}
-        outcome = attempt(found)
+    culprits: frozenset[int] = frozenset()
+    while len(culprits) < min(MOST_CULPRITS, len(newest_first)):
+        culprits |= {_next_culprit(culprits, [n for n in newest_first if n not in culprits], attempt)}
+        outcome = attempt(culprits)
         if outcome is not Outcome.FAILED:
-            return found if outcome is Outcome.MADE else frozenset()
+            return culprits if outcome is Outcome.COMPUTED else frozenset()
     return frozenset()
 
 
-def _next_culprit(found: frozenset[int], rest: Sequence[int], attempt: Attempt) -> int:
+def _next_culprit(culprits: frozenset[int], rest: Sequence[int], attempt: Attempt) -> int:
     """Return the oldest of the shortest run of newest submissions without which it does not fail."""
     low, high = 1, len(rest)
     while low < high:
         middle = (low + high) // 2
-        if attempt(found | set(rest[:middle])) is Outcome.FAILED:
+        if attempt(culprits | set(rest[:middle])) is Outcome.FAILED:
             low = middle + 1
         else:
             high = middle

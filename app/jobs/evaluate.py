@@ -67,8 +67,8 @@ def _count_failure(sessions: SessionFactory, number: int) -> int:
 def _evaluate(session: Session, numbers: Sequence[int]) -> None:
     # Computing may take long, and holds only its own turns: others may submit, withdraw and publish meanwhile.
     take_turns(session, *(f"evaluate {number}" for number in numbers))
-    found = submissions.find_submissions(session, numbers)
-    waiting = [each for each in found if each.status == "received" or is_shown_only(each)]
+    taken = submissions.find_submissions(session, numbers)
+    waiting = [each for each in taken if each.status == "received" or is_shown_only(each)]
     if not waiting:
         return
     checks = compute_own_tables(session, waiting, is_ranked=not is_shown_only(waiting[0]))
@@ -86,15 +86,15 @@ def is_shown_only(submission: Submission) -> bool:
 
 def _note(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:
     """Say of runs that are never ranked what may be disclosed of them, once: they may be computed again."""
-    for number, made in checks.items():
+    for number, of_submission in checks.items():
         known = {check.rule for check in submissions.list_checks(session, number)}
-        submissions.add_checks(session, number, [c for c in made if c.rule == LADDER and c.rule not in known])
+        submissions.add_checks(session, number, [c for c in of_submission if c.rule == LADDER and c.rule not in known])
 
 
 def _settle(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:
     """Give those that the checks admit their place, and turn the others away."""
-    for number, made in checks.items():
-        submissions.add_checks(session, number, made)
+    for number, of_submission in checks.items():
+        submissions.add_checks(session, number, of_submission)
     locked = submissions.lock_submissions(session, checks)
     received = [each for each in locked if each.status == "received"]
     admitted = [each for each in received if is_admitted(checks[each.id])]

@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 def log_states(sessions: SessionFactory, what: str, numbers: Collection[int]) -> None:
     """Log a line for each submission with its state and the request that brought it."""
     with sessions() as session:
-        found = submissions.followed(session, numbers)
-    for number, request_id, status in found:
+        states = submissions.followed(session, numbers)
+    for number, request_id, status in states:
         event(logger, what, submission=number, request_id=request_id, status=status)
 
 

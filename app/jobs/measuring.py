@@ -25,7 +25,7 @@ class Measuring:
     """The entrants of one benchmark, each measured at most once for each board.
 
     Where labels are a secret only evidence that may be shown is measured, an older one in the place of a newer one that
-    is held back, and of who has none nothing is said; unless `is_asked`: then it is to be decided what may be shown.
+    is held back, and nothing is published of who has none; unless `is_asked`, to decide what may be shown.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Measuring:
         self._declared = declared
         shown, self._silent = (entrants, frozenset()) if is_asked else shown_evidence(session, declared, entrants)
         self._entrants = dict(sorted(shown.items()))
-        self._made: dict[Place, Measurement] = {}
+        self._measured: dict[Place, Measurement] = {}
 
     def measure(self, spec: Leaderboard, left_out: Set[Pair] = frozenset()) -> list[Measurement]:
         """Return one measurement for each entrant, in the order of their names; rows are read only for new ones.
@@ -58,11 +58,11 @@ class Measuring:
         }
         known = load_measurements(self._session, places.values())
         for entrant, place in places.items():
-            if place not in known and place not in self._made:
-                self._made[place] = self._measure(spec, entrant, pieces[entrant])
+            if place not in known and place not in self._measured:
+                self._measured[place] = self._measure(spec, entrant, pieces[entrant])
         nothing = {entrant: held_back(entrant, spec.metric_names()) for entrant in pieces if entrant in self._silent}
-        found = {entrant: known.get(place) or self._made[place] for entrant, place in places.items()}
-        return [(found | nothing)[entrant] for entrant in pieces]
+        measured = {entrant: known.get(place) or self._measured[place] for entrant, place in places.items()}
+        return [(measured | nothing)[entrant] for entrant in pieces]
 
     def measure_every_board(self) -> None:
         """Measure the entrants for every board whose method measures them apart."""
@@ -72,7 +72,7 @@ class Measuring:
 
     def keep(self, session: Session) -> None:
         """Keep what is new."""
-        keep_measurements(session, self._made)
+        keep_measurements(session, self._measured)
 
     def _measure(self, spec: Leaderboard, entrant: str, pieces: Sequence[Piece]) -> Measurement:
         pairs = [piece.pair for piece in pieces]

@@ -69,14 +69,14 @@ class _Rows:
         recorded = {name: coded for name, coded in scores.recorded.items() if name != STRATUM}
         plain = ScoreTable(**{**vars(scores), "recorded": recorded, "traits": None})
         names = {number: name for name, number in self._entrants.items()}
-        found = blocks_of(plain, _codes(scores.entrant, self._entrants), _codes(scores.task, self._tasks))
+        blocks = blocks_of(plain, _codes(scores.entrant, self._entrants), _codes(scores.task, self._tasks))
         return [
             Stood(submission.number, number, names[number], block.of_tasks(self._counted(submission, names[number])))
-            for number, block in found
-            if self._stands(submission, names[number])
+            for number, block in blocks
+            if self._is_current(submission, names[number])
         ]
 
-    def _stands(self, submission: OfflineSubmission, entrant: str) -> bool:
+    def _is_current(self, submission: OfflineSubmission, entrant: str) -> bool:
         standing = self._benchmark.standing
         return standing is None or (submission.number, entrant) in standing
 
@@ -99,5 +99,7 @@ def _strata(scores: ScoreTable) -> dict[str, Any]:
     stratum = scores.recorded.get(STRATUM)
     if stratum is None:
         return {}
-    found = zip(scores.task.to_list(), stratum.to_list(), strict=True)
-    return {task: json.loads(text) for task, text in dict(found).items() if task is not None and text is not None}
+    stratum_of_task = zip(scores.task.to_list(), stratum.to_list(), strict=True)
+    return {
+        task: json.loads(text) for task, text in dict(stratum_of_task).items() if task is not None and text is not None
+    }

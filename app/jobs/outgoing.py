@@ -22,8 +22,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-class NotTold(PlumblineError):
-    """An address could not be told, or may not be; the message says why."""
+class NotDelivered(PlumblineError):
+    """A notification could not be delivered, or may not be; the message says why."""
 
 
 def complain_about(address: str, networks: Sequence[Network] = ()) -> str | None:
@@ -61,22 +61,22 @@ def _is_allowed(address: Address, networks: Sequence[Network]) -> bool:
 
 
 def resolve(host: str, port: int, networks: Sequence[Network] = ()) -> str:
-    """Return an address of a host that may be connected to. Raises NotTold where any of its addresses may not be."""
+    """Return an address of a host that may be connected to. Raises NotDelivered where one may not be."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise NotTold(f"{host} is not known: {error}") from None
-    addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
+        raise NotDelivered(f"{host} is not known: {error}") from None
+    addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in resolved]
     if not addresses or not all(_is_allowed(address, networks) for address in addresses):
-        raise NotTold(f"{host} is not a public address")
+        raise NotDelivered(f"{host} is not a public address")
     return str(addresses[0])
 
 
 def post(address: str, body: bytes, headers: Mapping[str, str], networks: Sequence[Network] = ()) -> None:
-    """Send a body to an address. Raises NotTold for any answer but yes: a redirect is none."""
+    """Send a body to an address. Raises NotDelivered for any answer but yes: a redirect is none."""
     wrong = complain_about(address, networks)
     if wrong is not None:
-        raise NotTold(wrong)
+        raise NotDelivered(wrong)
     url = httpx.URL(address)
     port = url.port or (443 if url.scheme == "https" else 80)
     pinned = url.copy_with(host=resolve(url.host, port, networks))
@@ -90,9 +90,11 @@ def post(address: str, body: bytes, headers: Mapping[str, str], networks: Sequen
         ):
             status = response.status_code
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise NotTold(f"{url.host} cannot be told: {error or type(error).__name__}") from None
+        raise NotDelivered(f"{url.host} cannot be notified: {error or type(error).__name__}") from None
     if not 200 <= status < 300:
-        raise NotTold(f"{url.host} answered {status}" + (": redirects are not followed" if 300 <= status < 400 else ""))
+        raise NotDelivered(
+            f"{url.host} answered {status}" + (": redirects are not followed" if 300 <= status < 400 else "")
+        )
 
 
 def signed(number: int, at: int, body: bytes, secret: bytes) -> dict[str, str]:
@@ -101,11 +103,11 @@ def signed(number: int, at: int, body: bytes, secret: bytes) -> dict[str, str]:
     Source: Standard Webhooks 1.0.0, symmetric signatures: HMAC-SHA256 of `id.timestamp.body`.
     """
     name = f"msg_{number}"
-    found = hmac.new(secret, f"{name}.{at}.".encode() + body, hashlib.sha256).digest()
+    signature = hmac.new(secret, f"{name}.{at}.".encode() + body, hashlib.sha256).digest()
     return {
         "Webhook-Id": name,
         "Webhook-Timestamp": str(at),
-        "Webhook-Signature": f"v1,{base64.b64encode(found).decode()}",
+        "Webhook-Signature": f"v1,{base64.b64encode(signature).decode()}",
     }
 
 

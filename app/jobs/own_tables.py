@@ -43,9 +43,11 @@ def compute_own_tables(
     session: Session, waiting: Sequence[Submission], *, is_ranked: bool
 ) -> dict[int, Sequence[Check]]:
     """Store the tables of submissions made under one version of a manifest, and return what their claims come to."""
-    made = {own.submission.id: _summarise(session, own, is_ranked=is_ranked) for own in _read(session, waiting)}
-    submissions.write_tables(session, [(number, table) for number, (tables, _) in made.items() for table in tables])
-    return {number: checks for number, (_, checks) in made.items()}
+    own_tables = {own.submission.id: _summarise(session, own, is_ranked=is_ranked) for own in _read(session, waiting)}
+    submissions.write_tables(
+        session, [(number, table) for number, (tables, _) in own_tables.items() for table in tables]
+    )
+    return {number: checks for number, (_, checks) in own_tables.items()}
 
 
 def _read(session: Session, waiting: Sequence[Submission]) -> list[_Own]:

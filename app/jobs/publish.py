@@ -94,7 +94,7 @@ def _attempt(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
         if is_transient(error):
             raise
         return Outcome.FAILED
-    return Outcome.MADE if publication.inputs.standings else Outcome.NOTHING
+    return Outcome.COMPUTED if publication.inputs.standings else Outcome.NOTHING
 
 
 def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], cause: str) -> None:
@@ -120,8 +120,8 @@ def _compute(
         before_each = partial(_give_way, sessions, inputs) if gives_way else go_on
         described = partial(described_facts, session, inputs)
         asked = BoardInputs(inputs.standings, scores, measuring.measure, described, before_each)
-        made = [with_provenance(table, inputs.known) for table in compute_tables(inputs.declared.manifest, asked)]
-        tables = [*made, *_claims(session, inputs)]
+        boards = [with_provenance(table, inputs.known) for table in compute_tables(inputs.declared.manifest, asked)]
+        tables = [*boards, *_claims(session, inputs)]
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         changes = _changes(inputs, tables, None if before is None else load_state(session, before))
     run_in_transaction(sessions, measuring.keep)

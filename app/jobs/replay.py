@@ -82,11 +82,11 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Export:
              if name.startswith("rows/") and name.endswith(".json")]  # fmt: skip
     evidence = EvidenceAtHand(
         manifest.with_grid_facts(_grid_facts(facts["asked"])),
-        [_stood(archive, name, told) for name, told in about if not told["between"]],
+        [_stood(archive, name, stated) for name, stated in about if not stated["between"]],
         {number: str(name) for number, (name, _) in tasks.items()},
         {number: stratum for number, (_, stratum) in tasks.items()},
         facts["described"],
-        between=[_stood(archive, name, told) for name, told in about if told["between"]],
+        between=[_stood(archive, name, stated) for name, stated in about if stated["between"]],
     )
     return Export(facts, tables, evidence)
 
@@ -98,26 +98,26 @@ def _stood(archive: zipfile.ZipFile, name: str, about: Mapping[str, Any]) -> Sto
     return Stood(int(about["submission"]), int(about["entrant_id"]), str(about["entrant"]), block)
 
 
-def _grid_facts(told: Mapping[str, Any]) -> GridFacts:
+def _grid_facts(stated: Mapping[str, Any]) -> GridFacts:
     return GridFacts(
-        items=told["items"],
-        digest=told["digest"],
-        chosen=told["chosen"],
-        earlier={name: tuple(map(_earlier, grids)) for name, grids in told["earlier"].items()},
-        owners=told["owners"],
+        items=stated["items"],
+        digest=stated["digest"],
+        chosen=stated["chosen"],
+        earlier={name: tuple(map(_earlier, grids)) for name, grids in stated["earlier"].items()},
+        owners=stated["owners"],
     )
 
 
-def _earlier(told: Mapping[str, Any]) -> Asked:
-    tasks = None if told["tasks"] is None else tuple(told["tasks"])
-    return Asked(Grid.model_validate(told["grid"]), tasks, _grid_facts(told["asked"]), tuple(told["metrics"]))
+def _earlier(stated: Mapping[str, Any]) -> Asked:
+    tasks = None if stated["tasks"] is None else tuple(stated["tasks"])
+    return Asked(Grid.model_validate(stated["grid"]), tasks, _grid_facts(stated["asked"]), tuple(stated["metrics"]))
 
 
 def recompute(export: Export) -> list[Table]:
     """Compute every table of an export anew; of claims those that standing evidence decides."""
-    made = compute_tables(export.evidence.manifest, export.evidence.inputs())
+    boards = compute_tables(export.evidence.manifest, export.evidence.inputs())
     claims = [decide_again(table, export.evidence) for table in export.published if table.name == CLAIMS]
-    return [*made, *claims]
+    return [*boards, *claims]
 
 
 def differences(export: Export, recomputed: Sequence[Table], *, relative: float = 0.0) -> Iterator[Difference]:
@@ -131,17 +131,17 @@ def differences(export: Export, recomputed: Sequence[Table], *, relative: float 
         if published.name not in again:
             yield Difference(published.name, "is published and cannot be recomputed")
             continue
-        found = _first(published, again.pop(published.name), counted, relative)
-        if found is not None:
-            yield found
+        difference = _first(published, again.pop(published.name), counted, relative)
+        if difference is not None:
+            yield difference
     yield from (Difference(name, "is recomputed and was not published") for name in again)
 
 
 def _first(published: Table, again: Table, counted: set[str], relative: float) -> Difference | None:
     names = [name for name in published.column_names() if name in again.column_names() or name not in counted]
     if names != list(again.column_names()):
-        told = f"has the columns {', '.join(again.column_names())} in place of {', '.join(names)}"
-        return Difference(published.name, told)
+        reason = f"has the columns {', '.join(again.column_names())} in place of {', '.join(names)}"
+        return Difference(published.name, reason)
     if len(published.rows) != len(again.rows):
         return Difference(published.name, f"has {len(again.rows)} rows in place of {len(published.rows)}")
     for row, (before, after) in enumerate(zip(published.records(), again.records(), strict=True), start=1):

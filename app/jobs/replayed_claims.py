@@ -23,19 +23,19 @@ def decide_again(published: Table, evidence: EvidenceAtHand) -> Table:
     at = published.index("entrant")
     rows = []
     for row, claim in zip(published.rows, published.records(), strict=True):
-        again = {made[at]: made for made in _decide(claim, evidence)} if claim["status"] == CURRENT else {}
+        again = {decided[at]: decided for decided in _decide(claim, evidence)} if claim["status"] == CURRENT else {}
         rows.append(again.get(row[at], row))
     return replace(published, rows=tuple(rows))
 
 
 def _decide(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[tuple[Cell, ...]]:
-    found = _rows(claim, evidence)
-    if not found:
+    rows = _rows(claim, evidence)
+    if not rows:
         return []
     names = ("claim", "source", "first", "second", "metric", "threshold", "direction")
     contrast = Contrast(*(claim[name] for name in names))
     asked = Asked(claim["submission"], claim["second_submission"], claim["status"])
-    return decide_claims([contrast], evidence.rows_of(found, [contrast.metric]), asked)
+    return decide_claims([contrast], evidence.rows_of(rows, [contrast.metric]), asked)
 
 
 def _rows(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[Stood]:

@@ -1,4 +1,4 @@
-"""Tells whoever asked to be told what became of a submission: a signed request to the web, or mail.
+"""Delivers notifications of submissions to those who asked for them: a signed request to the web, or mail.
 
 Run by the queue every few seconds, apart from the sweep: an address that answers slowly holds up nobody else's boards.
 """
@@ -14,14 +14,14 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from app.db.engine import SessionFactory
-from app.jobs.outgoing import Network, NotTold, post, signed
+from app.jobs.outgoing import Network, NotDelivered, post, signed
 from app.store import notifications
 from app.store.notifications import CONFIRM, MAIL, Due
 
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 50
-# A worker has few hands: what is left is told a few seconds later.
+# A worker has few hands: what is left is sent a few seconds later.
 LONGEST_S = 20.0
 SMTP_TIMEOUT_S = 20
 WORDS = {"published": "is on the boards", "not_admitted": "was not admitted", "superseded": "is superseded"}
@@ -60,17 +60,17 @@ def _tell(sessions: SessionFactory, due: Due, outgoing: Outgoing) -> None:
             _mail(due, outgoing)
         else:
             _call(due, outgoing)
-    except NotTold as error:
+    except NotDelivered as error:
         logger.info("delivery %s failed: %s", due.id, error)
         with sessions.begin() as session:
             notifications.note_failure(session, due.id, str(error))
     else:
         with sessions.begin() as session:
-            notifications.note_told(session, due.id)
+            notifications.note_delivered(session, due.id)
 
 
-def told(due: Due, outgoing: Outgoing) -> dict[str, Any]:
-    """Return what is told, ready for JSON."""
+def payload_of(due: Due, outgoing: Outgoing) -> dict[str, Any]:
+    """Return the body of the request, ready for JSON."""
     return {
         "event": due.event,
         "at": due.at.isoformat(),
@@ -86,7 +86,7 @@ def _address(due: Due, outgoing: Outgoing) -> str:
 
 
 def _call(due: Due, outgoing: Outgoing) -> None:
-    body = json.dumps(told(due, outgoing), ensure_ascii=False, separators=(",", ":")).encode()
+    body = json.dumps(payload_of(due, outgoing), ensure_ascii=False, separators=(",", ":")).encode()
     post(due.address, body, signed(due.id, int(time.time()), body, due.secret), outgoing.networks)
 
 
@@ -108,7 +108,7 @@ def message_of(due: Due, outgoing: Outgoing) -> EmailMessage:
 
 def _mail(due: Due, outgoing: Outgoing) -> None:
     if outgoing.smtp_url is None or outgoing.mail_from is None:
-        raise NotTold("this server sends no mail: PLUMBLINE_SMTP_URL and PLUMBLINE_MAIL_FROM are not set")
+        raise NotDelivered("this server sends no mail: PLUMBLINE_SMTP_URL and PLUMBLINE_MAIL_FROM are not set")
     server = urlsplit(outgoing.smtp_url)
     try:
         with _connected(server.scheme, server.hostname or "", server.port) as connection:
@@ -117,7 +117,7 @@ def _mail(due: Due, outgoing: Outgoing) -> None:
             connection.send_message(message_of(due, outgoing))
     except (smtplib.SMTPException, OSError) as error:
         # Neither the name nor the password of the mail server is for whoever reads what went wrong.
-        raise NotTold(f"the mail server refused: {type(error).__name__}") from None
+        raise NotDelivered(f"the mail server refused: {type(error).__name__}") from None
 
 
 def _connected(scheme: str, host: str, port: int | None) -> smtplib.SMTP:

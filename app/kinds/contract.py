@@ -110,7 +110,7 @@ class Kind:
     process that reads an upload loads it by its name. `rules` are what it adds to admission, `rows`
     says how its rows are kept. `measured` is None where only methods read it that look at all rows together.
     `summarise` makes a submission's own tables and judges its claims when it is evaluated; `own_claims` judges them as
-    far as can be said before. `pages` is what the site says of it, `glossary` returns the terms that it brings.
+    far as can be known before. `pages` is how the site describes it, `glossary` returns its own terms.
     `benchmark_tables` returns the boards of a benchmark with what the kind shows beside them.
     """
 

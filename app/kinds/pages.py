@@ -41,7 +41,7 @@ class UploadExample:
 
 @dataclass(frozen=True, kw_only=True)
 class PageFacts:
-    """What stands on each page of a benchmark.
+    """What every page of a benchmark shows.
 
     `guide` says what may be claimed from it. `labels` says whose labels predictions are compared with, where there
     are any.

@@ -109,10 +109,10 @@ class Reader:
 def reader_of(manifest: Manifest) -> Reader:
     """Return how the evidence of a benchmark is read. Raises TypeError for a kind whose `read` cannot be loaded."""
     kind = kind_of(manifest)
-    found: object = sys.modules.get(kind.read.__module__)
+    loaded: object = sys.modules.get(kind.read.__module__)
     for step in kind.read.__qualname__.split("."):
-        found = getattr(found, step, None)
-    if found is not kind.read:
+        loaded = getattr(loaded, step, None)
+    if loaded is not kind.read:
         raise TypeError(f"the kind {kind.name} reads with {kind.read!r}, which no other process finds by its name")
     return Reader(kind.read, tuple(kind.suffixes))
 

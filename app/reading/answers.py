@@ -83,7 +83,7 @@ class _Careful(pickle.Unpickler):
         if (module, name) in _PLAIN or (module == "numpy.dtypes" and name.endswith("DType")):
             return super().find_class(module, name)
         if module.startswith("app.") and "." not in name:
-            found = super().find_class(module, name)
-            if isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum)):
-                return found
+            cls = super().find_class(module, name)
+            if isinstance(cls, type) and (is_dataclass(cls) or issubclass(cls, Enum)):
+                return cls
         raise pickle.UnpicklingError(f"{module}.{name} is nothing that a reader returns")

@@ -1,7 +1,7 @@
 """What an upload would change on the boards if it were submitted now. Called by `app.web.submissions` in a dry run.
 
 Computed by the boards' own methods from the current snapshot with the upload's rows in it, and stored nowhere. Where
-labels are a secret nothing is said: a dry run would be an attempt that nobody counts.
+labels are secret it answers nothing: a dry run would be an attempt that nobody counts.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -27,7 +27,8 @@ from app.values.table import Cell, Table
 MOST_ROWS, MOST_ENTRANTS, MOST_BOARDS = 300_000, 400, 12
 MOST_MOVES = 12
 OTHER_KIND = (
-    "What it would change is told of scores alone; of this kind of evidence the boards say it when it is submitted."
+    "What it would change is computed for scores alone; for this kind of evidence the boards show it once "
+    "it is submitted."
 )
 NOTHING_YET = "Nothing is published yet: it would be among the first."
 TOO_LARGE = "The benchmark is too large for its boards to be computed while you wait."
@@ -39,47 +40,47 @@ def impact_of(session: Session, sent: Sent, kept: KeptRows) -> dict[str, Any]:
     shown = snapshots.find_snapshot(session, benchmark)
     if shown is None:
         return {"reason": NOTHING_YET, "boards": []}
-    found = snapshot_evidence(session, benchmark, shown, kept)
-    if kind_of(found.manifest).rows.form != "scores":
+    current = snapshot_evidence(session, benchmark, shown, kept)
+    if kind_of(current.manifest).rows.form != "scores":
         return {"reason": OTHER_KIND, "boards": []}
-    if found.n_rows() + len(sent.run.evidence.scores) > MOST_ROWS or len(found.entrants()) > MOST_ENTRANTS:
+    if current.n_rows() + len(sent.run.evidence.scores) > MOST_ROWS or len(current.entrants()) > MOST_ENTRANTS:
         return {"reason": TOO_LARGE, "boards": []}
-    boards = found.manifest.leaderboards[:MOST_BOARDS]
-    return {"reason": None, "boards": [_on_board(session, found, spec, sent.run.evidence.scores) for spec in boards]}
+    boards = current.manifest.leaderboards[:MOST_BOARDS]
+    return {"reason": None, "boards": [_on_board(session, current, spec, sent.run.evidence.scores) for spec in boards]}
 
 
-def _on_board(session: Session, found: SnapshotEvidence, spec: Leaderboard, scores: ScoreTable) -> dict[str, Any]:
-    before = snapshots.load_table(session, found.snapshot.id, f"leaderboard/{spec.name}")
-    told: dict[str, Any] = {"board": spec.name, "title": spec.title or spec.name, "fails": None, "lines": []}
-    told |= {"entrants": [], "moves": []}
+def _on_board(session: Session, current: SnapshotEvidence, spec: Leaderboard, scores: ScoreTable) -> dict[str, Any]:
+    before = snapshots.load_table(session, current.snapshot.id, f"leaderboard/{spec.name}")
+    document: dict[str, Any] = {"board": spec.name, "title": spec.title or spec.name, "fails": None, "lines": []}
+    document |= {"entrants": [], "moves": []}
     try:
-        after = _computed(session, found, spec.as_chosen(None, Explored({}, False)), scores)
+        after = _computed(session, current, spec.as_chosen(None, Explored({}, False)), scores)
     except BoardUnavailable as error:
-        return {**told, "fails": str(error)}
+        return {**document, "fails": str(error)}
     names = set(scores.entrant.words)
     entrants = [_place(row) for row in after.records() if row.get("entrant") in names]
     moves = list(moves_between(before, after, names))
-    return {**told, "entrants": entrants, "moves": moves, "lines": list(_lines(entrants, moves))}
+    return {**document, "entrants": entrants, "moves": moves, "lines": list(_lines(entrants, moves))}
 
 
-def _computed(session: Session, found: SnapshotEvidence, spec: Leaderboard, scores: ScoreTable) -> Table:
+def _computed(session: Session, current: SnapshotEvidence, spec: Leaderboard, scores: ScoreTable) -> Table:
     method = measured_method(spec)
     if method is None:
-        stored = found.rows()
+        stored = current.rows()
         return compute_board(
-            found.manifest, spec, scores if stored is None else _merged(found, stored, scores)
+            current.manifest, spec, scores if stored is None else _merged(current, stored, scores)
         ).leaderboard
-    evidence = measured_evidence(found.manifest)
-    others = {name: own for name, own in found.pieces().items() if name not in scores.entrant.words}
-    known = Measuring(session, found.declared, others).measure(spec)
-    new = [evidence.measure(found.manifest, spec, EntrantEvidence(name, rows_of(scores, {name})))
+    evidence = measured_evidence(current.manifest)
+    others = {name: own for name, own in current.pieces().items() if name not in scores.entrant.words}
+    known = Measuring(session, current.declared, others).measure(spec)
+    new = [evidence.measure(current.manifest, spec, EntrantEvidence(name, rows_of(scores, {name})))
            for name in scores.entrant.words]  # fmt: skip
     measured = sorted([*known, *new], key=lambda each: each.entrant)
-    return method.assemble(found.manifest, spec, measured, evidence).leaderboard
+    return method.assemble(current.manifest, spec, measured, evidence).leaderboard
 
 
-def _merged(found: SnapshotEvidence, stored: ScoreTable, scores: ScoreTable) -> ScoreTable:
-    return with_rows(stored, scores, by_task=kind_of(found.manifest).rows.by_task(found.manifest))
+def _merged(current: SnapshotEvidence, stored: ScoreTable, scores: ScoreTable) -> ScoreTable:
+    return with_rows(stored, scores, by_task=kind_of(current.manifest).rows.by_task(current.manifest))
 
 
 def _place(row: dict[str, Cell]) -> dict[str, Cell]:

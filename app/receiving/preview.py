@@ -23,7 +23,7 @@ from app.store.benchmarks import Declared
 from app.values.table import Table
 
 MOST_BOARDS = 20
-OTHER_KIND = "Which ranks would change is told of scores and episodes alone."
+OTHER_KIND = "Which ranks would change is computed for scores and episodes alone."
 
 
 def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: KeptRows) -> dict[str, Any]:
@@ -31,13 +31,13 @@ def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: K
     shown = snapshots.find_snapshot(session, declared.benchmark)
     if shown is None:
         return {"reason": NOTHING_YET, "boards": []}
-    found = snapshot_evidence(session, declared.benchmark, shown, kept)
+    evidence = snapshot_evidence(session, declared.benchmark, shown, kept)
     if kind_of(manifest).rows.form != "scores":
         return {"reason": OTHER_KIND, "boards": []}
-    if found.n_rows() > MOST_ROWS or len(found.entrants()) > MOST_ENTRANTS:
+    if evidence.n_rows() > MOST_ROWS or len(evidence.entrants()) > MOST_ENTRANTS:
         return {"reason": TOO_LARGE, "boards": []}
     # The rows are read as the new manifest has its metrics, and are nobody else's to use.
-    changed = replace(found, declared=replace(found.declared, manifest=manifest), kept=KeptRows())
+    changed = replace(evidence, declared=replace(evidence.declared, manifest=manifest), kept=KeptRows())
     boards = [_on_board(session, changed, spec) for spec in manifest.leaderboards[:MOST_BOARDS]]
     gone = {spec.name for spec in declared.manifest.leaderboards} - {spec.name for spec in manifest.leaderboards}
     return {
@@ -46,23 +46,23 @@ def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: K
     }
 
 
-def _on_board(session: Session, found: SnapshotEvidence, spec: Leaderboard) -> dict[str, Any]:
-    before = snapshots.load_table(session, found.snapshot.id, f"leaderboard/{spec.name}")
+def _on_board(session: Session, evidence: SnapshotEvidence, spec: Leaderboard) -> dict[str, Any]:
+    before = snapshots.load_table(session, evidence.snapshot.id, f"leaderboard/{spec.name}")
     try:
-        after = _computed(session, found, spec.as_chosen(None, Explored({}, False)))
+        after = _computed(session, evidence, spec.as_chosen(None, Explored({}, False)))
     except BoardUnavailable as error:
         return {"board": spec.name, "lines": [f"It would fail: {error}"]}
     return {"board": spec.name, "lines": list(_lines(before, after))}
 
 
-def _computed(session: Session, found: SnapshotEvidence, spec: Leaderboard) -> Table:
-    method, rows = measured_method(spec), found.rows()
+def _computed(session: Session, evidence: SnapshotEvidence, spec: Leaderboard) -> Table:
+    method, rows = measured_method(spec), evidence.rows()
     if method is None and rows is not None:
-        return compute_board(found.manifest, spec, rows).leaderboard
+        return compute_board(evidence.manifest, spec, rows).leaderboard
     if method is None:
         raise TypeError(f"{spec.method} reads rows, and there are none")
-    measured = Measuring(session, found.declared, found.pieces()).measure(spec)
-    return method.assemble(found.manifest, spec, measured, measured_evidence(found.manifest)).leaderboard
+    measured = Measuring(session, evidence.declared, evidence.pieces()).measure(spec)
+    return method.assemble(evidence.manifest, spec, measured, measured_evidence(evidence.manifest)).leaderboard
 
 
 def _lines(before: Table | None, after: Table) -> Iterator[str]:

@@ -32,7 +32,7 @@ from app.store.quotas import count_attempt, look_up_quota, refuse_beyond, take_q
 
 @dataclass(frozen=True)
 class Run:
-    """A run, read: the benchmark that it is for, its evidence, and what is said beside it."""
+    """A run, read: the benchmark that it is for, its evidence, and the fields sent with it."""
 
     manifest: Manifest
     evidence: Evidence

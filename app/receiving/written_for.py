@@ -25,7 +25,7 @@ from app.store.benchmarks import Declared
 def open_versions(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> list[Declared]:
     """Return the newest version of a benchmark and the earlier ones that a submitter's files may be held against."""
     versions = [declared]
-    since = _there_since(session, declared, by, fields) if declared.version.version > 1 else None
+    since = _known_since(session, declared, by, fields) if declared.version.version > 1 else None
     for version in [] if since is None else _before(session, declared, since):
         asked = as_asked_by(versions[-1].manifest, parse_manifest(version.yaml))
         if asked is None:
@@ -34,7 +34,7 @@ def open_versions(session: Session, declared: Declared, by: TokenHolder, fields:
     return versions
 
 
-def _there_since(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> datetime | None:
+def _known_since(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> datetime | None:
     query = select(func.min(Submission.received_at))
     first = session.scalar(query.where(Submission.benchmark_id == declared.benchmark.id, Submission.token_id == by.id))
     try:

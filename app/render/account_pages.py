@@ -16,7 +16,7 @@ from app.store.roles import Grant, Held
 
 @dataclass(frozen=True, kw_only=True)
 class LoginPage(Page):
-    """/login: `form` stands in the form and in a cookie, `leads_to` is where a login leads.
+    """/login: `form` is in the form and in a cookie, `leads_to` is where a login leads.
 
     `provider` is the name of the identity provider of this server, null without one; with `again` it is to ask anew.
     """
@@ -54,7 +54,7 @@ class TokensPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class ListedInvitation:
-    """An invitation in a list: to which benchmark, who made it, and where it stands."""
+    """An invitation in a list: to which benchmark, who made it, and its state."""
 
     invitation: Invitation
     slug: str | None

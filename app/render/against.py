@@ -50,8 +50,8 @@ class Pair:
 def effect_column(pairwise: Table) -> Column | None:
     """Return the column of a pairwise table by which the board compares two entrants: its contrast."""
     declared = pairwise.meta.get("contrast")
-    found = (column for column in pairwise.columns if column.interval and column.name not in CHANCES)
-    return next(iter(sorted(found, key=lambda column: column.name != declared)), None)
+    candidates = (column for column in pairwise.columns if column.interval and column.name not in CHANCES)
+    return next(iter(sorted(candidates, key=lambda column: column.name != declared)), None)
 
 
 def measured_by(pairwise: Table, manifest: Manifest, metric_words: Callable[[str], str] = str) -> Measured:

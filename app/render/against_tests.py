@@ -69,10 +69,10 @@ def _by_test(record: Record) -> str:
     return f"by the test {record['test']} that {record['entrant_a']} is better on {record['task']}"
 
 
-def _needed(n_needed: int, n_there: int, unit: str, what: str) -> list[str]:
-    if not n_needed or n_needed <= n_there:
+def _needed(n_needed: int, n_given: int, unit: str, what: str) -> list[str]:
+    if not n_needed or n_needed <= n_given:
         return []
-    if not n_there:
+    if not n_given:
         return [f"About {n_needed:,} {unit} would be needed to show {what} with 80 % power."]
-    more = f"About {n_needed - n_there:,} more {unit} would be needed to show {what} with 80 % power"
-    return [f"{more}: {n_needed:,} where there are {n_there:,}."]
+    more = f"About {n_needed - n_given:,} more {unit} would be needed to show {what} with 80 % power"
+    return [f"{more}: {n_needed:,} where there are {n_given:,}."]

@@ -43,12 +43,12 @@ class Operation:
 
 def list_operations(description: Json) -> dict[str, list[Operation]]:
     """Return the operations by their tag, in the order of the description."""
-    found: dict[str, list[Operation]] = {}
+    by_tag: dict[str, list[Operation]] = {}
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
             tag = operation.get("tags", ["other"])[0]
-            found.setdefault(tag, []).append(_operation(description, path, method, operation))
-    return found
+            by_tag.setdefault(tag, []).append(_operation(description, path, method, operation))
+    return by_tag
 
 
 def _operation(description: Json, path: str, method: str, operation: Json) -> Operation:
@@ -82,8 +82,8 @@ def _body_fields(description: Json, operation: Json) -> Iterator[Field]:
 
 def _resolve(description: Json, schema: Json) -> Json:
     name = schema.get("$ref", "").rpartition("/")[2]
-    found: Json = description["components"]["schemas"][name] if name else schema
-    return found
+    resolved: Json = description["components"]["schemas"][name] if name else schema
+    return resolved
 
 
 def _about(named: Json, schema: Json) -> str:

@@ -75,7 +75,7 @@ def board_picture(table: Table, snapshot: int) -> bytes:
     ranked = [row for row in table.records() if row.get("rank") is not None]
     rows = [(_rank(row), _clip(str(row["entrant"])), _score(table, row)) for row in ranked[:FIRST_PLACES]]
     height = ROW * (len(rows) + 2) + 2 * PAD
-    said = f"snapshot {snapshot}; {len(ranked):,} ranked; in brackets the ranks that each may have"
+    caption = f"snapshot {snapshot}; {len(ranked):,} ranked; in brackets the ranks that each may have"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height:.0f}" role="img" '
         f"aria-label={quoteattr(table.title)}>",
@@ -83,7 +83,7 @@ def board_picture(table: Table, snapshot: int) -> bytes:
         f'<g fill="{DARK}" font-family="Verdana,DejaVu Sans,sans-serif" font-size="12">',
         f'<text x="12" y="20" font-weight="bold">{escape(_clip(table.title))}</text>',
         *(line for at, row in enumerate(rows) for line in _row(row, ROW * (at + 2))),
-        f'<text x="12" y="{height - PAD:.0f}" font-size="10" fill="{GREY}">{escape(said)}</text></g></svg>',
+        f'<text x="12" y="{height - PAD:.0f}" font-size="10" fill="{GREY}">{escape(caption)}</text></g></svg>',
     ]
     return "".join(lines).encode()
 

@@ -30,7 +30,7 @@ def bibtex(manifest: Manifest, snapshot: int, digest: str, at: datetime, address
 
 
 def _tex(text: str) -> str:
-    return re.sub(r"[\\{}&%$#_~^]", lambda found: SPECIAL[found.group()], text)
+    return re.sub(r"[\\{}&%$#_~^]", lambda match: SPECIAL[match.group()], text)
 
 
 def croissant(

@@ -28,9 +28,9 @@ def table_to_arrow(table: Table, about: Mapping[str, Any]) -> bytes:
     """Return an Arrow file (Feather), whose schema holds what the JSON says beside the rows."""
     import pyarrow as pa
 
-    made, sink = _arrow(table, about), io.BytesIO()
-    with pa.ipc.new_file(sink, made.schema) as writer:
-        writer.write_table(made)
+    arrow, sink = _arrow(table, about), io.BytesIO()
+    with pa.ipc.new_file(sink, arrow.schema) as writer:
+        writer.write_table(arrow)
     return sink.getvalue()
 
 

@@ -55,16 +55,16 @@ def build_drawings(table: Table) -> Drawings:
     """Return what a table declares, as far as there is something to draw, and at most MAX_DRAWN of them."""
     facets = [(declared, title, part) for declared in _declared(table) for title, part in _facets(table, declared)]
     numbers: Mapping[str, int] = {}
-    found: list[Drawing] = []
+    drawings: list[Drawing] = []
     n_more = 0
     for declared, title, part in facets:
-        if len(found) == MAX_DRAWN:
+        if len(drawings) == MAX_DRAWN:
             n_more += 1
             continue
         numbers = series_numbers(table, declared)
         drawing = _draw(part, declared, title, numbers)
-        found += [drawing] if drawing else []
-    return Drawings(found, n_more)
+        drawings += [drawing] if drawing else []
+    return Drawings(drawings, n_more)
 
 
 def _declared(table: Table) -> Sequence[Declared]:

@@ -38,7 +38,7 @@ class Source:
         return f"{self.at.timestamp():.0f}"
 
     def address(self, board: str) -> str:
-        """Return where a board stands for ever."""
+        """Return the permanent address of a board."""
         return f"{self.home}/leaderboards/{board}?snapshot={self.snapshot}"
 
     def entrants(self) -> list[str]:
@@ -68,11 +68,11 @@ class Scored:
 def scores_of(source: Source, entrant: str) -> Iterator[Scored]:
     """Yield every score of an entrant, board by board."""
     for board, table in source.boards.items():
-        found = next((row for row in table.records() if row.get("entrant") == entrant), None)
-        for column in score_columns(table) if found is not None else ():
-            value = found[column.name] if found is not None else None
-            if found is not None and isinstance(value, (int, float)) and not isinstance(value, bool):
-                yield Scored(board, table, column, float(value), _interval(column, found), found)
+        own = next((row for row in table.records() if row.get("entrant") == entrant), None)
+        for column in score_columns(table) if own is not None else ():
+            value = own[column.name] if own is not None else None
+            if own is not None and isinstance(value, (int, float)) and not isinstance(value, bool):
+                yield Scored(board, table, column, float(value), _interval(column, own), own)
 
 
 def score_columns(table: Table) -> list[Column]:
@@ -153,19 +153,19 @@ def _metric(manifest: Manifest, column: Column) -> dict[str, Any]:
 
 
 def _standing(row: Mapping[str, Cell]) -> dict[str, str]:
-    told = {name: row.get(name) for name in ("rank", "rank_low", "rank_high", "covered", "unranked_because")}
-    return {name: str(value) for name, value in told.items() if value is not None}
+    stated = {name: row.get(name) for name in ("rank", "rank_low", "rank_high", "covered", "unranked_because")}
+    return {name: str(value) for name, value in stated.items() if value is not None}
 
 
 def _uncertainty(scored: Scored) -> dict[str, Any]:
     if scored.interval is None:
         return {}
     level, n_resamples = scored.table.meta.get("level"), scored.table.meta.get("n_resamples")
-    found: dict[str, Any] = {"lower": scored.interval[0], "upper": scored.interval[1], "method": "bootstrap"}
+    document: dict[str, Any] = {"lower": scored.interval[0], "upper": scored.interval[1], "method": "bootstrap"}
     if isinstance(level, float):
-        found["confidence_level"] = level
+        document["confidence_level"] = level
     drawn = {"num_bootstrap_samples": n_resamples} if isinstance(n_resamples, int) and n_resamples else {}
-    return {"uncertainty": {"confidence_interval": found, **drawn}}
+    return {"uncertainty": {"confidence_interval": document, **drawn}}
 
 
 def hub_results(source: Source, entrant: str, dataset: str) -> list[dict[str, Any]]:

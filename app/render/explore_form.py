@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.boards.choice import Choice, listed_tasks
-from app.boards.described import WORDS, Wish, values_said
+from app.boards.described import WORDS, Wish, stated_values
 from app.manifest.manifest import Leaderboard, Manifest
 from app.values.table import Table
 
@@ -49,7 +49,7 @@ class ExploreForm:
     named: Collection[str]
     is_choice: bool
     wish: Wish = field(default_factory=Wish)
-    said: Mapping[str, Sequence[Tick]] = field(default_factory=dict)
+    facts: Mapping[str, Sequence[Tick]] = field(default_factory=dict)
     has_sizes: bool = False
     has_dates: bool = False
     columns: Sequence[Tick] = ()
@@ -66,17 +66,17 @@ class ExploreForm:
         ticks = [*self.tasks, *self.baselines, *(tick for _, group in self.groups for tick in group)]
         return any(tick.is_chosen for tick in ticks) or any(t.is_chosen for w in self.weights for t in w.offered)
 
-    def with_said(self, said: Mapping[str, Mapping[str, Any]], wish: Wish) -> "ExploreForm":
+    def with_facts(self, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> "ExploreForm":
         """Return the form with what can be asked of the entrants, as far as anybody says it of them."""
         chosen = {name: {value.casefold() for value in getattr(wish, name)} for name in WORDS}
         ticks = {name: [Tick(value, value, value.casefold() in chosen[name]) for value in values[:MOST_VALUES]]
-                 for name, values in values_said(said).items() if values}  # fmt: skip
+                 for name, values in stated_values(facts).items() if values}  # fmt: skip
         return replace(
             self,
             wish=wish,
-            said=ticks,
-            has_sizes=any("n_parameters" in own for own in said.values()),
-            has_dates=any("released" in own for own in said.values()),
+            facts=ticks,
+            has_sizes=any("n_parameters" in own for own in facts.values()),
+            has_dates=any("released" in own for own in facts.values()),
         )
 
     def with_columns(self, table: Table, chosen: Collection[str]) -> "ExploreForm":

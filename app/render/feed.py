@@ -38,8 +38,8 @@ def sitemap(paths: Sequence[str], base: str) -> bytes:
 
 
 def _document(root: Element) -> bytes:
-    made: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
-    return made + b"\n"
+    document: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
 
 
 def robots(base: str) -> str:

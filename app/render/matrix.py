@@ -58,9 +58,9 @@ def build_matrix(table: Table) -> Matrix | None:
 
 
 def _value(table: Table) -> str:
-    there = [name for name in VALUES if name in table.column_names()]
-    filled = (name for name in there if any(isinstance(row[table.index(name)], float) for row in table.rows))
-    return next(filled, there[0])
+    present = [name for name in VALUES if name in table.column_names()]
+    filled = (name for name in present if any(isinstance(row[table.index(name)], float) for row in table.rows))
+    return next(filled, present[0])
 
 
 def order_by_wins(table: Table) -> tuple[str, ...]:

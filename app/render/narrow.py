@@ -37,10 +37,10 @@ class Choice:
 def narrow_table(table: Table, wanted: Wanted) -> Table:
     """Return the rows whose columns have one of the wanted values; a note says what no row has."""
     asked = {name: values for name, values in wanted.items() if values}
-    there = {name: table.index(name) for name in asked if name in table.column_names()}
-    notes = [_no_column(name) for name in asked if name not in there]
-    notes += [note for name, at in there.items() for note in _unknown(table, name, at, asked[name])]
-    kept = tuple(row for row in table.rows if all(row[at] in asked[name] for name, at in there.items()))
+    places = {name: table.index(name) for name in asked if name in table.column_names()}
+    notes = [_no_column(name) for name in asked if name not in places]
+    notes += [note for name, at in places.items() for note in _unknown(table, name, at, asked[name])]
+    kept = tuple(row for row in table.rows if all(row[at] in asked[name] for name, at in places.items()))
     return replace(table, rows=kept, notes=(*table.notes, *notes))
 
 

@@ -21,7 +21,7 @@ from app.render.panel import Panel
 from app.render.submit_example import SubmitExample
 from app.render.table_page import TablePage
 from app.store.benchmark_list import BenchmarkSummary
-from app.store.news import Found, News
+from app.store.news import News, SearchMatch
 from app.store.submissions import ListedSubmission
 from app.values.glossary_entry import Entry
 from app.values.table import Table
@@ -44,7 +44,7 @@ class SearchPage(Page):
     template = "search.html"
     text: str
     benchmarks: Sequence[BenchmarkSummary]
-    found: Sequence[Found]
+    matches: Sequence[SearchMatch]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +125,8 @@ YAML_KEY = re.compile(r"(\s*(?:- )?)([\w.-]+)(?=:(?:\s|$))")
 
 
 def _line(line: str) -> tuple[str, str, str]:
-    found = YAML_KEY.match(line)
-    return (found[1], found[2], line[found.end() :]) if found else ("", "", line)
+    match = YAML_KEY.match(line)
+    return (match[1], match[2], line[match.end() :]) if match else ("", "", line)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -186,9 +186,9 @@ def _band(points: Sequence[Point], x: Axis, y: Scale) -> str:
     ]
     if not ends:
         return ""
-    there = "L".join(f"{across:g} {low:g}" for across, low, _ in ends)
+    forth = "L".join(f"{across:g} {low:g}" for across, low, _ in ends)
     back = "L".join(f"{across:g} {high:g}" for across, _, high in reversed(ends))
-    return f"M{there}L{back}Z"
+    return f"M{forth}L{back}Z"
 
 
 def _bars(placed: Sequence[tuple[float, float]], floor: float) -> str:

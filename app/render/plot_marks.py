@@ -12,7 +12,7 @@ from app.render.whisker import Scale
 
 LINE_HEIGHT = 14.0
 GAP, LETTER = 6.0, 6.5
-"""How far a text stands from its point, and about how wide a letter is."""
+"""How far a text is from its point, and about how wide a letter is."""
 MOST_LEVELS = 3
 """More level lines than so many could not be told apart, and none is drawn."""
 Row = Mapping[str, Any]
@@ -22,7 +22,7 @@ Row = Mapping[str, Any]
 class Mark:
     """A text at a point, and at what height the dot of it is, if it has one: the text may be moved.
 
-    One that `is_end` stands behind the end of its line.
+    One that `is_end` comes after the end of its line.
     """
 
     x: float
@@ -46,10 +46,10 @@ def words_of(entries: Sequence[Row], row: Row) -> str:
     return next((str(entry["text"]) for entry in _entries_of(entries, row, ("text",))), "")
 
 
-def _entries_of(entries: Sequence[Row], row: Row, said: Sequence[str]) -> Iterator[Row]:
+def _entries_of(entries: Sequence[Row], row: Row, own_keys: Sequence[str]) -> Iterator[Row]:
     """Yield the entries whose keys a row has, but for those that say something of their own."""
     for entry in entries:
-        if all(row.get(key) == value for key, value in entry.items() if key not in said):
+        if all(row.get(key) == value for key, value in entry.items() if key not in own_keys):
             yield entry
 
 
@@ -89,23 +89,23 @@ def marks_of(
 ) -> Iterator[Mark]:
     """Yield the names at the curves, the counts at the points, and the points that are marked."""
     for name, points in shown:
-        there = [point for point in points if point.up is not None]
-        if not there:
+        drawn_points = [point for point in points if point.up is not None]
+        if not drawn_points:
             continue
         if declared.get("direct"):
             is_end = declared["direct"] == "end"
-            middle = there[-1] if is_end else there[len(there) // 2]
+            middle = drawn_points[-1] if is_end else drawn_points[len(drawn_points) // 2]
             words = words_of(declared.get("words", ()), middle.row)
             text = ", ".join(each for each in (name if len(shown) > 1 or not words else "", words) if each)
             yield replace(_mark(middle, text, numbers[name], x, y), is_end=is_end)
-        for entry in _entries_of(declared.get("points", ()), there[0].row, ("x", "y", "text")):
+        for entry in _entries_of(declared.get("points", ()), drawn_points[0].row, ("x", "y", "text")):
             # What each dot is would hide the curves where there are several: the table says it.
             text = str(entry["text"]) if len(shown) == 1 else ""
             up = y_at(y, float(entry["y"]))
             yield Mark(x.at(float(entry["x"])), up, text, numbers[name], up)
         if "count" in declared and len(shown) == 1:
             yield from (_mark(point, f"{point.row[declared['count']]:,}", numbers[name], x, y, is_dot=True)
-                        for point in there)  # fmt: skip
+                        for point in drawn_points)  # fmt: skip
 
 
 def _mark(point: Point, text: str, number: int, x: Axis, y: Scale, *, is_dot: bool = False) -> Mark:
@@ -115,9 +115,9 @@ def _mark(point: Point, text: str, number: int, x: Axis, y: Scale, *, is_dot: bo
 
 def levels_of(declared: Declared, points: Sequence[Point], y: Scale) -> Iterator[Level]:
     """Yield each level line that belongs to a row of the plot, once; none where there are many."""
-    found = {}
+    levels = {}
     for entry in declared.get("levels", ()):
         keys = {key: value for key, value in entry.items() if key not in ("at", "text")}
         if any(all(point.row.get(key) == value for key, value in keys.items()) for point in points):
-            found[str(entry["text"])] = Level(y_at(y, float(entry["at"])), str(entry["text"]))
-    yield from found.values() if len(found) <= MOST_LEVELS else ()
+            levels[str(entry["text"])] = Level(y_at(y, float(entry["at"])), str(entry["text"]))
+    yield from levels.values() if len(levels) <= MOST_LEVELS else ()

@@ -13,7 +13,7 @@ from app.store.mine import OwnSubmission
 
 @dataclass(frozen=True, kw_only=True)
 class SubmitPage(Page):
-    """The form that sends an upload; `form_key` is that of the session, `said` the fields that describe an entrant.
+    """The form that sends an upload; `form_key` is that of the session, `metadata_fields` describe an entrant.
 
     `preregs` are the sender's own registrations here, `tries` and `submissions` what they sent before.
     """
@@ -22,7 +22,7 @@ class SubmitPage(Page):
     manifest: Manifest
     example: SubmitExample
     form_key: str
-    said: Sequence[tuple[str, str, str]]
+    metadata_fields: Sequence[tuple[str, str, str]]
     preregs: Sequence[Prereg]
     tries: Sequence[tuple[Try, str]]
     submissions: Sequence[OwnSubmission]

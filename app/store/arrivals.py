@@ -180,7 +180,7 @@ def _counted(coded: Coded) -> IntArray:
 def _tasks_of(table: ScoreTable, keys: scores.RowKeys) -> dict[str, list[int]]:
     """Return the numbers of the tasks of each entrant, by one sort of the rows however many entrants there are."""
     n_tasks = len(table.task.words)
-    found: dict[str, list[int]] = {name: [] for name in table.entrant.words}
+    tasks_of_entrant: dict[str, list[int]] = {name: [] for name in table.entrant.words}
     for cell in np.unique(table.entrant.codes * n_tasks + table.task.codes).tolist():
-        found[table.entrant.words[cell // n_tasks]].append(keys.tasks[table.task.words[cell % n_tasks]])
-    return {name: sorted(numbers) for name, numbers in found.items()}
+        tasks_of_entrant[table.entrant.words[cell // n_tasks]].append(keys.tasks[table.task.words[cell % n_tasks]])
+    return {name: sorted(numbers) for name, numbers in tasks_of_entrant.items()}

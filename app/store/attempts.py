@@ -34,13 +34,13 @@ def read_history(
         n_of_prereg=None if registered is None else _n_citing(session, benchmark_id, registered.sha256) + 1,
         n_expected=_n_expected(registered),
         n_of_entrant={name: n + 1 for name, n in _n_before(session, benchmark_id, names, tasks).items()},
-        findings=(*compare(prints, before), *(_same_bytes(*found) for found in bytes_of_others)),
+        findings=(*compare(prints, before), *(_same_bytes(*same) for same in bytes_of_others)),
         identities=tuple(_identities(session, benchmark_id)) if evidence.facts.bundles else (),
     )
 
 
 def _identities(session: Session, benchmark_id: int) -> Iterator[EarlierIdentity]:
-    """Yield what the latest submissions said that they are, the newest first, one bundle after another."""
+    """Yield what the latest submissions state that they are, the newest first, one bundle after another."""
     stated = Submission.facts["bundles"]
     query = select(Submission.id, stated).where(Submission.benchmark_id == benchmark_id, stated != cast([], JSONB))
     for number, bundles in session.execute(query.order_by(Submission.id.desc()).limit(MOST_COMPARED)):

@@ -47,16 +47,16 @@ def create_benchmark(
     session: Session, manifest: Manifest, yaml: bytes, token_id: int, visibility: str = "public"
 ) -> Declared:
     """Store a new benchmark, whose steward is who makes it. Raises Conflict when the slug is taken."""
-    made = session.scalar(
+    benchmark = session.scalar(
         insert(Benchmark)
         .values(slug=manifest.slug, created_by=token_id, visibility=visibility)
         .on_conflict_do_nothing(index_elements=["slug"])
         .returning(Benchmark)
     )
-    if made is None:
+    if benchmark is None:
         raise Conflict(f"There is a benchmark {manifest.slug} already; PUT adds a version of its manifest.")
-    session.add(RoleGrant(benchmark_id=made.id, token_id=token_id, role="steward", granted=True, by_id=token_id))
-    return _add_version(session, made, manifest, yaml, token_id)
+    session.add(RoleGrant(benchmark_id=benchmark.id, token_id=token_id, role="steward", granted=True, by_id=token_id))
+    return _add_version(session, benchmark, manifest, yaml, token_id)
 
 
 def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:

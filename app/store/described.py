@@ -12,7 +12,7 @@ Described = Mapping[str, Mapping[str, Any]]
 
 
 def described_entrants(session: Session, snapshot_id: int) -> Described:
-    """Return what is said of each entrant of a snapshot; what a later submission says stands before an earlier one."""
+    """Return the metadata of each entrant of a snapshot; a later submission's replace an earlier one's."""
     query = (
         select(Entrant.name, Submission.description)
         .join(SnapshotEntry, SnapshotEntry.entrant_id == Entrant.id)
@@ -20,7 +20,7 @@ def described_entrants(session: Session, snapshot_id: int) -> Described:
         .where(SnapshotEntry.snapshot_id == snapshot_id)
         .order_by(Submission.id)
     )
-    said: dict[str, dict[str, Any]] = {}
+    described: dict[str, dict[str, Any]] = {}
     for name, description in session.execute(query):
-        said.setdefault(name, {}).update(description)
-    return said
+        described.setdefault(name, {}).update(description)
+    return described

@@ -61,7 +61,7 @@ def disclosed_table(session: Session, declared: Declared) -> Table:
     of_pairs = _digits_of_pairs(
         declared.manifest, sum(answered.n_shown for each in of_owner.values() for answered in each)
     )
-    rows = [_row(session, declared, owner, found, most, of_pairs) for owner, found in of_owner.items()]
+    rows = [_row(session, declared, owner, answers, most, of_pairs) for owner, answers in of_owner.items()]
     at = [column.name for column in COLUMNS].index("n_numbers")
     meta = {"public_bits": most}
     ordered = sorted(rows, key=lambda row: (-int(row[at] or 0), str(row[0])))
@@ -86,9 +86,9 @@ def _digits_of_pairs(manifest: Manifest, n_shown: int) -> int:
 
 
 def _notes(most: float | None) -> tuple[str, ...]:
-    said = "An answer is one scored entrant; one that is held back tells one bit, one that is shown its numbers."
+    counted = "An answer is one scored entrant; one that is held back tells one bit, one that is shown its numbers."
     bound = "" if most is None else f" Nobody can learn more than the public labels are, {most:,.0f} bits."
-    return (f"{said}{bound} Of the private part nothing is disclosed before the close.",)
+    return (f"{counted}{bound} Of the private part nothing is disclosed before the close.",)
 
 
 def _answers_of(session: Session, benchmark_id: int) -> Iterable[_Answers]:
@@ -112,24 +112,24 @@ def _answers_of(session: Session, benchmark_id: int) -> Iterable[_Answers]:
 
 
 def _row(
-    session: Session, declared: Declared, owner: int, found: Sequence[_Answers], most: float | None, of_pairs: int
+    session: Session, declared: Declared, owner: int, answers: Sequence[_Answers], most: float | None, of_pairs: int
 ) -> tuple[Cell, ...]:
     rules, quota = scoring_of(declared.manifest), look_up_quota(session, declared, owner)
-    n_answers, n_shown = sum(answered.n_answers for answered in found), sum(answered.n_shown for answered in found)
-    n_numbers = sum(answered.n_numbers for answered in found)
+    n_answers, n_shown = sum(answered.n_answers for answered in answers), sum(answered.n_shown for answered in answers)
+    n_numbers = sum(answered.n_numbers for answered in answers)
     digits = 0 if rules is None else rules.digits
     bits = n_answers - n_shown + (n_numbers * digits + n_shown * of_pairs) * math.log2(10.0)
     next_at = None if quota is None or quota.next_at is None or quota.exempt else quota.next_at.isoformat()
     return (
         session.get_one(Token, owner).name,
-        len(found),
-        sum(answered.n_attempts for answered in found),
+        len(answers),
+        sum(answered.n_attempts for answered in answers),
         n_answers,
         n_shown,
         n_numbers,
         float(math.ceil(bits if most is None else min(bits, most))),
         0 if quota is None else quota.n_used,
         next_at,
-        max(answered.last_at for answered in found).isoformat(),
-        all(answered.exempt for answered in found),
+        max(answered.last_at for answered in answers).isoformat(),
+        all(answered.exempt for answered in answers),
     )

@@ -137,10 +137,10 @@ def due(session: Session) -> list[Declared]:
     is_closed = select(LabelClose.benchmark_id).where(LabelClose.benchmark_id == Benchmark.id)
     query = select(Benchmark).join(LabelSecret, LabelSecret.benchmark_id == Benchmark.id).where(~is_closed.exists())
     now = session.scalars(select(func.now())).one()
-    found = [
+    open_ones = [
         benchmarks.load_declared(session, benchmark) for benchmark in session.scalars(query.order_by(Benchmark.id))
     ]
-    return [each for each in found if _is_due(each.manifest, now)]
+    return [each for each in open_ones if _is_due(each.manifest, now)]
 
 
 def _is_due(manifest: Manifest, now: datetime) -> bool:

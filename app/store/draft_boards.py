@@ -33,10 +33,10 @@ def list_drafts(session: Session, benchmark_id: int) -> Sequence[DraftBoard]:
 
 def get_draft(session: Session, benchmark_id: int, name: str) -> DraftBoard:
     """Return a draft. Raises NotFound."""
-    found = session.get(DraftBoard, (benchmark_id, name))
-    if found is None:
+    draft = session.get(DraftBoard, (benchmark_id, name))
+    if draft is None:
         raise NotFound(f"There is no draft board {clip_for_message(name)} here.")
-    return found
+    return draft
 
 
 def remove(session: Session, draft: DraftBoard) -> None:

@@ -1,6 +1,6 @@
-"""One entrant's history: where it stands, how its ranks moved, and every attempt. Called by `app.web.rows`.
+"""One entrant's history: where it ranks, how its ranks moved, and every attempt. Called by `app.web.rows`.
 
-No statistics: what snapshots published and what submissions said.
+No statistics: what snapshots published and what submissions state.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from app.values.table import Cell, Column, Table
 
 MOST_SNAPSHOTS = 200
 MOST_ATTEMPTS = 200
-SAID = ("version", "organization", "url", "code_commit", "notes")
+DESCRIBED_BY = ("version", "organization", "url", "code_commit", "notes")
 
 
 def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, name: str) -> Table:
@@ -94,12 +94,12 @@ def history_table(session: Session, benchmark_id: int, standing: Table, name: st
 
 def attempts_table(session: Session, entrant: Entrant) -> Table:
     """Return every submission of an entrant, the newest first, with its outcome and why."""
-    said = [Submission.description[key].astext for key in SAID]
+    described = [Submission.description[key].astext for key in DESCRIBED_BY]
     why = select(SubmissionEvent.reason).where(SubmissionEvent.submission_id == Submission.id)
     reason = why.order_by(SubmissionEvent.id.desc()).limit(1).scalar_subquery()
     query = (
         select(Submission.id, Submission.status, Entry.state, Entry.n_rows, Submission.received_at, Token.name,
-               Submission.prereg_sha256, reason, *said)
+               Submission.prereg_sha256, reason, *described)
         .join(Entry, Entry.submission_id == Submission.id)
         .join(Token, Token.id == Submission.token_id)
         .where(Entry.entrant_id == entrant.id)
@@ -115,7 +115,7 @@ def attempts_table(session: Session, entrant: Entrant) -> Table:
         Column("submitted_by", "By", "text"),
         Column("prereg", "Registered as", "text", optional=True, glossary="prereg"),
         Column("reason", "Why", "text"),
-        *(Column(key, key.replace("_", " ").capitalize(), "text", optional=True) for key in SAID),
+        *(Column(key, key.replace("_", " ").capitalize(), "text", optional=True) for key in DESCRIBED_BY),
     )
     rows = tuple(
         (number, status, state, n_rows, received.isoformat(), *rest)

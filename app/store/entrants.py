@@ -146,6 +146,6 @@ def _by_name(session: Session, benchmark_id: int, names: list[str], *, lock: boo
     query = (
         select(Entrant).where(Entrant.benchmark_id == benchmark_id, one_of(Entrant.name_key, keys)).order_by(Entrant.id)
     )
-    found = session.scalars(query.with_for_update(key_share=True) if lock else query).all()
-    refuse_respelled("an entrant", {entrant.name for entrant in found}, names)
-    return {entrant.name: entrant for entrant in found}
+    entrants = session.scalars(query.with_for_update(key_share=True) if lock else query).all()
+    refuse_respelled("an entrant", {entrant.name for entrant in entrants}, names)
+    return {entrant.name: entrant for entrant in entrants}

@@ -83,20 +83,20 @@ def read_evidence(
     wanted = sorted(set(pairs))
     if not wanted:
         return []
-    found: list[tuple[int, int, str, list[int] | None, RowBlock | None]] = []
+    packed: list[tuple[int, int, str, list[int] | None, RowBlock | None]] = []
     with bulk_cursor(session) as cursor:
         arguments = ([submission for submission, _ in wanted], [entrant for _, entrant in wanted])
         for submission, entrant, name, tasks, content in cursor.stream(READ, arguments):
-            found.append((submission, entrant, name, tasks, None if content is None else unpack_block(content)))
-    made = _made_of_rows(session, {submission for submission, *_, block in found if block is None})
+            packed.append((submission, entrant, name, tasks, None if content is None else unpack_block(content)))
+    unpacked = _blocks_of_rows(session, {submission for submission, *_, block in packed if block is None})
     return [
         Stood(submission, entrant, name, rows.of_tasks(tasks if tasks_of is None else tasks_of[submission, entrant]))
-        for submission, entrant, name, tasks, block in found
-        if (rows := block or made[submission].get(entrant)) is not None
+        for submission, entrant, name, tasks, block in packed
+        if (rows := block or unpacked[submission].get(entrant)) is not None
     ]
 
 
-def _made_of_rows(session: Session, submissions: Iterable[int]) -> dict[int, dict[int, RowBlock]]:
+def _blocks_of_rows(session: Session, submissions: Iterable[int]) -> dict[int, dict[int, RowBlock]]:
     return {number: dict(read_stored(session, number)) for number in submissions}
 
 

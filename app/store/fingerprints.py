@@ -87,9 +87,11 @@ def same_files(
         .where(Submission.benchmark_id == benchmark_id, SubmissionFile.sha256.in_(known))
         .order_by(SubmissionFile.submission_id, SubmissionFile.position, Entrant.name)
     )
-    found = list(session.execute(query)) if known else []
-    shared = {(sha256, number) for sha256, number, name in found if name.lower() in mine}
-    others = [(known[sha256], number, name) for sha256, number, name in found if (sha256, number) not in shared]
+    files_and_owners = list(session.execute(query)) if known else []
+    shared = {(sha256, number) for sha256, number, name in files_and_owners if name.lower() in mine}
+    others = [
+        (known[sha256], number, name) for sha256, number, name in files_and_owners if (sha256, number) not in shared
+    ]
     return others[:MOST_COMPARED]
 
 

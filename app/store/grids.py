@@ -120,8 +120,8 @@ def with_grids(
     earlier = _Earlier(session, declared, declared.manifest.with_grid_facts(facts).asked)
     filled = replace(
         facts,
-        chosen={name: axes for name, found in of.items() if (axes := _chosen(session, declared.manifest, found))},
-        earlier={name: grids for name, found in of.items() if (grids := earlier.of(found))},
+        chosen={name: axes for name, admitted in of.items() if (axes := _chosen(session, declared.manifest, admitted))},
+        earlier={name: grids for name, admitted in of.items() if (grids := earlier.of(admitted))},
         owners=owners or {},
     )
     return declared.manifest.with_grid_facts(filled)
@@ -141,11 +141,11 @@ def _submissions(session: Session, numbers: Collection[int]) -> dict[int, _Admit
     return {number: _Admitted(version, sha256) for number, version, sha256 in rows}
 
 
-def _chosen(session: Session, manifest: Manifest, found: Sequence[_Admitted]) -> Chosen:
+def _chosen(session: Session, manifest: Manifest, admitted: Sequence[_Admitted]) -> Chosen:
     if manifest.grid is None or not manifest.grid.registration_may_choose:
         return {}
     axes: dict[str, tuple[object, ...]] = {}
-    for sha256 in dict.fromkeys(each.prereg_sha256 for each in found if each.prereg_sha256 is not None):
+    for sha256 in dict.fromkeys(each.prereg_sha256 for each in admitted if each.prereg_sha256 is not None):
         prereg = parse_prereg(preregs.find_prereg(session, sha256).yaml)
         for axis, values in chosen_by(manifest, prereg).items():
             axes[axis] = tuple(dict.fromkeys([*axes.get(axis, ()), *values]))
@@ -161,9 +161,9 @@ class _Earlier:
         self._now = now
         self._known: dict[int, Asked] = {}
 
-    def of(self, found: Sequence[_Admitted]) -> tuple[Asked, ...]:
+    def of(self, admitted: Sequence[_Admitted]) -> tuple[Asked, ...]:
         """Return the grids under which an entrant was admitted, oldest first; none where today's asks the same."""
-        versions = dict.fromkeys(each.version_id for each in found)
+        versions = dict.fromkeys(each.version_id for each in admitted)
         if self._declared.version.id in versions:
             return ()
         before = [self._under(version) for version in sorted(versions)]

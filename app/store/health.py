@@ -65,8 +65,8 @@ def _pairs(rows: Iterable[Any]) -> dict[str, int]:
 
 def worker_silent_s(session: Session) -> float | None:
     """Return how long ago any worker reported, None where none is known."""
-    found = session.scalar(WORKERS)
-    return None if found is None else float(found)
+    silent_s = session.scalar(WORKERS)
+    return None if silent_s is None else float(silent_s)
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ class Trouble:
 
 def list_troubles(session: Session, within: Collection[str] | None) -> list[Trouble]:
     """Return what is wrong in some benchmarks, or in all of them, the worst kind first."""
-    found = [*_failing(session), *_stuck(session), *_overdue(session), *_set_aside(session)]
-    return [each for each in found if within is None or each.benchmark in within][:MOST_LISTED]
+    troubles = [*_failing(session), *_stuck(session), *_overdue(session), *_set_aside(session)]
+    return [each for each in troubles if within is None or each.benchmark in within][:MOST_LISTED]
 
 
 def _failing(session: Session) -> Sequence[Trouble]:

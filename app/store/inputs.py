@@ -178,5 +178,7 @@ def described_facts(session: Session, inputs: Inputs) -> dict[str, dict[str, Any
     stood_on = {s.entrant: s.submission_id for s in inputs.standings}
     described = Submission.facts["described"]
     query = select(Submission.id, described).where(one_of(Submission.id, stood_on.values()), described != {})
-    found = {number: about for number, about in session.execute(query) if about}
-    return {name: found[number][name] for name, number in stood_on.items() if name in found.get(number, {})}
+    by_submission = {number: about for number, about in session.execute(query) if about}
+    return {
+        name: by_submission[number][name] for name, number in stood_on.items() if name in by_submission.get(number, {})
+    }

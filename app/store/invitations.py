@@ -37,7 +37,7 @@ class Terms:
 def invite(session: Session, terms: Terms, by_id: int) -> tuple[Invitation, str]:
     """Make an invitation and return it with its code, which is not kept."""
     code = PREFIX + secrets.token_urlsafe(32)
-    made = Invitation(
+    invitation = Invitation(
         hash=_hash(code),
         role=terms.role,
         benchmark_id=None if terms.benchmark is None else terms.benchmark.id,
@@ -45,9 +45,9 @@ def invite(session: Session, terms: Terms, by_id: int) -> tuple[Invitation, str]
         made_by=by_id,
         expires_at=datetime.now(UTC) + timedelta(days=terms.days),
     )
-    session.add(made)
+    session.add(invitation)
     session.flush()
-    return made, code
+    return invitation, code
 
 
 def redeem(session: Session, code: str, name: str) -> tuple[Invitation, Token, str]:
@@ -106,10 +106,10 @@ def list_invitations(session: Session, slugs: Collection[str] | None) -> Sequenc
 
 def get_invitation(session: Session, number: int) -> Invitation:
     """Return an invitation, locked. Raises NotFound."""
-    found = session.get(Invitation, number, with_for_update=True)
-    if found is None:
+    invitation = session.get(Invitation, number, with_for_update=True)
+    if invitation is None:
         raise NotFound(f"There is no invitation {number}.")
-    return found
+    return invitation
 
 
 def revoke(invitation: Invitation) -> None:
@@ -120,7 +120,7 @@ def revoke(invitation: Invitation) -> None:
 
 
 def state_of(invitation: Invitation) -> str:
-    """Say where an invitation stands: open, used, revoked or expired."""
+    """Return the state of an invitation: open, used, revoked or expired."""
     if invitation.used_at is not None:
         return "used"
     if invitation.revoked_at is not None:

@@ -22,7 +22,7 @@ from app.store.measured import Pair, Piece
 from app.store.numbers import one_of
 from app.store.owners import owner_of, tokens_of
 
-STANDS = ("current", "superseded")
+RANKED_STATES = ("current", "superseded")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _unpacked(kept: Mapping[str, Any]) -> Rung:
 
 
 def newest_shown(session: Session, benchmark_id: int) -> Mapping[int, int]:
-    """Return for each entrant the newest submission of it that was for a board, still stands for it, and was shown."""
+    """Return for each entrant its newest submission to a board that is current or superseded there and was shown."""
     query = (
         select(LabelAnswer.entrant_id, LabelAnswer.submission_id)
         .join(LabelAttempt, LabelAttempt.submission_id == LabelAnswer.submission_id)
@@ -124,7 +124,7 @@ def newest_shown(session: Session, benchmark_id: int) -> Mapping[int, int]:
             Entry,
             (Entry.submission_id == LabelAnswer.submission_id) & (Entry.entrant_id == LabelAnswer.entrant_id),
         )
-        .where(LabelAttempt.benchmark_id == benchmark_id, LabelAnswer.shown, Entry.state.in_(STANDS))
+        .where(LabelAttempt.benchmark_id == benchmark_id, LabelAnswer.shown, Entry.state.in_(RANKED_STATES))
         .order_by(LabelAnswer.submission_id)
     )
     return dict(session.execute(query).all())
@@ -143,9 +143,9 @@ def shown_evidence(session: Session, declared: Declared, evidence: Evidence) -> 
     if scoring_of(manifest) is None or manifest.asked.facts.part == PRIVATE_PART:
         return evidence, frozenset()
     newest = newest_shown(session, declared.benchmark.id)
-    found = {name: newest.get(pieces[-1].pair[1]) for name, pieces in evidence.items()}
+    newest_of = {name: newest.get(pieces[-1].pair[1]) for name, pieces in evidence.items()}
     shown = {
-        name: pieces if (number := found[name]) is None else [Piece((number, pieces[-1].pair[1]))]
+        name: pieces if (number := newest_of[name]) is None else [Piece((number, pieces[-1].pair[1]))]
         for name, pieces in evidence.items()
     }
-    return shown, frozenset(name for name, number in found.items() if number is None)
+    return shown, frozenset(name for name, number in newest_of.items() if number is None)

@@ -44,16 +44,18 @@ def list_retired(session: Session) -> Mapping[int, Retirement]:
     return {number: Retirement(at, reason or "") for number, at, reason in rows}
 
 
-def shown_retirement(found: Retirement | None) -> dict[str, Any]:
+def shown_retirement(retirement: Retirement | None) -> dict[str, Any]:
     """Return the key `retired` of a document, which only a retired benchmark has."""
-    return {} if found is None else {"retired": {"at": found.at.isoformat(), "reason": found.reason}}
+    return {} if retirement is None else {"retired": {"at": retirement.at.isoformat(), "reason": retirement.reason}}
 
 
 def refuse_retired(session: Session, benchmark_id: int, slug: str) -> None:
     """Raise Conflict when a benchmark takes no more submissions."""
-    found = find_retirement(session, benchmark_id)
-    if found is not None:
-        raise Conflict(f"{slug} is retired since {found.at:%Y-%m-%d} and takes no submissions: {found.reason}")
+    retirement = find_retirement(session, benchmark_id)
+    if retirement is not None:
+        raise Conflict(
+            f"{slug} is retired since {retirement.at:%Y-%m-%d} and takes no submissions: {retirement.reason}"
+        )
 
 
 def retire(session: Session, version: ManifestVersion, slug: str, reason: str, by_id: int) -> None:

@@ -43,8 +43,8 @@ def place_of(pieces: Sequence[Piece], key: str) -> Place:
     """Return where the measurement of an entrant from these pieces is kept."""
     if all(piece.task_ids is None for piece in pieces):
         return pieces[-1].pair, key
-    made_of = [[piece.pair[0], list(piece.task_ids or ())] for piece in pieces]
-    return pieces[-1].pair, hashlib.sha256(json.dumps([key, made_of]).encode()).hexdigest()
+    parts = [[piece.pair[0], list(piece.task_ids or ())] for piece in pieces]
+    return pieces[-1].pair, hashlib.sha256(json.dumps([key, parts]).encode()).hexdigest()
 
 
 READ = """
@@ -67,11 +67,11 @@ def load_measurements(session: Session, places: Iterable[Place]) -> dict[Place, 
         }
 
 
-def keep_measurements(session: Session, made: Mapping[Place, Measurement]) -> None:
+def keep_measurements(session: Session, measured: Mapping[Place, Measurement]) -> None:
     """Keep measurements; one that another worker kept meanwhile is the same."""
     rows = [
         {"submission_id": pair[0], "entrant_id": pair[1], "key": key, "content": pack_measurement(measurement)}
-        for (pair, key), measurement in made.items()
+        for (pair, key), measurement in measured.items()
     ]
     if rows:
         session.execute(insert(Measured).on_conflict_do_nothing(), rows)

@@ -16,7 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.db.models import Benchmark, Entrant, Entry, Snapshot, Task
 
 MOST_SNAPSHOTS = 60
-MOST_FOUND = 30
+MOST_MATCHES = 30
 MOST_NAMED = 3
 
 
@@ -33,7 +33,7 @@ class News:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchMatch:
     """A name that holds the text, of what it is, and in which benchmark."""
 
     kind: str
@@ -57,8 +57,8 @@ def list_news(session: Session, slug: str | None = None, limit: int = 20) -> lis
     )
     if slug is not None:
         query = query.where(Benchmark.slug == slug)
-    found = [news for of, snapshot in session.execute(query) for news in _news_of(of, snapshot)]
-    return found[:limit]
+    changes = [news for of, snapshot in session.execute(query) for news in _news_of(of, snapshot)]
+    return changes[:limit]
 
 
 def _news_of(slug: str, snapshot: Snapshot) -> Iterator[News]:
@@ -108,7 +108,7 @@ def _reasons(snapshot: Snapshot, names: Sequence[str]) -> str:
     return f": {'; '.join(reasons[:MOST_NAMED])}" if reasons else ""
 
 
-def search(session: Session, text: str) -> list[Found]:
+def search(session: Session, text: str) -> list[SearchMatch]:
     """Return benchmarks, entrants that were admitted once, and tasks whose names hold a text, whatever its case."""
     if not text:
         return []
@@ -116,12 +116,12 @@ def search(session: Session, text: str) -> list[Found]:
     of_entrants = _named(Entrant.name, Entrant.benchmark_id, text).where(Entrant.id.in_(seen))
     of_tasks = _named(Task.name, Task.benchmark_id, text)
     return [
-        *(Found("entrant", name, slug) for name, slug in session.execute(of_entrants)),
-        *(Found("task", name, slug) for name, slug in session.execute(of_tasks)),
+        *(SearchMatch("entrant", name, slug) for name, slug in session.execute(of_entrants)),
+        *(SearchMatch("task", name, slug) for name, slug in session.execute(of_tasks)),
     ]
 
 
 def _named(name: InstrumentedAttribute[str], benchmark: InstrumentedAttribute[int], text: str) -> Any:
     query = select(name, Benchmark.slug).join(Benchmark, Benchmark.id == benchmark)
     query = query.where(name.icontains(text, autoescape=True), Benchmark.id.in_(listed()))
-    return query.order_by(name, Benchmark.slug).limit(MOST_FOUND)
+    return query.order_by(name, Benchmark.slug).limit(MOST_MATCHES)

@@ -1,6 +1,6 @@
-"""Whom to tell of submissions, what is due to be told, and what came of it. Called by `app.web` and `app.jobs.telling`.
+"""Whom to notify of submissions, what is due to be sent, and what failed. For `app.web` and `app.jobs.telling`.
 
-What is to be told is written by the database with the event itself (migrations/initial/9_notifications.sql).
+What is to be sent is written by the database with the event itself (migrations/initial/9_notifications.sql).
 """
 
 import secrets
@@ -16,7 +16,7 @@ from app.errors import Conflict, FieldRejected, NotFound, Problem
 
 MOST = 10
 CONFIRM = "confirm"
-# After the sixth try, some nine hours later, nobody is told any more.
+# After the sixth try, some nine hours later, nobody is notified any more.
 PAUSES = tuple(timedelta(minutes=n) for n in (1, 5, 25, 120, 400))
 MAIL = "mailto:"
 
@@ -47,12 +47,12 @@ class Due:
 
 
 def add(session: Session, order: Order) -> Notification:
-    """Store whom to tell; an address of mail is asked to confirm first. Raises Conflict beyond `MOST` of a token."""
+    """Store whom to notify; an address of mail is asked to confirm first. Raises Conflict beyond `MOST` of a token."""
     session.execute(select(Token.id).where(Token.id == order.token_id).with_for_update(key_share=True))
     if len(list_own(session, order.token_id)) >= MOST:
-        raise Conflict(f"A token has at most {MOST} addresses that are told; remove one first.")
+        raise Conflict(f"A token has at most {MOST} addresses to notify; remove one first.")
     is_mail = order.address.startswith(MAIL)
-    made = Notification(
+    notification = Notification(
         token_id=order.token_id,
         benchmark_id=order.benchmark_id,
         address=order.address,
@@ -60,27 +60,31 @@ def add(session: Session, order: Order) -> Notification:
         events=list(order.events),
         confirmed_at=None if is_mail else func.clock_timestamp(),
     )
-    session.add(made)
+    session.add(notification)
     session.flush()
     if is_mail:
-        session.add(Delivery(notification_id=made.id, event=CONFIRM, reason="Somebody asked to be told by mail here."))
+        session.add(
+            Delivery(
+                notification_id=notification.id, event=CONFIRM, reason="Somebody asked for notifications by mail here."
+            )
+        )
     session.flush()
-    session.refresh(made)
-    return made
+    session.refresh(notification)
+    return notification
 
 
 def list_own(session: Session, token_id: int) -> Sequence[Notification]:
-    """Return the addresses that are told of a token's submissions."""
+    """Return the addresses that are notified of a token's submissions."""
     query = select(Notification).where(Notification.token_id == token_id, Notification.ended_at.is_(None))
     return session.scalars(query.order_by(Notification.id)).all()
 
 
 def find_own(session: Session, number: int, token_id: int) -> Notification:
     """Return an address of a token's own. Raises NotFound."""
-    found = session.get(Notification, number, with_for_update=True)
-    if found is None or found.token_id != token_id or found.ended_at is not None:
+    notification = session.get(Notification, number, with_for_update=True)
+    if notification is None or notification.token_id != token_id or notification.ended_at is not None:
         raise NotFound(f"You have no notification {number}.")
-    return found
+    return notification
 
 
 def end(session: Session, notification: Notification, because: str) -> None:
@@ -105,7 +109,7 @@ def code_of(secret: bytes) -> str:
 
 
 def last_errors(session: Session, numbers: Sequence[int]) -> dict[int, str | None]:
-    """Return of some addresses what went wrong with the newest thing that was to be told; None: nothing."""
+    """Return for some addresses why their newest notification failed; None: it did not."""
     tried = select(func.max(Delivery.id)).where(Delivery.notification_id.in_(numbers), Delivery.tries > 0)
     newest = tried.group_by(Delivery.notification_id).scalar_subquery()
     query = select(Delivery.notification_id, Delivery.last_error).where(Delivery.id.in_(newest))
@@ -113,48 +117,48 @@ def last_errors(session: Session, numbers: Sequence[int]) -> dict[int, str | Non
 
 
 def take_due(session: Session) -> Due | None:
-    """Return the next thing to tell, which is counted as tried: a worker that is killed tells it again later."""
+    """Return the next notification, which is counted as tried: if the worker is killed it is sent again later."""
     of_working = select(Notification.id).join(Token, Token.id == Notification.token_id)
     of_working = of_working.where(Notification.ended_at.is_(None), Token.revoked_at.is_(None))
-    found = session.scalar(
+    delivery = session.scalar(
         select(Delivery)
         .where(Delivery.due_at <= func.clock_timestamp(), Delivery.notification_id.in_(of_working))
         .order_by(Delivery.due_at)
         .limit(1)
         .with_for_update(skip_locked=True)
     )
-    if found is None:
+    if delivery is None:
         return None
-    found.tries += 1
-    pause = PAUSES[found.tries - 1] if found.tries <= len(PAUSES) else None
-    found.due_at = None if pause is None else func.clock_timestamp() + pause
+    delivery.tries += 1
+    pause = PAUSES[delivery.tries - 1] if delivery.tries <= len(PAUSES) else None
+    delivery.due_at = None if pause is None else func.clock_timestamp() + pause
     session.flush()
-    return _due(session, found)
+    return _due(session, delivery)
 
 
-def _due(session: Session, found: Delivery) -> Due:
-    notification = session.get_one(Notification, found.notification_id)
+def _due(session: Session, delivery: Delivery) -> Due:
+    notification = session.get_one(Notification, delivery.notification_id)
     query = select(Benchmark.slug).join(Submission, Submission.benchmark_id == Benchmark.id)
-    slug = session.scalar(query.where(Submission.id == found.submission_id))
+    slug = session.scalar(query.where(Submission.id == delivery.submission_id))
     return Due(
-        id=found.id,
-        tries=found.tries,
+        id=delivery.id,
+        tries=delivery.tries,
         address=notification.address,
         secret=notification.secret,
-        event=found.event,
-        reason=found.reason,
-        at=found.made_at,
-        submission=found.submission_id,
+        event=delivery.event,
+        reason=delivery.reason,
+        at=delivery.made_at,
+        submission=delivery.submission_id,
         benchmark=slug,
     )
 
 
-def note_told(session: Session, delivery_id: int) -> None:
-    """Remember that something was told."""
-    told = {"told_at": func.clock_timestamp(), "due_at": None, "last_error": None}
-    session.execute(update(Delivery).where(Delivery.id == delivery_id).values(told))
+def note_delivered(session: Session, delivery_id: int) -> None:
+    """Remember that a notification was delivered."""
+    delivered = {"told_at": func.clock_timestamp(), "due_at": None, "last_error": None}
+    session.execute(update(Delivery).where(Delivery.id == delivery_id).values(delivered))
 
 
 def note_failure(session: Session, delivery_id: int, error: str) -> None:
-    """Remember why something could not be told; it is tried again when it is due."""
+    """Remember why a notification could not be delivered; it is tried again when it is due."""
     session.execute(update(Delivery).where(Delivery.id == delivery_id).values(last_error=error[:500]))

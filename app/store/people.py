@@ -1,6 +1,6 @@
 """What is kept of a person: all of it handed to them, and their name erased without touching what is on record.
 
-Called by `app.web.people`. Records name people by the numbers of their tokens, so that a name stands in one place.
+Called by `app.web.people`. Records name people by the numbers of their tokens, so that a name is in one place.
 """
 
 import secrets
@@ -17,7 +17,7 @@ from app.store import benchmarks, identities, roles
 OF_PEOPLE = ("organization", "url", "notes")
 MOST_EVENTS = 10_000
 OF_SESSIONS = ("id", "begun_at", "proved_at", "used_at", "expires_at", "ended_at")
-# An address that was told of submissions is nobody's any more, and nothing is told there.
+# An address that was notified of submissions is nobody's any more, and nothing is sent there.
 FORGOTTEN = {"address": "", "ended_at": func.clock_timestamp(), "ended_because": "erased"}
 
 

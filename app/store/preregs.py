@@ -50,7 +50,7 @@ def register_prereg(
 ) -> tuple[Prereg, bool]:
     """Store a preregistration and say whether it is new; known bytes keep their first registration."""
     sha256 = sha256_hex(yaml)
-    made = session.scalar(
+    prereg = session.scalar(
         insert(Prereg)
         .values(
             sha256=sha256,
@@ -64,11 +64,11 @@ def register_prereg(
         .on_conflict_do_nothing(index_elements=["sha256"])
         .returning(Prereg)
     )
-    if made is None:
+    if prereg is None:
         return find_prereg(session, sha256), False
     if parsed.benchmark is not None:
         _bind(session, sha256, parsed.benchmark, token_id)
-    return made, True
+    return prereg, True
 
 
 def bind_prereg(session: Session, prereg: Prereg, benchmark: str, token_id: int) -> bool:

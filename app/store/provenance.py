@@ -25,11 +25,11 @@ def read_provenance(session: Session, inputs: Inputs) -> dict[str, Provenance]:
     registered, entrants, sent = (
         _registrations(session, benchmark), Counter(owner for owner, _ in owners.values()), _sent(session, benchmark.id)
     )  # fmt: skip
-    found = {}
+    provenance = {}
     for name, stood in inputs.by_entrant().items():
         newest = stood[-1]
         owner, owner_name = owners.get(newest.entrant_id, (None, None))
-        found[name] = Provenance(
+        provenance[name] = Provenance(
             attempt=attempts[newest.submission_id, newest.entrant_id],
             attempt_of_prereg=of_prereg.get(newest.submission_id),
             owner=owner_name,
@@ -38,7 +38,7 @@ def read_provenance(session: Session, inputs: Inputs) -> dict[str, Provenance]:
             n_submissions=sent[owner],
             flags=tuple(dict.fromkeys(flag for s in stood for flag in flags.get((s.submission_id, s.entrant_id), ()))),
         )
-    return found
+    return provenance
 
 
 def _flags(session: Session, benchmark_id: int) -> Mapping[tuple[int, int], list[str]]:

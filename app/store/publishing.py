@@ -73,8 +73,8 @@ def delete_draft(session: Session, benchmark: Benchmark) -> None:
     versions = select(ManifestVersion.id).where(ManifestVersion.benchmark_id == number)
     session.execute(delete(SnapshotTable).where(SnapshotTable.snapshot_id.in_(snapshots)))
     session.execute(delete(ItemSet).where(ItemSet.manifest_version_id.in_(versions)))
-    told = select(Notification.id).where(Notification.benchmark_id == number)
-    session.execute(delete(Delivery).where(Delivery.notification_id.in_(told)))
+    notified = select(Notification.id).where(Notification.benchmark_id == number)
+    session.execute(delete(Delivery).where(Delivery.notification_id.in_(notified)))
     for model in (Notification, BenchmarkChange, DraftBoard, Try, Snapshot, ManifestVersion, LabelSet, Task, RoleGrant,
                   Invitation):  # fmt: skip
         session.execute(delete(model).where(model.benchmark_id == number))

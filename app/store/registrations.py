@@ -183,7 +183,7 @@ def _by_prereg(session: Session, benchmark_id: int) -> dict[str, list[tuple[Subm
         .where(Submission.benchmark_id == benchmark_id, Submission.prereg_sha256.is_not(None))
         .order_by(Submission.id)
     )
-    found: dict[str, list[tuple[Submission, str]]] = {}
+    submissions: dict[str, list[tuple[Submission, str]]] = {}
     for submission, name in session.execute(query):
-        found.setdefault(submission.prereg_sha256 or "", []).append((submission, name))
-    return found
+        submissions.setdefault(submission.prereg_sha256 or "", []).append((submission, name))
+    return submissions

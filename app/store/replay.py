@@ -78,7 +78,7 @@ def _asked(facts: GridFacts) -> dict[str, Any]:
     return {
         "items": items,
         "digest": facts.digest,
-        "chosen": {name: {axis: list(found) for axis, found in of.items()} for name, of in facts.chosen.items()},
+        "chosen": {name: {axis: list(values) for axis, values in of.items()} for name, of in facts.chosen.items()},
         "earlier": {name: [_earlier(asked) for asked in grids] for name, grids in facts.earlier.items()},
         "owners": dict(facts.owners),
     }
@@ -98,8 +98,10 @@ def _described(session: Session, snapshot: Snapshot) -> Mapping[str, Any]:
     stood = {name: numbers[-1] for name, numbers in snapshots.load_standings(session, snapshot.id).items()}
     query = select(Submission.id, Submission.facts["described"])
     own = select(SnapshotEntry.submission_id).where(SnapshotEntry.snapshot_id == snapshot.id)
-    found = {number: about for number, about in session.execute(query.where(Submission.id.in_(own))) if about}
-    return {name: found[number][name] for name, number in stood.items() if name in found.get(number, {})}
+    by_submission = {number: about for number, about in session.execute(query.where(Submission.id.in_(own))) if about}
+    return {
+        name: by_submission[number][name] for name, number in stood.items() if name in by_submission.get(number, {})
+    }
 
 
 def _rows(session: Session, snapshot_id: int) -> Iterator[Member]:
@@ -109,8 +111,8 @@ def _rows(session: Session, snapshot_id: int) -> Iterator[Member]:
     # What a run measured between its estimators belongs to nobody, and counts where it is the only run.
     between = unowned_pairs(session, submissions.pop()) if len(submissions) == 1 else []
     tasks_of = {**dict.fromkeys(between), **counted}
-    for at, found in enumerate(read_evidence(session, list(tasks_of), tasks_of)):
-        about = {"submission": found.submission, "entrant_id": found.entrant_id, "entrant": found.entrant,
-                 "between": (found.submission, found.entrant_id) not in counted}  # fmt: skip
+    for at, stored in enumerate(read_evidence(session, list(tasks_of), tasks_of)):
+        about = {"submission": stored.submission, "entrant_id": stored.entrant_id, "entrant": stored.entrant,
+                 "between": (stored.submission, stored.entrant_id) not in counted}  # fmt: skip
         yield f"rows/{at:06}.json", _json(about)
-        yield f"rows/{at:06}.block", pack_block(found.block)
+        yield f"rows/{at:06}.block", pack_block(stored.block)

@@ -80,10 +80,10 @@ def find_open(session: Session, slug: str, name: str) -> Reserved | None:
 
 def find_open_or_raise(session: Session, slug: str, name: str) -> Reserved:
     """Return by whom a name is reserved in a benchmark. Raises NotFound."""
-    found = find_open(session, slug, name)
-    if found is None:
+    reserved = find_open(session, slug, name)
+    if reserved is None:
         raise NotFound(f"No entrant {name} is reserved in {slug}.")
-    return found
+    return reserved
 
 
 def release(session: Session, reserved: Reserved, by_id: int, reason: str) -> None:
@@ -101,10 +101,10 @@ def list_of_prereg(session: Session, sha256: str) -> list[Reserved]:
 def open_names(session: Session, slug: str) -> dict[str, list[EntrantReservation]]:
     """Return the names that are reserved in a benchmark, by the registration that reserved them."""
     query = select(EntrantReservation).where(EntrantReservation.benchmark == slug, _is_open())
-    found: dict[str, list[EntrantReservation]] = {}
+    by_prereg: dict[str, list[EntrantReservation]] = {}
     for reservation in session.scalars(query.order_by(EntrantReservation.id)):
-        found.setdefault(reservation.prereg_sha256, []).append(reservation)
-    return found
+        by_prereg.setdefault(reservation.prereg_sha256, []).append(reservation)
+    return by_prereg
 
 
 def _hindrance(session: Session, slug: str, name: str, token_id: int) -> str | None:
@@ -162,9 +162,9 @@ def _is_open() -> ColumnElement[bool]:
     return (EntrantReservation.until > func.now()) & kept
 
 
-def _exists(found: Select[int]) -> ColumnElement[bool]:
+def _exists(query: Select[int]) -> ColumnElement[bool]:
     # The queries that ask may join the same tables; only the reservation is theirs.
-    return found.correlate(EntrantReservation).exists()
+    return query.correlate(EntrantReservation).exists()
 
 
 def _is_owned() -> ColumnElement[bool]:

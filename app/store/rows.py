@@ -61,9 +61,9 @@ def read_each(
     names = {number: name for number, (name, _) in _tasks(session, pairs).items()}
     stood = {(s.submission, s.entrant_id): s for s in read_evidence(session, pairs, tasks_of)}
     brought = {name for s in stood.values() for name in s.block.columns}
-    there = [name for name in beside if name in brought]
+    present = [name for name in beside if name in brought]
     return {
-        key: by_entrant([stood[pair] for pair in sorted(set(wanted)) if pair in stood], names, [*columns, *there])
+        key: by_entrant([stood[pair] for pair in sorted(set(wanted)) if pair in stood], names, [*columns, *present])
         for key, (wanted, columns) in asked.items()
     }
 

@@ -1,4 +1,4 @@
-"""Browser sessions: what stands for a token in a browser, so that its text need not be kept there.
+"""Browser sessions: what represents a token in a browser, so that its text need not be kept there.
 
 Called by `app.web`. Of a session's secret only the hash is kept. A session ends with its token, after a while without
 use, after a day in any case, and when its holder says so.
@@ -44,22 +44,26 @@ def find(session: Session, secret: str) -> tuple[BrowserSession, Token] | None:
     row = session.execute(query.where(BrowserSession.hash == _hash(secret))).one_or_none()
     if row is None:
         return None
-    found, token = row
+    browser_session, token = row
     now = datetime.now(UTC)
-    is_over = found.ended_at is not None or found.expires_at <= now or found.used_at + IDLE <= now
-    return None if is_over or tokens.why_ended(token) is not None else (found, token)
+    is_over = (
+        browser_session.ended_at is not None
+        or browser_session.expires_at <= now
+        or browser_session.used_at + IDLE <= now
+    )
+    return None if is_over or tokens.why_ended(token) is not None else (browser_session, token)
 
 
-def note_use(session: Session, found: BrowserSession) -> None:
+def note_use(session: Session, browser_session: BrowserSession) -> None:
     """Note that a session was used, every few minutes: only then is it idle."""
     now = datetime.now(UTC)
-    if now - found.used_at >= NOTED_EVERY:
-        session.execute(update(BrowserSession).where(BrowserSession.id == found.id).values(used_at=now))
+    if now - browser_session.used_at >= NOTED_EVERY:
+        session.execute(update(BrowserSession).where(BrowserSession.id == browser_session.id).values(used_at=now))
 
 
-def is_fresh(found: BrowserSession) -> bool:
+def is_fresh(browser_session: BrowserSession) -> bool:
     """Say whether its holder showed who they are only just now, as dangerous acts ask for."""
-    return datetime.now(UTC) - found.proved_at < FRESH
+    return datetime.now(UTC) - browser_session.proved_at < FRESH
 
 
 def end(session: Session, secret: str) -> None:

@@ -143,10 +143,10 @@ def _stood_beside(session: Session, numbers: Collection[int]) -> dict[int, list[
         .where(Entry.entrant_id.in_(own), ~one_of(Entry.submission_id, numbers), _stood(Entry))
         .order_by(Entry.submission_id)
     )
-    found: dict[int, list[Entry]] = {}
+    by_entrant: dict[int, list[Entry]] = {}
     for entry in session.scalars(query):
-        found.setdefault(entry.entrant_id, []).append(entry)
-    return found
+        by_entrant.setdefault(entry.entrant_id, []).append(entry)
+    return by_entrant
 
 
 def _stand(session: Session, entry: Entry, beside: Sequence[Entry]) -> None:

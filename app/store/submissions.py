@@ -168,15 +168,15 @@ class ListedSubmission:
 
 def list_with_names(session: Session, benchmark_id: int, limit: int) -> list[ListedSubmission]:
     """Return the latest submissions of a benchmark with the names of their entrants and submitters."""
-    found = list_submissions(session, benchmark_id, limit)
-    numbers = [each.id for each in found]
+    submissions = list_submissions(session, benchmark_id, limit)
+    numbers = [each.id for each in submissions]
     names: dict[int, list[str]] = {}
     query = select(Entry.submission_id, Entrant.name).join(Entrant, Entrant.id == Entry.entrant_id)
     for number, name in session.execute(query.where(Entry.submission_id.in_(numbers)).order_by(Entrant.name)):
         names.setdefault(number, []).append(name)
-    makers = select(Token.id, Token.name).where(Token.id.in_({each.token_id for each in found}))
+    makers = select(Token.id, Token.name).where(Token.id.in_({each.token_id for each in submissions}))
     submitters: dict[int, str] = dict(session.execute(makers).all())
-    return [ListedSubmission(each, names.get(each.id, ()), submitters[each.token_id]) for each in found]
+    return [ListedSubmission(each, names.get(each.id, ()), submitters[each.token_id]) for each in submissions]
 
 
 def manifest_versions(session: Session, numbers: Iterable[int]) -> dict[int, int]:

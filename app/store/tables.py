@@ -39,7 +39,7 @@ def tasks_table(session: Session, manifest: Manifest, benchmark_id: int, snapsho
     query = (
         select(Task.name, func.count(func.distinct(Score.entrant_id)))
         .join(Score, Score.task_id == Task.id)
-        .join(SnapshotEntry, _stands())
+        .join(SnapshotEntry, _is_current())
         .where(Task.benchmark_id == benchmark_id, SnapshotEntry.snapshot_id == _id(snapshot))
         .group_by(Task.name)
     )
@@ -105,7 +105,7 @@ def _score_rows(
     further = [Score.item for _ in _item_columns(manifest)]
     query = (
         select(Score.values, Submission.columns, Score.leaked, Score.submission_id, label, *further)
-        .join(SnapshotEntry, _stands())
+        .join(SnapshotEntry, _is_current())
         .join(Entrant, Entrant.id == Score.entrant_id)
         .join(Task, Task.id == Score.task_id)
         .join(Submission, Submission.id == Score.submission_id)
@@ -178,7 +178,7 @@ def _without_empty(table: Table) -> Table:
     return replace(table, columns=tuple(table.columns[at] for at in kept), rows=rows)
 
 
-def _stands() -> Any:
+def _is_current() -> Any:
     is_evidence = (SnapshotEntry.submission_id == Score.submission_id) & (SnapshotEntry.entrant_id == Score.entrant_id)
     return is_evidence & (SnapshotEntry.task_ids.is_(None) | (Score.task_id == any_(SnapshotEntry.task_ids)))
 

@@ -32,10 +32,10 @@ def keep_try(
 def find_try(session: Session, number: str) -> tuple[Try, str]:
     """Return a try with the slug of its benchmark. Raises NotFound."""
     query = select(Try, Benchmark.slug).join(Benchmark, Benchmark.id == Try.benchmark_id).where(Try.id == number)
-    found = session.execute(query).one_or_none()
-    if found is None:
+    row = session.execute(query).one_or_none()
+    if row is None:
         raise NotFound("There is no such try; only the newest of each token are kept.")
-    return found[0], found[1]
+    return row[0], row[1]
 
 
 def own_tries(session: Session, token_id: int, benchmark_id: int | None = None) -> Sequence[tuple[Try, str]]:

@@ -28,7 +28,7 @@ READS_DRAFTS = ("steward", "reviewer")
 class Reader:
     """Who reads: the token, and the numbers of the benchmarks that are not public and that it may read.
 
-    `decides` are those that it is steward or reviewer of, who see behind embargoes. `sees_all` is said of admins alone.
+    `decides` are those that it is steward or reviewer of, who see behind embargoes. `sees_all` is true of admins alone.
     """
 
     token_id: int | None = None

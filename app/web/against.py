@@ -88,13 +88,13 @@ def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str
     if view.snapshot is None:
         return None
     declared = benchmarks.find_declared(session, view.slug)
-    found = snapshot_evidence(session, declared.benchmark, view.snapshot, state.rows)
-    rows = found.rows(*pair)
+    evidence = snapshot_evidence(session, declared.benchmark, view.snapshot, state.rows)
+    rows = evidence.rows(*pair)
     if rows is None or not set(pair) <= set(rows.entrant.words):
         return None
-    spec = found.manifest.leaderboard(board)
-    values = task_values(found.manifest, spec, rows)
-    table = differences_table(spec, found.manifest.metrics[values.metric], values, pair)
+    spec = evidence.manifest.leaderboard(board)
+    values = task_values(evidence.manifest, spec, rows)
+    table = differences_table(spec, evidence.manifest.metrics[values.metric], values, pair)
     return Panel("Task by task", table, name_links(declared)) if table.rows else None
 
 
@@ -180,8 +180,8 @@ def _page(
 
 def _tables(compared: Compared) -> list[ShownTable]:
     metrics = None if compared.comparisons is None else _headed_by_names(compared.comparisons, compared.pair)
-    found = [(compared.pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
-    return [ShownTable(replace(table, title=title)) for table, title in found if table is not None]
+    titled = [(compared.pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
+    return [ShownTable(replace(table, title=title)) for table, title in titled if table is not None]
 
 
 def _headed_by_names(comparisons: Table, pair: Pair) -> Table:

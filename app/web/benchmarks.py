@@ -106,8 +106,8 @@ async def create_benchmark(
         after = {**_version(declared), "visibility": visibility}
         audit.record(session, caller.act, 201, Change(after=after, benchmark=manifest.slug))
         address = f"/benchmarks/{manifest.slug}"
-        made = {"slug": manifest.slug, "version": declared.version.version, "url": address}
-        return json_answer(made, 201, {"Location": address})
+        created = {"slug": manifest.slug, "version": declared.version.version, "url": address}
+        return json_answer(created, 201, {"Location": address})
 
     return await state.run(create)
 
@@ -134,8 +134,8 @@ async def update_benchmark(
         declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
         audit.record(session, caller.act, 200, Change(before, _version(declared)))
         state.jobs.defer_refresh(session, declared.benchmark.id)
-        made = {"slug": slug, "version": declared.version.version, "url": f"/benchmarks/{slug}"}
-        return json_answer(made)
+        updated = {"slug": slug, "version": declared.version.version, "url": f"/benchmarks/{slug}"}
+        return json_answer(updated)
 
     return await state.run(update)
 

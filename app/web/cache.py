@@ -59,8 +59,8 @@ class PublishedPages:
         self._queried = Shelf(max_bytes // 2)
         self._freshness = freshness
         self._max_stale_s = max_stale_s
-        self._pages = Lane.made(app, renderer)
-        self._explored = Lane.made(app, explorer, MOST_WAITING)
+        self._pages = Lane.through(app, renderer)
+        self._explored = Lane.through(app, explorer, MOST_WAITING)
         self._flights: dict[bytes, Flight] = {}
         self._sees_more = sees_more
 
@@ -83,14 +83,14 @@ class PublishedPages:
             # What somebody may read beside what is public is listed for them alone.
             await self._app({**without_host(scope), "method": method}, receive, secured(send))
             return
-        found, age_s = await self._find(asked.ask, part, insists=asked.insists)
-        if isinstance(found, Answer) and found.status == HTTPStatus.NOT_FOUND and asked.by_somebody:
+        answer, age_s = await self._find(asked.ask, part, insists=asked.insists)
+        if isinstance(answer, Answer) and answer.status == HTTPStatus.NOT_FOUND and asked.by_somebody:
             # Not there for everyone; it may be for who asks.
             await self._app({**without_host(scope), "method": method}, receive, secured(send))
-        elif isinstance(found, Answer):
-            await found.send(secured(send))
+        elif isinstance(answer, Answer):
+            await answer.send(secured(send))
         else:
-            encoded = found.packed if asked.packs else found.plain
+            encoded = answer.packed if asked.packs else answer.plain
             await encoded.send(scope, send, _mark(age_s))
 
     async def _find(self, ask: Ask, part: Part, *, insists: bool) -> tuple[Kept | Answer, float | None]:
@@ -117,13 +117,13 @@ class PublishedPages:
             if flight.task is None:
                 raise RuntimeError("a flight has no task")
             # Others wait for it too: one that goes away must not take it along.
-            found = await asyncio.shield(flight.task)
+            answer = await asyncio.shield(flight.task)
             if flight.began_at < arrived_at:
                 continue
-            if isinstance(found, Answer) and flight.ask != ask:
+            if isinstance(answer, Answer) and flight.ask != ask:
                 return await self._in_turn(ask, NEXT), None
-            since = None if isinstance(found, Answer) else self._freshness.stale_since(part, found.count)
-            return found, None if since is None else self._freshness.clock() - max(since, flight.began_at)
+            since = None if isinstance(answer, Answer) else self._freshness.stale_since(part, answer.count)
+            return answer, None if since is None else self._freshness.clock() - max(since, flight.began_at)
 
     def _fly(self, ask: Ask, part: Part) -> Flight:
         """Return the render of a page that is under way, or begin one."""
@@ -152,9 +152,9 @@ class PublishedPages:
             if not answer.is_kept:
                 return answer
             read_at = flight.began_at if page is None else page.read_at
-            made = keep(ask, _for_caches(ask, part, answer), count, flight.began_at, read_at)
-            shelf.put(ask.address, made)
-            return made
+            kept = keep(ask, _for_caches(ask, part, answer), count, flight.began_at, read_at)
+            shelf.put(ask.address, kept)
+            return kept
         finally:
             del self._flights[ask.address]
 

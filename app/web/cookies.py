@@ -57,7 +57,7 @@ def refuse_cross_site(request: Request) -> None:
 
 
 def new_form_value() -> str:
-    """Return what stands in the form before there is a session, and in its own cookie."""
+    """Return the secret of the form before there is a session, and in its own cookie."""
     return secrets.token_urlsafe(32)
 
 

@@ -45,13 +45,15 @@ def described(
     `answer` is the type of the JSON document, `also` the other formats of the same address. What an error looks like,
     and which every address may have, `app.web.description` adds.
     """
-    found: dict[int | str, dict[str, Any]] = {failed: {"description": HTTPStatus(failed).phrase} for failed in statuses}
+    by_status: dict[int | str, dict[str, Any]] = {
+        failed: {"description": HTTPStatus(failed).phrase} for failed in statuses
+    }
     given: dict[str, Any] = {TEXTS[name]: {"schema": {"type": "string"}} for name in also}
     if answer is not None:
         given["application/json"] = {"schema": deepcopy(_schema(answer))}
     if given:
-        found[status] = {"description": HTTPStatus(status).phrase, "content": given}
-    return found
+        by_status[status] = {"description": HTTPStatus(status).phrase, "content": given}
+    return by_status
 
 
 @cache

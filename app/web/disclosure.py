@@ -39,21 +39,24 @@ def show_commitment(slug: str, request: Request, session: SessionDep) -> Respons
 
 
 def _find(session: Session, declared: Declared) -> Commitment:
-    found = disclosure.find_commitment(session, declared.benchmark.id)
-    if found is None:
+    commitment = disclosure.find_commitment(session, declared.benchmark.id)
+    if commitment is None:
         raise NotFound(f"{declared.manifest.slug} has no private labels, so there is no commitment to them.")
-    return found
+    return commitment
 
 
-def _commitment_table(found: Commitment) -> Table:
+def _commitment_table(published: Commitment) -> Table:
     notes = ["The SHA-256 of four lines, each ending in a line feed; after the close they are below."]
-    rows: list[tuple[Cell, ...]] = [("commitment", found.commitment), ("committed at", _time(found.committed_at))]
-    if found.close is not None:
-        rows += [("closed at", _time(found.close.at)), ("closed by", found.closed_by or "its time"),
-                 ("reason", found.close.reason)]  # fmt: skip
-    if found.opening is not None:
-        rows += [(f"line {at}", line) for at, line in enumerate(found.opening.text().splitlines(), 1)]
-    if found.close is not None and not found.close.labels_match:
+    rows: list[tuple[Cell, ...]] = [
+        ("commitment", published.commitment),
+        ("committed at", _time(published.committed_at)),
+    ]
+    if published.close is not None:
+        rows += [("closed at", _time(published.close.at)), ("closed by", published.closed_by or "its time"),
+                 ("reason", published.close.reason)]  # fmt: skip
+    if published.opening is not None:
+        rows += [(f"line {at}", line) for at, line in enumerate(published.opening.text().splitlines(), 1)]
+    if published.close is not None and not published.close.labels_match:
         notes.append("At the close the stored labels were NOT those that were committed to.")
     return Table("commitment", "Commitment to the labels", ABOUT, tuple(rows), tuple(notes))
 
@@ -134,10 +137,10 @@ def link_owner(
     """Say that two tokens are one owner, who has one quota and one best (a steward); a token's own name undoes it."""
     benchmark = benchmarks.find_benchmark(session, slug)
     one, owner = tokens.find_named(session, token), tokens.find_named(session, str(order.counted_as))
-    made = OwnerLink(
+    owner_link = OwnerLink(
         benchmark_id=benchmark.id, token_id=one.id, owner_id=owner.id, by_id=caller.id, reason=order.reason
     )
-    owners.link(session, made)
+    owners.link(session, owner_link)
     after = {"token": one.id, "counted_as": owner.id}
     audit.record(session, caller.act, 200, Change(after=after, reason=order.reason))
     return json_answer({"benchmark": slug, **after}, headers=PRIVATE)

@@ -1,6 +1,6 @@
 """/benchmarks/{slug}/drafts: boards that are in no manifest yet, for the stewards and reviewers of a benchmark.
 
-A manifest is public, so a draft stands beside it. It is computed of the current snapshot when somebody looks at it,
+A manifest is public, so a draft is kept beside it. It is computed of the current snapshot when somebody looks at it,
 and one act makes it a board: a version of the manifest with one board more.
 """
 
@@ -109,18 +109,18 @@ def show(
     shown = snapshots.find_snapshot(session, benchmark, None)
     if shown is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to compute the draft of.")
-    found = snapshot_evidence(session, benchmark, shown, state.rows)
-    view = view_of(session, slug, _table(found, draft), shown)
-    view = around(view, f"/benchmarks/{slug}/drafts/{name}", (), name_links(found.declared))
+    evidence = snapshot_evidence(session, benchmark, shown, state.rows)
+    view = view_of(session, slug, _table(evidence, draft), shown)
+    view = around(view, f"/benchmarks/{slug}/drafts/{name}", (), name_links(evidence.declared))
     answer = table_answer(request, view, fmt)
     answer.headers.update(PRIVATE)
     return answer
 
 
-def _table(found: SnapshotEvidence, draft: DraftBoard) -> Table:
-    spec = _read(found.declared.version.yaml, draft.yaml, draft.name)[0]
+def _table(evidence: SnapshotEvidence, draft: DraftBoard) -> Table:
+    spec = _read(evidence.declared.version.yaml, draft.yaml, draft.name)[0]
     try:
-        return draft_board(found.manifest, spec, found.of(spec))
+        return draft_board(evidence.manifest, spec, evidence.of(spec))
     except BoardUnavailable as error:
         return Table(f"draft/{spec.name}", spec.title or spec.name, (), (), (str(error),), {"unavailable": str(error)})
 

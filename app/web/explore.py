@@ -108,28 +108,28 @@ def explore_board(
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
     if shown is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to explore.")
-    found = snapshot_evidence(session, declared.benchmark, shown, state.rows)
-    spec = _board(found.manifest, board)
-    said = described_entrants(session, shown.id)
-    within, told = _described(asked.wish, said)
+    evidence = snapshot_evidence(session, declared.benchmark, shown, state.rows)
+    spec = _board(evidence.manifest, board)
+    declared_facts = described_entrants(session, shown.id)
+    within, wish_in_words = _described(asked.wish, declared_facts)
     choice = asked.choice
     if asked.is_among and within is not None:
-        choice = replace(choice, within=within, described=told)
-    table = _table(session, found, spec, choice)
-    form = explore_form(found.manifest, spec, table, asked.text, choice).with_said(said, asked.wish)
+        choice = replace(choice, within=within, described=wish_in_words)
+    table = _table(session, evidence, spec, choice)
+    form = explore_form(evidence.manifest, spec, table, asked.text, choice).with_facts(declared_facts, asked.wish)
     form = form.with_columns(table, request.query_params.getlist("column"))
-    view = replace(view_of(session, slug, rows_matching(table, asked.text, within, told), shown), explore=form)
+    view = replace(view_of(session, slug, rows_matching(table, asked.text, within, wish_in_words), shown), explore=form)
     home = f"/benchmarks/{slug}/leaderboards/{board}"
     view = around(view, f"{home}/explore", [("The benchmark's own board", home)], name_links(declared))
     view = replace(view, trail=[*view.trail, (board, home)])
     return table_answer(request, view, split_format(request.url.path)[1])
 
 
-def _described(wish: Wish, said: Described) -> tuple[frozenset[str] | None, str]:
+def _described(wish: Wish, declared_facts: Described) -> tuple[frozenset[str] | None, str]:
     """Return who is as asked, None where nothing is asked, and what was asked in words."""
     if not wish.is_made:
         return None, ""
-    return frozenset(name for name, own in said.items() if wish.holds(own)), ", ".join(wish.words())
+    return frozenset(name for name, own in declared_facts.items() if wish.holds(own)), ", ".join(wish.words())
 
 
 def _board(manifest: Manifest, name: str) -> Leaderboard:
@@ -139,14 +139,14 @@ def _board(manifest: Manifest, name: str) -> Leaderboard:
         raise NotFound(f"{manifest.slug} has no leaderboard {name}.") from None
 
 
-def _table(session: Session, found: SnapshotEvidence, spec: Leaderboard, choice: Choice) -> Table:
+def _table(session: Session, evidence: SnapshotEvidence, spec: Leaderboard, choice: Choice) -> Table:
     """Return the published board, or the one that a choice makes; where it cannot be computed, one that says why."""
     if not choice.is_made:
         name = f"leaderboard/{spec.name}"
-        published = snapshots.load_table(session, found.snapshot.id, name)
-        return published or tables.explain_absence(found.manifest, found.snapshot, name)
+        published = snapshots.load_table(session, evidence.snapshot.id, name)
+        return published or tables.explain_absence(evidence.manifest, evidence.snapshot, name)
     try:
-        return chosen_board(found.manifest, spec, found.of(spec), choice)
+        return chosen_board(evidence.manifest, spec, evidence.of(spec), choice)
     except BoardUnavailable as error:
         why = f"{LABEL}; it cannot be computed. {error}"
         return Table(f"explore/{spec.name}", spec.title or spec.name, (), (), (why,), {"unavailable": str(error)})

@@ -113,12 +113,12 @@ def show_table(
     stem, fmt = split_format(table)
     declared, shown = _snapshot(session, slug, snapshot)
     names = _names(session, shown)
-    found = _load(session, slug, shown, stem if stem in EXTRA else f"{PREFIX}{stem}")
+    loaded = _load(session, slug, shown, stem if stem in EXTRA else f"{PREFIX}{stem}")
     links = [(_title(name), f"/benchmarks/{slug}/tables/{name.removeprefix(PREFIX)}") for name in names]
     links += [(_title(name), f"/benchmarks/{slug}/tables/{name}") for name in EXTRA if name != stem]
     links += [("All as a zip", f"/benchmarks/{slug}/tables.zip"), ("Every row", f"/benchmarks/{slug}/raw/metrics.csv")]
     links += [("Every estimate", f"/benchmarks/{slug}/raw/estimates.csv")]
-    view = narrowed(view_of(session, slug, found, shown), wanted)
+    view = narrowed(view_of(session, slug, loaded, shown), wanted)
     view = around(view, f"/benchmarks/{slug}/tables/{stem}", links, name_links(declared))
     return table_answer(request, view, fmt)
 

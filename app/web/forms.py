@@ -123,17 +123,19 @@ def _shown(request: Request, answer: Response) -> Response:
     """Return what a browser is shown of an answer: a text that is shown once, or the page that the form leads to."""
     if not answer.headers.get("content-type", "").startswith("application/json"):
         return answer
-    told = json.loads(bytes(answer.body))
-    told = told if isinstance(told, dict) else {}
+    document = json.loads(bytes(answer.body))
+    document = document if isinstance(document, dict) else {}
     for name, title in SECRETS.items():
-        if isinstance(told.get(name), str):
-            shown = page("secret.html", title=title, kind=name, about=told, text=told[name], then=leads_to(request))
+        if isinstance(document.get(name), str):
+            shown = page(
+                "secret.html", title=title, kind=name, about=document, text=document[name], then=leads_to(request)
+            )
             shown.headers.update(PRIVATE)
             shown.status_code = answer.status_code
             return shown
-    return RedirectResponse(_filled(leads_to(request), told), 303, PRIVATE)
+    return RedirectResponse(_filled(leads_to(request), document), 303, PRIVATE)
 
 
-def _filled(path: str, told: Mapping[str, Any]) -> str:
+def _filled(path: str, document: Mapping[str, Any]) -> str:
     """Return a path in which `{name}` is what the answer says of it."""
-    return re.sub(r"\{(\w+)\}", lambda part: quote(str(told.get(part[1], "")), safe=""), path)
+    return re.sub(r"\{(\w+)\}", lambda part: quote(str(document.get(part[1], "")), safe=""), path)

@@ -27,8 +27,8 @@ def search(session: SessionDep, q: Annotated[str, Query(max_length=200)] = "") -
     text = q.strip()
     wanted = text.casefold()
     named = [b for b in benchmark_list.list_benchmarks(session) if wanted in f"{b.slug} {b.manifest.title}".casefold()]
-    found = news.search(session, text)
-    return page("search.html", title="Search", text=text, benchmarks=named if text else [], found=found)
+    matches = news.search(session, text)
+    return page("search.html", title="Search", text=text, benchmarks=named if text else [], matches=matches)
 
 
 @router.get("/feed.atom", summary="Changes of all benchmarks as a feed", responses=described(also=("atom",)))

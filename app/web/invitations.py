@@ -66,10 +66,10 @@ def invite(wanted: NewInvitation, session: SessionDep, caller: Steward) -> Respo
     elif not is_steward_of(session, caller, benchmark.id):
         raise Forbidden(f"Only a steward of {benchmark.slug} invites to it.")
     terms = Terms(wanted.role, benchmark, wanted.token_days, wanted.days)
-    made, code = invitations.invite(session, terms, caller.id)
-    after = {"invitation": made.id, "role": made.role}
+    invitation, code = invitations.invite(session, terms, caller.id)
+    after = {"invitation": invitation.id, "role": invitation.role}
     audit.record(session, caller.act, 201, Change(after=after, benchmark=wanted.benchmark))
-    return json_answer({**_about(made, wanted.benchmark, caller.name), "code": code}, 201, UNCACHED)
+    return json_answer({**_about(invitation, wanted.benchmark, caller.name), "code": code}, 201, UNCACHED)
 
 
 @router.get("/invitations", summary="The invitations", responses=described(403, answer=list[ListedInvitation]))
@@ -87,14 +87,14 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
 )
 def revoke(invitation: Number, session: SessionDep, caller: Steward) -> Response:
     """Make an invitation useless (an admin, or a steward of its benchmark); one that was used has made its token."""
-    found = invitations.get_invitation(session, invitation)
-    if caller.role != "admin" and not _is_of_theirs(session, found, caller):
+    revoked = invitations.get_invitation(session, invitation)
+    if caller.role != "admin" and not _is_of_theirs(session, revoked, caller):
         raise Forbidden("Only an admin, or a steward of its benchmark, revokes an invitation.")
-    before = {"state": invitations.state_of(found)}
-    invitations.revoke(found)
-    slug = None if found.benchmark_id is None else benchmarks.get_benchmark(session, found.benchmark_id).slug
+    before = {"state": invitations.state_of(revoked)}
+    invitations.revoke(revoked)
+    slug = None if revoked.benchmark_id is None else benchmarks.get_benchmark(session, revoked.benchmark_id).slug
     audit.record(session, caller.act, 200, Change(before, {"state": "revoked"}, benchmark=slug))
-    return json_answer(_about(found, slug, tokens.get_token(session, found.made_by).name), headers=UNCACHED)
+    return json_answer(_about(revoked, slug, tokens.get_token(session, revoked.made_by).name), headers=UNCACHED)
 
 
 @router.post(

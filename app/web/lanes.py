@@ -21,7 +21,7 @@ class Lane:
     most_waiting: int | None = None
 
     @classmethod
-    def made(cls, app: ASGIApp, process: RenderProcess | None, most_waiting: int | None = None) -> "Lane":
+    def through(cls, app: ASGIApp, process: RenderProcess | None, most_waiting: int | None = None) -> "Lane":
         """Return a lane through a process of its own, or beside the readers where there is none."""
         here = render_here(app)
         return cls(here if process is None else process.or_here(here), Turns(), most_waiting)

@@ -72,7 +72,7 @@ def _locked(session: Session, slug: str) -> Declared:
 
 def _answer(session: Session, slug: str) -> Response:
     declared = benchmarks.find_declared(session, slug)
-    found = life.find_retirement(session, declared.benchmark.id)
-    retired = None if found is None else {"at": found.at.isoformat(), "reason": found.reason}
+    retirement = life.find_retirement(session, declared.benchmark.id)
+    retired = None if retirement is None else {"at": retirement.at.isoformat(), "reason": retirement.reason}
     manifest = declared.manifest
     return json_answer({"slug": slug, "title": manifest.title, "description": manifest.description, "retired": retired})

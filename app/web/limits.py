@@ -28,44 +28,44 @@ MUCH = 0.1
 class RateLimit:
     """A bucket for each key that refills evenly; a full one holds a minute's worth. For one event loop alone.
 
-    Of each it keeps the level, when that was, and how many acts were not told to other processes yet.
+    Of each it keeps the level, when that was, and how many acts were not reported to other processes yet.
     """
 
     def __init__(self, per_minute: int) -> None:
         self.per_minute = per_minute
         self._level: dict[str, tuple[float, float, int]] = {}
-        self._untold: set[str] = set()
+        self._unreported: set[str] = set()
         self._much = per_minute * (1 - MUCH)
 
     def take(self, key: str) -> int:
         """Count one act and return 0, or return how many seconds to wait."""
         now = time.monotonic()
-        level, since, untold = self._level.get(key, (float(self.per_minute), now, 0))
+        level, since, unreported = self._level.get(key, (float(self.per_minute), now, 0))
         level = min(float(self.per_minute), level + (now - since) * self.per_minute / 60)
         if level < 1:
             return math.ceil((1 - level) * 60 / self.per_minute)
         if len(self._level) >= MOST_KEPT:
             self._forget(now)
-        self._level[key] = (level - 1, now, untold + 1)
+        self._level[key] = (level - 1, now, unreported + 1)
         if level - 1 < self._much:
-            self._untold.add(key)
+            self._unreported.add(key)
         return 0
 
-    def untold(self) -> dict[str, int]:
-        """Return how many acts of whom others are to be told of, once."""
-        told: dict[str, int] = {}
-        for key in self._untold & self._level.keys():
-            level, since, told[key] = self._level[key]
+    def unreported(self) -> dict[str, int]:
+        """Return how many acts of each to report to the other processes, and mark them reported."""
+        counts: dict[str, int] = {}
+        for key in self._unreported & self._level.keys():
+            level, since, counts[key] = self._level[key]
             self._level[key] = (level, since, 0)
-        self._untold.clear()
-        return told
+        self._unreported.clear()
+        return counts
 
     def hear(self, used_s: Mapping[str, float]) -> None:
         """Take note of how much of a minute's worth somebody used up in all processes together, in seconds of it."""
         now = time.monotonic()
         for key, used in used_s.items():
-            _, _, untold = self._level.get(key, (0.0, now, 0))
-            self._level[key] = (self.per_minute * (1 - used / 60) - untold, now, untold)
+            _, _, unreported = self._level.get(key, (0.0, now, 0))
+            self._level[key] = (self.per_minute * (1 - used / 60) - unreported, now, unreported)
 
     def _forget(self, now: float) -> None:
         """Drop the buckets that are full again after a minute; if none is, all of them: memory has an end."""
@@ -77,7 +77,7 @@ class RateLimit:
 def address_of(scope: Scope, hops: int) -> str | None:
     """Return from where a request comes: the peer, or what the configured number of our own proxies saw.
 
-    Each of them appends the address it was asked from to X-Forwarded-For; what stands before those is anybody's word.
+    Each of them appends the address it was asked from to X-Forwarded-For; what comes before those can be forged.
     """
     peer = None if scope.get("client") is None else str(scope["client"][0])
     if hops == 0:
@@ -117,8 +117,8 @@ def count_guess(request: Request) -> None:
 
 def _guesses(request: Request) -> tuple[str | None, int]:
     settings = request.app.state.plumbline.settings
-    is_told_apart = request.client is not None and settings.tells_addresses_apart
-    key = f"wrong {network_of(request.client.host)}" if is_told_apart and request.client is not None else None
+    has_own_count = request.client is not None and settings.tells_addresses_apart
+    key = f"wrong {network_of(request.client.host)}" if has_own_count and request.client is not None else None
     return key, settings.max_wrong_tokens_per_minute
 
 

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from app.web.fields import Finite, Flag, Line, Text
 
 Kind = Literal["text", "number", "flag", "date"]
-SAID: tuple[tuple[str, str, Kind], ...] = (
+METADATA_FIELDS: tuple[tuple[str, str, Kind], ...] = (
     ("version", "Version", "text"),
     ("organization", "Organisation", "text"),
     ("url", "Address (https://…)", "text"),

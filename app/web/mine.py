@@ -27,7 +27,7 @@ def list_mine(
     benchmark: Annotated[str | None, Query(description="the slug of one benchmark", max_length=63)] = None,
 ) -> Response:
     """List the newest 200 submissions of this token, with their state and entrants."""
-    found = own_submissions(session, caller.id, benchmark)
+    submissions = own_submissions(session, caller.id, benchmark)
     listed = [{**vars(each), "received_at": each.received_at.isoformat(), "url": f"/submissions/{each.id}"}
-              for each in found]  # fmt: skip
+              for each in submissions]  # fmt: skip
     return json_answer(listed, headers=UNCACHED)

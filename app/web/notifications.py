@@ -49,38 +49,40 @@ class Confirmation(Body):
 @router.post(
     "/notifications",
     status_code=201,
-    summary="Be told of your submissions",
+    summary="Subscribe to your submissions",
     responses=described(403, 404, 409, answer=MadeNotificationDocument, status=201),
 )
 def add(order: NewNotification, session: SessionDep, state: StateDep, caller: Submitter) -> Response:
-    """Have an address told. The secret that signs what it is sent is in this answer and nowhere else."""
+    """Notify an address. The secret that signs what it is sent is in this answer and nowhere else."""
     refuse_other_scopes(caller)
     _check(order.address, state.settings.webhook_networks, sends_mail=state.settings.smtp_url is not None)
     benchmark = None if order.benchmark is None else benchmarks.find_benchmark(session, order.benchmark)
     asked = Order(caller.id, order.address, sorted(set(order.events)), None if benchmark is None else benchmark.id)
-    made = notifications.add(session, asked)
-    audit.record(session, caller.act, 201, Change(after={"notification": made.id}, benchmark=order.benchmark))
-    secret = None if made.address.startswith(MAIL) else shown_secret(made.secret)
-    return json_answer({**_shown(session, made, None), "secret": secret}, 201, UNCACHED)
+    notification = notifications.add(session, asked)
+    audit.record(session, caller.act, 201, Change(after={"notification": notification.id}, benchmark=order.benchmark))
+    secret = None if notification.address.startswith(MAIL) else shown_secret(notification.secret)
+    return json_answer({**_shown(session, notification, None), "secret": secret}, 201, UNCACHED)
 
 
 def _check(address: str, networks: tuple[str, ...], *, sends_mail: bool) -> None:
     if address.startswith(MAIL):
         if not sends_mail:
-            raise Conflict("This server sends no mail; an address of the web can be told.")
+            raise Conflict("This server sends no mail; an address of the web can be notified.")
         wrong = None if MAILBOX.fullmatch(address.removeprefix(MAIL)) else "not an address of mail"
     else:
         wrong = complain_about(address, [ip_network(network) for network in networks])
     if wrong is not None:
-        raise FieldRejected("This address cannot be told.", [Problem(wrong, column="address", value=address[:200])])
+        raise FieldRejected("This address cannot be notified.", [Problem(wrong, column="address", value=address[:200])])
 
 
-@router.get("/notifications", summary="Whom you have told", responses=described(403, answer=list[NotificationDocument]))
+@router.get(
+    "/notifications", summary="Whom you have notified", responses=described(403, answer=list[NotificationDocument])
+)
 def list_mine(session: SessionDep, caller: Submitter) -> Response:
-    """List the addresses that are told of this token's submissions, with what went wrong last."""
-    found = notifications.list_own(session, caller.id)
-    errors = notifications.last_errors(session, [each.id for each in found])
-    return json_answer([_shown(session, each, errors.get(each.id)) for each in found], headers=UNCACHED)
+    """List the addresses that are notified of this token's submissions, with what went wrong last."""
+    own = notifications.list_own(session, caller.id)
+    errors = notifications.last_errors(session, [each.id for each in own])
+    return json_answer([_shown(session, each, errors.get(each.id)) for each in own], headers=UNCACHED)
 
 
 @router.post(
@@ -90,16 +92,18 @@ def list_mine(session: SessionDep, caller: Submitter) -> Response:
 )
 def confirm(number: int, order: Confirmation, session: SessionDep, caller: Submitter) -> Response:
     """Begin to tell an address of mail, with the code that was sent there."""
-    found = notifications.find_own(session, number, caller.id)
-    notifications.confirm(session, found, order.code)
+    notification = notifications.find_own(session, number, caller.id)
+    notifications.confirm(session, notification, order.code)
     audit.record(session, caller.act, 200, Change(after={"notification": number, "confirmed": True}))
-    session.refresh(found)
-    return json_answer(_shown(session, found, None), headers=UNCACHED)
+    session.refresh(notification)
+    return json_answer(_shown(session, notification, None), headers=UNCACHED)
 
 
-@router.delete("/notifications/{number}", summary="Be told no more", status_code=204, responses=described(403, 404))
+@router.delete(
+    "/notifications/{number}", summary="Unsubscribe an address", status_code=204, responses=described(403, 404)
+)
 def remove(number: int, session: SessionDep, caller: Submitter) -> Response:
-    """Tell an address nothing more; what is due is not told either."""
+    """Notify an address no more; what is due is not sent either."""
     notifications.end(session, notifications.find_own(session, number, caller.id), "removed")
     audit.record(session, caller.act, 204, Change(before={"notification": number}))
     return Response(status_code=204)

@@ -33,14 +33,14 @@ def look(state: State) -> Readiness:
     """Ask the database, its schema, its workers and the temporary folder."""
     try:
         with _engine(state).connect() as connection:
-            told = schema_trouble(connection)
+            trouble = schema_trouble(connection)
         with state.sessions() as session:
-            silent_s = health.worker_silent_s(session) if told is None or told.is_newer else None
+            silent_s = health.worker_silent_s(session) if trouble is None or trouble.is_newer else None
     except SQLAlchemyError as error:
         cause = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
         return Readiness([f"The database does not answer: {cause}"], [])
-    problems = [] if told is None or told.is_newer else [told.text]
-    warnings = [told.text] if told is not None and told.is_newer else []
+    problems = [] if trouble is None or trouble.is_newer else [trouble.text]
+    warnings = [trouble.text] if trouble is not None and trouble.is_newer else []
     if silent_s is None or silent_s > WORKER_SILENT_S:
         warnings.append("No worker has reported within a minute: what is submitted is stored, and waits.")
     free_mib = shutil.disk_usage(tempfile.gettempdir()).free // MIB

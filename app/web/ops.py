@@ -34,15 +34,15 @@ def healthz() -> Response:
 @router.get("/readyz", summary="Ready", responses=described(answer=ReadyDocument))
 def readyz(request: Request, state: StateDep) -> Response:
     """Say whether the database answers and is migrated; 503 says what is wrong, `warnings` what will be soon."""
-    found = look(state)
-    if found.problems:
-        return answer(request, 503, " ".join(found.problems), headers={"Retry-After": str(RETRY_AFTER_S)})
-    return json_answer({"status": "ready", "code_version": code_version(), "warnings": list(found.warnings)})
+    readiness = look(state)
+    if readiness.problems:
+        return answer(request, 503, " ".join(readiness.problems), headers={"Retry-After": str(RETRY_AFTER_S)})
+    return json_answer({"status": "ready", "code_version": code_version(), "warnings": list(readiness.warnings)})
 
 
 @router.get("/metrics", summary="Figures in Prometheus' text form", responses=described(also=("text",)))
 def metrics(session: SessionDep, state: StateDep) -> Response:
-    """Count what is under way, done and refused. Of benchmarks that are not public only who may read them is told."""
+    """Count what is under way, done and refused. Private benchmarks count for who may read them."""
     return Response(render(gauges(state, session)), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
@@ -73,8 +73,8 @@ def docs(request: Request) -> Response:
 @router.get("/static/{name}", include_in_schema=False)
 def static(name: str) -> Response:
     """Return a file of the pages; its address changes with its content, so it may be kept for ever."""
-    found = assets().get(f"/static/{name}")
-    if found is None:
+    asset = assets().get(f"/static/{name}")
+    if asset is None:
         raise NotFound(f"There is no file {clip_for_message(name)} here, or no longer.")
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
-    return Response(found[0], media_type=found[1], headers=headers)
+    return Response(asset[0], media_type=asset[1], headers=headers)

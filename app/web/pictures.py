@@ -84,9 +84,9 @@ def _with_sizes(session: Session, view: TableView) -> Table:
     table = view.table
     if view.snapshot is None or "entrant" not in table.column_names():
         return table
-    said = described_entrants(session, view.snapshot.id)
+    facts = described_entrants(session, view.snapshot.id)
     at = table.index("entrant")
-    sizes = [said.get(str(row[at]), {}).get("n_parameters") for row in table.rows]
+    sizes = [facts.get(str(row[at]), {}).get("n_parameters") for row in table.rows]
     if all(size is None for size in sizes):
         return table
     column = Column("n_parameters", "Parameters", direction="minimize", digits=0)
@@ -130,16 +130,16 @@ def show_matrix(
     view = published(session, slug, snapshot, f"leaderboard/{board}")
     if view.snapshot is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is no matrix.")
-    found = snapshot_evidence(session, benchmarks.find_benchmark(session, slug), view.snapshot, state.rows)
-    spec = found.manifest.leaderboard(board)
-    rows = found.rows()
+    evidence = snapshot_evidence(session, benchmarks.find_benchmark(session, slug), view.snapshot, state.rows)
+    spec = evidence.manifest.leaderboard(board)
+    rows = evidence.rows()
     if rows is None or not len(rows):
         why = f"The evidence of {slug} is no scores by task, so there is no matrix."
         table = Table(f"matrix/{board}", f"{view.table.title}: entrants by tasks", (), (), (why,), {"unavailable": why})
     else:
-        values = task_values(found.manifest, spec, rows)
+        values = task_values(evidence.manifest, spec, rows)
         order = [str(record["entrant"]) for record in view.table.records()] if view.table.rows else []
-        table = matrix_table(spec, found.manifest.metrics[values.metric], values, order)
+        table = matrix_table(spec, evidence.manifest.metrics[values.metric], values, order)
     return _answer(request, session, narrowed(replace(view, table=table), wanted), board, "matrix")
 
 

@@ -157,14 +157,14 @@ def _outcome(session: Session, submission: Submission) -> Outcome:
 
 def _published_claims(session: Session, sha256: str, citing: Sequence[Submission]) -> dict[str, Table]:
     """Return by benchmark what the registration claims and what its last publication says of it."""
-    found = {}
+    by_slug = {}
     for benchmark_id in sorted({submission.benchmark_id for submission in citing}):
         benchmark = benchmarks.get_benchmark(session, benchmark_id)
         snapshot = snapshots.find_snapshot(session, benchmark)
         table = None if snapshot is None else snapshots.load_table(session, snapshot.id, "claims")
         if table is not None and (rows := [r for r in table.rows if r[table.index("source")] == source_of(sha256)]):
-            found[benchmark.slug] = replace(table, rows=tuple(rows))
-    return found
+            by_slug[benchmark.slug] = replace(table, rows=tuple(rows))
+    return by_slug
 
 
 def _beyond_one_submission(table: Table) -> Table:

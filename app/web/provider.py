@@ -53,7 +53,7 @@ class Provider:
         challenge = create_s256_code_challenge(attempt.verifier)
         with self._client() as client:
             address, _ = client.create_authorization_url(
-                self._told("authorization_endpoint"), state=attempt.state, nonce=attempt.nonce,
+                self._configured("authorization_endpoint"), state=attempt.state, nonce=attempt.nonce,
                 code_challenge=challenge, code_challenge_method="S256", **more,
             )  # fmt: skip
         return str(address)
@@ -66,7 +66,7 @@ class Provider:
         try:
             with self._client() as client:
                 given = client.fetch_token(
-                    self._told("token_endpoint"), grant_type="authorization_code", code=code,
+                    self._configured("token_endpoint"), grant_type="authorization_code", code=code,
                     code_verifier=attempt.verifier,
                 )  # fmt: skip
         except OAuthError as error:
@@ -103,7 +103,7 @@ class Provider:
         try:
             return jwt.decode(text, self._keys(), registry=registry)
         except (InvalidKeyIdError, ValueError):
-            self._kept.pop(self._told("jwks_uri"), None)
+            self._kept.pop(self._configured("jwks_uri"), None)
         try:
             return jwt.decode(text, self._keys(), registry=registry)
         except ValueError as error:
@@ -130,16 +130,16 @@ class Provider:
         return OAuth2Client(own.client_id, own.client_secret, scope=SCOPE, redirect_uri=own.base_url + CALLBACK,
                             timeout=TIMEOUT_S, follow_redirects=False)  # fmt: skip
 
-    def _told(self, name: str) -> str:
-        """Return what the provider says of itself. Raises Busy where that is nothing, or of another."""
-        told = self._fetch(f"{self.settings.issuer.rstrip('/')}/.well-known/openid-configuration")
-        if told.get("issuer") != self.settings.issuer or not isinstance(told.get(name), str):
+    def _configured(self, name: str) -> str:
+        """Return a value of the provider's configuration. Raises Busy where it has none, or is another issuer's."""
+        configuration = self._fetch(f"{self.settings.issuer.rstrip('/')}/.well-known/openid-configuration")
+        if configuration.get("issuer") != self.settings.issuer or not isinstance(configuration.get(name), str):
             raise _away(ValueError(f"its configuration has no {name} of {self.settings.issuer}"))
-        return str(told[name])
+        return str(configuration[name])
 
     def _keys(self) -> KeySet:
         try:
-            return KeySet.import_key_set(self._fetch(self._told("jwks_uri")))  # type: ignore[arg-type]
+            return KeySet.import_key_set(self._fetch(self._configured("jwks_uri")))  # type: ignore[arg-type]
         except (JoseError, KeyError, TypeError) as error:
             raise _away(error) from None
 
@@ -148,16 +148,16 @@ class Provider:
         if kept is not None and time.monotonic() - kept_at < KEPT_S:
             return kept  # type: ignore[no-any-return]
         try:
-            found = httpx2.get(address, timeout=TIMEOUT_S, follow_redirects=False).raise_for_status().json()
+            document = httpx2.get(address, timeout=TIMEOUT_S, follow_redirects=False).raise_for_status().json()
         except (httpx2.HTTPError, ValueError) as error:
             raise _away(error) from None
-        if not isinstance(found, dict):
+        if not isinstance(document, dict):
             raise _away(ValueError("it does not speak OpenID Connect"))
-        self._kept[address] = (time.monotonic(), found)
-        return found
+        self._kept[address] = (time.monotonic(), document)
+        return document
 
 
 def _away(error: Exception) -> Busy:
-    said = f" ({error})" if str(error) else ""
-    text = f"The identity provider does not answer{said}. Try again soon, or sign in with a token."
+    cause = f" ({error})" if str(error) else ""
+    text = f"The identity provider does not answer{cause}. Try again soon, or sign in with a token."
     return Busy(text, RETRY_AFTER_S)

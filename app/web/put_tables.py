@@ -64,6 +64,6 @@ async def read_and_store(
     """Have the table read where uploads are read, then store what was read; the client may go meanwhile."""
     with received_files() as folder:
         uploads = await run_in_threadpool(spool, [file], folder)
-        made = job(uploads, Limits.from_settings(state.settings))
-        reading = await state.readers.read(made, folder, uploader.id, gone(request))
+        reading_job = job(uploads, Limits.from_settings(state.settings))
+        reading = await state.readers.read(reading_job, folder, uploader.id, gone(request))
         return await run_in_threadpool(store, reading)

@@ -38,8 +38,8 @@ def report_links(pages: Pages, submission: int, tables: Sequence[Table]) -> list
 
 
 def _tasks(pages: Pages, tables: Sequence[Table]) -> list[str]:
-    found = [table for table in tables if is_report(pages, table)]
-    return sorted({str(row[table.index("task")]) for table in found for row in table.rows})
+    report_tables = [table for table in tables if is_report(pages, table)]
+    return sorted({str(row[table.index("task")]) for table in report_tables for row in table.rows})
 
 
 def _address(submission: int, task: str) -> str:

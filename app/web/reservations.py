@@ -70,12 +70,12 @@ class Release(Body):
 )
 def release(slug: str, entrant: str, order: Release, session: SessionDep, caller: Submitter) -> Response:
     """Give a reserved name free (a steward of the benchmark, or its registrant); the reason is kept and shown."""
-    found = reservations.find_open_or_raise(session, slug, name_in_path(entrant))
-    if found.holder.id != caller.id and not _is_steward(session, slug, caller):
-        raise Forbidden(f"Only {found.holder.name}, or a steward of {slug}, may release {found.reservation.name}.")
-    reservations.release(session, found, caller.id, order.reason)
-    audit.record(session, caller.act, 200, Change({"reserved_for": found.holder.id}, reason=order.reason))
-    return json_answer({"benchmark": slug, "entrant": found.reservation.name, "reserved_for": found.holder.name})
+    held = reservations.find_open_or_raise(session, slug, name_in_path(entrant))
+    if held.holder.id != caller.id and not _is_steward(session, slug, caller):
+        raise Forbidden(f"Only {held.holder.name}, or a steward of {slug}, may release {held.reservation.name}.")
+    reservations.release(session, held, caller.id, order.reason)
+    audit.record(session, caller.act, 200, Change({"reserved_for": held.holder.id}, reason=order.reason))
+    return json_answer({"benchmark": slug, "entrant": held.reservation.name, "reserved_for": held.holder.name})
 
 
 def _is_steward(session: Session, slug: str, caller: Caller) -> bool:

@@ -80,21 +80,21 @@ def show_entrant(
     table = _published_part(session, declared, shown, "entrant", name) or tables.entrant_table(
         session, declared.manifest, declared.benchmark.id, shown, name
     )
-    found = entrants.find_entrant(session, declared.benchmark.id, name)
-    table = _with_ownership(table, entrants.read_ownership(session, found))
+    row = entrants.find_entrant(session, declared.benchmark.id, name)
+    table = _with_ownership(table, entrants.read_ownership(session, row))
     history = [
         (f"Submission {e.submission_id} ({e.state.replace('_', ' ')})", f"/submissions/{e.submission_id}")
-        for e in entrants.entries_of(session, found.id)
+        for e in entrants.entries_of(session, row.id)
     ]
     address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
     view = around(view_of(session, slug, table, shown), address, history, name_links(declared))
     if fmt in ("html", "svg"):
-        view = replace(view, panels=_panels(session, declared, shown, found), panel_rest="Task by task")
+        view = replace(view, panels=_panels(session, declared, shown, row), panel_rest="Task by task")
     return table_answer(request, view, fmt)
 
 
 def _panels(session: Session, declared: Declared, shown: Snapshot | None, entrant: Entrant) -> list[Panel]:
-    """Return where an entrant stands, how its ranks moved and the outcome of each of its submissions."""
+    """Return where an entrant ranks, how its ranks moved and the outcome of each of its submissions."""
     home = f"/benchmarks/{declared.benchmark.slug}"
     links = {**name_links(declared), "board": lambda name: f"{home}/leaderboards/{name}"}
     panels = [Panel("Submissions", entrant_story.attempts_table(session, entrant), links)]
@@ -164,10 +164,10 @@ def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, ca
     reserved = reservations.find_open(session, slug, entrant)
     if reserved is not None and reserved.reservation.name == entrant:
         entrants.lock_entrants(session, benchmark.id, [entrant])
-    found = entrants.lock_entrant(session, benchmark.id, entrant)
+    row = entrants.lock_entrant(session, benchmark.id, entrant)
     to, by = tokens.get_token(session, order.token_id), tokens.get_token(session, caller.id)
-    change = Change({"owner": found.owner_id}, {"owner": to.id}, order.reason)
-    entrants.transfer(session, found, to, by, order.reason)
+    change = Change({"owner": row.owner_id}, {"owner": to.id}, order.reason)
+    entrants.transfer(session, row, to, by, order.reason)
     audit.record(session, caller.act, 200, change)
     benchmarks.mark_pages_changed(session, benchmark.id)
     return json_answer({"entrant": entrant, "owner": to.id, "owner_name": to.name})

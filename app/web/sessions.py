@@ -55,16 +55,16 @@ def login(
     """Begin a session with a secret of its own, whatever cookie came; lead to a page of this server and no other."""
     refuse_unasked(request, form)
     refuse_guesses(session, request)
-    found = tokens.find_token(session, token.strip())
-    request.state.token_id = None if found is None else found.id
-    if found is None or (ended := tokens.why_ended(found)) is not None:
+    holder = tokens.find_token(session, token.strip())
+    request.state.token_id = None if holder is None else holder.id
+    if holder is None or (ended := tokens.why_ended(holder)) is not None:
         count_guess(request)
-        why = "is not known here" if found is None else ended
+        why = "is not known here" if holder is None else ended
         raise Unauthenticated(f"This token {why}.")
-    tokens.note_use(session, found)
-    begun, secret = sessions.begin(session, found)
+    tokens.note_use(session, holder)
+    begun, secret = sessions.begin(session, holder)
     del act
-    audit.record(session, act_of(request, found.id), 303, Change(after={"session": begun.id}))
+    audit.record(session, act_of(request, holder.id), 303, Change(after={"session": begun.id}))
     answer = RedirectResponse(local_path(next_, ACCOUNT), 303, PRIVATE)
     set_cookie(answer, SESSION, secret)
     drop_cookie(answer, FORM)

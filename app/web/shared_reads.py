@@ -33,7 +33,7 @@ async def share_reads(limit: RateLimit, transact: Transact) -> None:
 
 async def share_once(limit: RateLimit, transact: Transact) -> None:
     """Tell the database who read much since the last time, and take note of what all processes come to."""
-    taken = limit.untold()
+    taken = limit.unreported()
     if taken:
         limit.hear(_read(await run_in_threadpool(transact, partial(_count, taken, limit.per_minute))))
 

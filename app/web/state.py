@@ -148,13 +148,13 @@ def _caller(session: Session, text: str, request: Request) -> Caller:
 
 
 def _of_session(session: Session, secret: str, request: Request) -> Caller:
-    found = sessions.find(session, secret)
-    if found is None:
+    working = sessions.find(session, secret)
+    if working is None:
         raise Unauthenticated("This session is over, or it was ended; sign in again.")
     is_read = request.method in ("GET", "HEAD")
     if not is_read:
         refuse_forged(request, secret)
-    begun, token = found
+    begun, token = working
     sessions.note_use(session, begun)
     caller = _working(session, token, request)
     act = replace(caller.act, session_id=begun.id)

@@ -206,8 +206,8 @@ def _sent(
     """Return the run, held against the version of the manifest that it was written for."""
     with state.sessions() as session:
         held = held_against(session, versions, evidence)
-    told = replace(evidence, warnings=(*not_asked(versions, held), *evidence.warnings))
-    return Sent(held, submitter, Run(held.manifest, told, fields, datetime.now(UTC)), request)
+    warned = replace(evidence, warnings=(*not_asked(versions, held), *evidence.warnings))
+    return Sent(held, submitter, Run(held.manifest, warned, fields, datetime.now(UTC)), request)
 
 
 def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:
@@ -262,7 +262,7 @@ def _impact(state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
         return {"reason": "It would not be admitted, so no board would change.", "boards": []}
     if not state.computing.acquire(timeout=COMPUTED_WITHIN_S):
         return {
-            "reason": "Others are being told what theirs would change just now; ask again in some seconds.",
+            "reason": "Other dry runs are being computed just now; ask again in some seconds.",
             "boards": [],
         }
     try:

@@ -26,7 +26,7 @@ from app.web.bodies import MAX_FIELDS
 from app.web.cookies import session_secret
 from app.web.described import described
 from app.web.early import CheckedFirst
-from app.web.metadata import SAID
+from app.web.metadata import METADATA_FIELDS
 from app.web.state import Caller, SessionDep, State, StateDep, Uploader, get_caller
 from app.web.submissions import SentForm, SentUpload, kept, rehearsed, take
 from app.web.submitting import SubmitterHere, refuse_uninvited
@@ -55,7 +55,7 @@ def make_router(settings: Settings) -> APIRouter:
         summary="Check or send the form of a browser",
         responses=described(403, 404, 409),
         max_body_size=settings.max_body_mib * 1024 * 1024,
-        form_limits={"max_fields": MAX_FIELDS + len(SAID)},
+        form_limits={"max_fields": MAX_FIELDS + len(METADATA_FIELDS)},
     )
     return router
 
@@ -74,7 +74,7 @@ def show_form(slug: str, request: Request, session: SessionDep, state: StateDep)
         manifest=declared.manifest,
         example=submit_example(declared.manifest),
         form_key=sessions.form_key(secret or ""),
-        said=SAID,
+        metadata_fields=METADATA_FIELDS,
         preregs=_own_preregs(session, slug, caller.id),
         tries=own_tries(session, caller.id, declared.benchmark.id),
         submissions=own_submissions(session, caller.id, slug),
@@ -114,9 +114,9 @@ async def submit_form(
     if session_secret(request) is None:
         raise Forbidden("This form is for browsers that are signed in; a token is for POST …/submissions.")
     fields = await request.form()
-    said = {name: text for name, *_ in SAID if isinstance(text := fields.get(name), str) and text.strip()}
+    stated = {name: text for name, *_ in METADATA_FIELDS if isinstance(text := fields.get(name), str) and text.strip()}
     cited = prereg if isinstance(prereg, Received) and prereg.filename else None
-    form = SentForm(cited, prereg_sha256 or None, entrant.strip() or None, json.dumps(_typed(said)), None, None)
+    form = SentForm(cited, prereg_sha256 or None, entrant.strip() or None, json.dumps(_typed(stated)), None, None)
     upload = SentUpload(slug, form, [file for file in files if file.filename], caller, is_dry=act == "check")
     try:
         if act == "submit":
@@ -131,11 +131,11 @@ async def submit_form(
     return RedirectResponse(f"/tries/{number}", 303, PRIVATE)
 
 
-def _typed(said: dict[str, str]) -> dict[str, str | float]:
-    """Return what was said with numbers as numbers; what is none is left for the check of the field to refuse."""
-    kinds = {name: kind for name, _, kind in SAID}
+def _typed(stated: dict[str, str]) -> dict[str, str | float]:
+    """Return the stated fields with numbers as numbers; the check of a field refuses what is none."""
+    kinds = {name: kind for name, _, kind in METADATA_FIELDS}
     typed: dict[str, str | float] = {}
-    for name, text in said.items():
+    for name, text in stated.items():
         plain = text.strip()
         is_number = kinds[name] == "number" and plain.replace(".", "", 1).replace("e", "", 1).isdigit()
         typed[name] = {"yes": True, "no": False}.get(plain, plain) if kinds[name] == "flag" else (

@@ -112,7 +112,7 @@ def whoami(session: SessionDep, caller: Holder) -> Response:
 
 
 def about_token(token: Token) -> dict[str, Any]:
-    """Return what is said of a token wherever one is; never its text."""
+    """Return what is shown of a token everywhere; never its text."""
     return {
         "id": token.id,
         "name": token.name,

@@ -22,13 +22,13 @@ PRIVATE = {"Cache-Control": "no-store"}
 def show_try(number: str, session: SessionDep, caller: Holder) -> Response:
     """Show what a dry run or a refused upload was answered with (.json)."""
     stem, dot, ending = number.rpartition(".")
-    found, slug = find_try(session, stem if dot and ending == "json" else number)
-    if found.token_id != caller.id and not is_steward_of(session, caller, found.benchmark_id):
+    attempt, slug = find_try(session, stem if dot and ending == "json" else number)
+    if attempt.token_id != caller.id and not is_steward_of(session, caller, attempt.benchmark_id):
         raise NotFound("There is no such try; only the newest of each token are kept.")
     if dot and ending == "json":
-        return json_answer(found.document, headers=PRIVATE)
-    shown = page("try.html", title=_title(found.is_dry, found.status), slug=slug, attempt=found,
-                 document=found.document)  # fmt: skip
+        return json_answer(attempt.document, headers=PRIVATE)
+    shown = page("try.html", title=_title(attempt.is_dry, attempt.status), slug=slug, attempt=attempt,
+                 document=attempt.document)  # fmt: skip
     shown.headers.update(PRIVATE)
     return shown
 

@@ -63,13 +63,13 @@ def view_of(session: Session, slug: str, table: Table, snapshot: Snapshot | None
 
 
 def facts_of(session: Session, declared: Declared) -> PageFacts:
-    """Return what stands on each page of a benchmark: what may be claimed from it, and that it is retired."""
+    """Return what every page of a benchmark shows: what may be claimed from it, and that it is retired."""
     facts = kind_of(declared.manifest).pages.facts(declared.manifest)
     retired = find_retirement(session, declared.benchmark.id)
     if retired is None:
         return facts
-    said = f"Retired on {retired.at:%Y-%m-%d}: {retired.reason} It takes no more submissions; what is here stays."
-    return replace(facts, guide=f"{said} {facts.guide or ''}".strip())
+    notice = f"Retired on {retired.at:%Y-%m-%d}: {retired.reason} It takes no more submissions; what is here stays."
+    return replace(facts, guide=f"{notice} {facts.guide or ''}".strip())
 
 
 def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:

@@ -75,5 +75,5 @@ def _find_token(session: Session, request: Request) -> Token | None:
         if token is None:
             count_guess(request)
         return None if token is None or tokens.why_ended(token) is not None else token
-    found = sessions.find(session, session_secret(request) or "")
-    return None if found is None else found[1]
+    working = sessions.find(session, session_secret(request) or "")
+    return None if working is None else working[1]

@@ -1,4 +1,4 @@
-"""What a reader asks of entrants by what is said of them, out of an address. Used by `app.web.explore`."""
+"""What a reader asks of the metadata of entrants, out of an address. Used by `app.web.explore`."""
 
 import math
 from datetime import date
@@ -23,7 +23,7 @@ def read_wish(
     released_from: Annotated[str | None, Query(max_length=10, description="a day: 2026-01-31")] = None,
     released_to: Annotated[str | None, Query(max_length=10)] = None,
 ) -> Wish:
-    """Return what is asked of the entrants by what is said of them. Raises FieldRejected."""
+    """Return what is asked of the metadata of entrants. Raises FieldRejected."""
     problems: list[Problem] = []
     wish = Wish(
         organization=filled(organization),

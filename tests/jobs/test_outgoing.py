@@ -7,7 +7,7 @@ import ipaddress
 
 import pytest
 
-from app.jobs.outgoing import NotTold, complain_about, post, resolve, shown_secret, signed
+from app.jobs.outgoing import NotDelivered, complain_about, post, resolve, shown_secret, signed
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 
@@ -19,14 +19,14 @@ LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 )  # fmt: skip
 def test_what_is_not_public_is_not_connected_to(host: str) -> None:
     """Loopback, private, link-local and mapped addresses, by number or by name."""
-    with pytest.raises(NotTold, match="not a public address"):
+    with pytest.raises(NotDelivered, match="not a public address"):
         resolve(host, 443)
 
 
 def test_a_private_network_is_reached_where_the_server_says_so() -> None:
     """And no other one."""
     assert resolve("127.0.0.1", 80, LOOPBACK) == "127.0.0.1"
-    with pytest.raises(NotTold):
+    with pytest.raises(NotDelivered):
         resolve("10.0.0.1", 80, LOOPBACK)
 
 
@@ -57,7 +57,7 @@ def test_a_public_address_is_accepted() -> None:
 
 def test_nothing_is_sent_where_the_address_is_wrong() -> None:
     """What was stored is looked at again when it is told."""
-    with pytest.raises(NotTold, match="not a public address"):
+    with pytest.raises(NotDelivered, match="not a public address"):
         post("https://127.0.0.1/", b"{}", {})
 
 

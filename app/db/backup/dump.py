@@ -78,9 +78,9 @@ def _note_of(connection: Connection, partial: Path, made_at: datetime, programs:
 def schema_of(connection: Connection) -> str:
     """Return the revision of a database's schema. Raises BackupError where it has none of ours."""
     with suppress(psycopg.errors.UndefinedTable):
-        found = connection.execute("SELECT version_num FROM public.alembic_version").fetchone()
-        if found is not None:
-            return str(found[0])
+        row = connection.execute("SELECT version_num FROM public.alembic_version").fetchone()
+        if row is not None:
+            return str(row[0])
     raise BackupError("The database has no schema of plumbline, so there is nothing to make a backup of.")
 
 
@@ -130,8 +130,8 @@ def _refuse_in_use(connection: Connection) -> None:
         )
 
 
-def _refuse_other_rows(note: Note, found: dict[str, int]) -> None:
-    differing = [name for name, n_rows in note.rows.items() if found.get(name) != n_rows]
+def _refuse_other_rows(note: Note, counted: dict[str, int]) -> None:
+    differing = [name for name, n_rows in note.rows.items() if counted.get(name) != n_rows]
     if differing:
         raise BackupError(
             f"After the restoring {', '.join(differing)} has another number of rows than was counted when the backup "

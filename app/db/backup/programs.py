@@ -30,10 +30,10 @@ def find_program(name: str, major: int, *, exactly: bool = False) -> Path:
 
     Raises BackupError, which says what to install.
     """
-    found = [(version, path) for path in _candidates(name) if (version := major_of(path)) is not None]
-    suitable = [each for each in found if each[0] == major or (each[0] > major and not exactly)]
+    versions = [(version, path) for path in _candidates(name) if (version := major_of(path)) is not None]
+    suitable = [each for each in versions if each[0] == major or (each[0] > major and not exactly)]
     if not suitable:
-        seen = ", ".join(sorted({str(version) for version, _ in found})) or "none"
+        seen = ", ".join(sorted({str(version) for version, _ in versions})) or "none"
         asked = f"{major}" if exactly else f"{major} or newer"
         raise BackupError(
             f"This needs the program {name} of Postgres {asked}, and here is {seen}: install the package "
@@ -53,10 +53,10 @@ def _candidates(name: str) -> Iterator[Path]:
 def major_of(program: Path) -> int | None:
     """Return the major version that a program says it is of, or None where it does not run."""
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+        answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
     except OSError:
         return None
-    number = re.search(r"\(PostgreSQL\) (\d+)", said.stdout)
+    number = re.search(r"\(PostgreSQL\) (\d+)", answer.stdout)
     return None if number is None else int(number[1])
 
 
@@ -87,6 +87,6 @@ def without_password(database_url: str, environ: dict[str, str]) -> str:
 def complaint(printed: str) -> str:
     """Return the line of an error in what a program printed, and advice where the system gave the reason."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    told = next((line for line in lines if "error:" in line or "FATAL:" in line), lines[-1] if lines else "no reason")
+    cause = next((line for line in lines if "error:" in line or "FATAL:" in line), lines[-1] if lines else "no reason")
     advice = next((advice for sign, advice in ADVICE.items() if sign in printed), None)
-    return f"{told.rstrip('.')}; {advice}" if advice else told.rstrip(".")
+    return f"{cause.rstrip('.')}; {advice}" if advice else cause.rstrip(".")

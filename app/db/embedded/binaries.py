@@ -41,8 +41,8 @@ def own_programs() -> Path:
 
 
 def _find_packages() -> Path:
-    found = importlib.util.find_spec(PACKAGE)
-    for folder in (found and found.submodule_search_locations) or ():
+    spec = importlib.util.find_spec(PACKAGE)
+    for folder in (spec and spec.submodule_search_locations) or ():
         packages = Path(folder).resolve().parent
         if (packages / INSTALLATION / "bin/postgres").exists():
             return packages

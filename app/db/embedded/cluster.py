@@ -37,9 +37,9 @@ def _make(place: Place, account: Account) -> None:
     with explained(what, place.folder), appearing(place.cluster) as partial:
         if account.is_other:
             os.chown(partial, account.uid, account.gid)
-        made = run_as(account, _initdb(programs, partial), Surroundings(partial, {}))
-        if made.returncode != 0:
-            raise trouble(what, place.folder, made.stdout)
+        initialised = run_as(account, _initdb(programs, partial), Surroundings(partial, {}))
+        if initialised.returncode != 0:
+            raise trouble(what, place.folder, initialised.stdout)
 
 
 def _initdb(programs: Path, folder: Path) -> list[str | Path]:
@@ -53,10 +53,10 @@ def _check_version(cluster: Path) -> None:
     note = cluster / "PG_VERSION"
     if not note.is_file():
         raise EmbeddedDatabaseError(f"{cluster} is not a database of Postgres: move it away. {OTHERWISE}")
-    found = note.read_text("utf-8", "replace").strip()
-    if found != MAJOR_VERSION:
+    major = note.read_text("utf-8", "replace").strip()
+    if major != MAJOR_VERSION:
         raise EmbeddedDatabaseError(
-            f"The database in {cluster} was made by Postgres {found}, and this plumbline brings {MAJOR_VERSION}, which "
-            f"cannot read it: start a Postgres {found} on it, save it with pg_dump, move the folder away and load it "
+            f"The database in {cluster} was made by Postgres {major}, and this plumbline brings {MAJOR_VERSION}, which "
+            f"cannot read it: start a Postgres {major} on it, save it with pg_dump, move the folder away and load it "
             f"with psql into the new one. {OTHERWISE}"
         )

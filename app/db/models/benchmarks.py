@@ -82,7 +82,7 @@ class RoleGrant(Base):
 
 
 class Task(Base):
-    """A task's name, stored once; score rows hold its number. `stratum` is what the name stands for in a series."""
+    """A task's name, stored once; score rows hold its number. `stratum` is what the name means in a series."""
 
     __tablename__ = "task"
     __table_args__ = (UniqueConstraint("benchmark_id", "name_key"),)

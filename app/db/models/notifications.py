@@ -1,4 +1,4 @@
-"""Whom to tell what becomes of submissions, and what is still to be told."""
+"""Whom to notify of submissions, and what is still to be sent."""
 
 from datetime import datetime
 
@@ -11,9 +11,9 @@ EVENTS = ("published", "not_admitted", "superseded")
 
 
 class Notification(Base):
-    """An address that is told of the submissions of a token, to one benchmark or to all; `https:` or `mailto:`.
+    """An address that is notified of the submissions of a token, to one benchmark or to all; `https:` or `mailto:`.
 
-    `secret` signs what a web address is sent, and confirms an address of mail. Nothing is told before it is confirmed,
+    `secret` signs what a web address is sent, and confirms an address of mail. Nothing is sent before it is confirmed,
     nor after it has ended.
     """
 
@@ -33,7 +33,7 @@ class Notification(Base):
 
 
 class Delivery(Base):
-    """One thing to tell to one address, written by the database with the event itself; `due_at` is null when over.
+    """One notification to one address, written by the database with the event itself; `due_at` is null when over.
 
     Without a submission it asks for the confirmation of an address of mail.
     """

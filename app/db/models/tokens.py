@@ -66,7 +66,7 @@ class Invitation(Base):
 
 
 class BrowserSession(Base):
-    """What stands for a token in a browser, until it is over or was ended; only the SHA-256 of its secret is kept.
+    """What represents a token in a browser, until it is over or was ended; only the SHA-256 of its secret is kept.
 
     `proved_at` is when its holder last showed who they are, which an identity provider may have let them do earlier.
     """

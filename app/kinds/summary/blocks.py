@@ -62,14 +62,14 @@ class BlockReader:
         self.recorded = {name: Vocabulary(lambda text: len(text) <= MAX_RECORDED) for name in columns.recorded}
 
     def read(
-        self, block: Block, found: FileColumns, file: ReceivedFile, each: Sequence[ReceivedFile] | None = None
+        self, block: Block, columns: FileColumns, file: ReceivedFile, each: Sequence[ReceivedFile] | None = None
     ) -> Part:
         """Return the rows of a block; a wrong cell becomes a problem and an empty value.
 
         `each` is the file of each row, where they are of several.
         """
         files = None if each is None else [one.name for one in each]
-        cells = Cells(file.name, block.rows, found.cells(block, self._findings), self._findings, files)
+        cells = Cells(file.name, block.rows, columns.cells(block, self._findings), self._findings, files)
         entrants, tasks = self._read_entrants(cells), self._read_tasks(cells)
         self._check_definition(cells, tasks)
         return Part(
@@ -141,9 +141,9 @@ class BlockReader:
     def _refuse_differing(self, cells: Cells, column: str, wrong: BoolArray, tasks: IntArray) -> None:
         def message(position: int) -> str:
             task, text = int(tasks[position]), cells.columns[column][position].as_py()
-            found = "an empty cell" if text is None else clip_for_message(text)
+            shown = "an empty cell" if text is None else clip_for_message(text)
             expected = self.rules.show(column, task)
-            return f"{found} is not the {column} of task {self.tasks.words[task]}; expected {expected}"
+            return f"{shown} is not the {column} of task {self.tasks.words[task]}; expected {expected}"
 
         cells.refuse(column, wrong, message)
 
@@ -174,12 +174,12 @@ class BlockReader:
         column = self._columns.leaked
         if column is None or column not in cells.columns:
             return np.zeros(len(cells.rows), dtype=np.bool_)
-        found = self._flags.read(cells.columns[column])
-        cells.refuse(column, found.wrong, lambda _: self._flags.complaint)
-        self.n_silent += int(found.empty.sum())
-        spoiled = self._flags.spoiled(found.leaked, self.entrants.words, entrants, self.tasks.words, tasks)
+        flags = self._flags.read(cells.columns[column])
+        cells.refuse(column, flags.wrong, lambda _: self._flags.complaint)
+        self.n_silent += int(flags.empty.sum())
+        spoiled = self._flags.spoiled(flags.leaked, self.entrants.words, entrants, self.tasks.words, tasks)
         cells.refuse(column, spoiled, lambda at: self._flags.complaint_about_model(self.entrants.words[entrants[at]]))
-        return found.leaked
+        return flags.leaked
 
     def _read_recorded(self, cells: Cells, column: str) -> IntArray:
         texts = cells.texts(column)

@@ -25,9 +25,9 @@ class ForecastCounts:
 
     def wrong(self, counts: FloatArray, tasks: IntArray) -> BoolArray:
         """Say which counts [n_rows] are none, or not their task's; NaN is a row that does not say it."""
-        said = ~np.isnan(counts)
+        is_stated = ~np.isnan(counts)
         wanted = self._of_task[self._known(tasks)]
-        wrong: BoolArray = said & (
+        wrong: BoolArray = is_stated & (
             (counts < 1) | (counts != np.floor(counts)) | (~np.isnan(wanted) & (counts != wanted))
         )
         return wrong

@@ -34,7 +34,7 @@ class FevChoices:
 
 @dataclass(frozen=True)
 class FevOptions:
-    """What a steward says outright. None is not said, and `no_leakage_model` and `plain_times` say no."""
+    """What a steward chose outright. None is no choice, and `no_leakage_model` and `plain_times` say no."""
 
     baseline: str | None = None
     leakage_model: str | None = None
@@ -60,11 +60,11 @@ def choose(options: FevOptions, results: FevResults | None, tasks: Sequence[str]
 def _baseline(options: FevOptions, results: FevResults | None, problems: list[Problem]) -> str:
     if results is None:
         return options.baseline or BASELINE
-    found = options.baseline or _first_named(BASELINES, results.models)
-    if found not in results.models:
-        who = "a seasonal naive forecast is" if found is None else f"{found} is"
+    name = options.baseline or _first_named(BASELINES, results.models)
+    if name not in results.models:
+        who = "a seasonal naive forecast is" if name is None else f"{name} is"
         problems.append(Problem(f"{who} not among the models ({_some(results.models)}); name one with --baseline"))
-    return found or BASELINE
+    return name or BASELINE
 
 
 def _leakage_model(options: FevOptions, results: FevResults | None, problems: list[Problem]) -> str | None:
@@ -76,15 +76,15 @@ def _leakage_model(options: FevOptions, results: FevResults | None, problems: li
             why = "has itself seen data" if options.leakage_model in results.leaked else "is not among the models"
             problems.append(Problem(f"{options.leakage_model} {why} ({_some(unspoiled)} have not seen any)"))
         return options.leakage_model
-    found = _first_named(LEAKAGE_MODELS, unspoiled)
-    if found is None and results.leaked:
+    model = _first_named(LEAKAGE_MODELS, unspoiled)
+    if model is None and results.leaked:
         problems.append(
             Problem(
                 f"{_some(results.leaked)} have seen data, and no Chronos-Bolt that has not is there to stand for them; "
                 "name another one with --leakage-model, or say --no-leakage-model"
             )
         )
-    return found
+    return model
 
 
 def _first_named(plain_names: Sequence[str], models: set[str]) -> str | None:

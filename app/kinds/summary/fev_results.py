@@ -40,19 +40,19 @@ class FevResults:
     def forecasts(self) -> dict[str, int]:
         """Return the count of each task that has one. Raises ManifestRejected where the rows differ, as fev does."""
         problems = [
-            Problem(f"num_forecasts of task {task} is {' and '.join(map(str, sorted(found)))} in the result files")
-            for task, found in sorted(self.counts.items())
-            if len(found) > 1
+            Problem(f"num_forecasts of task {task} is {' and '.join(map(str, sorted(different)))} in the result files")
+            for task, different in sorted(self.counts.items())
+            if len(different) > 1
         ]
         if problems:
             raise ManifestRejected("The result files do not agree on how many forecasts a task asks for.", problems)
-        return {task: next(iter(found)) for task, found in self.counts.items()}
+        return {task: next(iter(different)) for task, different in self.counts.items()}
 
 
 def result_files(places: Sequence[Path]) -> list[Path]:
     """Return the files, and those in the folders, that may be result files."""
-    found = [path for place in places for path in (sorted(place.iterdir()) if place.is_dir() else [place])]
-    return [path for path in found if path.suffix in SUFFIXES or not any(path.parent == place for place in places)]
+    candidates = [path for place in places for path in (sorted(place.iterdir()) if place.is_dir() else [place])]
+    return [path for path in candidates if path.suffix in SUFFIXES or not any(path.parent == place for place in places)]
 
 
 def read_results(places: Sequence[Path], manifest: Manifest) -> FevResults:
@@ -73,12 +73,12 @@ def _take(file: ReceivedFile, manifest: Manifest, findings: Findings, results: F
     if table is None:
         return
     columns, wrong = columns_of(manifest), Findings()
-    found = FileColumns(columns, table.header, file.name)
-    if not found.has(columns.entrant):
+    file_columns = FileColumns(columns, table.header, file.name)
+    if not file_columns.has(columns.entrant):
         findings.add(Problem(f"the column {columns.entrant} is missing", file=file.name, column=columns.entrant))
         return
     reader = BlockReader(manifest, columns, None, wrong)
-    parts = [reader.read(block, found, file) for block in table.blocks(found.sources)]
+    parts = [reader.read(block, file_columns, file) for block in table.blocks(file_columns.sources)]
     # Beyond the most problems that are kept nothing says which rows are as the list defines them.
     bad = None if wrong.n_problems > len(wrong.kept) else {problem.row for problem in wrong.kept}
     for part in parts:

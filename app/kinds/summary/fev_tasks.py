@@ -164,12 +164,12 @@ def _is_cutoff(value: Any) -> bool:
 
 def offset_of(text: str) -> str | None:
     """Return an offset as pandas writes it (`1D` is `D`, `2W` is `2W-SUN`); None for what is none, or not positive."""
-    found = _OFFSET.fullmatch(text)
-    if found is None or found[2] not in OFFSETS or int(found[1] or 1) < 1 or (found[3] and found[2] not in ANCHORS):
+    match = _OFFSET.fullmatch(text)
+    if match is None or match[2] not in OFFSETS or int(match[1] or 1) < 1 or (match[3] and match[2] not in ANCHORS):
         return None
-    number = "" if int(found[1] or 1) == 1 else str(int(found[1]))
-    anchor = found[3] or ANCHORS.get(found[2])
-    return f"{number}{found[2]}{'' if anchor is None else f'-{anchor}'}"
+    number = "" if int(match[1] or 1) == 1 else str(int(match[1]))
+    anchor = match[3] or ANCHORS.get(match[2])
+    return f"{number}{match[2]}{'' if anchor is None else f'-{anchor}'}"
 
 
 def _latest_cutoff(given: Mapping[str, Any]) -> int:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from app.files.blocks import Texts
 
-# What a row stands for that lacks the column.
+# The value that a row without the column has.
 UNSAID: Mapping[str, Any] = {"num_windows": 1, "known_dynamic_columns": [], "static_columns": []}
 STEP, WINDOWS = "window_step_size", "num_windows"
 SHORTEST, LENGTH, HORIZON = "min_context_length", "min_ts_length", "horizon"
@@ -23,7 +23,7 @@ _WHOLE = re.compile(r"(\d{1,12})(?:\.0*)?", re.ASCII)
 _VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})")
 
 
-def stands_for(column: str, where: Mapping[str, Any]) -> bool:
+def implies_value(column: str, where: Mapping[str, Any]) -> bool:
     """Say whether a row without the column has the value of a task's definition all the same."""
     if column == STEP:
         return bool(where.get(WINDOWS, 1) == 1)
@@ -45,5 +45,5 @@ def _shortest(length: str | None, horizon: str | None) -> str | None:
 
 def is_old(version: str) -> bool:
     """Say whether a release is one whose results fev itself says may not be comparable with today's."""
-    found = _VERSION.match(version)
-    return found is not None and (int(found[1]), int(found[2])) < FIRST_OF_TODAY
+    parts = _VERSION.match(version)
+    return parts is not None and (int(parts[1]), int(parts[2])) < FIRST_OF_TODAY

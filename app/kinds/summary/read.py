@@ -108,33 +108,33 @@ class _Submission:
             self._findings.add(Problem(message, file=file.name))
 
     def _has_metrics(self, table: HarnessTable) -> bool:
-        found = FileColumns(self._columns, table.header, table.files[0].name)
-        return any(found.has(metric) for metric in self._columns.metrics)
+        columns = FileColumns(self._columns, table.header, table.files[0].name)
+        return any(columns.has(metric) for metric in self._columns.metrics)
 
     def _take_batch(self, table: HarnessTable) -> None:
         """Take the rows of a harness's files that have the same columns; those that nobody reads are no surprise."""
         first, *_ = table.files
-        found = FileColumns(self._columns, table.header, first.name)
-        (block,) = table.blocks(found.sources)
+        columns = FileColumns(self._columns, table.header, first.name)
+        (block,) = table.blocks(columns.sources)
         for file in table.files:
             self._count(file, 1)
-        part = self._reader.read(block, found, first, table.files)
+        part = self._reader.read(block, columns, first, table.files)
         for name in dict.fromkeys(file.name for file in table.files):
-            self._findings.extend(self._problems_of_missing(found, name, [part]))
+            self._findings.extend(self._problems_of_missing(columns, name, [part]))
         self._parts.append(part)
 
     def _take_table(self, file: ReceivedFile, table: TableFile) -> None:
         """Take a table."""
-        found = FileColumns(self._columns, table.header, file.name)
+        columns = FileColumns(self._columns, table.header, file.name)
         n_problems = self._findings.n_problems
         parts = []
-        for block in table.blocks(found.sources):
+        for block in table.blocks(columns.sources):
             self._count(file, len(block))
-            parts.append(self._reader.read(block, found, file))
+            parts.append(self._reader.read(block, columns, file))
         if not self._n_rows.get(file.position) and self._findings.n_problems == n_problems:
             self._findings.add(Problem("the file contains no rows", file=file.name))
-        self._findings.extend(self._problems_of_missing(found, file.name, parts))
-        self._warnings += self._warnings_of(found, file.name)
+        self._findings.extend(self._problems_of_missing(columns, file.name, parts))
+        self._warnings += self._warnings_of(columns, file.name)
         self._parts += parts
 
     def _warn_of_silent_flags(self) -> None:
@@ -157,20 +157,20 @@ class _Submission:
         if sum(self._n_rows.values()) > self._max_rows:
             raise TooLarge(f"The submission has more than {self._max_rows:,} rows.")
 
-    def _problems_of_missing(self, found: FileColumns, file: str, parts: Sequence[Part]) -> Iterator[Problem]:
+    def _problems_of_missing(self, columns: FileColumns, file: str, parts: Sequence[Part]) -> Iterator[Problem]:
         """Yield the columns that a file lacks; not for a file of another benchmark, of which every row says so."""
         tasks = np.concatenate([part.task for part in parts]) if parts else np.zeros(0, dtype=np.int64)
-        if found.has(self._columns.task) and len(tasks) and (tasks == NONE).all():
+        if columns.has(self._columns.task) and len(tasks) and (tasks == NONE).all():
             return
         if self._columns.entrant is None and self._entrant is None:
             yield Problem("no entrant; send the form field entrant", file=file)
-        for column in self._required(found):
-            yield missing_column(column, found.header, file)
+        for column in self._required(columns):
+            yield missing_column(column, columns.header, file)
         for column in self._reader.rules.expected:
-            if not found.has(column) and self._reader.rules.missing_matters(column, tasks):
+            if not columns.has(column) and self._reader.rules.missing_matters(column, tasks):
                 yield Problem(f"the column {column}, a part of the task's definition, is missing", file, column=column)
 
-    def _required(self, found: FileColumns) -> list[str]:
+    def _required(self, file_columns: FileColumns) -> list[str]:
         columns = self._columns
         named = columns.entrant if self._entrant is None else None
         # Files of fev 0.1 have no flags.
@@ -178,18 +178,18 @@ class _Submission:
         # Nor have those before 0.6 names of their tasks: what they say of the data identifies them.
         task = None if columns.is_fev and self._reader.rules.expected else columns.task
         required = [named, task, leaked, *columns.metrics]
-        return [column for column in required if column is not None and not found.has(column)]
+        return [column for column in required if column is not None and not file_columns.has(column)]
 
-    def _warnings_of(self, found: FileColumns, file: str) -> list[Problem]:
+    def _warnings_of(self, file_columns: FileColumns, file: str) -> list[Problem]:
         columns = self._columns
-        absent = {name: column for name, column in columns.measured if not found.has(column)}
-        if columns.is_fev and columns.leaked is not None and not found.has(columns.leaked):
+        absent = {name: column for name, column in columns.measured if not file_columns.has(column)}
+        if columns.is_fev and columns.leaked is not None and not file_columns.has(columns.leaked):
             absent["whether a model has seen a task's data"] = columns.leaked
         warnings = [
             Problem(f"no column {column}: {name} is unknown", file=file, column=column)
             for name, column in absent.items()
         ]
-        ignored = found.warning()
+        ignored = file_columns.warning()
         return warnings + ([] if ignored is None else [ignored])
 
 

@@ -56,30 +56,30 @@ class TaskRules:
         words, codes = local_codes(texts)
         # Each pair of a wanted and a found value is judged once, however many rows have it.
         pairs, inverse = np.unique(wanted * (len(words) + 1) + codes + 1, return_inverse=True)
-        found: list[str | None] = [None, *words]
+        texts_of_codes: list[str | None] = [None, *words]
         verdicts = [
-            value != NONE and not self._says(expected, value, found[code])
-            for value, code in (divmod(pair, len(found)) for pair in pairs.tolist())
+            value != NONE and not self._says(expected, value, texts_of_codes[code])
+            for value, code in (divmod(pair, len(texts_of_codes)) for pair in pairs.tolist())
         ]
         return np.array(verdicts, dtype=np.bool_)[inverse]
 
     def missing_matters(self, column: str, tasks: IntArray) -> bool:
         """Say whether a file without this column contradicts any of its tasks."""
         wheres = (self._wheres[task] for task in np.unique(tasks[tasks != NONE]).tolist())
-        return any(where.get(column) is not None and not self._stands_for(column, where) for where in wheres)
+        return any(where.get(column) is not None and not self._implies_value(column, where) for where in wheres)
 
-    def _stands_for(self, column: str, where: Mapping[str, Any]) -> bool:
-        return self._is_fev and old_fev.stands_for(column, where)
+    def _implies_value(self, column: str, where: Mapping[str, Any]) -> bool:
+        return self._is_fev and old_fev.implies_value(column, where)
 
     def find(self, cells: Mapping[str, Texts], n_rows: int) -> IntArray:
         """Return the one task that each row of a file without task names defines, NONE where none or several do so."""
         columns = [name for name in self.expected if name in cells]
-        found: dict[tuple[str | None, ...], int] = {}
+        task_of_row: dict[tuple[str | None, ...], int] = {}
         rows = list(zip(*(cells[name].to_pylist() for name in columns), strict=True)) or [()] * n_rows
         for row in rows:
-            if row not in found:
-                found[row] = self._the_task(dict(zip(columns, row, strict=True)))
-        return np.array([found[row] for row in rows], dtype=np.int64)
+            if row not in task_of_row:
+                task_of_row[row] = self._the_task(dict(zip(columns, row, strict=True)))
+        return np.array([task_of_row[row] for row in rows], dtype=np.int64)
 
     def _the_task(self, row: Mapping[str, str | None]) -> int:
         fitting = [task for task, where in enumerate(self._wheres) if self._fits(task, where, row)]
@@ -88,7 +88,7 @@ class TaskRules:
     def _fits(self, task: int, where: Mapping[str, Any], row: Mapping[str, str | None]) -> bool:
         for column, expected in self.expected.items():
             value = int(expected.of_task[task])
-            if value == NONE or (column not in row and (where[column] is None or self._stands_for(column, where))):
+            if value == NONE or (column not in row and (where[column] is None or self._implies_value(column, where))):
                 continue
             if column not in row or not self._says(expected, value, row[column]):
                 return False

@@ -35,5 +35,5 @@ def draw_bars(table: Table, declared: Declared) -> Figure | None:
         shapes += [words(name, left - NUMBER - 6.0, y + 14.0, "end"),
                    words(format_number(values[at], digits), left - 8.0, y + 14.0, "end", "tick"),
                    path(look, f"M{zero:g} {y + 4:g}h{length:.1f}v{LINE - 8:g}h{-length:.1f}z")]  # fmt: skip
-    told = f"{table.title}: {column.title} by {table.columns[label].title}; the table below has every number"
-    return Figure(left + SCALE + 8.0, TOP + LINE * len(shown) + 6.0, told, tuple(shapes), len(rows) - len(shown))
+    description = f"{table.title}: {column.title} by {table.columns[label].title}; the table below has every number"
+    return Figure(left + SCALE + 8.0, TOP + LINE * len(shown) + 6.0, description, tuple(shapes), len(rows) - len(shown))

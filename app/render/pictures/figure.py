@@ -18,7 +18,7 @@ Tag = Literal["path", "circle", "rect", "text"]
 
 @dataclass(frozen=True)
 class Shape:
-    """One element of SVG: its attributes, its text where it is one, and what is said where a pointer rests on it."""
+    """One element of SVG: its attributes, its text where it is one, and what is shown where a pointer rests on it."""
 
     tag: Tag
     look: str

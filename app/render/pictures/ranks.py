@@ -33,8 +33,8 @@ def draw_ranks(table: Table, declared: Declared) -> Figure | None:
     for place, letter in enumerate(shown):
         shapes.append(_bar(letters, letter, left + SCALE + 16.0 + BAR * place))
     width = left + SCALE + 24.0 + BAR * len(shown)
-    told = f"{table.title}: who shares a bar is not separable; the table below has every number"
-    return Figure(width, TOP + LINE * len(rows) + 8.0, told, tuple(shapes), len(table.rows) - len(rows))
+    description = f"{table.title}: who shares a bar is not separable; the table below has every number"
+    return Figure(width, TOP + LINE * len(rows) + 8.0, description, tuple(shapes), len(table.rows) - len(rows))
 
 
 def _mark(table: Table, row: Sequence[Cell], declared: Declared) -> tuple[float, float, float]:

@@ -64,12 +64,12 @@ def shade_of(step: int) -> float:
 def palettes() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the colours of the stylesheet by name, light and dark."""
     text = (STATIC / "plumbline.css").read_text("utf-8")
-    found: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    colors: tuple[dict[str, str], dict[str, str]] = ({}, {})
     for place, block in enumerate(re.findall(r":root \{(.*?)\}", text, re.DOTALL)[:2]):
-        found[place].update(re.findall(r"--([\w-]+): ([^;]+);", block))
+        colors[place].update(re.findall(r"--([\w-]+): ([^;]+);", block))
     seen: dict[str, int] = {}
     for name, color in re.findall(r"\.(c\d) \{\s*--c: ([^;]+);", text):
-        found[seen.get(name, 0)][name] = color
+        colors[seen.get(name, 0)][name] = color
         seen[name] = 1
-    light, dark = found
+    light, dark = colors
     return light, {**light, **dark}

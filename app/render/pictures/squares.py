@@ -11,7 +11,7 @@ from app.values.table import Table
 SIDE = 10.0
 MOST_SQUARES = 60_000
 SHADES = 8
-TOLD = {"no value": "lost", "absent": "gone", "imputed": "filled", "leaked": "leaked"}
+LOOK_OF_STATE = {"no value": "lost", "absent": "gone", "imputed": "filled", "leaked": "leaked"}
 NAME = 30
 
 
@@ -35,14 +35,14 @@ def draw_squares(table: Table, declared: Declared) -> Figure | None:
     ]
     shapes += [_upright(clipped(name, NAME), left + SIDE * at + 8.0, top - 4.0) for name, at in columns.items()]
     width = max(left + SIDE * len(columns) + 8.0, 120.0)
-    told = f"{table.title}: more colour is a better place on its task; the table has every number"
-    return Figure(width, top + SIDE * len(rows) + 4.0, told, tuple(shapes))
+    description = f"{table.title}: more colour is a better place on its task; the table has every number"
+    return Figure(width, top + SIDE * len(rows) + 4.0, description, tuple(shapes))
 
 
 def _looks(share: object, state: str) -> list[str]:
     """Return the classes of a square: a shade for its place, and a sign for what is not as asked."""
     shade = [f"q{round(float(share) * SHADES)}"] if isinstance(share, int | float) else []
-    return [*shade, *([TOLD[state]] if state in TOLD else [])]
+    return [*shade, *([LOOK_OF_STATE[state]] if state in LOOK_OF_STATE else [])]
 
 
 def _square(look: str, x: float, y: float) -> str:

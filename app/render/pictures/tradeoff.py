@@ -50,8 +50,8 @@ def draw_tradeoff(table: Table, declared: Declared) -> Figure | None:
         hint = f"{spot.name}: {y_column.title} {spot.y:.4g}, {x_column.title} {spot.x:.4g}"
         shapes.append(dot("c0" if spot.is_front else "c9", cx, cy, 4.5 if spot.is_front else 3.5, hint))
     shapes += _names([(place, spot) for place, spot in zip(at, spots, strict=True) if spot.is_front])
-    told = f"{y_column.title} by {x_column.title}; the line is the front, and the table below has every number"
-    return Figure(WIDTH, HEIGHT, told, tuple(shapes), len(table.rows) - len(spots))
+    description = f"{y_column.title} by {x_column.title}; the line is the front, and the table below has every number"
+    return Figure(WIDTH, HEIGHT, description, tuple(shapes), len(table.rows) - len(spots))
 
 
 def _spots(table: Table, declared: Declared) -> Iterator[Spot]:
@@ -106,7 +106,7 @@ def _title(column: Column) -> str:
 
 
 def _names(spots: Sequence[tuple[tuple[float, float], Spot]]) -> Iterator[Shape]:
-    """Yield the names of the front, each where no other stands yet; one without room is in the table alone."""
+    """Yield the names of the front, each where no other is yet; one without room is in the table alone."""
     taken: list[tuple[float, float, float]] = []
     for (cx, cy), spot in sorted(spots, key=lambda each: each[0]):
         name = clipped(spot.name, NAME)

@@ -4,7 +4,7 @@ from app.web.documents.base import Document
 
 
 class NotificationDocument(Document):
-    """An address that is told of submissions, whether it is confirmed, and what went wrong last."""
+    """An address that is notified of submissions, whether it is confirmed, and what went wrong last."""
 
     id: int
     address: str

@@ -112,7 +112,7 @@ class BoardImpactDocument(Document):
 
 
 class ImpactDocument(Document):
-    """What an upload would change; `reason` says why nothing is told."""
+    """What an upload would change; `reason` says why nothing is answered."""
 
     reason: str | None
     boards: list[BoardImpactDocument]
