@@ -45,9 +45,9 @@ def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
     mean = Column(f"mean_{spec.metric}", f"Mean {metric.title or spec.metric}", unit=metric.unit,
                   direction=metric.direction, glossary="mean", digits=3)  # fmt: skip
     fields = (Field(mean, cell_at(sheet.means())),)
-    made = Points(borda_points(sheet.better), everybody, COLUMN, 1.0, draw_tasks(spec, sheet.n_tasks), fields,
+    points = Points(borda_points(sheet.better), everybody, COLUMN, 1.0, draw_tasks(spec, sheet.n_tasks), fields,
                   _notes(sheet), within=Range(0.0, len(sheet.cells.entrants) - 1.0))  # fmt: skip
-    return assemble(spec, sheet, made)
+    return assemble(spec, sheet, points)
 
 
 def _notes(sheet: Sheet) -> tuple[str, ...]:

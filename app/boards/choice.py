@@ -145,10 +145,10 @@ def _problems(manifest: Manifest, spec: Leaderboard, known: Sequence[str], choic
 
 
 def _unknown(column: str, asked: Collection[str], known: Sequence[str]) -> Iterator[Problem]:
-    there = set(known)
+    allowed = set(known)
     few = ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
     for name in asked:
-        if name not in there:
+        if name not in allowed:
             near = nearest(name, known)
             hint = f"; did you mean {near}?" if near else ""
             listed = f"there are {few}" if known else "it has none to choose"

@@ -104,7 +104,7 @@ COLUMNS = FRAME.columns
 
 
 def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: Asked) -> tuple[Cell, ...]:
-    """Return the row of a contrast that nothing can be said of, because `missing` was not delivered.
+    """Return the row of a contrast that cannot be judged, because `missing` was not delivered.
 
     Nothing is missing where what was to decide it was superseded or withdrawn before it did. Its numbers are None.
 

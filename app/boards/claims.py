@@ -54,20 +54,20 @@ def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str |
     roles: dict[str, str] = {}
     if prereg is not None and prereg.form == "axis" and prereg.conditions is not None:
         roles = dict(zip(ROLES, prereg.conditions, strict=False))
-    found = []
+    contrasts = []
     for name, claim in manifest.claims.items():
         first, second = _two([roles.get(side, side) for side in claim.contrast])
-        found.append(Contrast(name, BY_MANIFEST, first, second, claim.metric, claim.threshold, claim.direction))
-    asked = {(contrast.sides, contrast.metric) for contrast in found}
+        contrasts.append(Contrast(name, BY_MANIFEST, first, second, claim.metric, claim.threshold, claim.direction))
+    asked = {(contrast.sides, contrast.metric) for contrast in contrasts}
     source = source_of(prereg_sha256 or "")
     for number, hypothesis in enumerate(prereg.hypotheses if prereg else (), start=1):
         metric = hypothesis.metric or _rate(manifest)
         name = hypothesis.name or f"hypothesis {number}"
-        # What a form decides by itself is not said twice where the benchmark asks it of everybody.
+        # What a form decides by itself is not claimed twice where the benchmark asks it of everybody.
         if metric is not None and (hypothesis.name is None or (hypothesis.contrast, metric) not in asked):
             first, second = _two(hypothesis.contrast)
-            found.append(Contrast(name, source, first, second, metric, hypothesis.threshold, hypothesis.direction))
-    return found
+            contrasts.append(Contrast(name, source, first, second, metric, hypothesis.threshold, hypothesis.direction))
+    return contrasts
 
 
 def _two(sides: Sequence[str]) -> tuple[str, str | None]:
@@ -143,8 +143,8 @@ def _decide(
     sample = group_sample(pairs.difference, pairs.cluster)
     rng = board_generator(0, "claim", entrant, *contrast.sides, contrast.metric)
     aggregates = {"mean": mean, "iqm": interquartile_mean}
-    found = estimate(sample, aggregates, draw_clusters(sample, N_RESAMPLES, rng), level=LEVEL)
-    decisive = found["mean"]
+    intervals = estimate(sample, aggregates, draw_clusters(sample, N_RESAMPLES, rng), level=LEVEL)
+    decisive = intervals["mean"]
     return Decision(
         contrast=contrast,
         asked=asked,
@@ -155,7 +155,7 @@ def _decide(
         n_pairs=len(pairs.difference),
         n_unmatched=unmatched,
         n_clusters=len(np.unique(pairs.cluster)),
-        iqm=_ends(found["iqm"]),
+        iqm=_ends(intervals["iqm"]),
         note="all equal" if decisive.is_degenerate else (decisive.reason or "").replace("_", " ") or None,
     )
 
@@ -168,12 +168,12 @@ def _arm_rows(contrast: Contrast, scores: ScoreTable, side: BoolArray) -> Pairs:
     return Pairs(values[rows], cluster[rows], 0, 0)
 
 
-def _detectable(found: Interval) -> float | None:
+def _detectable(interval: Interval) -> float | None:
     # Differences that are all equal say nothing of how much they could vary.
-    if found.replicates is None or found.is_degenerate:
+    if interval.replicates is None or interval.is_degenerate:
         return None
-    return minimum_detectable_difference(found.replicates, LEVEL)
+    return minimum_detectable_difference(interval.replicates, LEVEL)
 
 
-def _ends(found: Interval) -> Ends:
-    return (found.point, found.low, found.high)
+def _ends(interval: Interval) -> Ends:
+    return (interval.point, interval.low, interval.high)

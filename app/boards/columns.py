@@ -1,4 +1,4 @@
-"""The columns of every board, whatever its method, and what stands in them: one more here is a column on every board.
+"""The columns of every board, whatever its method, and their cells: one more here is a column on every board.
 
 Called by each ranking method with the place of each entrant, and its own fields in between.
 """
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from app.boards import coverage
-from app.boards.coverage import NOTHING_SAID, Standing
+from app.boards.coverage import NO_REMARKS, Standing
 from app.manifest.manifest import Leaderboard
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
@@ -32,7 +32,7 @@ class Place:
     p_best: float | None = None
     may_be_first: bool | None = None
     group: int | None = None
-    standing: Standing = NOTHING_SAID
+    standing: Standing = NO_REMARKS
 
 
 FIRST: tuple[Field[Place], ...] = (
@@ -73,7 +73,7 @@ COLUMNS = _known(
 
 
 PROVISIONAL = "provisional"
-"""In a board's `meta.p_best_reason`: nobody has declared its grid, so nobody is said to be first."""
+"""In a board's `meta.p_best_reason`: nobody has declared its grid, so nobody is called first."""
 
 
 def board_table(

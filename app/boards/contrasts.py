@@ -91,7 +91,7 @@ def without_spread(points: FloatArray) -> Contrasts:
     return Contrasts(points[:, None] - points[None, :], unknown, unknown, unknown, unknown, nothing, nothing)
 
 
-def of_some(known: Contrasts, is_there: Sequence[bool]) -> Contrasts:
+def of_some(known: Contrasts, has_contrasts: Sequence[bool]) -> Contrasts:
     """Return the contrasts of more entrants than those that are known, who are there [n_shown] in their order.
 
     Of the others everything is unknown: NaN, or False. Source: by definition.
@@ -99,18 +99,18 @@ def of_some(known: Contrasts, is_there: Sequence[bool]) -> Contrasts:
     >>> of_some(without_spread(np.array([3.0, 1.0])), [True, False, True]).differences.tolist()
     [[0.0, nan, 2.0], [nan, nan, nan], [-2.0, nan, 0.0]]
     """
-    place = np.flatnonzero(is_there)
-    square, shape = np.ix_(place, place), (len(is_there), len(is_there))
+    place = np.flatnonzero(has_contrasts)
+    square, shape = np.ix_(place, place), (len(has_contrasts), len(has_contrasts))
 
     def spread(values: FloatArray) -> FloatArray:
-        found = np.full(shape, np.nan)
-        found[square] = values
-        return found
+        whole = np.full(shape, np.nan)
+        whole[square] = values
+        return whole
 
     def flags(values: BoolArray) -> BoolArray:
-        found = np.zeros(shape, dtype=np.bool_)
-        found[square] = values
-        return found
+        whole = np.zeros(shape, dtype=np.bool_)
+        whole[square] = values
+        return whole
 
     return Contrasts(
         differences=spread(known.differences),

@@ -79,8 +79,7 @@ class Standing:
     """What a row says of its coverage: the counts, and where the entrant would rank if it lacked nothing.
 
     `why` says what keeps it off the ranks. `if_worst` and `if_best` are its ranks among the ranked if all that is
-    missing were the worst or the best there is. `is_provisional`: nobody has declared what is asked, so nobody is said
-    to be first.
+    missing were the worst or the best there is. `is_provisional`: nobody declared what is asked, so nobody is first.
     """
 
     coverage: Coverage | None = None
@@ -90,7 +89,7 @@ class Standing:
     is_provisional: bool = False
 
 
-NOTHING_SAID = Standing()
+NO_REMARKS = Standing()
 
 
 def _count(name: str, title: str, of: Callable[[Coverage], int]) -> Field[Standing]:

@@ -53,8 +53,8 @@ def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choi
     chosen = understand(manifest, spec, evidence.entrants, choice)
     if not choice.names(evidence.entrants):
         value = clip_for_message(choice.matching or choice.described)
-        told = "no entrant has it in its name" if choice.matching else "of no entrant all of this is said"
-        raise FieldRejected("The choice leaves nobody.", [Problem(told, column="q", value=value)])
+        message = "no entrant has it in its name" if choice.matching else "no entrant has all of this"
+        raise FieldRejected("The choice leaves nobody.", [Problem(message, column="q", value=value)])
     board = _compute(manifest, chosen, evidence)
     return _labelled(board, spec, choice, list(_words(manifest, spec, evidence, choice, chosen)))
 
@@ -69,8 +69,8 @@ def draft_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence) -> Ta
     >>> board = Mean(name="later", method="mean", metric="error")
     >>> names = ["Good", "Fair", "Poor"]
     >>> evidence = Evidence(entrants=names, scores=rows, measurements=lambda *_: [], measured=lambda: EPISODES)
-    >>> made = draft_board(benchmark(board), board, evidence)
-    >>> made.name, [row[:2] for row in made.rows]
+    >>> draft = draft_board(benchmark(board), board, evidence)
+    >>> draft.name, [row[:2] for row in draft.rows]
     ('draft/later', [(1, 'Good'), (2, 'Fair'), (3, 'Poor')])
     """
     board = _compute(manifest, understand(manifest, spec, evidence.entrants, Choice()), evidence)
@@ -80,11 +80,11 @@ def draft_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence) -> Ta
 def _compute(manifest: Manifest, chosen: Chosen, evidence: Evidence) -> Table:
     method = measured_method(chosen.spec)
     if method is None:
-        made = compute_board(manifest, chosen.spec, rows_of(evidence.scores(), set(chosen.entrants)))
+        tables = compute_board(manifest, chosen.spec, rows_of(evidence.scores(), set(chosen.entrants)))
     else:
         measured = evidence.measurements(chosen.spec, set(chosen.entrants))
-        made = method.assemble(manifest, chosen.spec, measured, evidence.measured())
-    board = made.leaderboard
+        tables = method.assemble(manifest, chosen.spec, measured, evidence.measured())
+    board = tables.leaderboard
     is_quick = chosen.spec.explored is not None and chosen.spec.explored.is_quick
     return replace(board, notes=(QUICK, *board.notes)) if is_quick else board
 
@@ -107,24 +107,24 @@ def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Ch
 
 def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[str]) -> Table:
     """Return the board with what was chosen in its title, its notes, its meta and, for the CSV, in every row."""
-    said = "; ".join(words)
-    note = f"{LABEL}: {said}. Ranks, rank intervals and scores are computed anew for it."
+    in_words = "; ".join(words)
+    note = f"{LABEL}: {in_words}. Ranks, rank intervals and scores are computed anew for it."
     column = Column("choice", "A reader's choice", "text", detail=True)
     return replace(
         board,
         name=f"explore/{spec.name}",
         title=f"{board.title}, a reader's choice",
         columns=(*board.columns, column),
-        rows=tuple((*row, said) for row in board.rows),
+        rows=tuple((*row, in_words) for row in board.rows),
         notes=(note, *board.notes),
-        meta={**board.meta, "choice": _as_json(choice, said)},
+        meta={**board.meta, "choice": _as_json(choice, in_words)},
     )
 
 
-def _as_json(choice: Choice, said: str) -> dict[str, Any]:
+def _as_json(choice: Choice, in_words: str) -> dict[str, Any]:
     return {
         "label": LABEL,
-        "said": said,
+        "said": in_words,
         "entrants": list(choice.entrants),
         "matching": choice.matching or None,
         **({"described": choice.described} if choice.described else {}),

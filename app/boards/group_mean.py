@@ -82,10 +82,10 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     metric = manifest.metrics[spec.metric]
     sign = 1.0 if metric.direction == "maximize" else -1.0
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
-    made = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
+    weighted = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
                   tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes, shares)), list(sizes.values()),
                   {"groups": dict(sizes)}, is_relative=False, weights=weights)  # fmt: skip
-    return assemble(spec, sheet, made)
+    return assemble(spec, sheet, weighted)
 
 
 def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:

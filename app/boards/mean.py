@@ -61,7 +61,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     >>> [(row[0], row[1], round(row[2], 2)) for row in compute(benchmark(board), board, rows()).leaderboard.rows]
     [(1, 'Good', 0.2), (2, 'Fair', 0.3), (3, 'Poor', 0.8)]
     """
-    found = _find(manifest, spec, scores)
+    ranking = _find(manifest, spec, scores)
     column = Column(
         name=f"mean_{spec.metric}",
         title=f"Mean {manifest.metrics[spec.metric].title or spec.metric}",
@@ -70,18 +70,18 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
         glossary="mean",
         digits=3,
     )
-    ranked = found.cells.only(found.roster.ranked)
-    sign, level = found.sign, spec.uncertainty.level
-    values = ranked.values[found.kept]
+    ranked = ranking.cells.only(ranking.roster.ranked)
+    sign, level = ranking.sign, spec.uncertainty.level
+    values = ranked.values[ranking.kept]
     resamples = draw_tasks(spec, len(values))
     drawn = None if resamples is None or not len(ranked.entrants) else resamples.means(values)
-    standing = _standing(spec, ranked, found.kept, sign * values)
-    placed = _placed(found, standing)
-    ours = _calibrated(found, task_intervals(values, found.within, level))
-    fields = (*with_calibrated(column, _ends(found, drawn, level), ours), *_counts(found.cells, found.kept))
-    notes = (*_notes(found), *few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level))
+    standing = _standing(spec, ranked, ranking.kept, sign * values)
+    placed = _placed(ranking, standing)
+    ours = _calibrated(ranking, task_intervals(values, ranking.within, level))
+    fields = (*with_calibrated(column, _ends(ranking, drawn, level), ours), *_counts(ranking.cells, ranking.kept))
+    notes = (*_notes(ranking), *few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
-            "n_entrants": len(found.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
+            "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
         return BoardTables(board, None)
@@ -99,7 +99,7 @@ def _standing(spec: Mean, ranked: CellMatrix, kept: BoolArray, values: FloatArra
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Ranking:
     """Every entrant's values, who of them is ranked, and which tasks [n_tasks] the ranked are compared on.
 
     `means` are over the tasks that an entrant has, NaN where it has none; `sign` makes larger the better. `within` is
@@ -125,7 +125,7 @@ class _Found:
         return rank_among(worst, among), 1 if best is None else rank_among(best, among)
 
 
-def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Found:
+def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     cells = build_cells(manifest, spec, scores, spec.metric)
     metric, missing = manifest.metrics[spec.metric], np.isnan(cells.values)
     roster = task_roster(manifest, spec, cells, missing)
@@ -142,33 +142,33 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Found:
     sign = 1.0 if metric.direction == "maximize" else -1.0
     within = range_of(metric) if weights is None else EVERYWHERE
     ends = (metric.worst, metric.best)
-    return _Found(cells, roster, kept, np.array(means), sign, ends, within, is_weighed=weights is not None)
+    return _Ranking(cells, roster, kept, np.array(means), sign, ends, within, is_weighed=weights is not None)
 
 
-def _placed(found: _Found, standing: BoardStanding | None) -> list[tuple[Place, int]]:
+def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Place, int]]:
     """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
-    roster, sign = found.roster, found.sign
+    roster, sign = ranking.roster, ranking.sign
     placed = [] if standing is None else [place for place, _ in standing.placed(roster.ranked)]
-    points = {name: sign * float(found.means[at]) for at, name in enumerate(found.cells.entrants)}
+    points = {name: sign * float(ranking.means[at]) for at, name in enumerate(ranking.cells.entrants)}
     return [
-        (replace(place, standing=roster.standing(place.entrant, found.bounds(place.entrant))), at)
+        (replace(place, standing=roster.standing(place.entrant, ranking.bounds(place.entrant))), at)
         for place in [*placed, *unranked_places(roster, points)]
-        for at in [found.cells.column(place.entrant)]
+        for at in [ranking.cells.column(place.entrant)]
     ]
 
 
-def _ends(found: _Found, drawn: FloatArray | None, level: float) -> Callable[[int], Ends]:
+def _ends(ranking: _Ranking, drawn: FloatArray | None, level: float) -> Callable[[int], Ends]:
     """Return the point of a column of the cells, with its interval where it is ranked."""
-    ranked = found.roster.ranked
-    of_ranked = ends_at(found.means[[found.cells.column(name) for name in ranked]], drawn, level)
-    place = {found.cells.column(name): at for at, name in enumerate(ranked)}
-    point = cell_at(found.means)
+    ranked = ranking.roster.ranked
+    of_ranked = ends_at(ranking.means[[ranking.cells.column(name) for name in ranked]], drawn, level)
+    place = {ranking.cells.column(name): at for at, name in enumerate(ranked)}
+    point = cell_at(ranking.means)
     return lambda at: of_ranked(place[at]) if at in place else (point(at), None, None)
 
 
-def _calibrated(found: _Found, of_ranked: CellsAt) -> CellsAt:
+def _calibrated(ranking: _Ranking, of_ranked: CellsAt) -> CellsAt:
     """Return the calibrated interval of a column of the cells, where it is ranked."""
-    place = {found.cells.column(name): at for at, name in enumerate(found.roster.ranked)}
+    place = {ranking.cells.column(name): at for at, name in enumerate(ranking.roster.ranked)}
     return lambda at: of_ranked(place[at]) if at in place else NOTHING
 
 
@@ -181,15 +181,15 @@ def _counts(cells: CellMatrix, kept: BoolArray) -> tuple[Field[int], ...]:
     )
 
 
-def _notes(found: _Found) -> Iterator[str]:
-    n_tasks, n_kept = len(found.cells.tasks), int(found.kept.sum())
-    n_failed = int(np.isnan(found.cells.values).sum())
-    yield f"{len(found.cells.entrants)} entrants on {n_tasks} tasks; {n_failed} failures."
+def _notes(ranking: _Ranking) -> Iterator[str]:
+    n_tasks, n_kept = len(ranking.cells.tasks), int(ranking.kept.sum())
+    n_failed = int(np.isnan(ranking.cells.values).sum())
+    yield f"{len(ranking.cells.entrants)} entrants on {n_tasks} tasks; {n_failed} failures."
     if n_kept < n_tasks:
         yield f"The ranked are compared on the {n_kept} of {n_tasks} tasks that all of them have."
-    yield from found.roster.notes("tasks")
-    yield from elsewhere_notes(found.cells.elsewhere)
-    yield from uncommon_notes(found.cells.uncommon)
+    yield from ranking.roster.notes("tasks")
+    yield from elsewhere_notes(ranking.cells.elsewhere)
+    yield from uncommon_notes(ranking.cells.uncommon)
 
 
 def _pairwise(

@@ -39,8 +39,8 @@ def compute(manifest: Manifest, spec: MeanRank, scores: ScoreTable) -> BoardTabl
     sheet = read_sheet(manifest, spec, scores)
     points = within(sheet.better, sheet.complete, lambda better: -average_ranks(-better))
     lies = Range(-float(max(1, sheet.complete.sum())), -1.0)
-    made = Points(points, sheet.complete, COLUMN, -1.0 / sheet.n_tasks, draw_tasks(spec, sheet.n_tasks), within=lies)
-    return assemble(spec, sheet, made)
+    ranked = Points(points, sheet.complete, COLUMN, -1.0 / sheet.n_tasks, draw_tasks(spec, sheet.n_tasks), within=lies)
+    return assemble(spec, sheet, ranked)
 
 
 METHOD = (MeanRank, compute)

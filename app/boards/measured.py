@@ -23,7 +23,7 @@ from app.values.table import Cell, Table
 
 @dataclass(frozen=True)
 class EntrantEvidence:
-    """Everything that one entrant stands on; `labels` are the benchmark's, by task."""
+    """Everything that one entrant is measured on; `labels` are the benchmark's, by task."""
 
     entrant: str
     scores: ScoreTable
@@ -35,7 +35,7 @@ ALL_EQUAL = "all_equal"
 NO_WORST_VALUE = "no_worst_value"
 """Something is absent that counts as the worst there is, and the metric's range has no worst end."""
 HELD_BACK = "held_back"
-"""Why an entrant has no number although it was measured: nothing new may be said of it yet."""
+"""Why an entrant has no number although it was measured: nothing new may be published of it yet."""
 PUBLIC_PART = "public_part"
 """Behind a colon after a metric: its value on the part of a benchmark that was scored first."""
 
@@ -79,8 +79,8 @@ class Measurement:
     `coverage` is compared with the grid; where an axis of it is open, with the entrant's own rows alone, and `held`
     then says, and is None otherwise, how many cells with a value it has in each (task, condition): by these entrants
     are compared with each other. `bounds` are the scores that rank if what is missing were the worst and the best
-    there is, None for an end that the metric's range lacks. `items` stands for the names of its items where the grid
-    only counts them, so that whoever has others than the rest is seen.
+    there is, None for an end that the metric's range lacks. `items` is a digest of its items' names where the grid only
+    counts them, so that whoever has others than the rest is seen.
     """
 
     entrant: str
@@ -116,7 +116,7 @@ class EvidenceWords:
 
 
 def held_back(entrant: str, metrics: Sequence[str]) -> Measurement:
-    """Return what is said of an entrant of which nothing new may be said yet: no number, None, with the reason.
+    """Return the measurement of an entrant of which nothing new may be published yet: no number, None, with the reason.
 
     Source: by definition.
 
@@ -126,16 +126,16 @@ def held_back(entrant: str, metrics: Sequence[str]) -> Measurement:
     return Measurement(entrant, {metric: Estimate(None, reason=HELD_BACK) for metric in metrics})
 
 
-def as_made(manifest: Manifest, made: BoardTables) -> BoardTables:
+def unchanged(manifest: Manifest, tables: BoardTables) -> BoardTables:
     """Return the tables as they are: a kind that adds nothing.
 
     >>> from app.boards.example import benchmark
     >>> tables = BoardTables(Table("leaderboard/main", "Main", (), ()), None)
-    >>> as_made(benchmark(Leaderboard(name="m", method="mean", uncertainty={"n_resamples": 100})), tables) is tables
+    >>> unchanged(benchmark(Leaderboard(name="m", method="mean", uncertainty={"n_resamples": 100})), tables) is tables
     True
     """
     del manifest
-    return made
+    return tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +149,7 @@ class MeasuredEvidence:
     measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
     words: Callable[[Manifest, Any], EvidenceWords]
     further_tables: Callable[[Manifest, Any, Sequence[Measurement]], tuple[Table, ...]]
-    finish: Callable[[Manifest, BoardTables], BoardTables] = as_made
+    finish: Callable[[Manifest, BoardTables], BoardTables] = unchanged
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class MeasuredMethod:
     assemble: Callable[[Manifest, Any, Sequence[Measurement], MeasuredEvidence], BoardTables]
 
 
-def calibrated_cells(found: Calibrated | None) -> CalibratedCells:
+def calibrated_cells(interval: Calibrated | None) -> CalibratedCells:
     """Return the cells of a calibrated interval, in the number's unit; None without one, with the reason in `how`.
 
     Source: `app.stats.calibrated.intervals`.
@@ -168,6 +168,6 @@ def calibrated_cells(found: Calibrated | None) -> CalibratedCells:
     >>> calibrated_cells(Calibrated(0.1, 0.3, "student", 8.0, None))
     CalibratedCells(low=0.1, high=0.3, how='student', n_units=8.0)
     """
-    if found is None:
+    if interval is None:
         return CalibratedCells()
-    return CalibratedCells(found.low, found.high, found.how or found.reason, found.n_units)
+    return CalibratedCells(interval.low, interval.high, interval.how or interval.reason, interval.n_units)

@@ -25,12 +25,12 @@ def missing_rankings(manifest: Manifest, scores: ScoreTable) -> Mapping[str, Boo
     >>> missing_rankings(declared, rows({"A": [0.1, np.nan]}))["error"].tolist()
     [False, True]
     """
-    found: dict[str, BoolArray] = {}
+    lacking: dict[str, BoolArray] = {}
     for board in manifest.leaderboards:
         for metric in board.required_metrics():
             missing = _of_board(board, scores) & np.isnan(scores.value(metric))
-            found[metric] = found.get(metric, np.zeros(len(scores), dtype=np.bool_)) | missing
-    return found
+            lacking[metric] = lacking.get(metric, np.zeros(len(scores), dtype=np.bool_)) | missing
+    return lacking
 
 
 def has_rankings(manifest: Manifest, scores: ScoreTable) -> BoolArray:
@@ -76,13 +76,13 @@ def with_worst(manifest: Manifest, scores: ScoreTable) -> ScoreTable:
 def _missing_of_grid(manifest: Manifest, scores: ScoreTable) -> Mapping[str, BoolArray]:
     if manifest.absent != "worst":
         return {}
-    found: dict[str, BoolArray] = {}
+    lacking: dict[str, BoolArray] = {}
     for board in manifest.leaderboards:
         of_board = _of_board(board, scores)
         for metric in board.metric_names():
             missing = of_board & np.isnan(scores.value(metric))
-            found[metric] = found.get(metric, np.zeros(len(scores), dtype=np.bool_)) | missing
-    return found
+            lacking[metric] = lacking.get(metric, np.zeros(len(scores), dtype=np.bool_)) | missing
+    return lacking
 
 
 def _of_board(board: Leaderboard, scores: ScoreTable) -> BoolArray:

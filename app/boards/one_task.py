@@ -18,8 +18,8 @@ def standing_on_task(table: Table, metrics: Mapping[str, Metric]) -> Table | Non
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("acc", "Accuracy"))
     >>> table = Table("task/t", "t", columns, (("A", 0.5), ("B", 0.75)))
-    >>> found = standing_on_task(table, {"acc": Metric(direction="maximize")})
-    >>> [row[:3] for row in found.rows]
+    >>> standing = standing_on_task(table, {"acc": Metric(direction="maximize")})
+    >>> [row[:3] for row in standing.rows]
     [(1, 'B', 0.75), (2, 'A', 0.5)]
     """
     name = next((name for name in metrics if name in table.column_names()), None)
@@ -39,7 +39,7 @@ def standing_on_task(table: Table, metrics: Mapping[str, Metric]) -> Table | Non
                digits=4),
     )  # fmt: skip
     plot = {"kind": "points", "x": "place", "y": "value"}
-    return Table("standing", "Who wins", columns, rows, tuple(_told(rows, values)), {"plot": plot, "metric": name})
+    return Table("standing", "Who wins", columns, rows, tuple(_sentences(rows, values)), {"plot": plot, "metric": name})
 
 
 def _means(table: Table, name: str) -> dict[str, float]:
@@ -52,7 +52,7 @@ def _means(table: Table, name: str) -> dict[str, float]:
     return {entrant: float(np.mean(own)) for entrant, own in values.items()}
 
 
-def _told(rows: Sequence[tuple[Cell, ...]], values: Sequence[float]) -> Iterator[str]:
+def _sentences(rows: Sequence[tuple[Cell, ...]], values: Sequence[float]) -> Iterator[str]:
     first = [str(row[1]) for row in rows if row[0] == 1]
     shown = ", ".join(first[:SHOWN]) + (f" and {len(first) - SHOWN} more" if len(first) > SHOWN else "")
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()

@@ -91,8 +91,8 @@ def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatA
     for start, end in zip((ends - np.array(sizes)).tolist(), ends.tolist(), strict=True):
         of_stratum = NamedResamples(drawn.keys[start:end], drawn.n_resamples)
         parts.append(of_stratum.means(values[start:end]) * ((end - start) / len(values)))
-    found: FloatArray = np.sum(parts, axis=0)
-    return found
+    means: FloatArray = np.sum(parts, axis=0)
+    return means
 
 
 def pooled(weights: FloatArray, replicates: Sequence[FloatArray], parts: Sequence[Precision]) -> Precision:

@@ -127,7 +127,7 @@ def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[Fi
 
 
 ColumnOfCells = tuple[Column, Sequence[Cell]]
-"""A column and what stands in it, from the first row to the last."""
+"""A column and its cells, from the first row to the last."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,8 @@ class TaskPairs:
 
     def effect(self, column: Column) -> tuple[ColumnOfCells, ...]:
         """Return the columns of the method's own effect and its interval."""
-        found = self.statistics
-        return _interval_at(column, found.skill, found.skill_low, found.skill_high)
+        pairs = self.statistics
+        return _interval_at(column, pairs.skill, pairs.skill_low, pairs.skill_high)
 
     def table(
         self,
@@ -163,14 +163,14 @@ class TaskPairs:
         n_named = len(self.names)
         who: list[list[Cell]] = [[a for a in self.names for _ in self.names], [*self.names] * n_named]
         verdict = [*contrast_field(contrast), *VERDICT]
-        made = [*_with(PAIR, who), *self._win_rate(), *effect, *_with(verdict, self.contrasts.cells())]
-        rows = zip(*(cells for _, cells in made), strict=True)
-        return _pairwise(spec, [column for column, _ in made], rows, notes, meta)
+        columns = [*_with(PAIR, who), *self._win_rate(), *effect, *_with(verdict, self.contrasts.cells())]
+        rows = zip(*(cells for _, cells in columns), strict=True)
+        return _pairwise(spec, [column for column, _ in columns], rows, notes, meta)
 
     def _win_rate(self) -> tuple[ColumnOfCells, ...]:
         column = Column("win_rate", "Win rate of A", direction="maximize", glossary="pair_win_rate", digits=3)
-        found = self.statistics
-        return _interval_at(column, found.win_rate, found.win_rate_low, found.win_rate_high)
+        pairs = self.statistics
+        return _interval_at(column, pairs.win_rate, pairs.win_rate_low, pairs.win_rate_high)
 
 
 def _interval_at(column: Column, *squares: FloatArray) -> tuple[ColumnOfCells, ...]:

@@ -53,41 +53,43 @@ class Points:
     weights: FloatArray | None = None
 
 
-def assemble(spec: TaskBoard, sheet: Sheet, made: Points) -> BoardTables:
+def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     """Return the board of these points [n_tasks, n_entrants], larger being better, and its pairwise table.
 
-    Scores have the unit and direction of `made.column`; who is not ranked has none, None, and stands below. The
+    Scores have the unit and direction of `given.column`; who is not ranked has none, None, and comes below. The
     pairwise table is None for fewer than two ranked. Source: the method that made the points.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.sheet import read_sheet
     >>> board = TaskBoard(name="main", method="borda", metric="error")
     >>> sheet = read_sheet(benchmark(board), board, rows())
-    >>> made = Points(sheet.better, sheet.complete, Column("sum", "Sum"), 1.0, None)
-    >>> [(row[1], round(row[2], 1)) for row in assemble(board, sheet, made).leaderboard.rows]
+    >>> points = Points(sheet.better, sheet.complete, Column("sum", "Sum"), 1.0, None)
+    >>> [(row[1], round(row[2], 1)) for row in assemble(board, sheet, points).leaderboard.rows]
     [('Good', -0.6), ('Fair', -0.9), ('Poor', -2.4)]
     """
     if sheet.weights is not None:
-        made = replace(made, points=weigh(made.points, sheet.weights), within=EVERYWHERE)
-    names = [name for name, has in zip(sheet.cells.entrants, made.ranked, strict=True) if has]
-    points = made.points[:, made.ranked]
-    found = _Found(sheet.cells.tasks, names, points, sheet.complete[made.ranked], made.resamples, made.strata)
-    standing, level = found.standing(spec), spec.uncertainty.level
-    shown = _spread(made, made.points.sum(axis=0) * made.unit)
-    drawn = None if found.drawn is None else _spread(made, found.drawn * (made.unit * sheet.n_tasks))
-    points = np.where(made.ranked, made.points, np.nan)
-    ours = task_intervals(points, made.within, level, scale=lambda mean: mean * made.unit * sheet.n_tasks)
-    fields = (*with_calibrated(made.column, ends_at(shown, drawn, level), ours), *made.fields, *_counts(sheet))
-    pairs = found.compared(spec, standing)
-    meta = {"method": spec.method, "metric": spec.metric, "rank_by": made.column.name,
-            "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **made.meta}  # fmt: skip
-    notes = (*_notes(sheet, made), *_on_intervals(found, made, sheet.n_tasks, level), *pairs.notes())
-    board = board_table(spec, fields, _placed(sheet, made, found, standing), notes, meta)
+        given = replace(given, points=weigh(given.points, sheet.weights), within=EVERYWHERE)
+    names = [name for name, has in zip(sheet.cells.entrants, given.ranked, strict=True) if has]
+    points = given.points[:, given.ranked]
+    contenders = _Contenders(
+        sheet.cells.tasks, names, points, sheet.complete[given.ranked], given.resamples, given.strata
+    )
+    standing, level = contenders.standing(spec), spec.uncertainty.level
+    shown = _spread(given, given.points.sum(axis=0) * given.unit)
+    drawn = None if contenders.drawn is None else _spread(given, contenders.drawn * (given.unit * sheet.n_tasks))
+    points = np.where(given.ranked, given.points, np.nan)
+    ours = task_intervals(points, given.within, level, scale=lambda mean: mean * given.unit * sheet.n_tasks)
+    fields = (*with_calibrated(given.column, ends_at(shown, drawn, level), ours), *given.fields, *_counts(sheet))
+    pairs = contenders.compared(spec, standing)
+    meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
+            "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **given.meta}  # fmt: skip
+    notes = (*_notes(sheet, given), *_on_intervals(contenders, given, sheet.n_tasks, level), *pairs.notes())
+    board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta)
     return BoardTables(board, pairs.table(spec, meta, len(names)))
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Contenders:
     """The ranked entrants: their points [n_tasks, n_ranked], who of them is complete, and the resampled tasks."""
 
     tasks: Sequence[str]
@@ -150,27 +152,31 @@ class _Pairs:
         return compared.advantages(spec, pairwise_notes(len(self.names), n_ranked), meta)
 
 
-def _placed(sheet: Sheet, made: Points, found: _Found, standing: BoardStanding | None) -> Iterator[tuple[Place, int]]:
+def _placed(
+    sheet: Sheet, given: Points, contenders: _Contenders, standing: BoardStanding | None
+) -> Iterator[tuple[Place, int]]:
     """Yield the ranked from best to worst, then the others by name, each with what it has of the tasks."""
-    positions = np.flatnonzero(made.ranked)
-    places = [(place, int(positions[at])) for place, at in (() if standing is None else standing.placed(found.names))]
-    places += [(Place(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~made.ranked).tolist()]
+    positions = np.flatnonzero(given.ranked)
+    places = [
+        (place, int(positions[at])) for place, at in (() if standing is None else standing.placed(contenders.names))
+    ]
+    places += [(Place(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~given.ranked).tolist()]
     for place, at in places:
-        standing_of = sheet.roster.standing(place.entrant, _bounds(sheet, made, at))
+        standing_of = sheet.roster.standing(place.entrant, _bounds(sheet, given, at))
         # Who lacks tasks has a rank where the method itself defines what an absent one is.
         why = None if place.rank is not None else standing_of.why
         yield replace(place, standing=replace(standing_of, why=why)), at
 
 
-def _bounds(sheet: Sheet, made: Points, at: int) -> tuple[int, int] | None:
+def _bounds(sheet: Sheet, given: Points, at: int) -> tuple[int, int] | None:
     """Return an entrant's ranks among the complete if what it lacks were worst and best; None for who lacks nothing."""
     own = sheet.better[:, at]
     if sheet.complete[at] or not np.isnan(own).any():
         return None
-    if made.weights is None:
+    if given.weights is None:
         # The order alone counts: anything behind or before every result will do.
         return sheet.rank_by_order(filled(own, -np.inf)), sheet.rank_by_order(filled(own, np.inf))
-    weights, others = made.weights, sheet.others
+    weights, others = given.weights, sheet.others
 
     def rank(end: float) -> int:
         totals = (np.column_stack([filled(own, end), others]) * weights[:, None]).sum(axis=0).tolist()
@@ -180,10 +186,10 @@ def _bounds(sheet: Sheet, made: Points, at: int) -> tuple[int, int] | None:
     return others.shape[1] + 1 if worst is None else rank(worst), 1 if best is None else rank(best)
 
 
-def _spread(made: Points, values: FloatArray) -> FloatArray:
+def _spread(given: Points, values: FloatArray) -> FloatArray:
     """Return values [..., n_ranked] or [n_entrants] with NaN for whoever is not ranked, [..., n_entrants]."""
-    spread = np.full((*values.shape[:-1], len(made.ranked)), np.nan)
-    spread[..., made.ranked] = values if values.shape[-1] < len(made.ranked) else values[..., made.ranked]
+    spread = np.full((*values.shape[:-1], len(given.ranked)), np.nan)
+    spread[..., given.ranked] = values if values.shape[-1] < len(given.ranked) else values[..., given.ranked]
     return spread
 
 
@@ -192,17 +198,17 @@ def _counts(sheet: Sheet) -> tuple[Field[int], ...]:
     return (Field(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),)
 
 
-def _on_intervals(found: _Found, made: Points, n_tasks: int, level: float) -> Iterator[str]:
-    yield from few_units_note([(name, n_tasks) for name in found.names], "tasks", level)
-    if made.is_relative and len(found.names) > 1:
+def _on_intervals(contenders: _Contenders, given: Points, n_tasks: int, level: float) -> Iterator[str]:
+    yield from few_units_note([(name, n_tasks) for name in contenders.names], "tasks", level)
+    if given.is_relative and len(contenders.names) > 1:
         yield "The score is about these opponents: its interval is about other tasks, not about other opponents."
 
 
-def _notes(sheet: Sheet, made: Points) -> Iterator[str]:
+def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
     n_entrants, n_complete = len(sheet.cells.entrants), int(sheet.complete.sum())
     yield f"{n_entrants} entrants on {sheet.n_tasks} tasks; {n_complete} have a result on every one."
-    lacking = [name for name, is_ranked in zip(sheet.cells.entrants, made.ranked, strict=True) if not is_ranked]
+    lacking = [name for name, is_ranked in zip(sheet.cells.entrants, given.ranked, strict=True) if not is_ranked]
     if lacking:
         yield f"Apart, without a rank, for they lack tasks: {sentences(lacking)}."
-    yield from made.notes
+    yield from given.notes
     yield from elsewhere_notes(sheet.cells.elsewhere)

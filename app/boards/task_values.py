@@ -44,8 +44,8 @@ def task_values(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> Ta
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
-    >>> found = task_values(benchmark(board), board, rows())
-    >>> found.tasks, found.values[0].tolist()
+    >>> by_task = task_values(benchmark(board), board, rows())
+    >>> by_task.tasks, by_task.values[0].tolist()
     (('a', 'b', 'c'), [0.1, 0.2, 0.8])
     """
     metric = next(name for name in (*spec.required_metrics(), *manifest.metrics) if name in scores.columns)
@@ -57,10 +57,10 @@ def task_values(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> Ta
     known = row >= 0
     at = np.ravel_multi_index((row[known], scores.entrant.codes[known]), shape) if known.any() else row[:0]
     value, leaked = scores.value(metric)[known], scores.leaked[known]
-    there = ~np.isnan(value)
+    has_value = ~np.isnan(value)
     n_cells = shape[0] * shape[1]
-    total = np.bincount(at[there], value[there], n_cells)
-    count = np.bincount(at[there], minlength=n_cells)
+    total = np.bincount(at[has_value], value[has_value], n_cells)
+    count = np.bincount(at[has_value], minlength=n_cells)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(count > 0, total / count, np.nan)
     present = np.bincount(at, minlength=n_cells) > 0
@@ -70,7 +70,7 @@ def task_values(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> Ta
     )
 
 
-def matrix_table(spec: Leaderboard, metric: Metric, found: TaskValues, order: Sequence[str]) -> Table:
+def matrix_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, order: Sequence[str]) -> Table:
     """Return a row for each entrant and task: the value, the share of the others that it beats there, and its state.
 
     `order` is that of the board; who is not in it comes after, by name. The share is 1 for the best and 0 for the
@@ -80,53 +80,53 @@ def matrix_table(spec: Leaderboard, metric: Metric, found: TaskValues, order: Se
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
-    >>> found = task_values(benchmark(board), board, rows())
-    >>> matrix_table(board, benchmark(board).metrics["error"], found, ["Good"]).rows[0]
+    >>> by_task = task_values(benchmark(board), board, rows())
+    >>> matrix_table(board, benchmark(board).metrics["error"], by_task, ["Good"]).rows[0]
     ('Good', 'a', 0.1, 1.0, 'value')
     """
     title = f"{spec.title or spec.name}: entrants by tasks"
-    if len(found.tasks) * len(found.entrants) > MOST_CELLS:
-        why = TOO_MANY.format(n_entrants=len(found.entrants), n_tasks=len(found.tasks), most=MOST_CELLS)
+    if len(by_task.tasks) * len(by_task.entrants) > MOST_CELLS:
+        why = TOO_MANY.format(n_entrants=len(by_task.entrants), n_tasks=len(by_task.tasks), most=MOST_CELLS)
         return Table(f"matrix/{spec.name}", title, (), (), (why,), {"unavailable": why})
-    shares, states = _shares(found, metric), _states(found, imputes=spec.imputes())
-    place = {name: at for at, name in enumerate(found.entrants)}
+    shares, states = _shares(by_task, metric), _states(by_task, imputes=spec.imputes())
+    place = {name: at for at, name in enumerate(by_task.entrants)}
     first = [name for name in order if name in place]
     rows = tuple(
-        (name, task, finite(float(found.values[at, place[name]])), finite(float(shares[at, place[name]])),
+        (name, task, finite(float(by_task.values[at, place[name]])), finite(float(shares[at, place[name]])),
          states[at][place[name]])
-        for name in (*first, *sorted(set(found.entrants) - set(first)))
-        for at, task in enumerate(found.tasks)
+        for name in (*first, *sorted(set(by_task.entrants) - set(first)))
+        for at, task in enumerate(by_task.tasks)
     )  # fmt: skip
     columns = (
         Column("entrant", "Entrant", "text"),
         Column("task", "Task", "text"),
-        Column("value", metric.title or found.metric, unit=metric.unit, direction=metric.direction, digits=4),
+        Column("value", metric.title or by_task.metric, unit=metric.unit, direction=metric.direction, digits=4),
         Column("beats", "Share beaten", direction="maximize", glossary="win_rate", digits=2),
         Column("state", "State", "text"),
     )
     plot = {"kind": "squares", "y": "entrant", "x": "task", "share": "beats", "state": "state"}
-    return Table(f"matrix/{spec.name}", title, columns, rows, (STATES,), {"plot": plot, "metric": found.metric})
+    return Table(f"matrix/{spec.name}", title, columns, rows, (STATES,), {"plot": plot, "metric": by_task.metric})
 
 
-def _shares(found: TaskValues, metric: Metric) -> FloatArray:
+def _shares(by_task: TaskValues, metric: Metric) -> FloatArray:
     sign = 1.0 if metric.direction == "maximize" else -1.0
-    shares = np.full(found.values.shape, np.nan)
-    for at, row in enumerate(found.values):
+    shares = np.full(by_task.values.shape, np.nan)
+    for at, row in enumerate(by_task.values):
         known = ~np.isnan(row)
         if known.sum() > 1:
             shares[at, known] = (rankdata(sign * row[known]) - 1.0) / (known.sum() - 1.0)
     return shares
 
 
-def _states(found: TaskValues, *, imputes: bool) -> list[list[str]]:
+def _states(by_task: TaskValues, *, imputes: bool) -> list[list[str]]:
     lost = "imputed" if imputes else "no value"
     gone = "imputed" if imputes else "absent"
-    states = np.where(np.isnan(found.values), np.where(found.present, lost, gone), "value")
-    named: list[list[str]] = np.where(found.leaked & found.present, "leaked", states).tolist()
+    states = np.where(np.isnan(by_task.values), np.where(by_task.present, lost, gone), "value")
+    named: list[list[str]] = np.where(by_task.leaked & by_task.present, "leaked", states).tolist()
     return named
 
 
-def differences_table(spec: Leaderboard, metric: Metric, found: TaskValues, pair: tuple[str, str]) -> Table:
+def differences_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, pair: tuple[str, str]) -> Table:
     """Return the tasks that both of two entrants have, the largest difference first, and which of them decide.
 
     The effect is in favour of A where it is positive: the difference of the values in the unit of the metric or, where
@@ -137,11 +137,11 @@ def differences_table(spec: Leaderboard, metric: Metric, found: TaskValues, pair
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
-    >>> found = task_values(benchmark(board), board, rows())
-    >>> differences_table(board, benchmark(board).metrics["error"], found, ("Good", "Poor")).notes[0]
+    >>> by_task = task_values(benchmark(board), board, rows())
+    >>> differences_table(board, benchmark(board).metrics["error"], by_task, ("Good", "Poor")).notes[0]
     'Good is ahead on 3 of 3 tasks, Poor on 0.'
     """
-    a, b = (found.values[:, found.entrants.index(name)] for name in pair)
+    a, b = (by_task.values[:, by_task.entrants.index(name)] for name in pair)
     with np.errstate(invalid="ignore", divide="ignore"):
         effect = (
             np.log(b / a) if spec.compares_ratios() else (a - b) * (1.0 if metric.direction == "maximize" else -1.0)
@@ -153,10 +153,10 @@ def differences_table(spec: Leaderboard, metric: Metric, found: TaskValues, pair
     without = (own.sum() - own) / (len(own) - 1) if len(own) > 1 else np.full(len(own), np.nan)
     decides = mean * without < 0.0
     rows = tuple(
-        (found.tasks[at], float(a[at]), float(b[at]), float(own[n]), finite(float(without[n])), bool(decides[n]))
+        (by_task.tasks[at], float(a[at]), float(b[at]), float(own[n]), finite(float(without[n])), bool(decides[n]))
         for n, at in enumerate(kept.tolist())
     )
-    ratios = "log ratio of errors" if spec.compares_ratios() else f"difference of {metric.title or found.metric}"
+    ratios = "log ratio of errors" if spec.compares_ratios() else f"difference of {metric.title or by_task.metric}"
     columns = (
         Column("task", "Task", "text"),
         Column("a", pair[0], digits=4),
@@ -166,11 +166,13 @@ def differences_table(spec: Leaderboard, metric: Metric, found: TaskValues, pair
         Column("decides", "Decides", "flag"),
     )
     plot = {"kind": "bars_by_name", "label": "task", "x": "effect", "marked": "decides"}
-    notes = tuple(_told(pair, own, mean, [row[0] for row in rows if row[-1]], len(found.tasks)))
+    notes = tuple(_sentences(pair, own, mean, [row[0] for row in rows if row[-1]], len(by_task.tasks)))
     return Table(f"differences/{spec.name}", "Task by task", columns, rows, notes, {"plot": plot} if rows else {})
 
 
-def _told(pair: tuple[str, str], own: FloatArray, mean: float, deciding: Sequence[str], n_tasks: int) -> Iterator[str]:
+def _sentences(
+    pair: tuple[str, str], own: FloatArray, mean: float, deciding: Sequence[str], n_tasks: int
+) -> Iterator[str]:
     if not len(own):
         yield "The two have no task in common."
         return

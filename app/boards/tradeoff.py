@@ -48,8 +48,8 @@ def axes_of(board: Table, x: str | None, y: str | None) -> Axes | None:
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S"), Column("time", "Time"))
     >>> board = Table("leaderboard/b", "B", columns, (("A", 3.0, 2.0), ("B", 1.0, 1.0)), (), {"rank_by": "s"})
-    >>> found = axes_of(board, None, None)
-    >>> found.x.name, found.y.name
+    >>> axes = axes_of(board, None, None)
+    >>> axes.x.name, axes.y.name
     ('time', 's')
     """
     known = {column.name: column for column in offered(board)}
@@ -77,11 +77,11 @@ def tradeoff_table(board: Table, axes: Axes | None) -> Table:
     if axes is None:
         return Table(f"tradeoff/{name}", title, (), (), (NOTHING,), {"unavailable": NOTHING})
     low, high = axes.y.interval or (None, None)
-    found = [
+    complete = [
         record for record in board.records() if record[axes.x.name] is not None and record[axes.y.name] is not None
     ]
     spots = [(record["entrant"], record[axes.x.name], record[axes.y.name],
-              record[low] if low else None, record[high] if high else None) for record in found]  # fmt: skip
+              record[low] if low else None, record[high] if high else None) for record in complete]  # fmt: skip
     rows = sorted(
         ((*spot, is_on, may_be) for spot, is_on, may_be in zip(spots, *_fronts(spots, axes), strict=True)),
         key=lambda row: (float(str(row[1])), not row[5], str(row[0])),

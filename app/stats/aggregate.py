@@ -135,8 +135,8 @@ def estimate(
 
     >>> from app.stats.cluster import group_sample
     >>> sample = group_sample(np.array([0.0, 1.0]), np.array([7, 8]))
-    >>> found = estimate(sample, {"mean": mean}, [np.array([[2.0, 0.0], [0.0, 2.0]])], level=0.5)["mean"]
-    >>> (found.point, found.low, found.high)
+    >>> interval = estimate(sample, {"mean": mean}, [np.array([[2.0, 0.0], [0.0, 2.0]])], level=0.5)["mean"]
+    >>> (interval.point, interval.low, interval.high)
     (0.5, 0.25, 0.75)
     """
     require_level(level)

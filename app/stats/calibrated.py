@@ -64,8 +64,8 @@ def calibrate(spread: Spread, within: Range, level: float) -> Calibrated:
     Source: `intervals`.
 
     >>> from app.stats.spreads import SHARE, mean_spread
-    >>> found = calibrate(mean_spread(np.array([1.0] * 18 + [0.0] * 2)), SHARE, 0.95)
-    >>> found.how, round(found.low or 0, 3), round(found.high or 0, 3)
+    >>> wilson = calibrate(mean_spread(np.array([1.0] * 18 + [0.0] * 2)), SHARE, 0.95)
+    >>> wilson.how, round(wilson.low or 0, 3), round(wilson.high or 0, 3)
     ('wilson_neff', 0.675, 0.975)
     >>> calibrate(mean_spread(np.ones(1)), SHARE, 0.95).reason
     'too_few_units'
@@ -80,7 +80,7 @@ def calibrate(spread: Spread, within: Range, level: float) -> Calibrated:
     return Calibrated(low, high, WILSON if within.is_bounded else GAMMA if has_end else STUDENT, n_units)
 
 
-def over_parts(points: FloatArray, found: Sequence[Calibrated], weights: FloatArray) -> Calibrated:
+def over_parts(points: FloatArray, intervals: Sequence[Calibrated], weights: FloatArray) -> Calibrated:
     """Return the interval of Σ weight × point over independent parts [n_parts], from the interval of each.
 
     None where a part has none, with that part's reason. The weights are those of the sum; none is negative.
@@ -92,20 +92,20 @@ def over_parts(points: FloatArray, found: Sequence[Calibrated], weights: FloatAr
     >>> round(both.low or 0, 4), round(both.high or 0, 4)
     (0.3879, 0.6707)
     """
-    require_count("the number of parts", len(found))
-    require_shape("points", points, len(found))
-    require_shape("weights", weights, len(found))
+    require_count("the number of parts", len(intervals))
+    require_shape("points", points, len(intervals))
+    require_shape("weights", weights, len(intervals))
     require_weights("weights", weights)
-    n_units = float(sum(part.n_units for part in found))
-    lows = [part.low for part in found if part.low is not None]
-    highs = [part.high for part in found if part.high is not None]
-    if len(lows) < len(found) or len(highs) < len(found):
-        return Calibrated(None, None, None, n_units, next(part.reason for part in found if part.low is None))
-    if len(found) == 1 and weights[0] == 1.0:
-        return found[0]
+    n_units = float(sum(part.n_units for part in intervals))
+    lows = [part.low for part in intervals if part.low is not None]
+    highs = [part.high for part in intervals if part.high is not None]
+    if len(lows) < len(intervals) or len(highs) < len(intervals):
+        return Calibrated(None, None, None, n_units, next(part.reason for part in intervals if part.low is None))
+    if len(intervals) == 1 and weights[0] == 1.0:
+        return intervals[0]
     middle = float(weights @ points)
     below, above = (float(np.linalg.norm(weights * (points - np.array(ends)))) for ends in (lows, highs))
-    hows = dict.fromkeys(part.how for part in found)
+    hows = dict.fromkeys(part.how for part in intervals)
     return Calibrated(middle - below, middle + above, " + ".join(str(how) for how in hows), n_units)
 
 

@@ -37,8 +37,8 @@ def calibrated_iqm(values: FloatArray, clusters: IntArray, *, within: Range, lev
     Source: Tukey & McLaughlin 1963 for the error of trimmed means; by definition of the survival function for the band.
 
     >>> right = np.array([1.0] * 9 + [0.0])
-    >>> found = calibrated_iqm(right, np.arange(10) // 2, within=SHARE, level=0.95)
-    >>> found.how, round(found.low or 0, 3), found.high
+    >>> iqm = calibrated_iqm(right, np.arange(10) // 2, within=SHARE, level=0.95)
+    >>> iqm.how, round(iqm.low or 0, 3), iqm.high
     ('share_band', 0.229, 1.0)
     """
     require_level(level)
@@ -62,8 +62,8 @@ def calibrated_quantile(values: FloatArray, clusters: IntArray, q: float, *, lev
     Raises InvalidArgument for q outside [0, 1], no item, arrays of other lengths, and values that are not finite.
     Source: Woodruff 1952, Confidence intervals for medians and other position measures.
 
-    >>> found = calibrated_quantile(np.arange(16.0), np.arange(16), 0.5, level=0.95)
-    >>> found.low, found.high, calibrated_quantile(np.arange(16.0), np.arange(16), 1.0, level=0.95).reason
+    >>> median = calibrated_quantile(np.arange(16.0), np.arange(16), 0.5, level=0.95)
+    >>> median.low, median.high, calibrated_quantile(np.arange(16.0), np.arange(16), 1.0, level=0.95).reason
     (3.0, 12.0, 'no_two_sided_interval')
     """
     require_level(level)

@@ -123,13 +123,13 @@ def reliability(scores: FloatArray, is_positive: BoolArray, weights: FloatArray,
     require_weights("weights", weights)
     place = np.minimum((scores * n_bins).astype(np.int64), n_bins - 1)
     weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
-    there = weight > 0
-    predicted = np.bincount(place, weights * scores, minlength=n_bins)[there] / weight[there]
-    observed = np.bincount(place, weights * is_positive, minlength=n_bins)[there] / weight[there]
+    is_filled = weight > 0
+    predicted = np.bincount(place, weights * scores, minlength=n_bins)[is_filled] / weight[is_filled]
+    observed = np.bincount(place, weights * is_positive, minlength=n_bins)[is_filled] / weight[is_filled]
     counted = weights > 0
-    n_examples = np.bincount(place, counted, minlength=n_bins)[there]
-    plain = np.bincount(place, counted * scores, minlength=n_bins)[there] / n_examples
-    return Reliability(predicted, observed, weight[there], n_examples.astype(np.int64), plain)
+    n_examples = np.bincount(place, counted, minlength=n_bins)[is_filled]
+    plain = np.bincount(place, counted * scores, minlength=n_bins)[is_filled] / n_examples
+    return Reliability(predicted, observed, weight[is_filled], n_examples.astype(np.int64), plain)
 
 
 def _require_probabilities(probabilities: FloatArray) -> None:

@@ -69,10 +69,10 @@ class Contests:
     @cached_property
     def drawn(self) -> FloatArray:
         """Return the standard deviation of each difference over the resamples; 0 where it is the same in all."""
-        found = np.sqrt(pair_variances(self.deviations))
+        spread = np.sqrt(pair_variances(self.deviations))
         size = np.abs(self.points) + np.abs(self.deviations).max(axis=1)
-        found[found <= ROUNDING * (size[:, None] + size[None, :])] = 0.0
-        return found
+        spread[spread <= ROUNDING * (size[:, None] + size[None, :])] = 0.0
+        return spread
 
     @cached_property
     def _grid(self) -> tuple[FloatArray, IntArray]:
@@ -100,9 +100,9 @@ class Contests:
 
     def differences(self, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
         """Return points of row minus column, [n_rows, n_columns]; a difference below TIE is none."""
-        found: FloatArray = self.points[rows][:, None] - self.points[columns][None, :]
-        found[np.abs(found) <= TIE] = 0.0
-        return found
+        differences: FloatArray = self.points[rows][:, None] - self.points[columns][None, :]
+        differences[np.abs(differences) <= TIE] = 0.0
+        return differences
 
     @cached_property
     def sizes(self) -> FloatArray:
@@ -110,17 +110,17 @@ class Contests:
 
         For scores in steps no more than the normal quantile of the share of resamples with the other sign.
         """
-        found = np.empty_like(self.drawn)
+        sizes = np.empty_like(self.drawn)
         for rows in self._strips():
             with np.errstate(divide="ignore", invalid="ignore"):
-                np.divide(np.abs(self.differences(rows)), self.errors(rows), out=found[rows])
+                np.divide(np.abs(self.differences(rows)), self.errors(rows), out=sizes[rows])
         if self.in_steps:
             won = probability_beats(self.replicates)
             with np.errstate(divide="ignore", invalid="ignore"):
                 turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors()
-                found = np.minimum(found, turned)
-        found[~(self.drawn > 0.0)] = np.inf
-        return found
+                sizes = np.minimum(sizes, turned)
+        sizes[~(self.drawn > 0.0)] = np.inf
+        return sizes
 
     def _strips(self) -> Iterator[slice]:
         """Yield some rows at a time: what is computed of them stays near the processor."""
@@ -130,7 +130,7 @@ class Contests:
     def signs(self, critical: FloatArray, safe: float) -> Signs:
         """Return 1 where row is above column by more than its critical value [n_entrants], −1 where below, else 0.
 
-        A critical value c is on the scale of the normal: it stands for the quantile of Student's t with the same tail
+        A critical value c is on the scale of the normal: it represents the quantile of Student's t with the same tail
         and the degrees of freedom of the pair. With fewer than FEW_UNITS it is no less than `safe`: the resamples of
         so few units have no tails to take a quantile from. Where a difference is the same in every resample, its size
         says nothing of its error; its sign in each unit does, as in a sign test. Who has no replicates is above
@@ -139,31 +139,31 @@ class Contests:
         steps, place = self._grid
         values = np.where(steps < FEW_UNITS - 1.0, np.maximum(critical, safe)[:, None], critical[:, None])
         least, of_signs = -stdtrit(steps[None, :], ndtr(-values)), _sign_test(steps)[None, :] > values
-        found = np.empty(self.drawn.shape, dtype=np.int8)
+        signs = np.empty(self.drawn.shape, dtype=np.int8)
         for rows in self._strips():
             columns = np.minimum(place[rows][:, None], place[None, :])
             far = self.sizes[rows] > _look_up(least[rows], columns)
             far &= (self.drawn[rows] > 0.0) | _look_up(of_signs[rows], columns)
             differences = self.differences(rows)
             far &= np.where(differences > 0.0, self.has_spread[rows, None], self.has_spread[None, :])
-            found[rows] = np.where(far, np.sign(differences), 0.0)
-        return found
+            signs[rows] = np.where(far, np.sign(differences), 0.0)
+        return signs
 
     def p_values(self, at: IntArray) -> FloatArray:
         """Return the two-sided p-value of each difference among some entrants, by itself, [n_at, n_at]; 1 for a tie."""
         square = np.ix_(at, at)
         sizes, freedom = self.sizes[square], self.pair_freedom(at, at)
         tails = np.where(np.isinf(sizes), ndtr(-_sign_test(freedom)), stdtr(freedom, -sizes))
-        found: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
-        return found
+        values: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
+        return values
 
     def margins(self, at: IntArray, level: float) -> FloatArray:
         """Return half the width of the interval of each difference among some entrants, by itself, [n_at, n_at].
 
         NaN where the difference is the same in every resample, so that nothing says how wide it is.
         """
-        found = -stdtrit(self.pair_freedom(at, at), (1.0 - level) / 2.0) * self.errors(at, at)
-        return np.where(found > 0.0, found, np.nan)
+        margins = -stdtrit(self.pair_freedom(at, at), (1.0 - level) / 2.0) * self.errors(at, at)
+        return np.where(margins > 0.0, margins, np.nan)
 
 
 def _look_up(table: NDArray[T], place: IntArray) -> NDArray[T]:
@@ -180,5 +180,5 @@ def _rounded_down(freedom: FloatArray) -> FloatArray:
 
 def _sign_test(freedom: FloatArray) -> FloatArray:
     """Return the normal quantile with the tail of as many equal signs as there are units, freedom + 1."""
-    found: FloatArray = -ndtri(np.exp2(-(freedom + 1.0)))
-    return found
+    quantiles: FloatArray = -ndtri(np.exp2(-(freedom + 1.0)))
+    return quantiles

@@ -62,8 +62,8 @@ def curve_heights(scores: FallingScores, weights: Weights, rates: FloatArray, re
     Source: Fawcett 2006, An introduction to ROC analysis, section 8.1, vertical averaging.
 
     >>> scores = fall(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
-    >>> found = curve_heights(scores, np.ones((1, 3)), np.array([0.0, 1.0]), np.array([0.5, 1.0]))
-    >>> (found.recall.tolist(), found.precision.round(3).tolist())
+    >>> heights = curve_heights(scores, np.ones((1, 3)), np.array([0.0, 1.0]), np.array([0.5, 1.0]))
+    >>> (heights.recall.tolist(), heights.precision.round(3).tolist())
     ([[0.5, 1.0]], [[1.0, 0.667]])
     """
     require_shape("weights", weights, "n_weightings", len(scores.example))
@@ -102,17 +102,17 @@ def _walk(
     for row in range(weights.shape[0]):
         if positives[row] <= 0.0:
             continue
-        found, false, start, rate, called = 0.0, 0.0, 0, 0, n_empty
+        true, false, start, rate, called = 0.0, 0.0, 0, 0, n_empty
         for end in ends:
-            found_above, false_above = found, false
+            true_above, false_above = true, false
             for at in range(start, end):
-                found += weights[row, example[at]] * is_positive[at]
+                true += weights[row, example[at]] * is_positive[at]
                 false += weights[row, example[at]] * (1 - is_positive[at])
             start = end
             while rate < len(rates) and rates[rate] * negatives[row] < false * (1.0 - 1e-12):
                 along = max(0.0, rates[rate] * negatives[row] - false_above) / (false - false_above)
-                recall[row, rate] = (found_above + along * (found - found_above)) / positives[row]
+                recall[row, rate] = (true_above + along * (true - true_above)) / positives[row]
                 rate += 1
-            while called < len(recalls) and found > 0.0 and found >= recalls[called] * positives[row]:
-                precision[row, called] = found / (found + false)
+            while called < len(recalls) and true > 0.0 and true >= recalls[called] * positives[row]:
+                precision[row, called] = true / (true + false)
                 called += 1

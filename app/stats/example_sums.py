@@ -47,8 +47,8 @@ def weighted_sums(weights: Weights, values: FloatArray) -> FloatArray:
     require_shape("weights", weights, "n_weightings", "n_examples")
     require_shape("values", values, "n_values", weights.shape[1])
     if weights.dtype != np.uint8:
-        found: FloatArray = weights.astype(np.float64, copy=False) @ values.T
-        return found
+        products: FloatArray = weights.astype(np.float64, copy=False) @ values.T
+        return products
     sums = np.zeros((len(weights), len(values)))
     compiled(_add_weighted, reorders_sums=True)(weights, values, sums)
     return sums

@@ -25,7 +25,7 @@ class Scale:
     falls: bool
 
     def ranked(self, ordered: FloatArray, at: int) -> FloatArray:
-        """Return of each row of replicates in order the one that stands at a place on this scale."""
+        """Return of each row of replicates in order the one at a place on this scale."""
         return self.of(np.ascontiguousarray(ordered[:, -1 - at if self.falls else at]))
 
 
@@ -85,8 +85,8 @@ def _quantile(ordered: FloatArray, share: float, scale: Scale | None) -> FloatAr
     above, part = min(below + 1, last), place - below
     first, second = (ordered[:, at] if scale is None else scale.ranked(ordered, at) for at in (below, above))
     step = second - first
-    found: FloatArray = second - step * (1.0 - part) if part >= 0.5 else first + step * part
-    return found
+    quantiles: FloatArray = second - step * (1.0 - part) if part >= 0.5 else first + step * part
+    return quantiles
 
 
 def competition_ranks(scores: FloatArray) -> IntArray:

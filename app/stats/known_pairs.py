@@ -37,7 +37,7 @@ class _Square:
     """The numbers of every ordered pair, [6, n_entrants, n_entrants], and the position of each entrant's errors."""
 
     places: dict[bytes, int]
-    found: FloatArray
+    numbers: FloatArray
 
 
 class KnownPairs:
@@ -50,7 +50,7 @@ class KnownPairs:
     def recall(self, board: Hashable, digests: Sequence[bytes]) -> tuple[FloatArray, BoolArray]:
         """Return what is known of each ordered pair, NaN where nothing is, and of which pairs something is."""
         n_entrants = len(digests)
-        found = np.full((6, n_entrants, n_entrants), np.nan)
+        numbers = np.full((6, n_entrants, n_entrants), np.nan)
         square = self._squares.get(board)
         places = {} if square is None else square.places
         was = np.array([places.get(digest, -1) for digest in digests], dtype=np.int64)
@@ -58,13 +58,13 @@ class KnownPairs:
         is_known: BoolArray = np.outer(was >= 0, was >= 0) & (np.sign(np.subtract.outer(was, was)) == _order(len(was)))
         if square is not None and is_known.any():
             here = np.flatnonzero(was >= 0)
-            found[:, here[:, None], here] = square.found[:, was[here][:, None], was[here]]
-        return found, is_known
+            numbers[:, here[:, None], here] = square.numbers[:, was[here][:, None], was[here]]
+        return numbers, is_known
 
-    def keep(self, board: Hashable, digests: Sequence[bytes], found: FloatArray) -> None:
+    def keep(self, board: Hashable, digests: Sequence[bytes], numbers: FloatArray) -> None:
         """Remember a board's pairs in place of those of its last state."""
         if len(digests) > MAX_ENTRANTS:
             return
         places = {digest: place for place, digest in enumerate(digests)}
         others = [(name, square) for name, square in self._squares.items() if name != board]
-        self._squares = dict([*others[-(MAX_BOARDS - 1) :], (board, _Square(places, found.copy()))])
+        self._squares = dict([*others[-(MAX_BOARDS - 1) :], (board, _Square(places, numbers.copy()))])

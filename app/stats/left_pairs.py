@@ -51,11 +51,13 @@ class LeftPairs:
         [1.0, 1.0]
         """
         self._require(rejected, n_largest)
-        found, loop = np.empty(len(wanted)), compiled(_own)
+        quantiles, loop = np.empty(len(wanted)), compiled(_own)
         among = (self._columns, self.studentized.factors, rejected, self.bounds)
         order = np.argsort(-self.bounds[wanted], axis=1)
-        in_parts(len(wanted), 1, lambda part: loop(*among, wanted[part], order[part], n_largest, LANES, found[part]))
-        return found
+        in_parts(
+            len(wanted), 1, lambda part: loop(*among, wanted[part], order[part], n_largest, LANES, quantiles[part])
+        )
+        return quantiles
 
     def together(self, rejected: Signs, n_largest: int) -> float:
         """Return the `n_largest`-th largest of the resamples, each being the largest of all rows.
@@ -109,7 +111,7 @@ def _own(
     order: IntArray,
     n_largest: int,
     n_lanes: int,
-    found: FloatArray,
+    quantiles: FloatArray,
 ) -> None:
     n_entrants = len(factors)
     n_padded = (n_entrants + n_lanes - 1) // n_lanes * n_lanes
@@ -142,4 +144,4 @@ def _own(
                 kept[at] = kept[at + 1]
                 at += 1
             kept[at] = largest if largest > kept[at] else kept[at]
-        found[place] = kept[0]
+        quantiles[place] = kept[0]

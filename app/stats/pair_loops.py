@@ -35,10 +35,10 @@ def pair_variances(deviations: FloatArray) -> FloatArray:
     [[0.0, 8.0], [8.0, 0.0]]
     """
     require_shape("deviations", deviations, "n_entrants", "[n_resamples]")
-    found = np.zeros((len(deviations),) * 2)
+    sums = np.zeros((len(deviations),) * 2)
     rows, loop = np.ascontiguousarray(deviations), compiled(_add_squares, reorders_sums=True)
-    in_parts(len(rows), NEAR, lambda part: loop(rows, found, part.start, part.stop))
-    variances: FloatArray = found / max(deviations.shape[1] - 1, 1)
+    in_parts(len(rows), NEAR, lambda part: loop(rows, sums, part.start, part.stop))
+    variances: FloatArray = sums / max(deviations.shape[1] - 1, 1)
     return variances
 
 
@@ -92,7 +92,7 @@ class Studentized:
         return largest.astype(np.float64)
 
 
-def _add_squares(rows: FloatArray, found: FloatArray, begin: int, end: int) -> None:
+def _add_squares(rows: FloatArray, sums: FloatArray, begin: int, end: int) -> None:
     for start in range(begin, end, NEAR):
         for second in range(rows.shape[0]):
             b = rows[second]
@@ -102,8 +102,8 @@ def _add_squares(rows: FloatArray, found: FloatArray, begin: int, end: int) -> N
                 for at in range(len(a)):
                     difference = a[at] - b[at]
                     total += difference * difference
-                found[first, second] = total
-                found[second, first] = total
+                sums[first, second] = total
+                sums[second, first] = total
 
 
 def _keep_largest(rows: Real, factors: Real, rejected: Signs, wanted: IntArray, largest: Real) -> None:

@@ -82,8 +82,8 @@ def compare(
     Source: Efron & Tibshirani 1993, section 13.3, of the paired tasks; the statistic is the contrast's.
 
     >>> difference = Contrast(np.subtract, np.asarray, True, ("difference",))
-    >>> found = compare(np.array([[1.0, 2.0], [3.0, 3.0]]), difference, None, 0.95)
-    >>> (found.skill.tolist(), found.win_rate.tolist())
+    >>> pairs = compare(np.array([[1.0, 2.0], [3.0, 3.0]]), difference, None, 0.95)
+    >>> (pairs.skill.tolist(), pairs.win_rate.tolist())
     ([[0.0, -0.5], [0.5, 0.0]], [[0.5, 0.75], [0.25, 0.5]])
     """
     require_level(level)
@@ -94,17 +94,17 @@ def compare(
     draws = None if board is None or resamples is None else resamples.digest()
     if draws is None:
         unknown = np.zeros((errors.shape[1],) * 2, dtype=np.bool_)
-        found = np.full((6, *unknown.shape), np.nan)
-        return PairStatistics(*_fill(found, unknown, errors, contrast, resamples, level, block_cells))
+        numbers = np.full((6, *unknown.shape), np.nan)
+        return PairStatistics(*_fill(numbers, unknown, errors, contrast, resamples, level, block_cells))
     key, digests = (board, draws, level, contrast.name), column_digests(errors)
-    found, is_known = KNOWN.recall(key, digests)
-    _fill(found, is_known, errors, contrast, resamples, level, block_cells)
-    KNOWN.keep(key, digests, found)
-    return PairStatistics(*found)
+    numbers, is_known = KNOWN.recall(key, digests)
+    _fill(numbers, is_known, errors, contrast, resamples, level, block_cells)
+    KNOWN.keep(key, digests, numbers)
+    return PairStatistics(*numbers)
 
 
 def _fill(
-    found: FloatArray,
+    numbers: FloatArray,
     is_known: BoolArray,
     errors: FloatArray,
     contrast: Contrast,
@@ -115,9 +115,9 @@ def _fill(
     n_rows = len(errors) if resamples is None else max(len(errors), resamples.n_resamples)
     for block in _blocks(is_known, max(1, block_cells // n_rows), is_mirrored=contrast.is_antisymmetric):
         a, b = errors[:, block.first], errors[:, block.second]
-        _fill_wins(found[3:], block, _wins(a, b), resamples, level)
-        _fill_effects(found[:3], block, contrast.of(a, b), contrast, resamples, level)
-    return found
+        _fill_wins(numbers[3:], block, _wins(a, b), resamples, level)
+        _fill_effects(numbers[:3], block, contrast.of(a, b), contrast, resamples, level)
+    return numbers
 
 
 def _blocks(is_known: BoolArray, width: int, *, is_mirrored: bool) -> Iterator[_Block]:
@@ -141,26 +141,26 @@ def _wins(a: FloatArray, b: FloatArray) -> AnyFloatArray:
 
 
 def _fill_effects(
-    found: FloatArray, block: _Block, each: FloatArray, contrast: Contrast, resamples: Resamples | None, level: float
+    effects: FloatArray, block: _Block, each: FloatArray, contrast: Contrast, resamples: Resamples | None, level: float
 ) -> None:
     a, b, scale = block.first, block.second, contrast.scale
     point = each.mean(axis=0)
     # The mirror image first: of an entrant and itself, the pair's own zero stays.
     if block.is_mirrored:
-        found[0, b, a] = scale(-point)
-    found[0, a, b] = scale(point)
+        effects[0, b, a] = scale(-point)
+    effects[0, a, b] = scale(point)
     if resamples is None:
         return
     # Quantiles interpolate between replicates, so they are taken of the effects and not of the means.
     drawn = order_replicates(resamples.means(each))
     if block.is_mirrored:
         mirrored = Scale(lambda means: scale(-means), falls=not contrast.falls)
-        found[1, b, a], found[2, b, a] = ends_of(drawn, level, mirrored)
-    found[1, a, b], found[2, a, b] = ends_of(drawn, level, Scale(scale, contrast.falls))
+        effects[1, b, a], effects[2, b, a] = ends_of(drawn, level, mirrored)
+    effects[1, a, b], effects[2, a, b] = ends_of(drawn, level, Scale(scale, contrast.falls))
 
 
 def _fill_wins(
-    found: FloatArray,
+    rates: FloatArray,
     block: _Block,
     wins: AnyFloatArray,
     resamples: Resamples | None,
@@ -170,5 +170,5 @@ def _fill_wins(
     point = wins.mean(axis=0, dtype=np.float64)
     low, high = (np.nan, np.nan) if resamples is None else percentile_interval(resamples.means(wins), level)
     if block.is_mirrored:
-        found[0, b, a], found[1, b, a], found[2, b, a] = 1.0 - point, 1.0 - high, 1.0 - low
-    found[0, a, b], found[1, a, b], found[2, a, b] = point, low, high
+        rates[0, b, a], rates[1, b, a], rates[2, b, a] = 1.0 - point, 1.0 - high, 1.0 - low
+    rates[0, a, b], rates[1, a, b], rates[2, a, b] = point, low, high

@@ -66,8 +66,8 @@ def rank_sets(contests: Contests, level: float, *, rounds: int = MOST_ROUNDS) ->
     Source: Mogstad et al. 2024, sections 3.1 and 3.2; the t-like correction of small samples is ours, see `Contests`.
 
     >>> draws = np.random.default_rng(1).normal(size=(500, 3)) * 0.1
-    >>> found = rank_sets(Contests(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
-    >>> (found.low.tolist(), found.high.tolist(), found.may_be_first.tolist())
+    >>> sets = rank_sets(Contests(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
+    >>> (sets.low.tolist(), sets.high.tolist(), sets.may_be_first.tolist())
     ([3, 1, 1], [3, 2, 2], [False, True, True])
     """
     require_level(level)
@@ -108,8 +108,8 @@ def _left(pairs: LeftPairs, rejected: Signs, wanted: IntArray, level: float, *, 
     """Return the quantiles of what is left: of each wanted row, or the one of all of them."""
     n_drawn = pairs.bounds.shape[1]
     n_largest = n_drawn - _place(n_drawn, level)
-    found = np.array([pairs.together(rejected, n_largest)]) if together else pairs.own(rejected, wanted, n_largest)
-    return np.asarray(np.maximum(found, _normal_quantile(level)), dtype=np.float64)
+    quantiles = np.array([pairs.together(rejected, n_largest)]) if together else pairs.own(rejected, wanted, n_largest)
+    return np.asarray(np.maximum(quantiles, _normal_quantile(level)), dtype=np.float64)
 
 
 def _worth_another_test(rejected: Signs, most: Signs, *, together: bool) -> IntArray:
@@ -126,8 +126,8 @@ def _quantiles(largest: FloatArray, level: float) -> FloatArray:
     """Return the quantile of each row, an observed one, and no less than that of a single normal difference."""
     level = max(level, 0.0)
     at = _place(largest.shape[1], level)
-    found: FloatArray = np.partition(largest, at, axis=1)[:, at]
-    return np.maximum(found, _normal_quantile(level))
+    quantiles: FloatArray = np.partition(largest, at, axis=1)[:, at]
+    return np.maximum(quantiles, _normal_quantile(level))
 
 
 def _place(n_drawn: int, level: float) -> int:

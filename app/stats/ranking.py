@@ -55,8 +55,8 @@ class RankedGroups:
         Raghavan & Schütze 2008, Introduction to information retrieval, section 8.4, for MAP and precision.
 
         >>> groups = np.zeros(3, dtype=np.int64)
-        >>> found = rank_groups(np.array([0.9, 0.5, 0.1]), np.array([0.0, 1.0, 1.0]), groups).scores(2)
-        >>> (found.mrr.tolist(), found.average_precision.tolist(), found.precision_at_1.tolist())
+        >>> scores = rank_groups(np.array([0.9, 0.5, 0.1]), np.array([0.0, 1.0, 1.0]), groups).scores(2)
+        >>> (scores.mrr.tolist(), scores.average_precision.tolist(), scores.precision_at_1.tolist())
         ([0.5], [0.5], [0.0])
         """
         require_count("truncation", truncation)
@@ -98,11 +98,11 @@ class RankedGroups:
         [[0.0, 0.6309]]
         """
         require_count("truncation", truncation)
-        there = self.rank < truncation
-        at = (np.repeat(np.arange(len(self.sizes)), self.sizes)[there], self.rank[there])
+        is_counted = self.rank < truncation
+        at = (np.repeat(np.arange(len(self.sizes)), self.sizes)[is_counted], self.rank[is_counted])
         sums = np.zeros((2, len(self.sizes), truncation))
-        for found, gains in zip(sums, (self.gain, self.best), strict=True):
-            found[at] = gains[there] / np.log2(self.rank[there] + 2.0)
+        for discounted, gains in zip(sums, (self.gain, self.best), strict=True):
+            discounted[at] = gains[is_counted] / np.log2(self.rank[is_counted] + 2.0)
         reached, ideal = np.cumsum(sums, axis=2)
         return _share_or_zero(reached, ideal)
 

@@ -116,5 +116,5 @@ def ratios(a: FloatArray, b: FloatArray) -> FloatArray:
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # Adding 0 turns the zero that a tiny negative number was read as into the positive one.
-        found: FloatArray = np.where(a == b, 1.0, a / (b + 0.0))
-    return found
+        quotients: FloatArray = np.where(a == b, 1.0, a / (b + 0.0))
+    return quotients

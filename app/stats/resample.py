@@ -116,8 +116,8 @@ class Resamples:
         """
         require_shape("values", values, self.n_units, "n_columns")
         sums = np.concatenate([counts.astype(values.dtype) @ values for counts in self.batches()])
-        found: FloatArray = np.asarray(sums, dtype=np.float64) / self.n_units
-        return found
+        means: FloatArray = np.asarray(sums, dtype=np.float64) / self.n_units
+        return means
 
     def _draw(self) -> Iterator[NDArray[np.unsignedinteger]]:
         rng = self._begin()

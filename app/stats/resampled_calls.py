@@ -22,26 +22,26 @@ from app.stats.resampled_curves import NOTHING_CALLED, ROUNDING, SortedScores, r
 class Calls:
     """What is called positive from each distinct score of a positive on, [n_weightings, n_levels], scores ascending.
 
-    `gained` is the weight of the positives with the score itself, `found_above` of those beyond it; `false` and
+    `gained` is the weight of the positives with the score itself, `true_above` of those beyond it; `false` and
     `false_above` are the false positives from the score on and beyond it. Totals are [n_weightings, 1].
     """
 
     gained: FloatArray
-    found_above: FloatArray
+    true_above: FloatArray
     false: FloatArray
     false_above: FloatArray
     positives: FloatArray
     negatives: FloatArray
 
     @cached_property
-    def found(self) -> FloatArray:
+    def true(self) -> FloatArray:
         """Return the true positives from each score on."""
-        return self.found_above + self.gained
+        return self.true_above + self.gained
 
     @cached_property
     def precision(self) -> FloatArray:
         """Return the precision from each score on; NaN where nothing is called."""
-        return share(self.found, self.found + self.false)
+        return share(self.true, self.true + self.false)
 
     def defined(self, values: FloatArray) -> FloatArray:
         """Return values [n_weightings] with NaN where there is one class only."""
@@ -58,7 +58,7 @@ def count_calls(scores: SortedScores, weights: Weights) -> Calls:
     >>> from app.stats.resampled_curves import sort_scores
     >>> scores = sort_scores(np.array([0.9, 0.1, 0.5]), np.array([True, False, True]))
     >>> calls = count_calls(scores, np.ones((1, 3)))
-    >>> (calls.found.tolist(), calls.false.tolist(), calls.precision.tolist())
+    >>> (calls.true.tolist(), calls.false.tolist(), calls.precision.tolist())
     ([[2.0, 1.0]], [[0.0, 0.0]], [[1.0, 1.0]])
     """
     require_weightings(scores, weights)
@@ -67,14 +67,14 @@ def count_calls(scores: SortedScores, weights: Weights) -> Calls:
     if scores.starts is not None and len(scores.starts):
         gained = np.add.reduceat(gained, scores.starts, axis=1, dtype=sums)
     # Summed from the top, so that exactly nothing is called beyond the highest score.
-    found = sums_from_each_on(gained, sums)
+    true = sums_from_each_on(gained, sums)
     false = sums_from_each_on(np.take(weights, scores.negative, axis=1), sums)
     return Calls(
         gained=gained.astype(np.float64),
-        found_above=found[:, 1:].astype(np.float64),
+        true_above=true[:, 1:].astype(np.float64),
         false=np.take(false, scores.below, axis=1).astype(np.float64),
         false_above=np.take(false, scores.upto, axis=1).astype(np.float64),
-        positives=found[:, :1].astype(np.float64),
+        positives=true[:, :1].astype(np.float64),
         negatives=false[:, :1].astype(np.float64),
     )
 
@@ -96,12 +96,12 @@ def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
     reached = calls.defined(np.ones(len(calls.positives)))
     if at <= 0.0:
         return reached * (NOTHING_CALLED if metric == "precision" else 0.0)
-    if not calls.found.shape[1]:
+    if not calls.true.shape[1]:
         return reached * np.nan
-    last = np.maximum((share(calls.found, calls.positives) >= at - ROUNDING).sum(axis=1) - 1, 0)
+    last = np.maximum((share(calls.true, calls.positives) >= at - ROUNDING).sum(axis=1) - 1, 0)
     values = calls.precision if metric == "precision" else share(calls.false, calls.negatives)
-    there: FloatArray = reached * values[np.arange(len(values)), last]
-    return there
+    at_last: FloatArray = reached * values[np.arange(len(values)), last]
+    return at_last
 
 
 def recall_at(calls: Calls, given: str, at: float) -> FloatArray:
@@ -124,8 +124,8 @@ def recall_at(calls: Calls, given: str, at: float) -> FloatArray:
             if given == "precision"
             else share(calls.false, calls.negatives) <= at + ROUNDING
         )
-    found = np.max(np.where(meets, calls.found, 0.0), axis=1, initial=0.0)
-    return calls.defined(share(found, calls.positives[:, 0]))
+    true = np.max(np.where(meets, calls.true, 0.0), axis=1, initial=0.0)
+    return calls.defined(share(true, calls.positives[:, 0]))
 
 
 def sums_from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -> NDArray[Any]:
@@ -137,6 +137,6 @@ def sums_from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -
     >>> sums_from_each_on(np.array([[1.0, 2.0]]), np.float64).tolist()
     [[3.0, 2.0, 0.0]]
     """
-    found = np.zeros((values.shape[0], values.shape[1] + 1), dtype=sums)
-    np.cumsum(values[:, ::-1], axis=1, dtype=sums, out=found[:, -2::-1])
-    return found
+    totals = np.zeros((values.shape[0], values.shape[1] + 1), dtype=sums)
+    np.cumsum(values[:, ::-1], axis=1, dtype=sums, out=totals[:, -2::-1])
+    return totals

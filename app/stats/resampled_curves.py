@@ -65,8 +65,8 @@ def sort_scores(scores: FloatArray, is_positive: BoolArray, example: Int32Array 
     Raises InvalidArgument for a score that is not finite, arrays of other lengths, and a negative example number.
     Source: by definition.
 
-    >>> found = sort_scores(np.array([0.9, 0.1, 0.5]), np.array([True, False, True]))
-    >>> (found.positive.tolist(), found.negative.tolist(), found.below.tolist())
+    >>> places = sort_scores(np.array([0.9, 0.1, 0.5]), np.array([True, False, True]))
+    >>> (places.positive.tolist(), places.negative.tolist(), places.below.tolist())
     ([2, 0], [1], [1, 1])
     """
     require_shape("scores", scores, "n_scores")
@@ -140,28 +140,28 @@ def _add_areas(
         each = weights[row]
         for at in range(len(negative) - 1, -1, -1):
             false[at] = false[at + 1] + each[negative[at]]
-        found, passed, halves, steps, after = 0.0, 0.0, 0.0, 0.0, 0.0
+        true, passed, halves, steps, after = 0.0, 0.0, 0.0, 0.0, 0.0
         for level in range(len(levels) - 2, -1, -1):
             gained = 0.0
             for at in range(levels[level], levels[level + 1]):
                 gained += each[positive[at]]
             false_above, false_from = false[upto[level]], false[below[level]]
-            called = found + false_above
-            precision_above = found / called if called > 0.0 else 1.0
-            found += gained
-            called = found + false_from
-            precision = found / called if called > 0.0 else 1.0
+            called = true + false_above
+            precision_above = true / called if called > 0.0 else 1.0
+            true += gained
+            called = true + false_from
+            precision = true / called if called > 0.0 else 1.0
             passed += gained * (false_above + false_from)
             halves += gained * (precision_above + precision)
             steps += gained * precision_above
             after += gained * precision
-        if found >= SMALLEST_WEIGHT and false[0] >= SMALLEST_WEIGHT:
-            pairs = 2.0 * found * false[0]
+        if true >= SMALLEST_WEIGHT and false[0] >= SMALLEST_WEIGHT:
+            pairs = 2.0 * true * false[0]
             if pairs >= SMALLEST_WEIGHT:
                 areas[0, row] = 1.0 - passed / pairs
-            areas[1, row] = halves / (2.0 * found)
-            areas[2, row] = steps / found
-            areas[3, row] = after / found
+            areas[1, row] = halves / (2.0 * true)
+            areas[2, row] = steps / true
+            areas[3, row] = after / true
 
 
 def require_weightings(scores: SortedScores, weights: Weights) -> None:

@@ -55,10 +55,10 @@ def precision_at_volume(scores: SortedVolume, weights: Weights, at: float) -> Fl
     require_number("at", at, 0.0, 1.0)
     each = np.take(weights, scores.example, axis=1).astype(np.float64)
     called = sums_from_each_on(np.add.reduceat(each, scores.starts, axis=1), np.float64)
-    found = sums_from_each_on(np.add.reduceat(each * scores.is_positive, scores.starts, axis=1), np.float64)
+    true = sums_from_each_on(np.add.reduceat(each * scores.is_positive, scores.starts, axis=1), np.float64)
     last = np.maximum((share(called, called[:, :1]) >= at - ROUNDING).sum(axis=1) - 1, 0)
     rows = np.arange(len(called))
-    has_both = (found[:, 0] > 0) & (found[:, 0] < called[:, 0])
+    has_both = (true[:, 0] > 0) & (true[:, 0] < called[:, 0])
     if at <= 0.0:
         return np.where(has_both, NOTHING_CALLED, np.nan)
-    return np.where(has_both, share(found[rows, last], called[rows, last]), np.nan)
+    return np.where(has_both, share(true[rows, last], called[rows, last]), np.nan)

@@ -99,8 +99,8 @@ def aggregate_group(group: Group) -> Aggregate:
     root of a negative mean.
     Source: lrdbench 2.0: the arithmetic mean; of squared errors its root; of paired errors the ratio of means.
 
-    >>> found = aggregate_group(Group("GPH", "mae", "n=128", np.array([0.1, np.nan, 0.3]), np.arange(3)))
-    >>> (found.value, found.n_attempted, found.n_included)
+    >>> error = aggregate_group(Group("GPH", "mae", "n=128", np.array([0.1, np.nan, 0.3]), np.arange(3)))
+    >>> (error.value, error.n_attempted, error.n_included)
     (0.2, 3, 2)
     """
     kept = group.values[group.included]

@@ -34,8 +34,8 @@ def tied_scores(sizes: IntArray, hits: IntArray, best: IntArray, blocks: IntArra
     tied scores, equations 4 and 6; the cut block by the hypergeometric distribution.
 
     >>> one = np.array([1])
-    >>> found = tied_scores(np.array([4]), one, one, one, 5)
-    >>> (found.mrr.round(4).tolist(), found.average_precision.round(4).tolist(), found.precision_at_1.tolist())
+    >>> scores = tied_scores(np.array([4]), one, one, one, 5)
+    >>> (scores.mrr.round(4).tolist(), scores.average_precision.round(4).tolist(), scores.precision_at_1.tolist())
     ([0.5208], [0.5208], [0.25])
     """
     require_count("truncation", truncation)
@@ -88,23 +88,23 @@ def _expect_precisions(
     """
     end = 0
     for group in range(len(blocks)):
-        at, end, passed, found, precisions = end, end + blocks[group], 0, 0, 0.0
+        at, end, passed, n_relevant, precisions = end, end + blocks[group], 0, 0, 0.0
         while at < end and passed + sizes[at] <= truncation:
             size, n_hits = sizes[at], hits[at]
             each = harmonic[passed + size] - harmonic[passed]
             further = (n_hits - 1) / max(size - 1, 1) * (size - (passed + 1) * each)
-            precisions += n_hits / size * ((found + 1) * each + further)
-            at, passed, found = at + 1, passed + size, found + n_hits
-        expected[group] = precisions / max(found, 1)
+            precisions += n_hits / size * ((n_relevant + 1) * each + further)
+            at, passed, n_relevant = at + 1, passed + size, n_relevant + n_hits
+        expected[group] = precisions / max(n_relevant, 1)
         if at == end or passed == truncation:
             continue
         size, n_hits, inside = sizes[at], hits[at], truncation - passed
         each, expected[group] = harmonic[truncation] - harmonic[passed], 0.0
         for n in range(max(0, inside - size + n_hits), min(inside, n_hits) + 1):
             further = (n - 1) / max(inside - 1, 1) * (inside - (passed + 1) * each)
-            within = n / inside * ((found + 1) * each + further)
+            within = n / inside * ((n_relevant + 1) * each + further)
             # The chance that n of the relevant ones are inside: hypergeometric.
             chance = factorials[n_hits] - factorials[n] - factorials[n_hits - n] - factorials[size]
             chance += factorials[size - n_hits] - factorials[inside - n] - factorials[size - n_hits - inside + n]
             chance += factorials[inside] + factorials[size - inside]
-            expected[group] += np.exp(chance) * (precisions + within) / max(found + n, 1)
+            expected[group] += np.exp(chance) * (precisions + within) / max(n_relevant + n, 1)

@@ -26,11 +26,11 @@ def weigh(values: FloatArray, weights: FloatArray) -> FloatArray:
     require_finite("weights", weights)
     if (weights < 0.0).any() or not weights.sum() > 0.0:
         raise InvalidArgument("weights holds a negative number or nothing but 0; expected one above 0 at least")
-    there = ~np.isnan(values)
-    own = np.where(there, weights[:, None], 0.0)
+    is_known = ~np.isnan(values)
+    own = np.where(is_known, weights[:, None], 0.0)
     total = own.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = (own * np.where(there, values, 0.0)).sum(axis=0) / total
-        shares = own * (there.sum(axis=0) / total)
+        means = (own * np.where(is_known, values, 0.0)).sum(axis=0) / total
+        shares = own * (is_known.sum(axis=0) / total)
     weighed: FloatArray = means + shares * (values - means)
     return weighed

@@ -54,7 +54,7 @@ def test_only_new_pairs_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     errors = errors_of(50, 31)
     compared(errors[:, :30], draws(50), "b")
     squares = next(iter(known._squares.values()))
-    squares.found[:] = 0.25
+    squares.numbers[:] = 0.25
     grown = compared(errors, draws(50), "b")
 
     assert (grown.skill[:30, :30] == 0.25).all()

@@ -1,7 +1,7 @@
 """From measurements of entrants to a board of method `estimate`: ranks, rank intervals, and pair by pair.
 
 Called by `app.boards.estimate.method`. Labelled entrants stand on the board without a rank, and an entrant without a
-value of the ranking metric stands last, also without one.
+value of the ranking metric comes last, also without one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,13 +26,13 @@ def assemble_board(
 ) -> BoardTables:
     """Rank measured entrants by the metric that ranks, in its own unit and direction.
 
-    An entrant without a value of it, None, stands last without a rank.
+    An entrant without a value of it, None, comes last without a rank.
     Raises BoardUnavailable when there are no measurements. Source: `app.boards.standing.stand`.
 
     >>> from app.boards.example import EPISODES, benchmark, measured
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
-    >>> made = assemble_board(benchmark(board), board, [measured("A", 0.4), measured("B", 0.9)], EPISODES)
-    >>> [row[:2] for row in made.leaderboard.rows]
+    >>> tables = assemble_board(benchmark(board), board, [measured("A", 0.4), measured("B", 0.9)], EPISODES)
+    >>> [row[:2] for row in tables.leaderboard.rows]
     [(1, 'B'), (2, 'A')]
     """
     if not measurements:

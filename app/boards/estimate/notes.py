@@ -71,9 +71,9 @@ def _of_other_items(ranked: Ranked) -> Iterator[str]:
 def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
     """Yield who is shown, and on how many units its score rests."""
     for measurement in (*ranked.contenders, *ranked.others):
-        found = measurement.estimates.get(spec.ranked, NOTHING).calibrated
-        if found is not None:
-            yield measurement.entrant, found.n_units
+        interval = measurement.estimates.get(spec.ranked, NOTHING).calibrated
+        if interval is not None:
+            yield measurement.entrant, interval.n_units
 
 
 def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator[str]:
@@ -108,7 +108,7 @@ def _lacking(spec: EstimateBoard, ranked: Ranked, *, is_withheld: bool) -> Itera
     """
     shown = (*ranked.contenders, *ranked.others)
     for metric in (name for name in spec.metrics if name != spec.ranked):
-        found = [(m.entrant, m.estimates.get(metric, NOTHING)) for m in shown]
-        if named := [f"{entrant} ({each.n_lacking:,})" for entrant, each in found
+        of_metric = [(m.entrant, m.estimates.get(metric, NOTHING)) for m in shown]
+        if named := [f"{entrant} ({each.n_lacking:,})" for entrant, each in of_metric
                     if each.n_lacking and (each.reason == NO_WORST_VALUE) == is_withheld]:  # fmt: skip
             yield f"{metric} of {sentences(named)}"

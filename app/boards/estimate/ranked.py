@@ -85,8 +85,8 @@ def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measure
 
     >>> from app.boards.example import benchmark, measured
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
-    >>> found = rank(benchmark(board), board, [measured("A", 0.4), measured("B", 0.9), measured("C", None)])
-    >>> [m.entrant for m in found.contenders], [m.entrant for m in found.others]
+    >>> ranked = rank(benchmark(board), board, [measured("A", 0.4), measured("B", 0.9), measured("C", None)])
+    >>> [m.entrant for m in ranked.contenders], [m.entrant for m in ranked.others]
     (['B', 'A'], ['C'])
     """
     sign = sign_of(manifest, spec.ranked)

@@ -60,9 +60,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
 
     >>> from app.boards.example import benchmark, rows
     >>> board = SkillScore(name="main", method="skill_score", metric="error", baseline="Fair")
-    >>> made = compute(benchmark(board), board, rows())
-    >>> at = made.leaderboard.index("skill_score")
-    >>> [(row[1], round(row[at], 2)) for row in made.leaderboard.rows]
+    >>> tables = compute(benchmark(board), board, rows())
+    >>> at = tables.leaderboard.index("skill_score")
+    >>> [(row[1], round(row[at], 2)) for row in tables.leaderboard.rows]
     [('Good', 0.37), ('Fair', 0.0), ('Poor', -1.77)]
     """
     cells = build_cells(manifest, spec, scores, spec.metric)
@@ -72,13 +72,13 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     everyone = treat_missing(cells, errors, spec.missing)
     scored = among.relative if spec.missing == "error" else everyone
     resamples = draw_tasks(spec, int(scored.kept.sum()))
-    found = _measured(spec, scored, resamples)
+    measured = _measured(spec, scored, resamples)
     times = median_times(manifest, spec, scores, everyone)
-    fields = (*_effects(spec, found, scored, cells), *times.fields(), *_counts(everyone))
+    fields = (*_effects(spec, measured, scored, cells), *times.fields(), *_counts(everyone))
     notes = (*notes_of(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
     # Mostly everybody who has a score is ranked, and by the same errors.
-    own = _rank(spec, among, found.wins if np.array_equal(scored.errors, among.relative.errors) else None)
-    placed = _placed(among, own, found, scored)
+    own = _rank(spec, among, measured.wins if np.array_equal(scored.errors, among.relative.errors) else None)
+    placed = _placed(among, own, measured, scored)
     board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta())
     if not with_pairs or spec.explored is not None or len(scored.cells.entrants) < 2:
         return BoardTables(board, None)
@@ -86,7 +86,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Effects:
     """Points [n_entrants] and replicates [n_resamples, n_entrants] by effect; without resamples no replicates.
 
     `wins` are the shares of opponents beaten on each task, [n_tasks, n_entrants].
@@ -100,7 +100,7 @@ class _Found:
 
 def _measured(
     spec: SkillScore, relative: Relative, resamples: Resamples | None, wins: FloatArray | None = None
-) -> _Found:
+) -> _Effects:
     logs = np.log(relative.errors)
     several = len(relative.cells.entrants) > 1
     if wins is None:
@@ -109,7 +109,7 @@ def _measured(
     drawn = {}
     if resamples is not None:
         drawn = {"win_rate": resamples.means(wins), "skill_score": skill(resamples.means(logs))}
-    return _Found(points, drawn, spec.rank_by if several else "skill_score", wins)
+    return _Effects(points, drawn, spec.rank_by if several else "skill_score", wins)
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,10 @@ def _rank(spec: SkillScore, among: Among, wins: FloatArray | None) -> _Own:
     return _Own(among.roster.ranked, own.rank_by, standing)
 
 
-def _placed(among: Among, own: _Own, found: _Found, scored: Relative) -> list[tuple[Place, int]]:
+def _placed(among: Among, own: _Own, measured: _Effects, scored: Relative) -> list[tuple[Place, int]]:
     """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
     cells, roster = among.cells, among.roster
-    scores = dict(zip(scored.cells.entrants, found.points[found.rank_by].tolist(), strict=True))
+    scores = dict(zip(scored.cells.entrants, measured.points[measured.rank_by].tolist(), strict=True))
     places = [] if own.standing is None else [place for place, _ in own.standing.placed(own.names)]
     return [
         (replace(place, standing=roster.standing(name, among.bounds(name, own.rank_by))), cells.column(name))
@@ -157,12 +157,12 @@ def _placed(among: Among, own: _Own, found: _Found, scored: Relative) -> list[tu
     ]
 
 
-def _effects(spec: SkillScore, found: _Found, scored: Relative, cells: CellMatrix) -> Iterator[Field[int]]:
-    ours = _calibrated(spec, found, scored)
+def _effects(spec: SkillScore, measured: _Effects, scored: Relative, cells: CellMatrix) -> Iterator[Field[int]]:
+    ours = _calibrated(spec, measured, scored)
     at = {cells.column(name): position for position, name in enumerate(scored.cells.entrants)}
     for name, title in (("win_rate", "Win rate"), ("skill_score", "Skill score")):
         column = Column(name, title, direction="maximize", glossary=name, digits=3)
-        ends = ends_at(found.points[name], found.drawn.get(name), spec.uncertainty.level)
+        ends = ends_at(measured.points[name], measured.drawn.get(name), spec.uncertainty.level)
         yield from with_calibrated(column, partial(_ends_of, at, ends), partial(_cells_of, at, ours[name]))
 
 
@@ -173,7 +173,7 @@ def _on_intervals(spec: SkillScore, scored: Relative) -> Iterator[str]:
         yield "A win rate is about these opponents: its interval is about other tasks, not about other opponents."
 
 
-def _calibrated(spec: SkillScore, found: _Found, scored: Relative) -> Mapping[str, CellsAt]:
+def _calibrated(spec: SkillScore, measured: _Effects, scored: Relative) -> Mapping[str, CellsAt]:
     """Return the calibrated intervals by effect: of the mean log ratio for the skill, of the share for the win rate.
 
     The baseline's own ratios are one whatever the tasks, so its skill is known: 0, and no interval is needed.
@@ -182,7 +182,7 @@ def _calibrated(spec: SkillScore, found: _Found, scored: Relative) -> Mapping[st
     of_skill = task_intervals(np.log(scored.errors), Range(), level, scale=skill)
     known = CalibratedCells(0.0, 0.0, "baseline", float(len(scored.errors)))
     return {
-        "win_rate": task_intervals(found.wins, SHARE, level),
+        "win_rate": task_intervals(measured.wins, SHARE, level),
         "skill_score": lambda at: known if at == baseline else of_skill(at),
     }
 

@@ -1,4 +1,4 @@
-"""What stands below a board of method `skill_score`, and in its JSON. For `app.boards.skill_score.method`."""
+"""The notes below a board of method `skill_score`, and in its JSON. For `app.boards.skill_score.method`."""
 
 from typing import Any
 

@@ -41,7 +41,7 @@ class Times:
     disputed: tuple[str, ...] = ()
 
     def fields(self) -> Iterator[Field[int]]:
-        """Yield the columns of the times; the sum is the one that stands in the first view."""
+        """Yield the columns of the times; the sum is the one in the first view."""
         per, unit = ("", "s") if self.per is None else (f"_per{self.per}", f"s per {self.per} forecasts")
         for (name, title), values in zip(TITLES.items(), self.medians, strict=True):
             column = Column(
@@ -124,11 +124,11 @@ def _disputes(entrants: tuple[str, ...], tasks: list[str], sent: FloatArray) -> 
     for task, row in zip(tasks, sent, strict=True):
         counts, n_times = np.unique(row[~np.isnan(row)], return_counts=True)
         if len(counts) > 1:
-            said = [
+            claimed = [
                 f"{count:.15g} by {_who(entrants, row, count)}"
                 for count in counts[np.argsort(n_times, kind="stable")].tolist()
             ]
-            yield f"{task} ({', '.join(said)})"
+            yield f"{task} ({', '.join(claimed)})"
 
 
 def _who(entrants: tuple[str, ...], counts: FloatArray, count: float) -> str:
@@ -144,5 +144,5 @@ def _median(times: FloatArray) -> FloatArray:
     ordered, n_known = np.sort(times, axis=0), (~np.isnan(times)).sum(axis=0)  # NaN comes last
     middle = [(n_known - 1).clip(0) // 2, np.minimum(n_known // 2, len(times) - 1)]
     lower, upper = (np.take_along_axis(ordered, at[None, :], axis=0)[0] for at in middle)
-    found: FloatArray = np.where(n_known > 0, (lower + upper) / 2.0, np.nan)
-    return found
+    medians: FloatArray = np.where(n_known > 0, (lower + upper) / 2.0, np.nan)
+    return medians

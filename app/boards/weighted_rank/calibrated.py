@@ -52,8 +52,8 @@ class Ranking:
 
     def scores(self, values: FloatArray) -> FloatArray:
         """Return Σ weight × rank of values [n_resamples, n_estimators, n_components], ties sharing a rank."""
-        found: FloatArray = average_ranks(self.orient(values), self.n_enrolled) @ self.weights
-        return found
+        totals: FloatArray = average_ranks(self.orient(values), self.n_enrolled) @ self.weights
+        return totals
 
 
 def widened(points: FloatArray, drawn: DrawnComponents, level: float) -> FloatArray:
@@ -122,8 +122,8 @@ def calibrated_ranks(
     >>> from app.boards.spread import Precision
     >>> drawn = DrawnComponents(np.array([[[1.0], [2.0]], [[1.2], [2.1]]]), Precision(8.0, 1.5), 10.0)
     >>> values, scores = np.array([[1.1], [2.05]]), np.array([1.0, 2.0])
-    >>> found = calibrated_ranks(benchmark(spec), spec, values, scores, drawn, np.array([[1.0, 2.0], [1.0, 2.0]]))
-    >>> [(cells.low, cells.high) for cells in found.scores] if found else None
+    >>> ours = calibrated_ranks(benchmark(spec), spec, values, scores, drawn, np.array([[1.0, 2.0], [1.0, 2.0]]))
+    >>> [(cells.low, cells.high) for cells in ours.scores] if ours else None
     [(1.0, 1.0), (2.0, 2.0)]
     """
     if drawn is None or again is None:
@@ -161,15 +161,15 @@ def value_intervals(
     """
     replicates = drawn.values[:, :, at]
     known = ~np.isnan(points) & ~np.isnan(replicates).any(axis=0)
-    found = [NOTHING] * len(points)
+    cells = [NOTHING] * len(points)
     if not known.any():
-        return found
+        return cells
     within = range_of(manifest.metrics[metric]).holding(float(points[known].min()), float(points[known].max()))
     low, high = intervals(component_spread(points[known], replicates[:, known], drawn), within, level)
     for place, *ends in zip(np.flatnonzero(known).tolist(), low.tolist(), high.tolist(), strict=True):
         how = ALL_EQUAL if np.isnan(ends[0]) else how_of(within)
-        found[place] = CalibratedCells(finite(ends[0]), finite(ends[1]), how, drawn.n_units)
-    return found
+        cells[place] = CalibratedCells(finite(ends[0]), finite(ends[1]), how, drawn.n_units)
+    return cells
 
 
 def component_spread(points: FloatArray, replicates: FloatArray, drawn: DrawnComponents) -> Spread:

@@ -25,7 +25,7 @@ ROC_AUC, BALANCED, TRUE_RATE, FALSE_RATE = CLASS_METRICS = (
 THRESHOLD = 0.5
 """A score from here on calls a record positive, and a truth from here on makes it so."""
 FURTHEST = 1e300
-"""How far on the wrong side a record without a score stands where absence counts as the worst."""
+"""How far on the wrong side a record without a score is where absence counts as the worst."""
 
 
 def discriminations(scores: ScoreTable, metrics: Collection[str]) -> list[Aggregate]:
@@ -52,9 +52,9 @@ def record_labels(scores: ScoreTable, n_records: int) -> FloatArray:
     """
     labels = np.full(n_records, np.nan)
     if CLASS_LABEL in scores.columns and scores.item is not None:
-        said = scores.value(CLASS_LABEL)
-        rows = np.flatnonzero(~np.isnan(said) & (scores.item.codes >= 0))[::-1]
-        labels[scores.item.codes[rows]] = said[rows]
+        stated = scores.value(CLASS_LABEL)
+        rows = np.flatnonzero(~np.isnan(stated) & (scores.item.codes >= 0))[::-1]
+        labels[scores.item.codes[rows]] = stated[rows]
     return labels
 
 
@@ -77,8 +77,8 @@ def class_groups(scores: ScoreTable, metrics: Collection[str]) -> list[Group]:
     return [
         Group(scores.entrant.words[entrant], metric, scores.task.words[task], values[at], records[at], "scores")
         for metric in wanted
-        for (entrant, task), found in rows.items()
-        for at in [np.array(found)]
+        for (entrant, task), positions in rows.items()
+        for at in [np.array(positions)]
     ]
 
 
@@ -89,8 +89,8 @@ def class_aggregates(groups: Sequence[Group], labels: FloatArray) -> list[Aggreg
     Values are shares from 0 to 1, NaN where a class is absent. Source: lrdbench 2.0, `_classification_metric_rows`.
 
     >>> group = Group("GPH", ROC_AUC, "n=128", np.array([0.9, 0.1, np.nan]), np.arange(3), "scores")
-    >>> found, = class_aggregates([group], np.array([1.0, 0.0, 1.0]))
-    >>> found.value, found.n_attempted, found.n_included
+    >>> area, = class_aggregates([group], np.array([1.0, 0.0, 1.0]))
+    >>> area.value, area.n_attempted, area.n_included
     (1.0, 3, 2)
     """
     return [_aggregate(key, members, labels) for key, members in by_estimator(groups).items()]
@@ -103,18 +103,18 @@ def by_estimator(groups: Sequence[Group]) -> Mapping[tuple[str, str], list[Group
     >>> list(by_estimator([group]))
     [('GPH', 'roc_auc')]
     """
-    found: dict[str, dict[str, list[Group]]] = {}
+    groups_of: dict[str, dict[str, list[Group]]] = {}
     for group in groups:
         if group.rule == "scores":
-            found.setdefault(group.estimator, {}).setdefault(group.metric, []).append(group)
-    return {(name, metric): members for name, of in found.items() for metric, members in of.items()}
+            groups_of.setdefault(group.estimator, {}).setdefault(group.metric, []).append(group)
+    return {(name, metric): members for name, of in groups_of.items() for metric, members in of.items()}
 
 
 def _aggregate(key: tuple[str, str], groups: Sequence[Group], labels: FloatArray) -> Aggregate:
     values, of = scored_records(groups, labels)
-    found = class_values(key[1], values, of, np.ones((1, len(values))))
+    estimate = class_values(key[1], values, of, np.ones((1, len(values))))
     n_attempted, n_positive = sum(len(group.values) for group in groups), int((of >= THRESHOLD).sum())
-    return Aggregate(*key, None, float(found[0]), n_attempted, len(values), n_positive=n_positive)
+    return Aggregate(*key, None, float(estimate[0]), n_attempted, len(values), n_positive=n_positive)
 
 
 def scored_records(groups: Sequence[Group], labels: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -151,5 +151,5 @@ def class_values(metric: str, values: FloatArray, labels: FloatArray, weights: F
         share(weights @ (is_called & of_class), weights.sum(axis=1, where=of_class))
         for of_class in (is_positive, ~is_positive)
     )
-    made = {TRUE_RATE: true_rate, FALSE_RATE: false_rate, BALANCED: 0.5 * (true_rate + (1.0 - false_rate))}
-    return made[metric]
+    rates = {TRUE_RATE: true_rate, FALSE_RATE: false_rate, BALANCED: 0.5 * (true_rate + (1.0 - false_rate))}
+    return rates[metric]

@@ -76,7 +76,7 @@ def stratum_aggregates(groups: Sequence[Group], metrics: Collection[str] | None 
     """Return the aggregate of each group, then the coverage errors that are made of the aggregates of coverage.
 
     Of these only those among `metrics`, where they are given, not None: lrdbench has none that its manifest does not
-    name. The order is lrdbench's own: it decides what its shared generator draws. A ratio stands last. Scores of
+    name. The order is lrdbench's own: it decides what its shared generator draws. A ratio comes last. Scores of
     classes have no aggregate in a stratum. Source: lrdbench 2.0; `app.stats.strata.aggregate_group`.
 
     >>> from app.boards.example import rows
@@ -84,10 +84,10 @@ def stratum_aggregates(groups: Sequence[Group], metrics: Collection[str] | None 
     >>> [(a.metric, a.value) for a in stratum_aggregates(groups)]
     [('coverage@0.75', 0.5), ('coverage_error@0.75', 0.25)]
     """
-    found = [aggregate_group(group) for group in groups if group.rule != "scores"]
-    plain = [a for a in found if a.metric != PAIRED_RATIO]
+    aggregates = [aggregate_group(group) for group in groups if group.rule != "scores"]
+    plain = [a for a in aggregates if a.metric != PAIRED_RATIO]
     errors = [error for error in _coverage_errors(plain) if metrics is None or error.metric in metrics]
-    return [*plain, *errors, *(a for a in found if a.metric == PAIRED_RATIO)]
+    return [*plain, *errors, *(a for a in aggregates if a.metric == PAIRED_RATIO)]
 
 
 def _coverage_errors(aggregates: Sequence[Aggregate]) -> Iterator[Aggregate]:
@@ -104,17 +104,17 @@ def by_metric(aggregates: Sequence[Aggregate]) -> dict[tuple[str, str], list[Agg
     >>> list(by_metric([Aggregate("GPH", "mae", "n=128", 0.1, 1, 1)]))
     [('GPH', 'mae')]
     """
-    found: dict[tuple[str, str], list[Aggregate]] = {}
+    of_metric: dict[tuple[str, str], list[Aggregate]] = {}
     for aggregate in aggregates:
-        found.setdefault((aggregate.estimator, aggregate.metric), []).append(aggregate)
-    return found
+        of_metric.setdefault((aggregate.estimator, aggregate.metric), []).append(aggregate)
+    return of_metric
 
 
 def balanced(aggregates: Sequence[Aggregate]) -> list[Aggregate]:
     """Return the mean over strata of each (estimator, metric). Source: `app.stats.strata.balance`.
 
     >>> parts = [Aggregate("GPH", "mae", stratum, value, 1, 1) for stratum, value in (("a", 0.1), ("b", 0.3))]
-    >>> [found.value for found in balanced(parts)]
+    >>> [a.value for a in balanced(parts)]
     [0.2]
     """
     return [balance(members) for members in by_metric(aggregates).values()]
@@ -123,7 +123,7 @@ def balanced(aggregates: Sequence[Aggregate]) -> list[Aggregate]:
 def enrolled_estimators(scores: ScoreTable, enrolled: Sequence[str] | None) -> list[str]:
     """Return the estimators with rows, of those enrolled where the manifest names them; None where it does not.
 
-    What lrdbench measures between several of them stands under made-up names, which are none.
+    What lrdbench measures between several of them has made-up names, which are none.
     Source: lrdbench 2.0, the role `diagnostic` of its rows.
 
     >>> from app.boards.example import rows

@@ -31,7 +31,7 @@ from app.boards.weighted_rank.resampling import (
     unit_names,
 )
 from app.boards.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
-from app.boards.weighted_rank.tables import Components, Found, leaderboard
+from app.boards.weighted_rank.tables import Components, RankedBoard, leaderboard
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
@@ -46,7 +46,7 @@ NOISE_DIGITS = 12
 def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> BoardTables:
     """Compute the board, its pairs and its terms: sums of weighted ranks, from 1, smaller being better.
 
-    An estimator that lacks records of the grid, or values of them, NaN, stands on the board without a rank.
+    An estimator that lacks records of the grid, or values of them, NaN, is on the board without a rank.
     Raises BoardUnavailable without an estimator. Source: lrdbench 2.0, its leaderboard under ranking rules 1 and 2.
 
     >>> from app.boards.example import benchmark, rows
@@ -60,9 +60,9 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     asked = manifest.asked
     held = held_records(scores, names, asked.named_items(), asked.facts.owners_of(names))
-    made = [*series_groups(scores), *class_groups(scores, spec.metric_names())]
+    all_groups = [*series_groups(scores), *class_groups(scores, spec.metric_names())]
     labels = record_labels(scores, len(held.records))
-    groups = list(on_records([group for group in made if group.estimator in set(names)], held.of_benchmark))
+    groups = list(on_records([group for group in all_groups if group.estimator in set(names)], held.of_benchmark))
     covered = covered_metrics(manifest, spec, held, groups, labels)
     groups = list(on_asked(groups, covered))
     roster = record_roster(manifest, held, covered)
@@ -81,7 +81,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     drawn = _drawn(spec, components, of_ranked, Records(unit_names(scores), labels))
     spread = None if drawn is None else _spread(ranking.scores(drawn.values), drawn.precision)
     again = None if drawn is None else ranking.scores(widened(components.values, drawn, spec.uncertainty.level))
-    found = Found(
+    shown = RankedBoard(
         components=components,
         ranks=points.ranks,
         scores=points.scores,
@@ -101,10 +101,10 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
             for own in [others.values[others.names.index(name)]]
         },
     )
-    board = leaderboard(manifest, spec, found)
+    board = leaderboard(manifest, spec, shown)
     if spec.explored is not None:
         return BoardTables(board, None)
-    return BoardTables(board, score_pairs(spec, found), (terms_table(spec, found),))
+    return BoardTables(board, score_pairs(spec, shown), (terms_table(spec, shown),))
 
 
 @dataclass(frozen=True)
@@ -138,11 +138,11 @@ def rank_points(
 
 def _behind(spec: WeightedRank, components: Components, others: Components, n_enrolled: int) -> dict[str, float]:
     """Return the score that each of the others has beside the ranked alone, larger being better."""
-    found = {}
+    scores = {}
     for name, own in zip(others.names, others.oriented, strict=True):
         ranks = _ranks(spec, np.vstack([components.oriented, own]), max(n_enrolled, len(components.names) + 1))
-        found[name] = -float(exact_scores(ranks, list(spec.weights.values()))[-1])
-    return found
+        scores[name] = -float(exact_scores(ranks, list(spec.weights.values()))[-1])
+    return scores
 
 
 def _bounds(
@@ -216,10 +216,10 @@ def _without_noise(values: FloatArray) -> FloatArray:
     return rounded
 
 
-def _drawn(spec: WeightedRank, found: Components, groups: Sequence[Group], of: Records) -> DrawnComponents | None:
+def _drawn(spec: WeightedRank, components: Components, groups: Sequence[Group], of: Records) -> DrawnComponents | None:
     """Return replicates of the component values; None when nothing can be resampled."""
     each = spec.metric_names()
-    drawn = resample_components(groups, found.names, each, spec.uncertainty, of) if found.names else None
+    drawn = resample_components(groups, components.names, each, spec.uncertainty, of) if components.names else None
     return None if drawn is None else replace(drawn, values=over_levels(drawn.values, tuple(spec.weights)))
 
 

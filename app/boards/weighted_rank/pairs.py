@@ -8,7 +8,7 @@ import numpy as np
 from app.boards.tables import MAX_COMPARED, RESAMPLED, Pair, contrast_field, pairwise_table
 from app.boards.weighted_rank.calibrated import ends_of_ranks, rank_level
 from app.boards.weighted_rank.spec import WeightedRank
-from app.boards.weighted_rank.tables import Found
+from app.boards.weighted_rank.tables import RankedBoard
 from app.values.frame import Ends, Field, Frame
 from app.values.table import Column, Table, finite
 
@@ -41,7 +41,7 @@ TERMS: Frame[_Term] = Frame(
 )
 
 
-def terms_table(spec: WeightedRank, found: Found) -> Table:
+def terms_table(spec: WeightedRank, shown: RankedBoard) -> Table:
     """Return the score term by term: a row for each estimator and component, whose terms add up to the score.
 
     A missing component has no value, None, and the worst rank. Source: lrdbench 2.0, its leaderboard score.
@@ -54,13 +54,13 @@ def terms_table(spec: WeightedRank, found: Found) -> Table:
     """
     note = "The terms of an estimator add up to its score; lower is better."
     title = f"{spec.title or spec.name}, term by term"
-    return TERMS.table(f"score/{spec.name}", title, _terms(spec, found), (note,))
+    return TERMS.table(f"score/{spec.name}", title, _terms(spec, shown), (note,))
 
 
-def _terms(spec: WeightedRank, found: Found) -> Iterator[_Term]:
-    components = found.components
-    for at, _ in found.placed:
-        parts = (components.metrics, components.values[at].tolist(), found.ranks[at].tolist(), spec.weights.values())
+def _terms(spec: WeightedRank, shown: RankedBoard) -> Iterator[_Term]:
+    components = shown.components
+    for at, _ in shown.placed:
+        parts = (components.metrics, components.values[at].tolist(), shown.ranks[at].tolist(), spec.weights.values())
         for metric, value, rank, weight in zip(*parts, strict=True):
             yield _Term(components.names[at], metric, value, rank, weight)
 
@@ -71,7 +71,7 @@ DIFFERENCE = contrast_field(
 )
 
 
-def score_pairs(spec: WeightedRank, found: Found) -> Table | None:
+def score_pairs(spec: WeightedRank, shown: RankedBoard) -> Table | None:
     """Return every ordered pair of those with a rank; None for fewer than two.
 
     Differences are of scores, A minus B, smaller being better for A. Source: `app.boards.standing`.
@@ -82,40 +82,40 @@ def score_pairs(spec: WeightedRank, found: Found) -> Table | None:
     >>> compute(benchmark(board), board, rows({"Good": [0.1]}, "mae")).pairwise is None
     True
     """
-    if len(found.placed) < 2:
+    if len(shown.placed) < 2:
         return None
-    order = [at for at, _ in found.placed][:MAX_COMPARED]
+    order = [at for at, _ in shown.placed][:MAX_COMPARED]
     how = f"percentiles and mirrored percentiles of {RESAMPLED}, {WIDENED}"
-    why_none = _why_no_interval(spec, found)
+    why_none = _why_no_interval(spec, shown)
     meta = {"interval_reason": why_none, "contrast": "difference", "contrast_interval": how, "score": "score"}
-    return pairwise_table(spec, DIFFERENCE, _pairs(spec, found, order), (), meta)
+    return pairwise_table(spec, DIFFERENCE, _pairs(spec, shown, order), (), meta)
 
 
-def _pairs(spec: WeightedRank, found: Found, order: Sequence[int]) -> Iterator[Pair]:
-    contrasts = found.standing.contrasts(order)
-    names = [found.components.names[at] for at in order]
+def _pairs(spec: WeightedRank, shown: RankedBoard, order: Sequence[int]) -> Iterator[Pair]:
+    contrasts = shown.standing.contrasts(order)
+    names = [shown.components.names[at] for at in order]
     for a, name in enumerate(names):
-        ends = _ends(spec, found, order, a)
+        ends = _ends(spec, shown, order, a)
         for b, other in enumerate(names):
             yield Pair(name, other, replace(contrasts.verdict(a, b), contrast=ends[b]))
 
 
-def _ends(spec: WeightedRank, found: Found, order: Sequence[int], a: int) -> list[Ends]:
+def _ends(spec: WeightedRank, shown: RankedBoard, order: Sequence[int], a: int) -> list[Ends]:
     """Return the differences of one to all, scores of A minus B; they move in steps.
 
     Under rule 1 there are none: its points are ordinal ranks, its replicates share them.
     """
-    points = [found.scores[order[a]] - found.scores[other] for other in order]
-    if found.again is None or found.calibrated is None or spec.ranking_rule == 1:
+    points = [shown.scores[order[a]] - shown.scores[other] for other in order]
+    if shown.again is None or shown.calibrated is None or spec.ranking_rule == 1:
         return [(point, None, None) for point in points]
-    replicates = found.again[:, list(order)]
-    level = rank_level(spec.uncertainty.level, found.calibrated.n_units)
+    replicates = shown.again[:, list(order)]
+    level = rank_level(spec.uncertainty.level, shown.calibrated.n_units)
     low, high = ends_of_ranks(replicates[:, [a]] - replicates, np.array(points), level)
     drawn = zip(points, low.tolist(), high.tolist(), strict=True)
     return [(point, None, None) if at == a else (point, *ends) for at, (point, *ends) in enumerate(drawn)]
 
 
-def _why_no_interval(spec: WeightedRank, found: Found) -> str | None:
-    if found.spread is None:
+def _why_no_interval(spec: WeightedRank, shown: RankedBoard) -> str | None:
+    if shown.spread is None:
         return "too_few_clusters"
     return ORDINAL_POINTS if spec.ranking_rule == 1 else None

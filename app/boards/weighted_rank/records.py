@@ -72,7 +72,7 @@ def held_records(
 ) -> HeldRecords:
     """Return who of the contenders has a row for which record; `asked` are the records of the grid, if it names any.
 
-    A record that is asked for and that nobody has stands among them. `owners` are the contenders', in their order.
+    A record that is asked for and that nobody has is among them. `owners` are the contenders', in their order.
     Source: by definition.
 
     >>> from app.boards.example import rows

@@ -1,6 +1,6 @@
 """Replicates of balanced component values: records are drawn by their names, the same for every estimator.
 
-Called by `app.boards.weighted_rank.method`. In a stress suite one clean series stands contaminated in many strata:
+Called by `app.boards.weighted_rank.method`. In a stress suite one clean series appears contaminated in many strata:
 it is the unit that is drawn, and all that is made of it has its weight.
 """
 
@@ -48,8 +48,8 @@ def resample_components(
 
     >>> group = Group("GPH", "mae", "n=128", np.array([0.1, 0.1]), np.arange(2))
     >>> of = Records(["r1", "r2"], np.full(2, np.nan))
-    >>> found = resample_components([group], ["GPH"], ["mae"], Uncertainty(n_resamples=100), of)
-    >>> found.values.shape, bool(np.allclose(found.values, 0.1))
+    >>> drawn = resample_components([group], ["GPH"], ["mae"], Uncertainty(n_resamples=100), of)
+    >>> drawn.values.shape, bool(np.allclose(drawn.values, 0.1))
     ((100, 1, 1), True)
     """
     units = of.units
@@ -101,14 +101,14 @@ def unit_names(scores: ScoreTable) -> list[str]:
     """
     if scores.item is None:
         return []
-    said: list[Counter[str]] = [Counter() for _ in scores.item.words]
+    names: list[Counter[str]] = [Counter() for _ in scores.item.words]
     clean = scores.recorded.get("clean_record_id")
     for at, record in enumerate(scores.item.codes.tolist()):
         if record >= 0:
-            said[record][(None if clean is None else clean.at(at)) or scores.item.words[record]] += 1
+            names[record][(None if clean is None else clean.at(at)) or scores.item.words[record]] += 1
     return [
         min(counts, key=lambda name: (-counts[name], name)) if counts else record
-        for counts, record in zip(said, scores.item.words, strict=True)
+        for counts, record in zip(names, scores.item.words, strict=True)
     ]
 
 
@@ -157,14 +157,14 @@ def over_levels(values: FloatArray, components: Sequence[str]) -> FloatArray:
     >>> over_levels(np.array([0.2, 0.4, 1.0]), ["coverage@0.5@0.95", "mae"]).round(9).tolist()
     [0.3, 1.0]
     """
-    found, at = [], 0
+    parts, at = [], 0
     for component in components:
         n_levels = len(levels_of(component))
         levels = values[..., at : at + n_levels]
         known = ~np.isnan(levels)
-        found.append(levels[..., 0] if n_levels == 1 else share(np.where(known, levels, 0.0).sum(-1), known.sum(-1)))
+        parts.append(levels[..., 0] if n_levels == 1 else share(np.where(known, levels, 0.0).sum(-1), known.sum(-1)))
         at += n_levels
-    folded: FloatArray = np.stack(found, axis=-1)
+    folded: FloatArray = np.stack(parts, axis=-1)
     return folded
 
 

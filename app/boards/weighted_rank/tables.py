@@ -42,7 +42,7 @@ class Components:
 
 
 @dataclass(frozen=True)
-class Found:
+class RankedBoard:
     """What the board shows: `placed` are (position, rank) from best to worst, `spread` is of minus the scores.
 
     `again` are scores of widened replicates [n_resamples, n_estimators], and `calibrated` what is drawn of them.
@@ -79,7 +79,7 @@ class _Line:
     calibrated_values: Sequence[CalibratedCells] = ()
 
 
-def leaderboard(manifest: Manifest, spec: WeightedRank, found: Found) -> Table:
+def leaderboard(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Table:
     """Return the board: those with a rank from best to worst, then those who lack something; what is unknown is None.
 
     >>> from app.boards.example import benchmark, rows
@@ -88,55 +88,55 @@ def leaderboard(manifest: Manifest, spec: WeightedRank, found: Found) -> Table:
     >>> compute(benchmark(board), board, rows(metric="mae")).leaderboard.name
     'leaderboard/main'
     """
-    rows = (*_ranked_rows(spec, found), *_other_rows(found))
-    notes = _notes(manifest, spec, found)
-    return board_table(spec, list(_fields(manifest, spec)), rows, notes, _meta(manifest, spec, found))
+    rows = (*_ranked_rows(spec, shown), *_other_rows(shown))
+    notes = _notes(manifest, spec, shown)
+    return board_table(spec, list(_fields(manifest, spec)), rows, notes, _meta(manifest, spec, shown))
 
 
-def _ranked_rows(spec: WeightedRank, found: Found) -> Iterator[tuple[Place, _Line]]:
-    ends = _score_ends(spec, found)
-    by_name = decided_by_name(found.components.oriented, list(spec.weights.values()))
-    for place, at in _places(found):
+def _ranked_rows(spec: WeightedRank, shown: RankedBoard) -> Iterator[tuple[Place, _Line]]:
+    ends = _score_ends(spec, shown)
+    by_name = decided_by_name(shown.components.oriented, list(spec.weights.values()))
+    for place, at in _places(shown):
         low, high = (None if end is None else float(end[at]) for end in ends)
         yield (
-            replace(place, standing=found.roster.standing(place.entrant)),
+            replace(place, standing=shown.roster.standing(place.entrant)),
             _Line(
-                values=found.components.values[at],
-                invalid=_invalid_rate(found.groups, place.entrant),
-                score=(found.scores[at], low, high),
-                ranks=found.ranks[at].tolist(),
+                values=shown.components.values[at],
+                invalid=_invalid_rate(shown.groups, place.entrant),
+                score=(shown.scores[at], low, high),
+                ranks=shown.ranks[at].tolist(),
                 by_name=float(by_name[at]),
-                calibrated=NOTHING if found.calibrated is None else found.calibrated.scores[at],
-                calibrated_values=() if found.calibrated is None else found.calibrated.values[at],
+                calibrated=NOTHING if shown.calibrated is None else shown.calibrated.scores[at],
+                calibrated_values=() if shown.calibrated is None else shown.calibrated.values[at],
             ),
         )
 
 
-def _other_rows(found: Found) -> Iterator[tuple[Place, _Line]]:
-    values = dict(zip(found.others.names, found.others.values, strict=True))
-    for place in unranked_places(found.roster, found.behind):
-        standing = found.roster.standing(place.entrant, found.bounds[place.entrant])
+def _other_rows(shown: RankedBoard) -> Iterator[tuple[Place, _Line]]:
+    values = dict(zip(shown.others.names, shown.others.values, strict=True))
+    for place in unranked_places(shown.roster, shown.behind):
+        standing = shown.roster.standing(place.entrant, shown.bounds[place.entrant])
         yield (
             replace(place, standing=standing),
-            _Line(values[place.entrant], _invalid_rate(found.groups, place.entrant)),
+            _Line(values[place.entrant], _invalid_rate(shown.groups, place.entrant)),
         )
 
 
-def _places(found: Found) -> Iterator[tuple[Place, int]]:
+def _places(shown: RankedBoard) -> Iterator[tuple[Place, int]]:
     """Yield places with positions, in the order and with the rank of the rule, ties as it breaks them."""
-    for at, rank in found.placed:
-        place = found.standing.place(at, found.components.names[at])
+    for at, rank in shown.placed:
+        place = shown.standing.place(at, shown.components.names[at])
         # Rule 1 breaks ties by name, and the interval knows nothing of names.
         low = None if place.rank_low is None else min(place.rank_low, rank)
         high = None if place.rank_high is None else max(place.rank_high, rank)
         yield replace(place, rank=rank, rank_low=low, rank_high=high), at
 
 
-def _score_ends(spec: WeightedRank, found: Found) -> tuple[FloatArray | None, FloatArray | None]:
+def _score_ends(spec: WeightedRank, shown: RankedBoard) -> tuple[FloatArray | None, FloatArray | None]:
     """Return the score's interval. Rule 1 has none: its points are ordinal ranks, its replicates share ranks."""
-    if found.spread is None or spec.ranking_rule == 1:
+    if shown.spread is None or spec.ranking_rule == 1:
         return (None, None)
-    return percentile_interval(-found.spread.replicates, spec.uncertainty.level)
+    return percentile_interval(-shown.spread.replicates, spec.uncertainty.level)
 
 
 def _invalid_rate(groups: Sequence[Group], name: str) -> float | None:
@@ -152,8 +152,8 @@ def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[Field[_Line]]:
         each = levels_of(name)
         metric = manifest.metrics[each[0]]
         title = metric.title or name if len(each) == 1 else f"{name.partition('@')[0]}, mean of {len(each)} levels"
-        made_of = "discrimination" if each[0] in CLASS_METRICS else "balanced_global"
-        column = Column(f"metric__{name}", title, unit=metric.unit, direction=metric.direction, glossary=made_of,
+        entry = "discrimination" if each[0] in CLASS_METRICS else "balanced_global"
+        column = Column(f"metric__{name}", title, unit=metric.unit, direction=metric.direction, glossary=entry,
                         digits=3)  # fmt: skip
         yield from with_own_interval(column, partial(_value, at), partial(_calibrated_value, at))
     for at, name in enumerate(spec.weights):
@@ -186,13 +186,13 @@ COUNTS: tuple[Field[_Line], ...] = (
 )
 
 
-def _notes(manifest: Manifest, spec: WeightedRank, found: Found) -> Iterator[str]:
-    yield from record_notes(found.held)
-    yield from found.roster.notes("records")
-    if silent := sorted(set(part_of(manifest, RankedPart).enrolled() or ()) - set(found.held.contenders)):
+def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterator[str]:
+    yield from record_notes(shown.held)
+    yield from shown.roster.notes("records")
+    if silent := sorted(set(part_of(manifest, RankedPart).enrolled() or ()) - set(shown.held.contenders)):
         yield f"Enrolled, and without any row yet: {sentences(silent)}."
-    missing = np.isnan(found.components.values).any(axis=1)
-    if lacking := [found.components.names[at] for at in np.flatnonzero(missing).tolist()]:
+    missing = np.isnan(shown.components.values).any(axis=1)
+    if lacking := [shown.components.names[at] for at in np.flatnonzero(missing).tolist()]:
         yield f"A missing component takes the worst rank: {sentences(lacking)}."
     if spec.ranking_rule == 1:
         yield "Rule 1: ties are broken in the order of the names; a column says how much of the weight that decided."
@@ -203,7 +203,7 @@ def _notes(manifest: Manifest, spec: WeightedRank, found: Found) -> Iterator[str
     yield "The score is a rank among these estimators: its interval is about other records, not about other opponents."
 
 
-def _meta(manifest: Manifest, spec: WeightedRank, found: Found) -> dict[str, Any]:
+def _meta(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> dict[str, Any]:
     drawn = spec.uncertainty
     return {
         "method": spec.method,
@@ -212,9 +212,9 @@ def _meta(manifest: Manifest, spec: WeightedRank, found: Found) -> dict[str, Any
         "tie_break": spec.tie_break or next(iter(spec.weights)),
         "rank_by": "score",
         **part_of(manifest, RankedPart).board_meta(),
-        "n_entrants": len(found.held.contenders),
-        "interval": None if found.spread is None else "percentile bootstrap over records within strata",
-        "interval_reason": "too_few_clusters" if found.spread is None else None,
+        "n_entrants": len(shown.held.contenders),
+        "interval": None if shown.spread is None else "percentile bootstrap over records within strata",
+        "interval_reason": "too_few_clusters" if shown.spread is None else None,
         "level": drawn.level,
         "n_resamples": drawn.n_resamples,
         "rng_seed": drawn.rng_seed,
