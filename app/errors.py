@@ -61,7 +61,7 @@ class Causes:
     """Problems counted by their cause: the same file, column and words, whatever numbers and value they name."""
 
     def __init__(self, problems: Iterable[Problem] = ()) -> None:
-        self._found: dict[tuple[str | None, ...], Cause] = {}
+        self._by_cause: dict[tuple[str | None, ...], Cause] = {}
         for problem in problems:
             self.count(problem)
 
@@ -71,15 +71,15 @@ class Causes:
         if problem.value:
             words = re.sub(rf"(?<!\w){re.escape(problem.value)}(?!\w)", "", words)
         key = (problem.file, problem.column, _NUMBERS.sub("", words))
-        known = self._found.get(key)
+        known = self._by_cause.get(key)
         if known is not None:
-            self._found[key] = Cause(known.first, known.n + n)
-        elif len(self._found) < MAX_CAUSES:
-            self._found[key] = Cause(problem, n)
+            self._by_cause[key] = Cause(known.first, known.n + n)
+        elif len(self._by_cause) < MAX_CAUSES:
+            self._by_cause[key] = Cause(problem, n)
 
     def listed(self) -> tuple[Cause, ...]:
         """Return the causes, the most frequent first."""
-        return tuple(sorted(self._found.values(), key=lambda cause: -cause.n))
+        return tuple(sorted(self._by_cause.values(), key=lambda cause: -cause.n))
 
 
 class PlumblineError(Exception):

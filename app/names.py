@@ -1,6 +1,6 @@
 """Which names may enter: any printable text on one line. Read wherever a name comes in.
 
-What stands around a name (a CSV cell, a page, an address) escapes it at the exit (`app.values.addresses`,
+What surrounds a name (a CSV cell, a page, an address) escapes it at the exit (`app.values.addresses`,
 `app.files.formulas`), so that nothing need be refused for its sake. Refused is only what a reader could not see:
 control characters, marks that turn the direction of reading, characters without a shape, a second spelling.
 """

@@ -20,7 +20,7 @@ class History:
     `n_of_prereg` is the number of this submission among those that cite its registration, None where it cites none;
     `n_expected` how many the registration lists entrants for. `n_of_entrant` numbers, from 1, the submissions of each
     entrant for the same tasks. `findings` are what the rows of earlier submissions make of these, `identities` what
-    earlier runs said that they are.
+    earlier runs stated that they are.
     """
 
     n_of_prereg: int | None = None

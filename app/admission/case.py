@@ -75,7 +75,7 @@ class KindRules:
     """What a kind of evidence adds to the rules that every kind shares.
 
     `prereg` holds evidence against its registration. `scores` and `run` look at the evidence alone; what they find
-    stands before and after what the submission says of itself. `claims` is asked where the benchmark requires claims.
+    comes before and after what the submission states of itself. `claims` is asked where the benchmark requires claims.
     `counts_missing_tasks`: a task without rows counts as a failure on the boards, and is not just a task that was not
     run. `needs_values`: each registered metric has some value of each entrant. `computes_metrics`: the server computes
     them, so that whoever delivers anything delivers every one.

@@ -31,7 +31,7 @@ def deviations_table(
     `agrees` is null where it declares nothing, or where the files of the run are silent. `predicted` are the metrics
     that are delivered by delivering predictions.
     """
-    rows = (*_rows(registered.prereg, scores, predicted), *_said(registered, bundles))
+    rows = (*_rows(registered.prereg, scores, predicted), *_stated_by_files(registered, bundles))
     return Table("deviations", "Declared against delivered", COLUMNS, rows)
 
 
@@ -64,7 +64,7 @@ def _words(scores: ScoreTable, rows: BoolArray) -> set[str]:
     return {scores.condition.words[code] for code in np.unique(scores.condition.codes[rows]).tolist() if code != NONE}
 
 
-def _said(registered: Registered, bundles: Sequence[BundleFacts]) -> Iterator[Row]:
+def _stated_by_files(registered: Registered, bundles: Sequence[BundleFacts]) -> Iterator[Row]:
     """Yield what the files of the run say of themselves; rows of numbers say nothing."""
     if not bundles:
         return
@@ -76,10 +76,10 @@ def _said(registered: Registered, bundles: Sequence[BundleFacts]) -> Iterator[Ro
     yield _stated("git blob of the prereg sent", blob, [bundle.prereg_blob_sha1 for bundle in bundles])
 
 
-def _stated(what: str, declared: str | None, said: Iterable[str | None]) -> Row:
-    there = {word for word in said if word is not None}
-    agrees = None if declared is None or not there else there == {declared}
-    return (what, declared, listed(there) or None, agrees)
+def _stated(what: str, declared: str | None, words: Iterable[str | None]) -> Row:
+    stated = {word for word in words if word is not None}
+    agrees = None if declared is None or not stated else stated == {declared}
+    return (what, declared, listed(stated) or None, agrees)
 
 
 def _texts(numbers: Iterable[int] | None) -> list[str] | None:
@@ -93,12 +93,12 @@ def _names(
     *,
     may_have_more: bool = False,
 ) -> Row:
-    there = set(delivered)
+    present = set(delivered)
     if declared is None:
-        return (what, None, listed(there), None)
+        return (what, None, listed(present), None)
     wanted = set(declared)
-    agrees = wanted <= there and (may_have_more or there <= wanted)
-    return (what, listed(wanted), listed(there), agrees)
+    agrees = wanted <= present and (may_have_more or present <= wanted)
+    return (what, listed(wanted), listed(present), agrees)
 
 
 def _episodes(prereg: Prereg, scores: ScoreTable) -> Row:

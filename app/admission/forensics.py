@@ -2,7 +2,7 @@
 
 `look_within` is called by `app.kinds.reader` in the process that reads, the rest by `app.admission.rules` and
 `app.receiving.receive`. Pure and vectorised: it costs a few sorts of the rows. Nothing here keeps a run out, because
-each finding has an innocent reason too (a partner that does nothing, a model under two names); it is said where the
+each finding has an innocent reason too (a partner that does nothing, a model under two names); it is reported where the
 result is read.
 """
 
@@ -150,7 +150,7 @@ def _repeated_entrants(words: Sequence[str], unit: Hashes, entrant: IntArray, co
 
 
 def _is_shared(unit: Hashes, side: IntArray, contents: Hashes) -> BoolArray:
-    """Say of each row whether its content stands under another side of the same unit too."""
+    """Say of each row whether its content occurs under another side of the same unit too."""
     key = mix(unit, contents)
     order = np.lexsort((side, key))
     starts = np.flatnonzero(np.concatenate([[True], key[order][1:] != key[order][:-1]]))

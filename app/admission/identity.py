@@ -14,7 +14,7 @@ from app.values.forensics import Finding
 POLICY, PARTNER_SET, TASK_VERSION, COMMIT = "policy", "partner set", "task version", "commit"
 PARTNER, PARTNERS_FILE = "partner ", "partners file"
 OPEN_PART = "<"
-"""What stands behind it in a registered policy is filled in by the run: `happo_manifest:<committed manifest>`."""
+"""What follows it in a registered policy is filled in by the run: `happo_manifest:<committed manifest>`."""
 OWN = "adhoc:"
 """A set that was put together for one run, such as the partner that a pair was trained with."""
 DIRTY = "dirty"
@@ -22,7 +22,7 @@ DIRTY = "dirty"
 
 @dataclass(frozen=True)
 class EarlierIdentity:
-    """What one bundle of an earlier submission said that it is."""
+    """What one bundle of an earlier submission stated that it is."""
 
     submission: int
     entrant: str | None
@@ -60,20 +60,20 @@ def _against_prereg(prereg: Prereg, bundle: BundleFacts, *, is_own: bool) -> Ite
     policy = prereg.policies.get(bundle.entrant or "")
     partners = None if is_own else prereg.partner_set
     for key, declared in ((POLICY, policy), (PARTNER_SET, partners), (TASK_VERSION, prereg.task_version)):
-        said = bundle.identity.get(key)
-        if declared is None or (said is not None and _fits(said, declared)):
+        stated = bundle.identity.get(key)
+        if declared is None or (stated is not None and _fits(stated, declared)):
             continue
-        yield f"{_stated(key, said)}, registered is {declared}"
+        yield f"{_stated(key, stated)}, registered is {declared}"
 
 
-def _stated(key: str, said: str | None) -> str:
+def _stated(key: str, value: str | None) -> str:
     """Return what a bundle says of a matter; leaving it out must not be better than saying it."""
-    return f"it states no {key}" if said is None else f"its {key} is {said}"
+    return f"it states no {key}" if value is None else f"its {key} is {value}"
 
 
-def _fits(said: str, registered: str) -> bool:
+def _fits(stated: str, registered: str) -> bool:
     stem, open_part, _ = registered.partition(OPEN_PART)
-    return said.startswith(stem) if open_part else said == registered
+    return stated.startswith(stem) if open_part else stated == registered
 
 
 def _against_earlier(bundle: BundleFacts, earlier: Sequence[EarlierIdentity], *, is_own: bool) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _is_shared(key: str, mine: Mapping[str, str], theirs: Mapping[str, str], *, 
     if theirs.get(PARTNER_SET, "").startswith(OWN) or (is_own and mine.get(PARTNER_SET, "").startswith(OWN)):
         return key == TASK_VERSION
     if key not in mine:
-        # A spike run has no task version, and a set may be left out in part: that is told by its cells.
+        # A spike run has no task version, and a set may be left out in part: its cells show that.
         return key == PARTNER_SET or (key == TASK_VERSION and PARTNER_SET in mine)
     if mine.get(PARTNER_SET) != theirs.get(PARTNER_SET):
         return key in (PARTNER_SET, TASK_VERSION)

@@ -1,7 +1,7 @@
 """Names that look like another entrant's in letters of another alphabet. Called by `app.admission.rules`.
 
-`GPT-4` with one Cyrillic letter is another name than `GPT-4`, and nobody sees it. What looks alike is said by the table
-of Unicode's security mechanisms (https://www.unicode.org/reports/tr39/#Confusable_Detection), which the library
+`GPT-4` with one Cyrillic letter is another name than `GPT-4`, and nobody sees it. Unicode's table of confusables
+decides what looks alike (https://www.unicode.org/reports/tr39/#Confusable_Detection), which the library
 confusable-homoglyphs brings along. ASCII letters stand for themselves: `model-l` and `model-1` are told apart.
 """
 
@@ -21,8 +21,8 @@ def check_lookalikes(names: Iterable[str], others: Sequence[str]) -> list[Check]
     known: dict[str, str] = {}
     for name in (*others, *named):
         known.setdefault(skeleton(name), name)
-    found = [(name, known[skeleton(name)]) for name in named]
-    alike = [_sentence(name, other) for name, other in found if name_key(name) != name_key(other)]
+    pairs = [(name, known[skeleton(name)]) for name in named]
+    alike = [_sentence(name, other) for name, other in pairs if name_key(name) != name_key(other)]
     return [Check("lookalikes", "warned", f"{some(alike)}.")] if alike else []
 
 

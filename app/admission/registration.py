@@ -51,7 +51,7 @@ def check_registrant(registered: Registered, submitter: TokenHolder | None) -> l
 
 
 def unknown_names(prereg: Prereg, manifest: Manifest, computed: Iterable[str] = ()) -> list[str]:
-    """Return what a registration asks for that the benchmark cannot give, each in a sentence: said before the run.
+    """Return what a registration asks for that the benchmark cannot give, each in a sentence: answered before the run.
 
     `computed` are metrics that the server computes beside the declared ones.
     """
@@ -59,14 +59,16 @@ def unknown_names(prereg: Prereg, manifest: Manifest, computed: Iterable[str] = 
     asked = [*prereg.metrics, *(each.metric for each in prereg.hypotheses if each.metric is not None)]
     tasks = manifest.task_ids()
     strange = [] if tasks is None or prereg.tasks is None else [task for task in prereg.tasks if task not in tasks]
-    found = [
+    sentences = [
         _unknown("metrics", [metric for metric in asked if metric.partition("@")[0] not in metrics], metrics),
         _unknown("tasks", strange, tasks or ()),
     ]
     if prereg.form not in manifest.admission.prereg_forms:
         wanted = " or ".join(manifest.admission.prereg_forms)
-        found.append(f"The benchmark takes preregistrations of the {wanted} form; this one has the {prereg.form} form.")
-    return [sentence for sentence in found if sentence]
+        sentences.append(
+            f"The benchmark takes preregistrations of the {wanted} form; this one has the {prereg.form} form."
+        )
+    return [sentence for sentence in sentences if sentence]
 
 
 def _unknown(what: str, names: Sequence[str], known: Iterable[str]) -> str:

@@ -194,11 +194,11 @@ def _metrics(prereg: Prereg, case: Case, rules: KindRules) -> Check:
 
 
 def _unmeasured(prereg: Prereg, scores: ScoreTable) -> list[str]:
-    found = []
+    unmeasured = []
     for metric in prereg.metrics:
         measured = set(scores.entrant.codes[~np.isnan(scores.value(metric))].tolist())
-        found += [f"{metric} of {e}" for code, e in enumerate(scores.entrant.words) if code not in measured]
-    return found
+        unmeasured += [f"{metric} of {e}" for code, e in enumerate(scores.entrant.words) if code not in measured]
+    return unmeasured
 
 
 def _axis(prereg: Prereg, case: Case) -> list[Check]:
@@ -224,8 +224,8 @@ def _min_seeds(case: Case) -> list[Check]:
 
 
 def _dirty(case: Case) -> Check:
-    said = {"metadata.dirty": case.dirty, **{bundle.name: says_dirty(bundle) for bundle in case.facts.bundles}}
-    if dirty := [source for source, is_dirty in said.items() if is_dirty]:
+    by_source = {"metadata.dirty": case.dirty, **{bundle.name: says_dirty(bundle) for bundle in case.facts.bundles}}
+    if dirty := [source for source, is_dirty in by_source.items() if is_dirty]:
         return _judge_dirty(case.manifest, listed(dirty))
     silent = [bundle.name for bundle in case.facts.bundles if bundle.dirty is None]
     if case.dirty is None and (silent or not case.facts.bundles):

@@ -15,8 +15,8 @@ def check_min_seeds(manifest: Manifest, scores: ScoreTable, minimum: int, run_pu
     few = [cells for cells in runs.values() if len(scored_seeds(cells)) < minimum]
     if runs and not few:
         return Check("min_seeds", "passed", f"Every entrant has at least {minimum} seeds on every task.")
-    found = [f"{cells[0].entrant} has {_n_seeds(cells)} on {cells[0].task}" for cells in few]
-    reason = f"{some(found or ['The rows carry no seeds'])}; the benchmark requires {minimum}."
+    counts = [f"{cells[0].entrant} has {_n_seeds(cells)} on {cells[0].task}" for cells in few]
+    reason = f"{some(counts or ['The rows carry no seeds'])}; the benchmark requires {minimum}."
     if run_purpose != "leaderboard":
         return Check("min_seeds", "warned", f"{reason} A {run_purpose} run may have fewer: it is never ranked.")
     return Check("min_seeds", "failed", reason)

@@ -2,7 +2,7 @@
 
 Called by `app.admission.forensics`; pure. The bound is of chance alone: were the results of one of the two shuffled
 among its rows, each arrangement as likely as any other, they would agree with the other's on one in so many
-arrangements as there are. Hard and easy items make agreement likelier than that, so it is said and refuses nothing.
+arrangements as there are. Hard and easy items make agreement likelier than that, so it is reported and refuses nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def are_twins(first: Fingerprint, second: Fingerprint) -> bool:
 
 
 def twin_of(mine: Fingerprint, other: Fingerprint, where: str) -> Iterator[Finding]:
-    """Yield that an entrant has the results of another one, which stands in `where`."""
+    """Yield that an entrant has the results of another one, which is in `where`."""
     if are_twins(mine, other):
         sentence = f"{mine.entrant} has on all of {mine.sample.shape[1]:,} compared rows the results of {other.entrant}"
         yield Finding("same_results", mine.entrant, f"{sentence} ({where})")

@@ -44,8 +44,8 @@ def backup(
     """Copy the database while it is used: all of one instant, noted and verified. A copy cut short leaves nothing."""
     with open_database(Settings.from_env()) as database_url:
         refuse_newer_database(database_url)
-        made = base.make_base(database_url, folder) if files else dump.make_dump(database_url, folder)
-    note(f"{folder} holds {_described(made)}.")
+        written = base.make_base(database_url, folder) if files else dump.make_dump(database_url, folder)
+    note(f"{folder} holds {_described(written)}.")
 
 
 def verify(folder: Folder) -> None:

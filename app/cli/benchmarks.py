@@ -128,10 +128,10 @@ def import_fev(
     given = (tasks.read_bytes(), None if mini is None else mini.read_bytes(), slug, title or slug)
     options = FevOptions(baseline, leakage_model, no_leakage_model, per_forecasts, plain_times, description)
     plain = parse_manifest(manifest_from_fev_tasks(*given))
-    found = None if results is None else read_results(results, plain)
-    if found is not None and found.n_other:
-        note(f"{found.n_other} rows of the result files are of no task of the list, or not as it defines them.")
-    choices = choose(options, found, plain.task_ids() or ())
+    read = None if results is None else read_results(results, plain)
+    if read is not None and read.n_other:
+        note(f"{read.n_other} rows of the result files are of no task of the list, or not as it defines them.")
+    choices = choose(options, read, plain.task_ids() or ())
     manifest = manifest_from_fev_tasks(*given, choices)
     parse_manifest(manifest)
     _write(manifest, output)
@@ -152,7 +152,7 @@ def import_lrdbench(
     """
     Make a manifest from one of lrdbench. No server is needed.
 
-    Which records there are stands in a run and not in its manifest; without one the boards are provisional.
+    Which records there are is in a run and not in its manifest; without one the boards are provisional.
     """
     records = () if run is None else records_of_run(run)
     imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title, records)

@@ -55,7 +55,7 @@ def _number(remote: Server, owner: str) -> int:
     """Return the number of a token. Raises NotFound."""
     if owner.isascii() and owner.isdigit():
         return int(owner)
-    found = [each["id"] for each in remote.get_json("/tokens") if each["name"] == owner and not each["revoked_at"]]
-    if not found:
+    numbers = [each["id"] for each in remote.get_json("/tokens") if each["name"] == owner and not each["revoked_at"]]
+    if not numbers:
         raise NotFound(f"No valid token is named {owner}; give its number.")
-    return int(found[0])
+    return int(numbers[0])

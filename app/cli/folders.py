@@ -49,11 +49,11 @@ def _zip(folder: Path, target: Path) -> Path:
 
 def _members(folder: Path) -> list[Path]:
     """Return the files of a folder in the order of their names; hidden ones are nobody's results."""
-    found = [path for path in sorted(folder.rglob("*")) if not _is_hidden(path.relative_to(folder))]
-    links = [str(path.relative_to(folder)) for path in found if path.is_symlink()]
+    paths = [path for path in sorted(folder.rglob("*")) if not _is_hidden(path.relative_to(folder))]
+    links = [str(path.relative_to(folder)) for path in paths if path.is_symlink()]
     if links:
         raise _refusal(folder, f"links are not followed: {', '.join(links[:10])}")
-    members = [path for path in found if stat.S_ISREG(path.stat().st_mode)]
+    members = [path for path in paths if stat.S_ISREG(path.stat().st_mode)]
     limit = MAX_FILES
     if not members or len(members) > limit:
         raise _refusal(folder, f"it contains {len(members)} files; 1 to {limit} can be sent")

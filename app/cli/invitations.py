@@ -35,9 +35,9 @@ def make(
     """Make an invitation and print its code. It is not kept and cannot be shown again."""
     order = {"role": role, "benchmark": benchmark, "token_days": token_days, "days": days}
     with Server(server, token) as remote:
-        made = remote.send_for_json(Request("POST", "/invitations", json=order, repeatable=False))
-    note(f"Invitation {made['id']}, role {role}, until {made['expires_at'][:10]}. Its code is shown only now:")
-    say(made["code"])
+        issued = remote.send_for_json(Request("POST", "/invitations", json=order, repeatable=False))
+    note(f"Invitation {issued['id']}, role {role}, until {issued['expires_at'][:10]}. Its code is shown only now:")
+    say(issued["code"])
 
 
 def list_all(*, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
@@ -70,6 +70,6 @@ def redeem(
     """Use an invitation: print the token that it makes. It is not kept and cannot be shown again."""
     order = {"code": code, "name": name}
     with Server(server, None) as remote:
-        made = remote.send_for_json(Request("POST", "/invitations/redeem", json=order, repeatable=False))
-    note(f"Token {made['id']} for {name}, role {made['role']}. It is shown only now:")
-    say(made["token"])
+        issued = remote.send_for_json(Request("POST", "/invitations/redeem", json=order, repeatable=False))
+    note(f"Token {issued['id']} for {name}, role {issued['role']}. It is shown only now:")
+    say(issued["token"])

@@ -17,15 +17,15 @@ PER_SERIES = ("raw/metrics.csv", "raw/metrics.csv.gz")
 
 def records_of_run(run: Path) -> list[str]:
     """Return the records that a run has per-series rows of, sorted. Raises BadParameter where it has none."""
-    found = {
+    records = {
         row["record_id"]
         for content in _tables(run)
         for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig")))
         if row.get("scope") == "per_series" and row.get("record_id")
     }
-    if not found:
+    if not records:
         raise typer.BadParameter(f"{run} has no per-series row in raw/metrics.csv")
-    return sorted(found)
+    return sorted(records)
 
 
 def _tables(run: Path) -> Iterator[bytes]:

@@ -24,12 +24,12 @@ def list_submissions(
     """List what this token has sent, the newest first, with its state."""
     params = None if benchmark is None else {"benchmark": benchmark}
     with Server(server, token) as remote:
-        found = remote.send_for_json(Request("GET", "/whoami/submissions", params=params))
-    if not found:
+        submissions = remote.send_for_json(Request("GET", "/whoami/submissions", params=params))
+    if not submissions:
         note("Nothing was sent with this token yet.")
         return
     table = Table("submission", "benchmark", "state", "sent", "rows", "entrants")
-    for each in found:
+    for each in submissions:
         named = ", ".join(each["entrants"][:3]) + (" …" if len(each["entrants"]) > 3 else "")
         state = each["status"].replace("_", " ")
         table.add_row(str(each["id"]), each["benchmark"], state, each["received_at"][:16], str(each["n_rows"]), named)

@@ -40,9 +40,9 @@ def show_error(error: PlumblineError) -> None:
     note(f"Error: {error}", style="red")
     if isinstance(error, Rejected) and error.problems:
         make_console(sys.stderr).print(cause_table(error.causes))
-        n_told = sum(cause.n for cause in error.causes)
-        if error.n_problems > n_told:
-            note(f"… and {error.n_problems - n_told:,} more problems")
+        n_shown = sum(cause.n for cause in error.causes)
+        if error.n_problems > n_shown:
+            note(f"… and {error.n_problems - n_shown:,} more problems")
 
 
 def cause_table(causes: Sequence[Cause]) -> Table:

@@ -105,7 +105,7 @@ def make_server(site: PreviewSite) -> ThreadingHTTPServer:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, *said: Any) -> None:
+        def log_message(self, *message: Any) -> None:
             """Say nothing of each request."""
 
     return ThreadingHTTPServer(("127.0.0.1", 0), Handler)

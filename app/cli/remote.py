@@ -145,7 +145,7 @@ def pause_s(attempt: int, retry_after: str | None) -> float:
 
 
 def accepted(response: httpx.Response) -> httpx.Response:
-    """Return an answer that says yes. Raises Refused, with every problem that is told, for another one."""
+    """Return an answer that says yes. Raises Refused, with every problem that it names, for another one."""
     if response.is_success:
         return response
     document = _problem_document(response)

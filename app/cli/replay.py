@@ -29,15 +29,15 @@ def replay(
 ) -> None:
     """Recompute every table of a published snapshot, and say the first cell that differs. Ends with 1 if one does."""
     with tempfile.TemporaryDirectory(prefix="plumbline-replay-") as folder:
-        found = read_export(_at_hand(export, Path(folder)))
-    facts = found.facts
+        exported = read_export(_at_hand(export, Path(folder)))
+    facts = exported.facts
     note(f"{facts['benchmark']}, snapshot {facts['snapshot']}, published by {facts['code_version']}")
     if facts["code_version"] != code_version():
         note(f"This is {code_version()}: another version may compute another number.", style="yellow")
-    different = list(differences(found, recompute(found), relative=relative))
+    different = list(differences(exported, recompute(exported), relative=relative))
     for each in different:
-        say(_told(each), style="red")
-    _sum_up(found, len(different))
+        say(_sentence(each), style="red")
+    _sum_up(exported, len(different))
     if different:
         raise typer.Exit(DIFFERENT)
 
@@ -57,7 +57,7 @@ def _at_hand(export: str, folder: Path) -> Path:
     return fetched
 
 
-def _told(each: Difference) -> str:
+def _sentence(each: Difference) -> str:
     if each.column is None:
         return f"{each.table} {each.what}"
     return (
@@ -66,8 +66,8 @@ def _told(each: Difference) -> str:
     )
 
 
-def _sum_up(found: Export, n_different: int) -> None:
-    n_tables, n_cells = len(found.published), sum(len(t.rows) * len(t.columns) for t in found.published)
+def _sum_up(exported: Export, n_different: int) -> None:
+    n_tables, n_cells = len(exported.published), sum(len(t.rows) * len(t.columns) for t in exported.published)
     same = "all the same" if not n_different else f"{n_different} different"
     say(f"{n_tables} tables, {n_cells:,} cells: {same}")
-    note(f"Not recomputed, being counts of the server: {', '.join(found.facts['counted_by_the_server'])}")
+    note(f"Not recomputed, being counts of the server: {', '.join(exported.facts['counted_by_the_server'])}")

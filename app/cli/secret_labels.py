@@ -48,9 +48,9 @@ def commitment(
     part = part_of(declared, PredictionsPart)
     reading = read_labels(declared, part.predictions, [Upload(labels.name, labels)], Limits.from_settings(Settings()))
     digest = labels_digest(reading.labels, part.predictions)
-    found = Opening(_bytes(salt), part.rules.public_share, digest).commitment()
-    say(f"labels     {digest}\ncommitment {found}")
-    if expected is not None and expected != found:
+    computed = Opening(_bytes(salt), part.rules.public_share, digest).commitment()
+    say(f"labels     {digest}\ncommitment {computed}")
+    if expected is not None and expected != computed:
         note(f"The published commitment is {expected}: these are other labels, another salt or another public share.")
         raise typer.Exit(1)
 

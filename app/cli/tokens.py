@@ -81,14 +81,14 @@ def create(
     asked = {"name": name, "role": role, "expires_at": ends, "benchmarks": benchmark or None}
     asked |= {"scopes": scope or None, "entrants": entrant or None}
     bounds = Bounds(expires_at, benchmark or None, scope or None, entrant or None)
-    made = _ask(
+    issued = _ask(
         server,
         token,
         Request("POST", "/tokens", json=asked, repeatable=False),
         lambda session: _with_text(_make(session, name, role, bounds)),
     )
-    note(f"Token {made['id']} for {name}, role {role}. It is shown only now:")
-    say(made["token"])
+    note(f"Token {issued['id']} for {name}, role {role}. It is shown only now:")
+    say(issued["token"])
 
 
 def list_all(*, server: ServerOption = None, token: TokenOption = None) -> None:
@@ -114,9 +114,9 @@ def rotate(
 ) -> None:
     """Give a token another text and print it; the former one works for some hours more."""
     request = Request("POST", f"/tokens/{token_id}/rotate", json={"overlap_h": overlap_h}, repeatable=False)
-    made = _ask(server, token, request, lambda session: _with_text(_renew(session, token_id, overlap_h)))
-    note(f"Token {token_id} of {made['name']} has a new text, shown only now; the former one ends in {overlap_h} h:")
-    say(made["token"])
+    issued = _ask(server, token, request, lambda session: _with_text(_renew(session, token_id, overlap_h)))
+    note(f"Token {token_id} of {issued['name']} has a new text, shown only now; the former one ends in {overlap_h} h:")
+    say(issued["token"])
 
 
 def revoke(token_id: Number, *, server: ServerOption = None, token: TokenOption = None) -> None:
@@ -153,16 +153,16 @@ def _ask(server: str | None, token: str | None, request: Request, locally: Calla
 
 
 def _make(session: Session, name: str, role: str, bounds: Bounds) -> tuple[Token, str]:
-    made = tokens.create_token(session, name, role, bounds)
-    audit.record(session, Act("plumbline token create"), None, Change(after=tokens.in_short(made[0])))
-    return made
+    issued = tokens.create_token(session, name, role, bounds)
+    audit.record(session, Act("plumbline token create"), None, Change(after=tokens.in_short(issued[0])))
+    return issued
 
 
 def _renew(session: Session, token_id: int, overlap_h: int) -> tuple[Token, str]:
-    made = tokens.rotate_token(session, token_id, overlap_h)
+    issued = tokens.rotate_token(session, token_id, overlap_h)
     after = {"token": token_id, "overlap_h": overlap_h}
     audit.record(session, Act("plumbline token rotate"), None, Change(after=after))
-    return made
+    return issued
 
 
 def _revoke(session: Session, token_id: int) -> Token:
@@ -172,8 +172,8 @@ def _revoke(session: Session, token_id: int) -> Token:
     return revoked
 
 
-def _with_text(made: tuple[Token, str]) -> Mapping[str, Any]:
-    return {**_about(made[0]), "token": made[1]}
+def _with_text(issued: tuple[Token, str]) -> Mapping[str, Any]:
+    return {**_about(issued[0]), "token": issued[1]}
 
 
 def _about(token: Token) -> Mapping[str, Any]:

@@ -39,14 +39,14 @@ def own_temporary_folder() -> Iterator[Path]:
 def remove_abandoned(parent: Path) -> None:
     """Remove the folders of our own user's web processes that have ended without doing so."""
     with os.scandir(parent) as entries:
-        found = [
+        folders = [
             Path(entry.path)
             for entry in entries
             if entry.name.startswith(PREFIX)
             and entry.is_dir(follow_symlinks=False)
             and entry.stat(follow_symlinks=False).st_uid == os.geteuid()
         ]
-    for folder in found:
+    for folder in folders:
         if _is_abandoned(folder):
             shutil.rmtree(folder, ignore_errors=True)
 

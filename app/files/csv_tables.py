@@ -138,9 +138,9 @@ def open_csv(file: ReceivedFile, findings: Findings, warnings: list[Problem]) ->
     with file.path.open("rb") as content:
         start = content.read(MAX_HEADER_BYTES)
     at = len(BOM) if start.startswith(BOM) else 0
-    found = _HEADER.match(start, at)
-    line_end = found and _LINE_END.match(start, found.end())
-    if found is None or line_end is None or (line_end.end() == MAX_HEADER_BYTES and not line_end.group()):
+    match = _HEADER.match(start, at)
+    line_end = match and _LINE_END.match(start, match.end())
+    if match is None or line_end is None or (line_end.end() == MAX_HEADER_BYTES and not line_end.group()):
         if (n_names := _n_names(start[at:])) > MAX_COLUMNS:
             message = f"the table has {n_names:,} columns or more; at most {MAX_COLUMNS} are allowed"
             findings.add(Problem(message, file=file.name, row=1))
@@ -148,7 +148,7 @@ def open_csv(file: ReceivedFile, findings: Findings, warnings: list[Problem]) ->
         message = f"the first row does not end within {MAX_HEADER_BYTES >> 20} MiB; is a quotation mark not closed?"
         findings.add(Problem(message, file=file.name, row=1))
         return None
-    names = _split_header(found.group().decode())
+    names = _split_header(match.group().decode())
     problems = list(_problems_of_header(names, file.name))
     if problems:
         findings.extend(problems)

@@ -16,8 +16,8 @@ def read_document(file: ReceivedFile, findings: Findings) -> dict[str, Any] | No
     if problem is not None:
         findings.add(problem)
         return None
-    found = read_object(file.path) if text is None else object_of(text)
-    if isinstance(found, BadRecord):
-        findings.add(Problem(found.message, file.name, found.row, value=found.value))
+    document = read_object(file.path) if text is None else object_of(text)
+    if isinstance(document, BadRecord):
+        findings.add(Problem(document.message, file.name, document.row, value=document.value))
         return None
-    return found
+    return document

@@ -15,11 +15,11 @@ LIKENESS = 0.7
 
 def missing_column(name: str, header: Sequence[str], file: str | None, *, what: str | None = None) -> Problem:
     """Return the problem of a column that is not there; `what` is what the message calls it."""
-    found = ", ".join(clip_for_message(each, 40) for each in header[:SHOWN])
+    columns = ", ".join(clip_for_message(each, 40) for each in header[:SHOWN])
     more = f" and {len(header) - SHOWN} more" if len(header) > SHOWN else ""
     near = _nearest(name, header)
     hint = f"; did you mean {clip_for_message(near, 40)}?" if near else ";"
-    message = f"{what or f'the column {name} is missing'}{hint} The file has {found or 'no column'}{more}"
+    message = f"{what or f'the column {name} is missing'}{hint} The file has {columns or 'no column'}{more}"
     return Problem(message.replace("; The", "; the"), file, column=name, is_missing=True)
 
 

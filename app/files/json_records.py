@@ -205,5 +205,5 @@ def _line(text: str, error: ValueError | RecursionError) -> int | None:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at

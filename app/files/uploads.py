@@ -152,8 +152,8 @@ class Unpacking:
     def _take_members(self, name: str, archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo]) -> None:
         readable = self._readable(name, members)
         if not readable:
-            found = f"; {clip_for_message(members[0].filename)} is of a kind that is not read" if members else ""
-            self._findings.add(Problem(f"the archive contains no table{found}", file=name))
+            example = f"; {clip_for_message(members[0].filename)} is of a kind that is not read" if members else ""
+            self._findings.add(Problem(f"the archive contains no table{example}", file=name))
         seen: set[str] = set()
         for member in readable:
             complaint = refusal_of(member, seen)

@@ -63,9 +63,9 @@ class HarnessRun:
         """Keep what the run says of itself; nothing where it says nothing."""
         if value is None or value == "" or value == {}:
             return
-        said = (key, task, clip_for_message(value if isinstance(value, str) else str(value), MAX_STATED))
-        if said not in self.stated:
-            self.stated.append(said)
+        statement = (key, task, clip_for_message(value if isinstance(value, str) else str(value), MAX_STATED))
+        if statement not in self.stated:
+            self.stated.append(statement)
 
     def refuse(self, file: ReceivedFile, message: str, row: int | None = None, column: str | None = None,
                value: Any = None) -> None:  # fmt: skip
@@ -139,10 +139,10 @@ def text_of(value: Any) -> str | None:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a mapping, an empty one where something else stands."""
+    """Return a mapping, an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
 def listed(value: Any) -> list[Any]:
-    """Return a list, an empty one where something else stands."""
+    """Return a list, an empty one for anything else."""
     return value if isinstance(value, list) else []

@@ -72,8 +72,8 @@ def summary(run: HarnessRun) -> Iterator[Row]:
         for record in records_of_document(file.path):
             if isinstance(record, BadRecord):
                 run.refuse(file, record.message, record.row, value=record.value)
-            elif (found := _plain(record.cells)) is not None:
-                metric, split, mean = found
+            elif (statistic := _plain(record.cells)) is not None:
+                metric, split, mean = statistic
                 scores[metric if split == TEST else f"{metric}@{split}"] = mean
         if scores:
             yield Row(file, 1, model, task, scores)
@@ -87,7 +87,7 @@ def items(run: HarnessRun) -> Iterator[Row]:
             if file is None or isinstance(record, BadRecord):
                 run.refuse(file or next(iter(files.values())), getattr(record, "message", ""), record.row)
                 continue
-            plain = [found for stat in listed(record.cells.get("stats")) if (found := _plain(stat)) is not None]
+            plain = [statistic for stat in listed(record.cells.get("stats")) if (statistic := _plain(stat)) is not None]
             item, trial = record.cells.get("instance_id"), record.cells.get("train_trial_index")
             seed = trial if isinstance(trial, int) else 0
             splits = {split for _, split, _ in plain}

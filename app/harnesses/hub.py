@@ -1,7 +1,7 @@
-"""What stands in a model's repository on the Hugging Face Hub: `.eval_results/*.yaml`, and `model-index` of its card.
+"""The results in a model's repository on the Hugging Face Hub: `.eval_results/*.yaml`, and `model-index` of its card.
 
 Found by `app.harnesses.known`. An entry of `.eval_results` has one value of one task of a benchmark's repository; whose
-it is says the repository, so the form names the entrant. `model-index` stands at the head of `README.md` and names its
+it is says the repository, so the form names the entrant. `model-index` is at the head of `README.md` and names its
 model; the metrics of one data set are one row.
 Source of the layouts: huggingface_hub 2.4, `_eval_results.py` and `repocard_data.py`.
 """
@@ -43,11 +43,11 @@ def summary(run: HarnessRun) -> Iterator[Row]:
 def _document(run: HarnessRun, file: ReceivedFile, *, is_card: bool) -> Any:
     content = file.path.read_bytes()[: MAX_BYTES + 1]
     if is_card:
-        found = HEAD.match(content)
-        if found is None:
+        match = HEAD.match(content)
+        if match is None:
             run.refuse(file, "the head of the card, between two lines of ---, is not closed")
             return None
-        content = found.group(1)
+        content = match.group(1)
     try:
         return read_yaml(content, max_bytes=MAX_BYTES, what=file.name)
     except Rejected as error:
@@ -65,15 +65,15 @@ def _of_results(run: HarnessRun, file: ReceivedFile, document: Any) -> Iterator[
         dataset = mapping(entry.get("dataset"))
         name, task = text_of(dataset.get("id")), text_of(dataset.get("task_id"))
         if name is None or task is None or VALUE not in entry:
-            lacking = [key for key, there in (("dataset.id", name), ("dataset.task_id", task),
-                                              (VALUE, VALUE in entry or None)) if there is None]  # fmt: skip
+            lacking = [key for key, part in (("dataset.id", name), ("dataset.task_id", task),
+                                              (VALUE, VALUE in entry or None)) if part is None]  # fmt: skip
             run.refuse(file, f"the result has no {', '.join(lacking)}", at, lacking[0])
             continue
         place = name if task == DEFAULT else f"{name}/{task}"
-        for key, said in (("dataset.revision", dataset.get("revision")), *((k, entry.get(k)) for k in OF_ENTRY)):
-            run.state(key, said, place)
-        for key, said in mapping(entry.get("source")).items():
-            run.state(f"source.{key}", said, place)
+        for key, value in (("dataset.revision", dataset.get("revision")), *((k, entry.get(k)) for k in OF_ENTRY)):
+            run.state(key, value, place)
+        for key, value in mapping(entry.get("source")).items():
+            run.state(f"source.{key}", value, place)
         yield Row(file, at, None, place, {VALUE: number(entry[VALUE])}, beside={"dataset": name, "task_id": task})
 
 
@@ -106,23 +106,23 @@ def _of_result(run: HarnessRun, file: ReceivedFile, name: str | None, at: int, r
     place = kind if config in (None, DEFAULT) else f"{kind}/{config}"
     for key in ("revision", "split"):
         run.state(f"dataset.{key}", dataset.get(key), place)
-    for key, said in mapping(result.get("source")).items():
-        run.state(f"source.{key}", said, place)
+    for key, value in mapping(result.get("source")).items():
+        run.state(f"source.{key}", value, place)
     return Row(file, at, name, place, scores)
 
 
 def _merged(rows: Iterator[Row | None]) -> Iterator[Row]:
     """Yield one row for each task: huggingface_hub writes a result for each metric."""
-    found: dict[str, Row] = {}
+    by_task: dict[str, Row] = {}
     for row in rows:
         if row is None:
             continue
-        before = found.get(row.task)
+        before = by_task.get(row.task)
         if before is None or set(before.scores) & set(row.scores):
-            found[row.task if before is None else f"{row.task}\n{row.row}"] = row
+            by_task[row.task if before is None else f"{row.task}\n{row.row}"] = row
         else:
-            found[row.task] = Row(row.file, before.row, row.entrant, row.task, {**before.scores, **row.scores})
-    yield from found.values()
+            by_task[row.task] = Row(row.file, before.row, row.entrant, row.task, {**before.scores, **row.scores})
+    yield from by_task.values()
 
 
 HUB = Harness(name="hub", title="Hugging Face", owns=owns, summary=summary, is_mixed=True)

@@ -26,7 +26,7 @@ MAX_TOTAL_BYTES = 4 * 1024 * 1024 * 1024
 LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 OF_EVAL = ("task", "task_version", "task_id", "model", "created", "run_id", "model_args", "model_generate_config",
            "revision", "packages", "config", "task_args")  # fmt: skip
-# The header before a member's bytes: 26 bytes, then the lengths of its name and of what else is said of it.
+# The header before a member's bytes: 26 bytes, then the lengths of its name and of its other fields.
 LOCAL_HEADER, ZSTANDARD = "<26xHH", 93
 BROKEN = (
     struct.error,
@@ -128,13 +128,13 @@ def items(run: HarnessRun) -> Iterator[Row]:
     for file, header, samples in _logs(run):
         model, task = _head(run, file, header)
         for at, sample in samples:
-            found = mapping(sample)
-            scores = dict(_scores(run, mapping(found.get("scores"))))
-            epoch = found.get("epoch")
+            fields = mapping(sample)
+            scores = dict(_scores(run, mapping(fields.get("scores"))))
+            epoch = fields.get("epoch")
             if not scores:
-                run.warn(file, f"sample {at} has no score: it failed or was not scored", "scores", found.get("id"))
+                run.warn(file, f"sample {at} has no score: it failed or was not scored", "scores", fields.get("id"))
             seed = epoch if isinstance(epoch, int) and not isinstance(epoch, bool) else 1
-            item = found.get("id")
+            item = fields.get("id")
             yield Row(file, at, model, task, scores, item, seed, {"id": item, "epoch": seed})
 
 

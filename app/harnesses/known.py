@@ -18,9 +18,9 @@ def split_harnesses(
     files: Sequence[ReceivedFile],
 ) -> tuple[list[tuple[Harness, list[ReceivedFile]]], list[ReceivedFile]]:
     """Return the files of each harness, and those that are of none."""
-    found: dict[str, list[ReceivedFile]] = {}
+    by_harness: dict[str, list[ReceivedFile]] = {}
     others: list[ReceivedFile] = []
     for file in files:
         owner = next((harness for harness in HARNESSES if harness.owns(file)), None)
-        (others if owner is None else found.setdefault(owner.name, [])).append(file)
-    return [(harness, found[harness.name]) for harness in HARNESSES if harness.name in found], others
+        (others if owner is None else by_harness.setdefault(owner.name, [])).append(file)
+    return [(harness, by_harness[harness.name]) for harness in HARNESSES if harness.name in by_harness], others

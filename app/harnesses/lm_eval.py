@@ -48,9 +48,9 @@ class _Results:
         config = mapping(document.get("config"))
         self._take_model(file, document.get("model_name"))
         self.seed = _whole(config.get("random_seed")) or 0
-        for keys, said in ((OF_RUN, document), (OF_CONFIG, config)):
+        for keys, section in ((OF_RUN, document), (OF_CONFIG, config)):
             for key in keys:
-                self.run.state(key, said.get(key))
+                self.run.state(key, section.get(key))
         for key in OF_TASK:
             self._take_by_task(key, mapping(document.get(key)))
         for metrics in mapping(document.get("higher_is_better")).values():
@@ -88,14 +88,14 @@ def items(run: HarnessRun) -> Iterator[Row]:
     for file in run.files:
         if file not in samples:
             results.take(file)
-    found: dict[str, set[Any]] = {}
+    items_by_task: dict[str, set[Any]] = {}
     for file in samples:
         named = _SAMPLES.fullmatch(PurePosixPath(file.name).name)
         task = named["task"] if named else ""
         for row in _samples(run, file, task, results):
-            found.setdefault(task, set()).add(row.item)
+            items_by_task.setdefault(task, set()).add(row.item)
             yield row
-    for task, seen in found.items():
+    for task, seen in items_by_task.items():
         expected = results.expected.get(task)
         if expected is not None and len(seen) != expected:
             message = f"the results say that {expected:,} samples of {clip_for_message(task)} were scored"
@@ -122,10 +122,10 @@ def summary(run: HarnessRun) -> Iterator[Row]:
             continue
         results = _Results(run)
         document = results.take(file) or {}
-        found = mapping(document.get("results"))
-        if not found:
+        tasks = mapping(document.get("results"))
+        if not tasks:
             run.refuse(file, "the results name no task", column="results")
-        for at, (task, metrics) in enumerate(found.items(), start=1):
+        for at, (task, metrics) in enumerate(tasks.items(), start=1):
             scores = {name: number(value) for name, value in mapping(metrics).items()
                       if isinstance(value, int | float) and "_stderr" not in name}  # fmt: skip
             yield Row(file, at, text_of(document.get("model_name")), str(task), scores)

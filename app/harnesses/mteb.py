@@ -21,7 +21,7 @@ OF_META = ("name", "revision", "release_date", "n_parameters", "embed_dim", "max
 
 
 def owns(file: ReceivedFile) -> bool:
-    """Say whether a file is a result of a task, or what is said of a model."""
+    """Say whether a file is a result of a task, or a description of a model."""
     if file.suffix != ".json":
         return False
     if PurePosixPath(file.name).name == META:
@@ -68,8 +68,8 @@ def _scores(splits: Mapping[str, Any]) -> dict[str, Any]:
     subsets = [part for part in map(mapping, listed(splits.get(split or ""))) if MAIN in part]
     plain = [part for part in subsets if part.get("hf_subset") == "en"]
     english = plain or [part for part in subsets if _is_english(part)]
-    found = {MAIN: _mean(subsets), f"{MAIN}@{ENGLISH}": _mean(english)}
-    return {name: value for name, value in found.items() if value is not None}
+    means = {MAIN: _mean(subsets), f"{MAIN}@{ENGLISH}": _mean(english)}
+    return {name: value for name, value in means.items() if value is not None}
 
 
 def _is_english(part: Mapping[str, Any]) -> bool:

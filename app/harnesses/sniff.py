@@ -10,7 +10,7 @@ HEAD = 4096
 
 
 def begins_with(file: ReceivedFile, *patterns: str) -> bool:
-    """Say whether every pattern stands in the first kilobytes of a file."""
+    """Say whether every pattern occurs in the first kilobytes of a file."""
     about = file.path.stat()
     head = _head(file.path, about.st_ino, about.st_mtime_ns, about.st_size)
     return all(re.search(pattern, head) for pattern in patterns)

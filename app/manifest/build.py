@@ -41,21 +41,21 @@ def build_manifest(document: Any, methods: Boards, kinds: Kinds) -> Manifest:
     named = document.get("evidence")
     kind = kinds.get(named) if isinstance(named, str) else None
     own = KindPart if kind is None else kind.part
-    found = list(_unknown_kind(document, kinds)) if kind is None else []
-    document = _prepared(document, own, found)
+    problems = list(_unknown_kind(document, kinds)) if kind is None else []
+    document = _prepared(document, own, problems)
     boards, of_boards = _build_boards(document.get("leaderboards"), methods)
 
-    hidden = _steps([*found, *of_boards])
+    hidden = _steps([*problems, *of_boards])
     of_kinds = {key for each in kinds.values() for key in each.part.model_fields}
     common_keys = {key: value for key, value in document.items() if key not in of_kinds or key in Common.model_fields}
-    common = _validated(Common, {**common_keys, "leaderboards": boards}, found, hidden, own.model_fields)
-    part = _validated(own, {key: document[key] for key in own.model_fields if key in document}, found)
+    common = _validated(Common, {**common_keys, "leaderboards": boards}, problems, hidden, own.model_fields)
+    part = _validated(own, {key: document[key] for key in own.model_fields if key in document}, problems)
 
     complaints = [] if common is None or kind is None else [*_about_names(common), *_about_methods(common, kind)]
     complaints += [] if common is None or kind is None else _about_parts(common, part, document, kinds)
-    found = [*_in_order(found, own), *map(_complaint, complaints), *of_boards]
-    if found or common is None or part is None:
-        raise ManifestRejected("The manifest breaks the rules below.", found)
+    problems = [*_in_order(problems, own), *map(_complaint, complaints), *of_boards]
+    if problems or common is None or part is None:
+        raise ManifestRejected("The manifest breaks the rules below.", problems)
     return Manifest(**dict(common), part=part)
 
 
@@ -71,39 +71,39 @@ def _unknown_kind(document: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem
         yield Problem(one_of(named, tuple(kinds)), column="evidence", value=shown(named))
 
 
-def _prepared(document: Mapping[str, Any], part: type[KindPart], found: list[Problem]) -> Mapping[str, Any]:
+def _prepared(document: Mapping[str, Any], part: type[KindPart], problems: list[Problem]) -> Mapping[str, Any]:
     try:
         return part.prepared(document)
     except ManifestRejected as error:
-        found += error.problems
+        problems += error.problems
         return document
 
 
 def _validated(
     model: type[AnyOf],
     keys: Mapping[str, Any],
-    found: list[Problem],
+    into: list[Problem],
     hidden: Set[str] = frozenset(),
     beside: Iterable[str] = (),
 ) -> AnyOf | None:
-    """Return the keys as the model's value; None, and what is wrong in `found`, when they are not.
+    """Return the keys as the model's value; None, and what is wrong added to `into`, when they are not.
 
-    Of a key in `hidden` something better has been said; `beside` are keys that other parts of the manifest have.
+    For a key in `hidden` there is a better message already; `beside` are keys that other parts of the manifest have.
     """
     try:
         return model.model_validate(keys)
     except ValidationError as error:
         problems = problems_from(error, model, keys=beside)
-        found += [problem for problem in problems if not _steps([problem]) & hidden]
+        into += [problem for problem in problems if not _steps([problem]) & hidden]
         return None
 
 
-def _steps(found: Iterable[Problem]) -> Set[str]:
+def _steps(problems: Iterable[Problem]) -> Set[str]:
     """Return the keys at the top level that problems are about."""
-    return {problem.column.partition(".")[0] for problem in found if problem.column is not None}
+    return {problem.column.partition(".")[0] for problem in problems if problem.column is not None}
 
 
-def _in_order(found: Sequence[Problem], own: type[KindPart]) -> list[Problem]:
+def _in_order(problems: Sequence[Problem], own: type[KindPart]) -> list[Problem]:
     """Return the problems in the order of the keys; unknown keys and rules over several keys come last."""
     keys = list(with_part(dict.fromkeys(Common.model_fields, 0), dict.fromkeys(own.model_fields, 0)))
 
@@ -111,7 +111,7 @@ def _in_order(found: Sequence[Problem], own: type[KindPart]) -> list[Problem]:
         key = (problem.column or "").partition(".")[0]
         return keys.index(key) if key in keys else len(keys)
 
-    return sorted(found, key=place)
+    return sorted(problems, key=place)
 
 
 def _build_boards(declared: Any, methods: Boards) -> tuple[Any, list[Problem]]:

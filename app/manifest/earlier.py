@@ -48,11 +48,11 @@ def written_for(versions: Sequence[Manifest], at: int, tasks: Iterable[str]) -> 
     `versions` are as `as_asked_by` returns them, the newest first. Rows that have nothing of the tasks which a version
     added, and of which it asks no other metric, were written for the one before.
     """
-    delivered, found = set(tasks), at
+    delivered, place_of_rows = set(tasks), at
     for place in range(at, len(versions) - 1):
         now, before = versions[place], versions[place + 1]
         added = set(now.task_ids() or ()) - set(before.task_ids() or ())
         if set(now.metrics) - set(before.metrics) or added & delivered:
             break
-        found = place + 1 if added else found
-    return found
+        place_of_rows = place + 1 if added else place_of_rows
+    return place_of_rows

@@ -37,7 +37,7 @@ class Axes(Part):
     items: Count | Items | Literal["file"] | None = None
 
     @model_validator(mode="after")
-    def _is_there_once(self) -> Self:
+    def _has_no_repeat(self) -> Self:
         for axis in ("seeds", "conditions", "items"):
             named = getattr(self, axis)
             if isinstance(named, list) and len(set(named)) < len(named):
@@ -74,7 +74,7 @@ class Grid(Axes):
     registration_may_choose: dict[FreeAxis, AtLeast] = Field(default_factory=dict)
 
     def of(self, task: str, entrant: str) -> Axes:
-        """Return the axes of a task for an entrant: what is said of the entrant before what is said of the task."""
+        """Return the axes of a task for an entrant: those of the entrant come before those of the task."""
         nothing = Axes()
         own = self.entrants.get(entrant, nothing).or_else(self.tasks.get(task, nothing))
         return own.or_else(self)

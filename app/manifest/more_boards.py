@@ -1,4 +1,4 @@
-"""A manifest with one board more, as text: what stands in it, comments included, stays as it was. For `app.web`."""
+"""A manifest with one board more, as text: its own text, comments included, stays as it was. For `app.web`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Where in a manifest's text something stands that a problem is about. Called by `app.kinds.parse`; pure."""
+"""Where in a manifest's text the subject of a problem is. Called by `app.kinds.parse`; pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ def with_lines(problems: Sequence[Problem], document: Document) -> list[Problem]
 
 
 def place_of(column: str | None, document: Document) -> Path:
-    """Return the path that a dotted name stands for, as far as it is there.
+    """Return the path of a dotted name, as far as it exists.
 
     Keys may hold dots themselves, so the longest that is there is taken. A board or a task is also found by its name.
     """
@@ -53,7 +53,7 @@ def _step(value: Any, name: str) -> Any:
 
 
 def unanswered(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield the path of every TODO, which stands where an answer is missing."""
+    """Yield the path of every TODO, which marks a missing answer."""
     if value == TODO:
         yield path
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

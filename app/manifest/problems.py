@@ -1,4 +1,4 @@
-"""What is wrong with a manifest, in a person's words: what stands there, what is expected, and which key was meant.
+"""What is wrong with a manifest, in a person's words: what it holds, what is expected, and which key was meant.
 
 Called by `app.manifest.build` and by whoever else validates with pydantic, whose own words are about Python's types.
 """
@@ -38,8 +38,8 @@ Step = str | int
 
 
 @dataclass(frozen=True)
-class _Found:
-    """One of pydantic's findings: at which keys, at which of them it tried several types, and what may stand there."""
+class _Finding:
+    """One of pydantic's findings: at which keys, at which of them it tried several types, and what is allowed there."""
 
     path: tuple[Step, ...]
     unions: tuple[int, ...]
@@ -66,8 +66,8 @@ def problems_from(
 
     `model` is what was validated, `keys` are more that the top level may have.
     """
-    found = [_found(each, model, tuple(keys)) for each in error.errors()]
-    return [_problem(each, prefix) for each in _without_other_choices(found)]
+    findings = [_finding_of(each, model, tuple(keys)) for each in error.errors()]
+    return [_problem(each, prefix) for each in _without_other_choices(findings)]
 
 
 def nearest(word: object, known: Iterable[str]) -> str | None:
@@ -96,7 +96,7 @@ def shown(value: Any) -> str | None:
     return None if value is None or isinstance(value, (dict, list, BaseModel)) else clip_for_message(str(value))
 
 
-def _found(error: Any, model: type[BaseModel] | None, keys: tuple[str, ...]) -> _Found:
+def _finding_of(error: Any, model: type[BaseModel] | None, keys: tuple[str, ...]) -> _Finding:
     path: list[Step] = []
     unions: list[int] = []
     places: list[Any] = [] if model is None else [model]
@@ -110,7 +110,7 @@ def _found(error: Any, model: type[BaseModel] | None, keys: tuple[str, ...]) -> 
         path.append(step)
         places = places if is_last_key else inner or []
     known = (*_keys_of(places), *(keys if len(path) == 1 else ()))
-    return _Found(tuple(path), tuple(unions), known, error)
+    return _Finding(tuple(path), tuple(unions), known, error)
 
 
 def _children(places: Sequence[Any], step: Step) -> list[Any] | None:
@@ -149,34 +149,34 @@ def _keys_of(places: Sequence[Any]) -> Iterator[str]:
             yield from (field.alias or name for name, field in place.model_fields.items())
 
 
-def _without_other_choices(found: Sequence[_Found]) -> Iterator[_Found]:
+def _without_other_choices(findings: Sequence[_Finding]) -> Iterator[_Finding]:
     """Yield what is wrong with the type that was meant; where none was, one finding that names them all."""
-    for each in found:
+    for each in findings:
         if not each.is_choice:
             yield each
             continue
-        rivals = [f for f in found if f.path[: len(each.path)] == each.path and f.unions]
+        rivals = [f for f in findings if f.path[: len(each.path)] == each.path and f.unions]
         others = [f for f in rivals if not f.is_choice]
         first = next(f for f in rivals if f.is_choice)
         if others or each is not first:
             continue
         expected = list(dict.fromkeys(f.expected or "" for f in rivals))
-        yield _Found(each.path, each.unions, each.known, {**each.error, "type": "choice", "expected": expected})
+        yield _Finding(each.path, each.unions, each.known, {**each.error, "type": "choice", "expected": expected})
 
 
-def _problem(found: _Found, prefix: str) -> Problem:
-    error = found.error
-    column = prefix + ".".join(clip_for_message(str(step), MAX_KEY) for step in found.path)
+def _problem(finding: _Finding, prefix: str) -> Problem:
+    error = finding.error
+    column = prefix + ".".join(clip_for_message(str(step), MAX_KEY) for step in finding.path)
     value = None if error["type"] == "missing" else shown(error.get("input"))
-    return Problem(_message(found), column=column or None, value=value)
+    return Problem(_message(finding), column=column or None, value=value)
 
 
-def _message(found: _Found) -> str:
-    error, kind = found.error, found.error["type"]
+def _message(finding: _Finding) -> str:
+    error, kind = finding.error, finding.error["type"]
     if kind == "missing":
         return "this key is missing"
     if kind == "extra_forbidden":
-        return _unknown_key(str(found.path[-1]), found.known)
+        return _unknown_key(str(finding.path[-1]), finding.known)
     if kind == "choice":
         return f"expected {' or '.join(error['expected'])}"
     if kind == "literal_error":

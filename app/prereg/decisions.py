@@ -60,7 +60,7 @@ def _of_members(admission: Fields) -> Iterator[Hypothesis]:
 
 
 def _of_gate(fields: Fields, rule: Fields) -> Iterator[Hypothesis]:
-    """Yield the claims of a document that describes itself; sides that it does not name are said to be unnamed."""
+    """Yield the claims of a document that describes itself; sides that it does not name are called unnamed."""
     conditions = fields.section("task", "conditions")
     named = {} if conditions is None else {k: v for k, v in conditions.mapping.items() if isinstance(v, str)}
     matched = next((v for k, v in named.items() if "matched" in k and "mismatch" not in k and is_name(v)), UNNAMED)
@@ -84,7 +84,7 @@ def _arm(admission: Fields, name: str, folder: str, otherwise: str | None = None
     cell, params = admission.section(name), admission.section(name, "params")
     own = None if cell is None or otherwise is not None else cell.mapping.get("cell_id")
     where = None if params is None else params.mapping.get(folder)
-    for found in (own, PurePosixPath(where).name if isinstance(where, str) else None):
-        if isinstance(found, str) and is_name(found):
-            return found
+    for name_of_arm in (own, PurePosixPath(where).name if isinstance(where, str) else None):
+        if isinstance(name_of_arm, str) and is_name(name_of_arm):
+            return name_of_arm
     return otherwise or name

@@ -34,17 +34,17 @@ class InnerPart:
 
 def declared_seeds(fields: Fields, shared: Prereg, parts: Sequence[InnerPart]) -> tuple[int, ...] | None:
     """Hold every list of seeds to the rules and return the one of the registered run."""
-    found: dict[Path, tuple[int, ...]] = {} if shared.seeds is None else {("seeds",): shared.seeds}
+    by_path: dict[Path, tuple[int, ...]] = {} if shared.seeds is None else {("seeds",): shared.seeds}
     for part in parts:
         for key in part.fields.mapping:
             path = (*part.fields.path, key)
             if path in SEEDS_AT or (_names_seeds(key) and isinstance(part.fields.mapping[key], list)):
-                found[path] = part.fields.seeds(key) or ()
-    declared = [path for path in SEEDS_AT if found.get(path)]
+                by_path[path] = part.fields.seeds(key) or ()
+    declared = [path for path in SEEDS_AT if by_path.get(path)]
     for path in declared[1:]:
-        if set(found[path]) != set(found[declared[0]]):
+        if set(by_path[path]) != set(by_path[declared[0]]):
             fields.refuse(f"the seeds differ from those at {dotted(declared[0])}", *path)
-    return found[declared[0]] if declared else None
+    return by_path[declared[0]] if declared else None
 
 
 def _names_seeds(key: str) -> bool:

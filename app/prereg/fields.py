@@ -156,13 +156,13 @@ class Fields:
 
     def sections(self, key: str) -> list["Fields"]:
         """Return the mappings of a list."""
-        found = []
+        sections = []
         for position, value in enumerate(self.items(key) or []):
             if isinstance(value, dict):
-                found.append(Fields(self.document, self.problems, (*self.path, key, position), value))
+                sections.append(Fields(self.document, self.problems, (*self.path, key, position), value))
             else:
                 self.refuse(f"each of {key} must be a mapping", key, position, value=value)
-        return found
+        return sections
 
     def _refuse_repeats(self, key: str, values: Sequence[str | int], noun: str) -> None:
         seen: set[str | int] = set()

@@ -27,18 +27,18 @@ _SEPARATORS = re.compile(r"[\s_/+-]+")
 
 def refuse_iid_anywhere(fields: Fields, run_purpose: RunPurpose) -> None:
     """Refuse every text of a leaderboard run's document that declares an iid resampling, where nobody did yet."""
-    said = {problem.column for problem in fields.problems}
+    refused = {problem.column for problem in fields.problems}
     for path, value in _own(fields.mapping) if run_purpose == "leaderboard" else ():
-        if path != ("bootstrap_method",) and dotted(path) not in said and _declares_iid(path, value):
+        if path != ("bootstrap_method",) and dotted(path) not in refused and _declares_iid(path, value):
             fields.refuse(IID_REFUSED, *path, value=value)
 
 
 def refuse_other_purposes(fields: Fields, run_purpose: RunPurpose) -> None:
     """Refuse a run purpose deeper in the document that is not the document's; a pilot has its own."""
-    said = {problem.column for problem in fields.problems}
+    refused = {problem.column for problem in fields.problems}
     for path, value in _own(fields.mapping):
         is_other = len(path) > 1 and path[-1] == PURPOSE and value != run_purpose
-        if is_other and dotted(path) not in said:
+        if is_other and dotted(path) not in refused:
             fields.refuse(
                 f"the run purpose of the registration is {run_purpose}, and is said once; another run's own stands in "
                 f"a section whose key says {PILOT}",
@@ -80,9 +80,9 @@ def _words(text: str) -> str:
 def _says_iid(words: str) -> bool:
     return any(
         not (
-            _DENIED_BEFORE.search(words[: found.start()].rstrip(" ") + " ")
-            or _DENIED_AFTER.search(words[found.end() :])
+            _DENIED_BEFORE.search(words[: match.start()].rstrip(" ") + " ")
+            or _DENIED_AFTER.search(words[match.end() :])
             or _OF_THE_SIMULATION.search(words)
         )
-        for found in _IID.finditer(words)
+        for match in _IID.finditer(words)
     )

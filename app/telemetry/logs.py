@@ -52,7 +52,7 @@ def _facts(process: str) -> list[structlog.typing.Processor]:
     def of_process(_: Any, __: str, fields: Fields) -> Fields:
         return {**fields, "process": process}
 
-    def said_beside(_: Any, __: str, fields: Fields) -> Fields:
+    def own_fields(_: Any, __: str, fields: Fields) -> Fields:
         record = fields.get("_record")
         return {**fields, **getattr(record, "fields", {})}
 
@@ -62,7 +62,7 @@ def _facts(process: str) -> list[structlog.typing.Processor]:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         of_process,
-        said_beside,
+        own_fields,
         # Tracebacks as text and without the values of variables, among which are tokens.
         structlog.processors.format_exc_info,
     ]
@@ -92,7 +92,7 @@ def _hidden(value: Any, known: tuple[str, ...]) -> Any:
         return value
     for secret in known:
         value = value.replace(secret, HIDDEN)
-    return SECRETS.sub(lambda found: f"{next(filter(None, found.groups()), '')}{HIDDEN}", value)
+    return SECRETS.sub(lambda match: f"{next(filter(None, match.groups()), '')}{HIDDEN}", value)
 
 
 def event(logger: logging.Logger, what: str, **fields: Any) -> None:
@@ -109,5 +109,5 @@ def bind(**fields: Any) -> Iterator[None]:
 
 def current_request() -> str | None:
     """Return the id of the request that is being answered, None outside of one."""
-    found: str | None = get_contextvars().get("request_id")
-    return found
+    request_id: str | None = get_contextvars().get("request_id")
+    return request_id

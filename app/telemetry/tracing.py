@@ -32,7 +32,7 @@ def install(process: str) -> None:
 
 
 def carried() -> str | None:
-    """Return by which text a job is told the trace that asked for it, None outside of one."""
+    """Return the text that hands a job the trace that asked for it, None outside of one."""
     carrier: dict[str, str] = {}
     propagate.inject(carrier)
     return carrier.get(CARRIED)
@@ -42,6 +42,6 @@ def carried() -> str | None:
 def job_span(name: str, asked_in: str | None, **attributes: Any) -> Iterator[None]:
     """Have the block be a span of the trace that asked for it."""
     context = propagate.extract({} if asked_in is None else {CARRIED: asked_in})
-    told = {f"plumbline.{key}": value for key, value in attributes.items() if value is not None}
-    with trace.get_tracer("plumbline").start_as_current_span(name, context=context, attributes=told):
+    described = {f"plumbline.{key}": value for key, value in attributes.items() if value is not None}
+    with trace.get_tracer("plumbline").start_as_current_span(name, context=context, attributes=described):
         yield

@@ -50,11 +50,11 @@ def fingerprints_of(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) 
     of_blocks: dict[str, list[tuple[Hashes, ...]]] = {}
     for block in blocks:
         of_blocks.setdefault(block.entrant, []).append(_of_block(block))
-    found = []
+    fingerprints = []
     for entrant, rows in zip(scores.entrant.words, _rows_by_entrant(scores), strict=True):
         parts = [tuple(hashes[rows] for hashes in hashed), *of_blocks.get(entrant, ())]
-        found.append(_fingerprint(entrant, *(np.concatenate(part) for part in zip(*parts, strict=True))))
-    return tuple(found)
+        fingerprints.append(_fingerprint(entrant, *(np.concatenate(part) for part in zip(*parts, strict=True))))
+    return tuple(fingerprints)
 
 
 def _rows_by_entrant(scores: ScoreTable) -> list[NDArray[np.intp]]:

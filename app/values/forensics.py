@@ -1,4 +1,4 @@
-"""What is noticed about evidence that may have an innocent reason: said beside it, machine-readable, never a refusal.
+"""What is noticed about evidence that may have an innocent reason: shown beside it, machine-readable, never a refusal.
 
 Made by `app.admission.forensics` and `app.admission.identity`, kept by `app.store.fingerprints`, shown by the pages.
 """

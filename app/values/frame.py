@@ -1,7 +1,7 @@
 """A column declared together with the function that gives its cell, and tables made of such fields.
 
 Called by the ranking methods and the kinds. A table is a frame and one value for each row, so a column and its cells
-cannot come apart, and what stands in which column is said once.
+cannot come apart, and what each column holds is written once.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ Ends = tuple[Cell, Cell, Cell]
 
 @dataclass(frozen=True)
 class Field(Generic[R]):
-    """A column, and what stands in it for a row that is made of a value of type R."""
+    """A column, and its cell for a row that is made of a value of type R."""
 
     column: Column
     cell: Callable[[R], Cell]

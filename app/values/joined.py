@@ -39,8 +39,8 @@ def _replaced(stored: ScoreTable, sent: ScoreTable, *, by_task: bool) -> BoolArr
         [[word in tasks and (not by_task or task in tasks[word]) for task in stored.task.words]
          for word in stored.entrant.words], dtype=np.bool_,
     ).reshape(len(stored.entrant.words), len(stored.task.words))  # fmt: skip
-    found: BoolArray = table[stored.entrant.codes, stored.task.codes]
-    return found
+    replaced: BoolArray = table[stored.entrant.codes, stored.task.codes]
+    return replaced
 
 
 def _value(sent: ScoreTable, column: str) -> FloatArray:
@@ -56,10 +56,10 @@ def _joined(one: Coded, other: Coded) -> Coded:
 
 def _used(coded: Coded) -> Coded:
     """Return a column without the words that no row has."""
-    there = np.unique(coded.codes)
+    used = np.unique(coded.codes)
     place = np.full(len(coded.words), NONE, dtype=np.int64)
-    place[there] = np.arange(len(there))
-    return Coded(tuple(coded.words[at] for at in there.tolist()), place[coded.codes])
+    place[used] = np.arange(len(used))
+    return Coded(tuple(coded.words[at] for at in used.tolist()), place[coded.codes])
 
 
 def _either(one: ScoreTable, other: ScoreTable, own: Coded | None, sent: Coded | None) -> Coded | None:

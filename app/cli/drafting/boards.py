@@ -40,10 +40,10 @@ def _mean(metric: MetricGuess, name: str) -> list[str]:
 
 
 def _group_mean(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
-    found = next(task_groups(sheet, roles), None)
-    if found is None:
+    grouping = next(task_groups(sheet, roles), None)
+    if grouping is None:
         return []
-    column, of = found
+    column, of = grouping
     groups: dict[str, list[str]] = {}
     for task in sorted(of):
         groups.setdefault(of[task], []).append(task)

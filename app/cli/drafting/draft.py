@@ -26,7 +26,7 @@ NO_COLUMN = "(none)"
 
 @dataclass(frozen=True)
 class Wishes:
-    """What whoever drafts has said already: columns by role, and the direction of metrics by their columns."""
+    """What the person drafting has stated already: columns by role, and the direction of metrics by their columns."""
 
     slug: str | None = None
     title: str | None = None
@@ -48,8 +48,8 @@ def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
     _refuse_long_form(sheet)
     roles = _asked(sheet, guess_roles(sheet, _given(sheet, wishes)), ask)
     if not roles.metrics:
-        found = ", ".join(list(sheet.columns)[:20])
-        problem = Problem(f"no column holds numbers that could be a metric; the file has {found}", column="metrics")
+        listed = ", ".join(list(sheet.columns)[:20])
+        problem = Problem(f"no column holds numbers that could be a metric; the file has {listed}", column="metrics")
         raise EvidenceRejected("There is nothing to rank by.", [problem])
     metrics = _metrics(sheet, roles, wishes, ask)
     text = "\n".join(_Writer(sheet, roles, metrics, _slug(wishes, stem), wishes.title or _title(stem)).lines()) + "\n"
@@ -63,8 +63,8 @@ def _given(sheet: Sheet, wishes: Wishes) -> Roles:
     unknown = [name for role in wished.values() for name in (role if isinstance(role, tuple) else (role,))
                if name not in sheet.columns]  # fmt: skip
     if unknown:
-        found = ", ".join(list(sheet.columns)[:20])
-        problems = [Problem(f"no column of this name; the file has {found}", column=name) for name in unknown]
+        listed = ", ".join(list(sheet.columns)[:20])
+        problems = [Problem(f"no column of this name; the file has {listed}", column=name) for name in unknown]
         raise EvidenceRejected("The file lacks a column that was named.", problems)
     return Roles(**{**fixed, **wished})
 
@@ -99,27 +99,27 @@ def _asked(sheet: Sheet, roles: Roles, ask: Ask) -> Roles:
 
 
 def _again(sheet: Sheet, roles: Roles, **answer: object) -> Roles:
-    said = {name: value for name, value in answer.items() if value is not None and value != NO_COLUMN}
-    kept = replace(roles, metrics=(), groups=(), recorded=(), **said)  # type: ignore[arg-type]
-    return guess_roles(sheet, kept) if said else roles
+    answers = {name: value for name, value in answer.items() if value is not None and value != NO_COLUMN}
+    kept = replace(roles, metrics=(), groups=(), recorded=(), **answers)  # type: ignore[arg-type]
+    return guess_roles(sheet, kept) if answers else roles
 
 
 def _metrics(sheet: Sheet, roles: Roles, wishes: Wishes, ask: Ask) -> list[MetricGuess]:
-    found: list[MetricGuess] = []
+    guesses: list[MetricGuess] = []
     for name in roles.metrics:
-        said = {**sheet.roles.get("directions", {}), **(wishes.directions or {})}.get(name)
-        guess = guess_metric(sheet.columns[name], {each.name for each in found}, said)
+        stated = {**sheet.roles.get("directions", {}), **(wishes.directions or {})}.get(name)
+        guess = guess_metric(sheet.columns[name], {each.name for each in guesses}, stated)
         if guess.direction is None:
             low, high = guess.observed
             question = f"Which way is {name} better (it goes from {low:g} to {high:g})?"
             guess = replace(guess, direction=ask(question, ["maximize", "minimize"]))
-        found.append(guess)
-    return found
+        guesses.append(guess)
+    return guesses
 
 
 def _slug(wishes: Wishes, stem: str) -> str:
-    made = re.sub(r"[^a-z0-9]+", "-", (wishes.slug or stem).lower()).strip("-")[:63].strip("-")
-    return made if re.fullmatch(SLUG_PATTERN, made) else "my-benchmark"
+    name = re.sub(r"[^a-z0-9]+", "-", (wishes.slug or stem).lower()).strip("-")[:63].strip("-")
+    return name if re.fullmatch(SLUG_PATTERN, name) else "my-benchmark"
 
 
 def _title(stem: str) -> str:

@@ -72,10 +72,10 @@ def _items_by_task(sheet: Sheet, roles: Roles) -> dict[str, list[str]]:
         return {"all": _in_order(item.words)}
     task = sheet.columns[roles.task]
     pairs = np.unique(np.stack([task.codes, item.codes]), axis=1)
-    found: dict[str, list[str]] = {name: [] for name in sorted(task.words)}
+    by_task: dict[str, list[str]] = {name: [] for name in sorted(task.words)}
     for of_task, of_item in pairs.T.tolist():
-        found[task.words[of_task]].append(item.words[of_item])
-    return {name: _in_order(items) for name, items in found.items()}
+        by_task[task.words[of_task]].append(item.words[of_item])
+    return {name: _in_order(items) for name, items in by_task.items()}
 
 
 def _in_order(items: list[str]) -> list[str]:

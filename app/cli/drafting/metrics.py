@@ -29,7 +29,7 @@ class MetricGuess:
 
 
 def guess_metric(column: SheetColumn, taken: Collection[str], direction: str | None = None) -> MetricGuess:
-    """Return what can be said of a metric from the name of its column and from its numbers."""
+    """Return what can be guessed of a metric from the name of its column and from its numbers."""
     spoken = words.tokens(column.name)
     observed = (0.0, 1.0) if column.is_flag else (float(column.finite.min()), float(column.finite.max()))
     low, high, why = _range(column, spoken, observed)

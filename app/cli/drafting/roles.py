@@ -53,16 +53,16 @@ def guess_roles(sheet: Sheet, given: Roles) -> Roles:
         free.pop(name or "", None)
     entrant = take(given.entrant, words.ENTRANT)
     task = take(given.task, words.TASK)
-    found = replace(given, entrant=entrant, task=task)
-    if _repeats(sheet, found):
-        found = replace(found, condition=take(given.condition, words.CONDITION))
-    if given.seed or _repeats(sheet, found):
-        found = replace(found, seed=take(given.seed, words.SEED, whole=True))
-    if not given.item and _repeats(sheet, found):
-        found = replace(found, item=_item(sheet, found, free))
-    for name in found.item:
+    roles = replace(given, entrant=entrant, task=task)
+    if _repeats(sheet, roles):
+        roles = replace(roles, condition=take(given.condition, words.CONDITION))
+    if given.seed or _repeats(sheet, roles):
+        roles = replace(roles, seed=take(given.seed, words.SEED, whole=True))
+    if not given.item and _repeats(sheet, roles):
+        roles = replace(roles, item=_item(sheet, roles, free))
+    for name in roles.item:
         free.pop(name, None)
-    return _with_rest(sheet, found, free)
+    return _with_rest(sheet, roles, free)
 
 
 def _first(columns: dict[str, SheetColumn], known: Sequence[str], *, whole: bool) -> str | None:

@@ -55,9 +55,9 @@ class SheetColumn:
     @cached_property
     def numbers(self) -> FloatArray | None:
         """The cells as numbers, NaN where empty; None where any is text, or nothing is there."""
-        found = read_numbers(self.cells)
-        is_number = not found.is_text.any() and not found.empty.all()
-        return found.values if is_number else None
+        parsed = read_numbers(self.cells)
+        is_number = not parsed.is_text.any() and not parsed.empty.all()
+        return parsed.values if is_number else None
 
     @property
     def finite(self) -> FloatArray:
@@ -139,13 +139,13 @@ def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: 
 
 def _merged(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return a record for each entrant, task, seed and item: several filters of one sample score the same sample."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         kept = {"entrant": row.entrant, "task": row.task, "seed": row.seed, "item": row.item}
         key = tuple(kept.values())
         plain = {name: cell for name, cell in kept.items() if name != "item" or cell is not None}
-        found.setdefault(key, plain).update({**row.scores, **({} if row.item is not None else row.beside)})
-    return list(found.values())
+        by_key.setdefault(key, plain).update({**row.scores, **({} if row.item is not None else row.beside)})
+    return list(by_key.values())
 
 
 def _directions(run: HarnessRun, metrics: Sequence[str]) -> dict[str, str]:

@@ -87,7 +87,7 @@ def _table(condition: IntArray, seed: IntArray, shape: tuple[int, int]) -> IntAr
 
 
 def _places(column: Coded | None, words: Sequence[str | None], n_rows: int) -> IntArray:
-    """Return where each row's word stands in `words`, NONE for another one; 0 for each without a column."""
+    """Return the position in `words` of each row's word, NONE for another one; 0 for each without a column."""
     if column is None:
         return np.zeros(n_rows, dtype=np.int64)
     place = {word: at for at, word in enumerate(words)}
@@ -189,7 +189,7 @@ def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metri
 
 
 def counted_items(asked: Asked, tasks: Sequence[str], scores: ScoreTable, entrant: str) -> str:
-    """Return what stands for the names of the items of an entrant, empty where the grid names them or there are none.
+    """Return a digest of the names of the items of an entrant, empty where the grid names them or there are none.
 
     A grid that only counts its items cannot say which they are: entrants with other items are compared all the same.
     """

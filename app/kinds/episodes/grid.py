@@ -40,7 +40,7 @@ class HeldAgainstGrid:
         return replace(self.grid.coverage, is_filled=is_filled)
 
     def items(self) -> str:
-        """Return what stands for the names of the items, empty where the grid itself names them."""
+        """Return a digest of the names of the items, empty where the grid itself names them."""
         return counted_items(self.manifest.asked, self.tasks, self.delivered, self.entrant)
 
     def bounds(self) -> Bounds | None:

@@ -14,8 +14,8 @@ class Episodes(Part):
 
     A dotted name reads a nested object: `metadata.member`. Of several names for the condition an episode has one.
     Without `condition` every episode has the same one. `entrant` and `seed` are the columns of these names where
-    nothing else is said; with `seed: null` there are no seeds, and intervals rest on items. `boolean` are metrics whose
-    cells are true or false and no number between, as `success` is in every file of CHAMBER.
+    nothing else is stated; with `seed: null` there are no seeds, and intervals rest on items. `boolean` are metrics
+    whose cells are true or false and no number between, as `success` is in every file of CHAMBER.
     """
 
     entrant: ColumnName = "entrant"
@@ -48,7 +48,7 @@ class EpisodesPart(KindPart):
         return self.episodes or Episodes()
 
     def complaints(self, common: Common) -> Iterator[str]:
-        """Yield which metrics are said to be true or false and are none of the benchmark's."""
+        """Yield which metrics are declared true or false and are none of the benchmark's."""
         for name in self.where.boolean:
             if name not in common.metrics:
                 yield f"episodes.boolean: {name} is not among the declared metrics"

@@ -19,7 +19,7 @@ def calibrated_metric(
 ) -> Calibrated | None:
     """Return the interval of a metric; None for a name of the reports alone, and where the metric is undefined.
 
-    `drawn` are its replicates [n_resamples], NaN where undefined. What stands beside a metric has a name like
+    `drawn` are its replicates [n_resamples], NaN where undefined. What is shown beside a metric has a name like
     `ap:ydf`, the metric being `ap_ydf`.
     """
     metric = find_metric(name) or find_metric(name.replace(":", "_"))

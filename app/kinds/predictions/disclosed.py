@@ -1,4 +1,4 @@
-"""What is disclosed of private labels: measured on the part that counts now, and said no finer than allowed.
+"""What is disclosed of private labels: measured on the part that counts now, and published no finer than allowed.
 
 Called by `app.kinds.predictions.kind`, which measures by nothing else; pure. Labels that are no secret, and those that
 a submission brings, pass as they are.
@@ -57,7 +57,7 @@ def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
 
 
 def coarse_tables(manifest: Manifest, tables: BoardTables) -> BoardTables:
-    """Return the tables of a board of private labels with what was computed between entrants said coarsely too."""
+    """Return the tables of a board of private labels with what was computed between entrants rounded too."""
     rules = scoring_of(manifest)
     if rules is None:
         return tables

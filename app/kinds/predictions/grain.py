@@ -1,4 +1,4 @@
-"""How finely anything is said that rests on private labels: numbers in steps that their interval allows.
+"""How finely numbers that rest on private labels are published: in steps that their interval allows.
 
 Called by `app.kinds.predictions.disclosed`; pure. Steps are 1, 2 or 5 times a power of ten, so that they divide one. A
 step is at least half a standard error, of the number itself where it has an interval, else of a share or a value over
@@ -28,7 +28,7 @@ ENDS = {"_lower": -1, "_upper": 1}
 COUNTS = frozenset({"weight", "n_examples"})
 VALUES = frozenset({"residual", "mean", "rmse", "centre"})
 ROUGH = 2
-"""Significant digits of what is said of differences and chances, and of effective numbers."""
+"""Significant digits of differences and chances, and of effective numbers."""
 LEAST_P = 1e-4
 
 
@@ -81,7 +81,7 @@ class Grain:
         return replace(exact, low=low, high=high, n_units=significant(exact.n_units, ROUGH))
 
     def measurement(self, exact: Measurement, labels: Mapping[str, Labels]) -> Measurement:
-        """Return a measurement as it may leave: replicates stand around what is said, rows are in steps too."""
+        """Return a measurement as it may leave: replicates lie around the published number, rows are in steps too."""
         rounded = {name: self.estimate(each) for name, each in exact.estimates.items()}
         moved = {
             name: drawn + (float(rounded[name].point or 0.0) - float(exact.estimates[name].point or 0.0))

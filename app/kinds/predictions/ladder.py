@@ -1,6 +1,6 @@
 """The Ladder: a new score is shown only where it is better than its owner's best by more than its standard error.
 
-Called by `app.store.ladders`; pure. Otherwise nothing new is said. The best is that of all of an owner's entrants,
+Called by `app.store.ladders`; pure. Otherwise nothing new is published. The best is that of all of an owner's entrants,
 because an owner who could rename an entrant would have a ladder for each name.
 Source: Blum & Hardt 2015, The Ladder: a reliable leaderboard for machine learning competitions; here the step is the
 larger standard error of the two scores, whichever its owner made small.
@@ -57,7 +57,7 @@ def higher(best: Rungs, shown: Rungs) -> Rungs:
 
 
 def numbers_in(measurement: Measurement) -> int:
-    """Return how many numbers are said of a measurement, on boards and in reports."""
+    """Return how many numbers of a measurement are published, on boards and in reports."""
     ends = [(e.point, e.low, e.high, *_calibrated(e)) for e in measurement.estimates.values()]
     cells = [cell for rows in measurement.rows.values() for row in rows for cell in row]
     shown = [*(number for each in ends for number in each), *cells]

@@ -1,7 +1,7 @@
 """Where a classifier is operated: the thresholds that a manifest declares, and those of its metrics at a constraint.
 
-Called by `app.kinds.predictions.report_classes`; pure. Where labels are private a point stands at one of the thresholds
-that the curve shows, and is chosen by shares as they are said: which threshold just meets a constraint would tell more.
+Called by `app.kinds.predictions.report_classes`; pure. Where labels are private a point is at one of the thresholds
+that the curve shows, and is chosen by the published shares: which threshold just meets a constraint would tell more.
 """
 
 from collections.abc import Iterable, Iterator

@@ -208,7 +208,7 @@ def _tests(part: Predictions, spec: EstimateBoard, contenders: Sequence[Measurem
 def _with_holm(tests: Sequence[_Test], order: Sequence[str]) -> list[_Test]:
     """Return the tests with what Holm makes of each p-value beside those of all other pairs.
 
-    Each pair counts once: the tests of whether the one that stands higher is better are one family, the tests of
+    Each pair counts once: the tests of whether the one that ranks higher is better are one family, the tests of
     whether it is worse another.
     """
     place = {name: at for at, name in enumerate(order)}

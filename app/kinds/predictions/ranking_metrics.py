@@ -1,7 +1,7 @@
 """The metrics of rankings, each the mean over groups of a group's score. Read by `app.kinds.predictions.metrics`.
 
 Each has its own truncation. Ties of the prediction are broken at random, on average, so that a constant prediction gets
-what a random order gets; YDF's rule, the best case, stands beside it.
+what a random order gets; YDF's rule, the best case, is shown beside it.
 """
 
 from collections.abc import Callable

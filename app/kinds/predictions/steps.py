@@ -1,6 +1,6 @@
-"""Steps of 1, 2 or 5 times a power of ten, in which what rests on private labels is said.
+"""Steps of 1, 2 or 5 times a power of ten, in which numbers that rest on private labels are published.
 
-Called by `.grain` and `.operating`. They divide one, so that a share of one is said as one.
+Called by `.grain` and `.operating`. They divide one, so that a share of one stays one.
 """
 
 import math

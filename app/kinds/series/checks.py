@@ -133,7 +133,7 @@ class SeriesChecks:
         self.findings.add_each(range(len(repeated)), describe)
 
     def _refuse_second_strata(self) -> None:
-        """A record stands in one stratum: every other stratum of it is a problem at its first row."""
+        """A record belongs to one stratum: every other stratum of it is a problem at its first row."""
         rows = self.rows
         placed = np.flatnonzero((rows.record != NONE) & (self._stratum_numbers() != NONE))
         _, first = np.unique(rows.record[placed] * len(self.words.strata) + rows.stratum[placed], return_index=True)

@@ -59,7 +59,7 @@ class Backing:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a claim stands."""
+    """Where a claim is written."""
 
     file: str
     row: int

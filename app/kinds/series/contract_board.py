@@ -14,7 +14,7 @@ def contract_leaderboard(boards: Sequence[Table]) -> Table:
     """Return boards of weighted ranks with the contract's columns, one board's rows after the other's.
 
     The columns of components are those of all boards, null where a board does not have one. Which board a row is of is
-    told in a last column where there are several; the contract has no name for it.
+    shown in a last column where there are several; the contract has no name for it.
     """
     of_boards = [column for board in boards for column in board.columns if column.name.startswith(METRIC)]
     metrics = {column.name: column for column in of_boards if not column.detail}

@@ -57,7 +57,7 @@ def _held(manifest: Manifest, part: SeriesPart, scores: ScoreTable) -> HeldRecor
 
 
 def _run_summary(manifest: Manifest, part: SeriesPart) -> Table:
-    """Return what the tables are of; a benchmark stands where lrdbench has a run."""
+    """Return what the tables are of; a benchmark takes the place of lrdbench's run."""
     frame: Frame[Manifest] = Frame(
         [
             Field(text_column("run_id"), lambda of: of.slug),

@@ -1,4 +1,4 @@
-"""The values of one series by lrdbench's definitions, from what an estimator said of it and what is true.
+"""The values of one series by lrdbench's definitions, from an estimator's estimate and the truth.
 
 Called by `app.kinds.series.recomputed`; pure. Source: lrdbench 2.0, `GroundTruthEvaluator._per_series_rows` and
 `paired_metrics.stress_pair_rows`.
@@ -31,7 +31,7 @@ NULLS = {False: (0.6, 0.5), True: (0.1, 0.0)}
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an estimator said of a record; `intervals` are (level, low, high)."""
+    """An estimator's estimate of a record; `intervals` are (level, low, high)."""
 
     valid: bool
     point: float | None
@@ -89,7 +89,7 @@ def _called_dependent(estimate: Estimate, truth: float | None, estimand: str | N
 
 @dataclass(frozen=True)
 class Pair:
-    """What an estimator said of a series under stress and of the clean one, None where it has no estimate."""
+    """An estimator's estimates of a series under stress and of the clean one, None where it has no estimate."""
 
     stressed: Estimate | None
     clean: Estimate | None

@@ -1,6 +1,6 @@
 """What a run says of itself that is not what the benchmark says: its suite, its seed, its estimators' estimands.
 
-Called by `app.kinds.series.read`. None of it keeps a run out; it is said to the submitter.
+Called by `app.kinds.series.read`. None of it refuses a run; the submitter gets warnings.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

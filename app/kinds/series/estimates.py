@@ -1,4 +1,4 @@
-"""raw/estimates.csv: what each estimator said of each record, whether it counts as valid, and why not.
+"""raw/estimates.csv: each estimator's estimate of each record, whether it counts as valid, and why not.
 
 Called by `app.kinds.series.read`. These cells are shown and exported, never computed with.
 """
@@ -152,7 +152,7 @@ class Matched:
 
 
 def _position(wanted: IntArray, keys: IntArray, first: IntArray) -> IntArray:
-    """Return where each wanted key stands first, NONE where it is not among the sorted keys."""
+    """Return where each wanted key comes first, NONE where it is not among the sorted keys."""
     if not len(keys):
         return np.full(len(wanted), NONE, dtype=np.int64)
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

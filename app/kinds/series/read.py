@@ -193,7 +193,7 @@ class _Submission:
         return Reading(whole, self._n_rows, tuple(self._warnings), facts)
 
     def _recomputed(self, scores: ScoreTable) -> ScoreTable:
-        """Return the scores as they follow from the run's estimates and truths; what it states otherwise is said."""
+        """Return the scores that follow from the run's estimates and truths; warn where it states others."""
         estimands = {n: e for n, about in self._described.items() if isinstance(e := about.get("target_estimand"), str)}
         metrics = [m for m in self._request.manifest.metrics if m in row_metrics(self._request.manifest.metrics)]
         recomputed, differences = recompute(

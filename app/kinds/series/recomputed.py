@@ -1,4 +1,4 @@
-"""Per-series values made again from a run's own estimates and truths, by lrdbench's definitions.
+"""Per-series values recomputed from a run's own estimates and truths, by lrdbench's definitions.
 
 Called by `app.kinds.series.read` for runs that carry raw/estimates.csv and raw/truths.csv; pure. What raw/metrics.csv
 states and does not follow from them does not count. Source: lrdbench 2.0, `GroundTruthEvaluator._per_series_rows`.
@@ -43,10 +43,10 @@ def recompute(
     metrics: Collection[str],
     is_complete: Callable[[int], bool],
 ) -> tuple[ScoreTable, list[Difference]]:
-    """Return the scores with what can be made again, and where that differs from what the run states.
+    """Return the scores with what can be recomputed, and where that differs from what the run states.
 
     `recorded` are the cells of each row's estimate, `is_complete` says of a file's position whether its run carries
-    estimates and truths. A metric of the benchmark that no row states is made all the same.
+    estimates and truths. A metric of the benchmark that no row states is computed all the same.
     """
     wanted = [metric for metric in metrics if split_identity(metric)[0] in FROM_ONE_ESTIMATE | PAIRED]
     errors = PAIRED_ERRORS if PAIRED_RATIO in wanted else ()
@@ -96,7 +96,7 @@ def recompute(
 
 @dataclass(frozen=True)
 class _CleanEstimates:
-    """Of which clean series each stressed one was made, and where an estimator's estimate of a series stands."""
+    """From which clean series each stressed one was made, and in which row an estimator's estimate of a series is."""
 
     scores: ScoreTable
     estimates: Sequence[Estimate | None]
@@ -117,7 +117,7 @@ class _CleanEstimates:
         return cls(scores, estimates, {record: counts.most_common(1)[0][0] for record, counts in names.items()}, place)
 
     def pair(self, at: int, stressed: Estimate | None, truth: float | None) -> Pair | None:
-        """Return what the estimator of a row said of both series; None where the row's is no stressed one."""
+        """Return the estimates of both series by the estimator of a row; None where the row's is no stressed one."""
         clean = self.clean_of.get(_at(self.scores.item, at) or "")
         if clean is None:
             return None

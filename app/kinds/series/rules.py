@@ -1,4 +1,4 @@
-"""Admission rules of series: a record stands in one stratum and one class; who has fewer of them than others is told.
+"""Admission rules of series: a record has one stratum and one class; whoever has fewer than others gets a warning.
 
 Called by `app.admission.rules`. What others hold is handed in, read by `app.store.series`; each rule gives one check.
 """

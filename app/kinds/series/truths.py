@@ -1,6 +1,6 @@
 """raw/truths.csv: the true values of a run's records, by estimand. Called by `app.kinds.series.read`.
 
-A record may have several truths; the primary one stands in its stratum too, which every run of the benchmark shares, so
+A record may have several truths; the primary one is in its stratum too, which every run of the benchmark shares, so
 that a run cannot bring easier truths of its own.
 """
 
@@ -28,7 +28,7 @@ COLUMNS = (*REQUIRED, "is_primary")
 
 @dataclass(frozen=True)
 class _Truth:
-    """One true value, and where it stands."""
+    """One true value, and where it is written."""
 
     value: float
     is_primary: bool
@@ -93,7 +93,7 @@ class Truths:
         self._check_class(record, estimand, value)
 
     def _check_class(self, record: str, estimand: str, value: float) -> None:
-        """Hold the class of a record to the primary truth, which its stratum states and every run shares."""
+        """Compare the class of a record with the primary truth, which its stratum states and every run shares."""
         class_label, bound = self.class_of(record), DEPENDENT_ABOVE.get(estimand)
         if class_label is not None and bound is not None and class_label != float(value > bound):
             truth = self._known[record][CLASS_ESTIMAND]
