@@ -20,7 +20,7 @@ from app.manifest.manifest import Manifest
 from app.render.assets import assets
 from app.render.exports import table_to_csv, table_to_json
 from app.render.html import render
-from app.render.table_page import TableView
+from app.render.table_view import TableView
 from app.values.table import Table
 
 HTML = "text/html; charset=utf-8"

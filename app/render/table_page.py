@@ -1,26 +1,20 @@
-"""The page of any table at its address, and the view that it is made from.
+"""The page of any table at its address, made by the web from a `TableView`."""
 
-Made by the web; the same view gives the table's CSV and JSON, so the three formats cannot disagree.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
-from app.db.models import Snapshot
-from app.kinds.pages import NO_FACTS, PageFacts
 from app.render.columns import ShownColumn, shown_columns
 from app.render.counted import rows_in_words
-from app.render.drawings import Drawing, Drawings, build_drawings
-from app.render.explore_form import ExploreForm
+from app.render.drawings import Drawings, build_drawings
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
-from app.render.narrow import COLUMNS, Choice
+from app.render.narrow import COLUMNS
 from app.render.page import Links, Page
 from app.render.paging import Paging, page_of
-from app.render.panel import Panel
 from app.render.reading import Apart, Count, apart, leader_sentence, legend, tally, tier_starts
+from app.render.table_view import TableView
 from app.render.view import is_descending, sort_address, sort_table
 from app.values.glossary_entry import Entry
 from app.values.table import Cell, Table
@@ -36,40 +30,6 @@ KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline", "x", 
 MAX_WITHDRAWN = 20
 MAX_PAIRS = 1000
 """More pairs than 40 entrants make are not read one by one: two of them are chosen at /against, and the CSV has all."""
-
-
-@dataclass(frozen=True)
-class TableView:
-    """A table at its address, with what is shown around it: leaderboard, pairwise, tasks, one task, one entrant.
-
-    `version` is the manifest's. `trail` are the breadcrumbs and `links` the related addresses, both as (text, address).
-    `row_links` makes the address of a cell from its text, by column name. `facts` is what each page of the benchmark
-    says. `choices` are the fields of the form that narrows the rows. `drawn` is the table whose drawings are shown,
-    where it is another one. `explore` is the form of a board that a reader explores. `panels` are
-    further tables that stand before its own, which has the heading `panel_rest` then. `most_rows` are shown where the
-    picture says what a page of rows would not.
-    """
-
-    slug: str
-    address: str
-    table: Table
-    snapshot: Snapshot | None = None
-    version: int | None = None
-    trail: Links = ()
-    links: Links = ()
-    row_links: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
-    facts: PageFacts = NO_FACTS
-    choices: Sequence[Choice] = ()
-    drawn: Table | None = None
-    explore: ExploreForm | None = None
-    panels: Sequence[Panel] = ()
-    panel_rest: str = ""
-    most_rows: int | None = None
-
-    def drawings(self) -> Sequence[Drawing]:
-        """Return everything that the page draws: of its own table first, then of each panel."""
-        own = build_drawings(self.drawn or self.table).shown
-        return [*own, *(drawing for panel in self.panels for drawing in panel.drawings.shown)]
 
 
 @dataclass(frozen=True, kw_only=True)

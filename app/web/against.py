@@ -26,7 +26,7 @@ from app.render.against import (
 from app.render.against_tests import examples_needed, tested
 from app.render.pages import ShownTable
 from app.render.panel import Panel
-from app.render.table_page import TableView
+from app.render.table_view import TableView
 from app.store import benchmarks, snapshots
 from app.values.table import Table
 from app.web.answers import page, split_format, table_answer

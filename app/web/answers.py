@@ -13,7 +13,7 @@ from app.render.addresses import FORMATS, name_in_path
 from app.render.columnar import MEDIA_TYPES, WRITERS
 from app.render.exports import table_to_csv, table_to_json, to_json
 from app.render.pictures.saved import saved_style
-from app.render.table_page import TableView
+from app.render.table_view import TableView
 from app.render.view import only_columns
 from app.values.table import Column, Table
 

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from app.boards.claim_rows import claims_table
 from app.errors import NotFound
-from app.render.table_page import TableView
+from app.render.table_view import TableView
 from app.store import benchmarks, entrants, snapshots
 from app.web import against, explore, pictures
 from app.web.answers import split_format, table_answer

@@ -18,7 +18,7 @@ from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.chosen import snapshot_evidence
 from app.names import clip_for_message
 from app.render.narrow import Choice
-from app.render.table_page import TableView
+from app.render.table_view import TableView
 from app.store import benchmarks, snapshots
 from app.store.board_history import board_history
 from app.store.described import described_entrants

@@ -13,7 +13,7 @@ from app.kinds.pages import PageFacts
 from app.render.addresses import path_of_name
 from app.render.narrow import Wanted, choices, narrow_table
 from app.render.panel import Panel
-from app.render.table_page import TableView
+from app.render.table_view import TableView
 from app.store import benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
 from app.store.life import find_retirement

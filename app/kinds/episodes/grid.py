@@ -11,7 +11,8 @@ import numpy as np
 from app.boards.coverage import Coverage
 from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import Bounds, EntrantEvidence
-from app.kinds.episodes.coverage import GridOfEntrant, counted_items, grid_of, of_task, with_absent
+from app.kinds.episodes.coverage import GridOfEntrant, counted_items, grid_of, with_absent
+from app.kinds.episodes.task_cells import of_task
 from app.manifest.manifest import Manifest
 from app.stats.aggregate import Aggregate, interquartile_mean, mean
 from app.values.scores import ScoreTable

@@ -12,7 +12,7 @@ import numpy as np
 
 from app.admission.case import Case
 from app.admission.check import Check, some
-from app.kinds.episodes.coverage import TaskCells, of_task, task_cells
+from app.kinds.episodes.task_cells import TaskCells, of_task, task_cells
 from app.manifest.asked import Asked
 
 RULE = "grid"

@@ -197,12 +197,12 @@ def _tests(part: Predictions, spec: EstimateBoard, contenders: Sequence[Measurem
     losses = np.column_stack([m.losses[task] for m in predicted])
     # Weighted examples are no longer counts.
     are_counts = part.kind == "classification" and bool(np.isin(losses, (0.0, 1.0)).all())
-    results = mcnemar_pairs(losses) if are_counts else paired_t_pairs(_larger_better(losses, part.kind))
+    pairs = mcnemar_pairs(losses) if are_counts else paired_t_pairs(_larger_better(losses, part.kind))
     test = MCNEMAR if are_counts else PAIRED_T[part.kind]
     for a, side in enumerate(sides):
         for b, other in enumerate(sides):
             if side.entrant != other.entrant:
-                yield _test((side, other), task, test, results, (a, b), len(losses), spec.uncertainty.level)
+                yield _test((side, other), task, test, pairs, (a, b), len(losses), spec.uncertainty.level)
 
 
 def _with_holm(tests: Sequence[_Test], order: Sequence[str]) -> list[_Test]:
@@ -214,11 +214,8 @@ def _with_holm(tests: Sequence[_Test], order: Sequence[str]) -> list[_Test]:
     place = {name: at for at, name in enumerate(order)}
     corrected = list(tests)
     for is_forth in (True, False):
-        family = [
-            at
-            for at, test in enumerate(tests)
-            if (place[test.a] < place[test.b]) == is_forth and test.p_value is not None
-        ]
+        ordered = [at for at, test in enumerate(tests) if (place[test.a] < place[test.b]) == is_forth]
+        family = [at for at in ordered if tests[at].p_value is not None]
         for at, adjusted in zip(family, holm([float(tests[at].p_value or 0.0) for at in family]), strict=True):
             corrected[at] = replace(tests[at], p_holm=adjusted)
     return corrected
@@ -229,21 +226,15 @@ def _larger_better(losses: FloatArray, kind: str) -> FloatArray:
 
 
 def _test(
-    sides: tuple[_Side, _Side],
-    task: str,
-    test: str,
-    results: PairTests,
-    at: tuple[int, int],
-    n_units: int,
-    level: float,
+    sides: tuple[_Side, _Side], task: str, test: str, pairs: PairTests, at: tuple[int, int], n_units: int, level: float
 ) -> _Test:
     """Return the test of whether the first of two is better, without Holm's value."""
     a, b = sides
     only: tuple[int | None, int | None] = (None, None)
-    if results.only is not None:
-        only = (int(results.only[at]), int(results.only[at[::-1]]))
-    mean, deviation = float(results.mean[at]), float(results.deviation[at])
-    p_value = None if np.isnan(results.p_value[at]) else float(results.p_value[at])
+    if pairs.only is not None:
+        only = (int(pairs.only[at]), int(pairs.only[at[::-1]]))
+    mean, deviation = float(pairs.mean[at]), float(pairs.deviation[at])
+    p_value = None if np.isnan(pairs.p_value[at]) else float(pairs.p_value[at])
     needed = _examples_for_test(mean, deviation, level)
     thresholds = (a.threshold, b.threshold)
     return _Test(a.entrant, b.entrant, thresholds, task, test, n_units, only, mean, p_value, needed)
