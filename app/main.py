@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from starlette.responses import Response
 from starlette.types import Lifespan
 
-from app.config import MIB, Settings
+from app.config.settings import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
 from app.program.version import release

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Scope
 
-from app.config import MIB, Settings
+from app.config.settings import MIB, Settings
 from app.main import _render_app
 from app.web.cache import PublishedPages
 from app.web.freshness import Freshness

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import psutil
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.jobs.evaluate import evaluate

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.embedded.running import running_server
 from app.db.migrate import upgrade
 from app.db.models import LabelPart

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.orm import Session
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.jobs.sweep import sweep

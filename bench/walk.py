@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.embedded.running import running_server
 from app.db.migrate import upgrade
 from app.reading.jobs import outcome_of

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from bench.growth import N_TASKS, ROWS_MANIFEST, YAML, summary_rows

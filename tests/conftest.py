@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import make_url, update
 from starlette.testclient import TestClient
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.embedded.running import running_server as embedded_server
 from app.db.engine import SessionFactory, make_engine, make_session_factory
 from app.db.migrate import upgrade

@@ -16,7 +16,8 @@ import pytest
 import yaml
 
 from app.cli.supervisor import STOP_MARGIN_S
-from app.config import SECRETS, variable_names
+from app.config.secrets import SECRETS
+from app.config.settings import variable_names
 from tests.cases.packaging import ROOT
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")

@@ -25,7 +25,7 @@ import scipy.special
 
 from app.cli.examples import Example, ExampleSubmission, find_examples
 from app.cli.serve import EXAMPLES
-from app.config import Settings
+from app.config.settings import Settings
 from app.prereg.prereg import sha256_hex
 from tests.conftest import Site, new_database, open_site
 

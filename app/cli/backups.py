@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 
 from app.cli.database import open_database
 from app.cli.output import note
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.backup import base, dump, recover
 from app.db.backup.note import Note, read_note
 from app.db.backup.note import verify as verified

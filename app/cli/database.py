@@ -12,7 +12,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from app.cli.output import note, say
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.embedded.place import has_cluster
 from app.db.embedded.running import running_server
 from app.db.engine import SessionFactory, make_engine, make_session_factory

@@ -15,7 +15,7 @@ from app.cli.folders import zipped_folders
 from app.cli.output import note, say, show_error
 from app.cli.preview import serve_preview
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
-from app.config import Settings
+from app.config.settings import Settings
 from app.errors import FieldRejected, Problem, Rejected
 from app.files.uploads import Limits, Upload
 from app.jobs.offline import OfflineBenchmark, OfflineSubmission

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.errors import FieldRejected, Problem
 
-# What a server takes by itself, see max_files in app/config.py, which the client does not have.
+# What a server takes by itself, see max_files in app/config/settings.py, which the client does not have.
 MAX_FILES = 1000
 # The oldest time that a zip can hold: when files were written does not make them other files.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)

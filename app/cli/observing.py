@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from prometheus_client import start_http_server
 from sqlalchemy.engine import make_url
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.telemetry import tracing
 from app.telemetry.logs import configure
 from app.telemetry.metrics import FOLDER, REGISTRY

@@ -15,7 +15,7 @@ from app.admission.fields import Claims, Fields
 from app.admission.rules import WITNESSED_RULE, is_admitted
 from app.cli.output import check_table, note, say, show
 from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
-from app.config import Settings
+from app.config.settings import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence

@@ -17,7 +17,7 @@ from app.cli.observing import answer_figures, configure_log
 from app.cli.signs_of_life import exit_when_hung, send_beats, stop_with_supervisor
 from app.cli.supervisor import STOP_MARGIN_S, job_grace_s
 from app.cli.workspace import own_temporary_folder
-from app.config import Settings
+from app.config.settings import Settings
 from app.jobs.queue import run_worker
 from app.jobs.telling import Outgoing
 from app.main import create_app

@@ -7,7 +7,7 @@ import typer
 
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
-from app.config import Settings
+from app.config.settings import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.commitment import Opening, labels_digest

@@ -18,7 +18,7 @@ from app.cli.observing import configure_log, shared_figures
 from app.cli.output import note, say, show_error
 from app.cli.readiness import wait_until_ready
 from app.cli.supervisor import STOP_MARGIN_S, Program, StopRequested, Tended, job_grace_s, stop_on_signals, supervised
-from app.config import PREFIX, Settings
+from app.config.settings import PREFIX, Settings
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
 from app.errors import PlumblineError, SettingsError

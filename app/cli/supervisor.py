@@ -18,7 +18,7 @@ from typing import Protocol
 
 from app.cli.restarts import Restarts
 from app.cli.signs_of_life import Beats
-from app.config import Settings
+from app.config.settings import Settings
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from app.cli.database import open_database
 from app.cli.output import note, say, show
 from app.cli.remote import Request, Server, TokenOption
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
 from app.db.models import Token

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from app.config import PREFIX
+from app.config.settings import PREFIX
 from app.errors import Problem
 from app.files.blocks import MAX_COLUMNS, Block
 from app.files.findings import Findings

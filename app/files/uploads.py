@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
 
-from app.config import MIB, Settings
+from app.config.settings import MIB, Settings
 from app.errors import Problem, TooLarge
 from app.files.archives import CannotUnpack, open_archive, refusal_of, wanted_members
 from app.files.findings import Findings

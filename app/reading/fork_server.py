@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from app.config import PREFIX
+from app.config.settings import PREFIX
 
 # Exit codes of a reader; any other means that the files broke it.
 FAULT, OUT_OF_MEMORY = 2, 3

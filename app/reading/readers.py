@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from app.config import MIB, Settings
+from app.config.settings import MIB, Settings
 from app.errors import Busy, EvidenceRejected, Problem, TooLarge
 from app.reading.answers import ANSWER, JOB, read_answer
 from app.reading.fork_server import FAULT, OUT_OF_MEMORY, Allowance, Ended, ForkServer, ServerGone, fork_server

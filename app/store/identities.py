@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app.config.oidc import GroupRole
 from app.db.models import Benchmark, Identity, Token
 from app.errors import Forbidden, Unauthenticated
 from app.names import is_holder
-from app.oidc import GroupRole
 from app.store import benchmarks, roles, tokens
 from app.store.roles import Role
 from app.store.token_bounds import Bounds

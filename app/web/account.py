@@ -16,10 +16,11 @@ from app.errors import NotFound
 from app.render.account_pages import ListedInvitation
 from app.store import benchmarks, invitations, publishing, roles, tokens
 from app.web.answers import page
+from app.web.caller import Caller
 from app.web.cookies import form_key_of
 from app.web.described import described
 from app.web.early import CheckedFirst
-from app.web.state import Caller, SessionDep, Steward, StewardHere
+from app.web.state import SessionDep, Steward, StewardHere
 
 router = APIRouter(route_class=CheckedFirst, tags=["roles"])
 

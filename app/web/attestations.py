@@ -12,11 +12,12 @@ from app.store import audit, preregs, roles
 from app.store.audit import Change
 from app.store.preregs import Word
 from app.web.answers import json_answer
+from app.web.caller import Caller
 from app.web.described import described
 from app.web.documents.preregs import AttestedDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Text
-from app.web.state import Caller, SessionDep, Steward
+from app.web.state import SessionDep, Steward
 
 router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
 

@@ -16,10 +16,11 @@ from app.store import audit, roles, tokens
 from app.store.audit import Wanted
 from app.values.table import Table
 from app.web.answers import csv_answer, page, split_format
+from app.web.caller import Caller
 from app.web.described import table_routes
 from app.web.documents.tables import AuditDocument
 from app.web.early import CheckedFirst
-from app.web.state import Caller, SessionDep, Steward
+from app.web.state import SessionDep, Steward
 
 router = APIRouter(route_class=CheckedFirst, tags=["audit"])
 # What is answered about people is for who asks, and kept by no cache.

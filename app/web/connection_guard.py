@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.config import Settings
+from app.config.settings import Settings
 
 SWEEP_S = 1.0
 

@@ -16,13 +16,14 @@ from app.store.disclosed import disclosed_table
 from app.store.disclosure import Closing, Commitment
 from app.values.table import Cell, Column, Table
 from app.web.answers import json_answer, split_format, table_answer
+from app.web.caller import Caller
 from app.web.described import described, table_routes
 from app.web.documents.disclosure import OwnerLinkDocument
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line, Reason
 from app.web.put_tables import PRIVATE
-from app.web.state import Caller, SessionDep, State, StateDep, StewardHere
+from app.web.state import SessionDep, State, StateDep, StewardHere
 from app.web.tokens import TokenNumber
 from app.web.views import around, view_of
 

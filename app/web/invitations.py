@@ -15,11 +15,12 @@ from app.store.audit import Change
 from app.store.invitations import Terms
 from app.web.acts import ActDep
 from app.web.answers import json_answer
+from app.web.caller import Caller
 from app.web.described import described
 from app.web.documents.people import InvitationDocument, ListedInvitation, TokenDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
-from app.web.state import Caller, SessionDep, Steward, is_steward_of
+from app.web.state import SessionDep, Steward, is_steward_of
 from app.web.tokens import UNCACHED, about_token
 
 router = APIRouter(route_class=CheckedFirst, tags=["invitations"])

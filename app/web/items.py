@@ -8,7 +8,7 @@ from fastapi import APIRouter, File, Request, UploadFile
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.items import ItemsReading
 from app.reading.jobs import ItemsJob
@@ -16,11 +16,12 @@ from app.store import audit, benchmarks, grids
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import json_answer
+from app.web.caller import Caller
 from app.web.described import described
 from app.web.documents.put_tables import ItemsDocument
 from app.web.early import CheckedFirst
 from app.web.put_tables import PRIVATE, add_put_route, find_declared, read_and_store
-from app.web.state import Caller, SessionDep, State, StateDep, StewardHere, Uploader
+from app.web.state import SessionDep, State, StateDep, StewardHere, Uploader
 
 
 def make_router(settings: Settings) -> APIRouter:

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, File, Request, UploadFile
 from starlette.responses import Response
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.errors import Problem
 from app.files.uploads import Limits, Upload
 from app.kinds.predictions.labels import LabelReading
@@ -21,11 +21,12 @@ from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.labels import LabelsPut
 from app.web.answers import json_answer
+from app.web.caller import Caller
 from app.web.described import described
 from app.web.documents.put_tables import LabelsDocument
 from app.web.early import CheckedFirst
 from app.web.put_tables import PRIVATE, add_put_route, find_declared, read_and_store
-from app.web.state import Caller, SessionDep, State, StateDep, StewardHere, Uploader
+from app.web.state import SessionDep, State, StateDep, StewardHere, Uploader
 
 
 def make_router(settings: Settings) -> APIRouter:

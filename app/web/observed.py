@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
-from app.config import MIB
+from app.config.settings import MIB
 from app.db.migrate import schema_trouble
 from app.store import health
 from app.telemetry.metrics import PAGES, Gauges

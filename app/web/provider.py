@@ -19,8 +19,8 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
+from app.config.oidc import Oidc
 from app.errors import Busy, Forbidden, Unauthenticated
-from app.oidc import Oidc
 from app.store.identities import Claimed
 
 CALLBACK = "/login/oidc/callback"

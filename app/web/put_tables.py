@@ -7,16 +7,17 @@ from fastapi import APIRouter, Request, UploadFile
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.config import MIB, Settings
+from app.config.settings import MIB, Settings
 from app.files.uploads import Limits, Upload
 from app.reading.jobs import Job
 from app.store import benchmarks
 from app.store.benchmarks import Declared
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
+from app.web.caller import Caller
 from app.web.described import described
 from app.web.documents.base import Document
 from app.web.queries import refuse_unknown
-from app.web.state import Caller, State
+from app.web.state import State
 
 # Kept by no cache, ours included.
 PRIVATE = {"Cache-Control": "no-store"}

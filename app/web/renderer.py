@@ -20,7 +20,7 @@ from itertools import count
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.web.kept import Answer, Ask, gather
 from app.web.problems import PROBLEM_JSON, problem_bytes
 

@@ -17,11 +17,12 @@ from app.store import audit, benchmarks, reservations
 from app.store.audit import Change
 from app.store.reservations import Reserved
 from app.web.answers import json_answer
+from app.web.caller import Caller
 from app.web.described import described
 from app.web.documents.preregs import ReleasedDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
-from app.web.state import Caller, SessionDep, Submitter, is_steward_of
+from app.web.state import SessionDep, Submitter, is_steward_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
 

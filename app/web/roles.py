@@ -14,11 +14,12 @@ from app.store import audit, benchmarks, roles, tokens
 from app.store.audit import Change
 from app.store.roles import Role
 from app.web.answers import json_answer
+from app.web.caller import Caller
 from app.web.described import described
 from app.web.documents.people import RolesDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
-from app.web.state import Caller, SessionDep, StewardHere
+from app.web.state import SessionDep, StewardHere
 from app.web.tokens import TokenNumber
 
 router = APIRouter(route_class=CheckedFirst, prefix="/benchmarks/{slug}/roles", tags=["roles"])

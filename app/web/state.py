@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Security
@@ -10,19 +10,17 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.engine import SessionFactory
-from app.db.models import Benchmark, Token
+from app.db.models import Benchmark
 from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthenticated
 from app.jobs.chosen import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
-from app.store import benchmarks, rates, roles, sessions, tokens
-from app.store.audit import Act
-from app.web.acts import act_of
-from app.web.cookies import refuse_forged, session_secret
-from app.web.limits import count_guess, refuse_guesses
+from app.store import benchmarks, rates, roles
+from app.web.caller import Caller, caller_of_session, caller_of_token
+from app.web.cookies import session_secret
 from app.web.provider import Provider
 
 T = TypeVar("T")
@@ -68,32 +66,6 @@ def get_session(state: StateDep) -> Iterator[Session]:
 SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 
 
-@dataclass(frozen=True)
-class Caller:
-    """Who writes what: the number, name and role of a token, its act, and what the token is limited to.
-
-    `is_fresh` is false in a session that began a while ago: whoever sits there now shows the token again before they do
-    what a steward does.
-    """
-
-    id: int
-    name: str
-    role: str
-    act: Act
-    benchmarks: frozenset[str] | None = None
-    scopes: frozenset[str] | None = None
-    entrants: frozenset[str] | None = None
-    is_fresh: bool = True
-
-    def has_scope(self, scope: str) -> bool:
-        """Say whether the token is for this: to read what is private, to submit, to be a steward."""
-        return self.scopes is None or scope in self.scopes
-
-    def may_write_to(self, slug: str) -> bool:
-        """Say whether the token is for this benchmark, whatever its role is there."""
-        return self.benchmarks is None or slug in self.benchmarks
-
-
 bearer = HTTPBearer(auto_error=False, scheme_name="token", description="a token of this server; reading needs none")
 Presented = Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
 
@@ -123,7 +95,7 @@ def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, 
     per_minute = state.settings.max_requests_per_minute
 
     def identify(session: Session) -> tuple[Caller, int]:
-        caller = _caller(session, text, request) if text else _of_session(session, secret or "", request)
+        caller = caller_of_token(session, text, request) if text else caller_of_session(session, secret or "", request)
         return caller, rates.take(session, f"token {caller.id}", per_minute)
 
     if not text and secret is None:
@@ -132,40 +104,6 @@ def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, 
     if wait_s > 0:
         raise TooManyRequests(f"More than {per_minute} writes in a minute.", wait_s)
     return caller
-
-
-def _caller(session: Session, text: str, request: Request) -> Caller:
-    refuse_guesses(session, request)
-    token = tokens.find_token(session, text)
-    # For the record of what is refused: whose token it was.
-    request.state.token_id = None if token is None else token.id
-    if token is None or token.revoked_at is not None:
-        count_guess(request)
-        raise Unauthenticated("This token is not known here, or it was revoked.")
-    if (ended := tokens.why_ended(token)) is not None:
-        raise Unauthenticated(f"This token {ended}.")
-    return _working(session, token, request)
-
-
-def _of_session(session: Session, secret: str, request: Request) -> Caller:
-    working = sessions.find(session, secret)
-    if working is None:
-        raise Unauthenticated("This session is over, or it was ended; sign in again.")
-    is_read = request.method in ("GET", "HEAD")
-    if not is_read:
-        refuse_forged(request, secret)
-    begun, token = working
-    sessions.note_use(session, begun)
-    caller = _working(session, token, request)
-    act = replace(caller.act, session_id=begun.id)
-    return replace(caller, act=act, is_fresh=is_read or sessions.is_fresh(begun))
-
-
-def _working(session: Session, token: Token, request: Request) -> Caller:
-    tokens.note_use(session, token)
-    limits = (token.benchmarks, token.scopes, token.entrants)
-    slugs, scopes, names = (None if each is None else frozenset(each) for each in limits)
-    return Caller(token.id, token.name, token.role, act_of(request, token.id), slugs, scopes, names)
 
 
 Holder = Annotated[Caller, Depends(get_caller)]

@@ -1,6 +1,5 @@
 """POST /benchmarks/{slug}/submissions: parse the fields, have the files read, hand both to `app.receiving`, answer."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,37 +16,34 @@ from starlette.responses import Response
 from app import errors
 from app.admission.check import TokenHolder
 from app.admission.fields import Fields
-from app.admission.rules import is_admitted
-from app.config import Settings
+from app.config.settings import Settings
 from app.errors import FieldRejected
 from app.files.uploads import Limits, Upload
 from app.kinds.reader import Evidence, reader_of
 from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
-from app.receiving.impact import impact_of
-from app.receiving.receive import Run, Sent, check_claims, receive, rehearse
+from app.receiving.receive import Run, Sent
 from app.receiving.written_for import held_against, not_asked, open_versions
 from app.store import audit, benchmarks, labels
-from app.store.audit import Act, Change
 from app.store.benchmarks import Declared
 from app.store.tries import keep_try
-from app.telemetry.logs import current_request, event
+from app.telemetry.logs import current_request
 from app.web import reports, submission_views
 from app.web.answers import json_answer
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
+from app.web.caller import Caller
 from app.web.described import described
 from app.web.documents.submissions import DryRunDocument, SubmissionDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Finite, Line
 from app.web.metadata import Metadata
+from app.web.outcomes import check_upload, store_upload
 from app.web.problems import refusal_document
 from app.web.queries import refuse_unknown
-from app.web.state import Caller, State, StateDep, Uploader
-from app.web.submission_views import check_document, describe
+from app.web.state import State, StateDep, Uploader
 from app.web.submitting import SubmitterHere, refuse_other_entrants
 
 T = TypeVar("T")
-logger = logging.getLogger(__name__)
 Claims = dict[Line, dict[Line, Finite]]
 
 
@@ -76,8 +72,6 @@ class SentUpload:
 
 KEPT_REFUSALS = (errors.Rejected, errors.Conflict, errors.Forbidden, errors.TooLarge, errors.TooManyRequests)
 """What a sender can do something about, and so reads again."""
-COMPUTED_WITHIN_S = 5.0
-"""So long a dry run waits for its turn to compute boards: one at a time, whoever asks."""
 FORM_FIELDS = ("files", "prereg", "prereg_sha256", "entrant", "metadata", "claims")
 
 
@@ -126,8 +120,8 @@ async def submit(
     form = SentForm(prereg, prereg_sha256, entrant, metadata, claims, idempotency_key)
     upload = SentUpload(slug, form, files, caller, is_dry=dry_run)
     if dry_run:
-        return json_answer(await take(request, state, upload, partial(rehearsed, with_impact=impact)))
-    stored, document = await take(request, state, upload, partial(kept, caller.act))
+        return json_answer(await take(request, state, upload, partial(check_upload, with_impact=impact)))
+    stored, document = await take(request, state, upload, partial(store_upload, caller.act))
     return json_answer(document, 202, {"Location": stored})
 
 
@@ -221,56 +215,3 @@ def _parse(kind: Any, text: str, field: str) -> Any:
     except ValidationError as error:
         problems = problems_from(error, prefix=f"{field}.")
         raise FieldRejected(f"The field {field} is not what it must be.", problems) from None
-
-
-def kept(act: Act, state: State, sent: Sent) -> tuple[str, dict[str, Any]]:
-    """Store an upload, and return its address and what is answered."""
-
-    def store(session: Session) -> tuple[str, dict[str, Any]]:
-        stored = receive(session, sent, state.jobs.defer_refresh)
-        is_new, kept = stored.is_new, stored.submission
-        after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
-        audit.record(session, act, 202, Change(after=after))
-        shown = describe(session, stored.submission)
-        warnings = {"warnings": _warnings(sent)} if is_new else {}
-        return shown["url"], {**shown, **warnings}
-
-    address, document = state.transact(store)
-    event(logger, "submission stored", benchmark=sent.declared.benchmark.slug, address=address, token=act.token_id)
-    return address, document
-
-
-def rehearsed(state: State, sent: Sent, *, with_impact: bool = False) -> dict[str, Any]:
-    """Check an upload and store nothing; return what is answered, with what it would change where that is asked."""
-    # Before the transaction: it may draw for a second.
-    claimed = check_claims(sent.run, is_request=True)
-    checks = [*state.transact(lambda session: rehearse(session, sent)), *claimed]
-    scores = sent.run.evidence.scores
-    return {
-        "dry_run": True,
-        "admitted": is_admitted(checks),
-        "checks": [check_document(check) for check in checks],
-        "n_rows": len(scores),
-        "entrants": list(scores.entrant.words),
-        "warnings": _warnings(sent),
-        **({"impact": _impact(state, sent, admitted=is_admitted(checks))} if with_impact else {}),
-    }
-
-
-def _impact(state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
-    if not admitted:
-        return {"reason": "It would not be admitted, so no board would change.", "boards": []}
-    if not state.computing.acquire(timeout=COMPUTED_WITHIN_S):
-        return {
-            "reason": "Other dry runs are being computed just now; ask again in some seconds.",
-            "boards": [],
-        }
-    try:
-        with state.sessions() as session:
-            return impact_of(session, sent, state.rows)
-    finally:
-        state.computing.release()
-
-
-def _warnings(sent: Sent) -> list[dict[str, Any]]:
-    return [problem.as_dict() for problem in sent.run.evidence.warnings]

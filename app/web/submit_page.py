@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile as Received
 from starlette.responses import RedirectResponse, Response
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.models import Prereg, PreregBinding
 from app.errors import Forbidden, PlumblineError, Unauthenticated
 from app.render.submit_example import submit_example
@@ -23,12 +23,14 @@ from app.store.mine import own_submissions
 from app.store.tries import keep_try, own_tries
 from app.web.answers import page
 from app.web.bodies import MAX_FIELDS
+from app.web.caller import Caller
 from app.web.cookies import session_secret
 from app.web.described import described
 from app.web.early import CheckedFirst
 from app.web.metadata import METADATA_FIELDS
-from app.web.state import Caller, SessionDep, State, StateDep, Uploader, get_caller
-from app.web.submissions import SentForm, SentUpload, kept, rehearsed, take
+from app.web.outcomes import check_upload, store_upload
+from app.web.state import SessionDep, State, StateDep, Uploader, get_caller
+from app.web.submissions import SentForm, SentUpload, take
 from app.web.submitting import SubmitterHere, refuse_uninvited
 
 PRIVATE = {"Cache-Control": "no-store"}
@@ -120,9 +122,9 @@ async def submit_form(
     upload = SentUpload(slug, form, [file for file in files if file.filename], caller, is_dry=act == "check")
     try:
         if act == "submit":
-            stored, _ = await take(request, state, upload, partial(kept, caller.act))
+            stored, _ = await take(request, state, upload, partial(store_upload, caller.act))
             return RedirectResponse(stored, 303, PRIVATE)
-        answered = await take(request, state, upload, partial(rehearsed, with_impact=True))
+        answered = await take(request, state, upload, partial(check_upload, with_impact=True))
         number: str | None = await run_in_threadpool(_keep, state, slug, caller, answered)
     except PlumblineError:
         number = getattr(request.state, "try_number", None)

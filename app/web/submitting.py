@@ -14,7 +14,8 @@ from app.names import clip_for_message
 from app.store import benchmarks, roles
 from app.store.benchmarks import Declared
 from app.store.visibility import DRAFT
-from app.web.state import Caller, StateDep, Submitter
+from app.web.caller import Caller
+from app.web.state import StateDep, Submitter
 
 MOST_NAMED = 10
 

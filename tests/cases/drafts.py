@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.cli.drafting.draft import Ask, Draft, Wishes, draft_manifest
 from app.cli.drafting.sheet import Sheet, read_sheet
-from app.config import Settings
+from app.config.settings import Settings
 from app.files.uploads import Limits
 
 LIMITS = Limits.from_settings(Settings())

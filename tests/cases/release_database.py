@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.backup.dump import make_dump
 from app.db.embedded.running import running_server
 from app.db.migrate import MIGRATIONS, upgrade

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.__main__ import run
-from app.config import Settings
+from app.config.settings import Settings
 from tests.cases.chamber import EXAMPLES
 from tests.cases.offline import plumbline
 

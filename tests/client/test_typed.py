@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from app.cli.folders import MAX_FILES
-from app.config import Settings
+from app.config.settings import Settings
 from client.typed import TARGET, described, documents
 
 ROOT = Path(__file__).parents[2]

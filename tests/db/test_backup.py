@@ -13,7 +13,7 @@ from threading import Event, Thread
 import psycopg
 import pytest
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.backup.base import make_base, receive_wal
 from app.db.backup.dump import make_dump, restore_dump
 from app.db.backup.note import verify

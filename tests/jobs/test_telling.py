@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.jobs.telling import Outgoing, tell_due
 from tests.cases.listeners import mail_listener, web_listener
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send

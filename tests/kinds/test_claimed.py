@@ -11,7 +11,7 @@ from app.admission.check import Check
 from app.admission.claims import Claimed, own_means
 from app.admission.fields import Claims
 from app.cli.examples import Example
-from app.config import Settings
+from app.config.settings import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.episodes.claimed import episodes_drawn
 from app.kinds.known import kind_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.values.joined import with_rows
 from app.values.scores import Coded, ScoreTable
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
@@ -79,7 +79,7 @@ def test_nothing_is_said_where_nobody_asks(published: Site) -> None:
 
 def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks while another one is answered is told to ask again; the checks are there all the same."""
-    monkeypatch.setattr("app.web.submissions.COMPUTED_WITHIN_S", 0.01)
+    monkeypatch.setattr("app.web.outcomes.COMPUTED_WITHIN_S", 0.01)
     with computing(published):
         answer = published.http.post(
             "/benchmarks/tiny/submissions?dry_run=true&impact=true",

@@ -2,7 +2,7 @@
 
 from starlette.testclient import TestClient
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.main import create_app

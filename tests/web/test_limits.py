@@ -9,7 +9,7 @@ from sqlalchemy import select
 from starlette.testclient import TestClient
 from starlette.types import Scope
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.models import Rate
 from app.db.transactions import run_in_transaction
 from app.main import create_app

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.web.documents.benchmarks import BenchmarkDocument, ListedBenchmark, SnapshotDocument
 from app.web.documents.health import HealthDocument, ReadyDocument
 from app.web.documents.preregs import RegistrationDocument

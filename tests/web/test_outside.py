@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.config import Settings
+from app.config.settings import Settings
 from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.conftest import Site, new_database, open_site
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.web.cache import PublishedPages
 from app.web.freshness import ANYTHING, BOARDS, EVERY_BENCHMARK, NEVER, Freshness, part_of, watch
 from app.web.lanes import MOST_WAITING

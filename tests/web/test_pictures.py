@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.config import Settings
+from app.config.settings import Settings
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
 from tests.conftest import Site, new_database, open_site
 

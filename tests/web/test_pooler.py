@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.db.pooling import refuse_pooler
 from app.errors import SettingsError
 from tests.cases.offline import plumbline

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.web.kept import Answer, Ask
 from app.web.renderer import Render, RenderProcess, render_here
 

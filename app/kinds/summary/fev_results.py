@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.config import MIB
+from app.config.settings import MIB
 from app.errors import ManifestRejected, Problem
 from app.files.findings import Findings
 from app.files.tables import open_table

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.config import Settings
+from app.config.settings import Settings
 from app.files.uploads import Limits, Upload
 from app.jobs.offline import OfflineBenchmark, OfflineSubmission
 from app.kinds.parse import parse_manifest

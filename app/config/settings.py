@@ -13,31 +13,12 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from app.config.oidc import Oidc, read_group_roles
+from app.config.secrets import HARD_TO_GUESS, SECRETS, is_plausible_secret, with_secret_files
 from app.errors import SettingsError
-from app.oidc import Oidc, read_group_roles
 
 PREFIX = "PLUMBLINE_"
 MIB = 1024 * 1024
-# Their values are never shown: what is almost a token must not reach a log.
-SECRETS = ("admin_token", "database_url", "direct_database_url", "oidc_client_secret")
-FROM_FILE = "_FILE"
-MAX_SECRET_BYTES = 64 * 1024
-
-
-HARD_TO_GUESS = (
-    "expected at least 32 characters, drawn at random: letters, digits and signs without spaces, at least 8 different "
-    "ones, none of them more than half of the text, and no repeated piece; openssl rand -hex 32 makes one"
-)
-
-
-def is_plausible_secret(text: str) -> bool:
-    """Say whether a text may hold 128 random bits, as 32 hexadecimal digits do; what is only long does not.
-
-    Of 32 random digits fewer than eight are different once in 20 million times.
-    """
-    is_sendable = re.fullmatch(r"[!-~]{32,}", text) is not None
-    is_repeated = text in (text + text)[1:-1]
-    return is_sendable and not is_repeated and len(set(text)) >= 8 and max(map(text.count, text)) <= len(text) / 2
 
 
 def default_data_dir() -> Path:
@@ -219,7 +200,9 @@ class Settings(BaseModel):
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
         """Read every PLUMBLINE_* variable. Raises SettingsError naming all that are wrong."""
         environ = os.environ if environ is None else environ
-        given, complaints = _with_files({name: text for name, text in environ.items() if name.startswith(PREFIX)})
+        given, complaints = with_secret_files(
+            {name: text for name, text in environ.items() if name.startswith(PREFIX)}, PREFIX
+        )
         complaints += [_unknown(name) for name in given if name not in variable_names()]
         values = {name.removeprefix(PREFIX).lower(): text for name, text in given.items() if text != ""}
         try:
@@ -235,40 +218,6 @@ class Settings(BaseModel):
 
 # Read by the test-suite and the benches, not by the server.
 FOREIGN_NAMES = frozenset({"PLUMBLINE_TEST_DATABASE_URL", "PLUMBLINE_TOKEN", "PLUMBLINE_SERVER"})
-
-
-def _with_files(given: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return the variables with the secrets that stand in files in the place of the files' names; and what is wrong.
-
-    `PLUMBLINE_ADMIN_TOKEN_FILE` names a file with the value of `PLUMBLINE_ADMIN_TOKEN`, as Docker and Kubernetes mount.
-    """
-    values, complaints = dict(given), []
-    for secret in SECRETS:
-        name = PREFIX + secret.upper()
-        path = values.pop(name + FROM_FILE, "")
-        if path and values.get(name):
-            complaints.append(f"{name} and {name}{FROM_FILE} are both set: unset one")
-        elif path:
-            try:
-                values[name] = _read_secret(Path(path))
-            except (OSError, ValueError) as error:
-                reason = error.strerror if isinstance(error, OSError) else error
-                complaints.append(f"{name}{FROM_FILE}={path!r}: {reason}")
-    return values, complaints
-
-
-def _read_secret(path: Path) -> str:
-    with path.open("rb") as opened:
-        content = opened.read(MAX_SECRET_BYTES + 1)
-    if len(content) > MAX_SECRET_BYTES:
-        raise ValueError(f"the file has more than {MAX_SECRET_BYTES} bytes, so it is no secret")
-    try:
-        text = content.decode().strip()
-    except UnicodeDecodeError:
-        raise ValueError("the file is no text") from None
-    if not text:
-        raise ValueError("the file is empty")
-    return text
 
 
 def variable_names() -> frozenset[str]:

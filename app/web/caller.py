@@ -1,0 +1,79 @@
+"""Who sends a request: the holder of the token that it presents, or of the session that its cookie names.
+
+Called by `app.web.state`, whose dependencies hand the caller to endpoints.
+"""
+
+from dataclasses import dataclass, replace
+
+from fastapi import Request
+from sqlalchemy.orm import Session
+
+from app.db.models import Token
+from app.errors import Unauthenticated
+from app.store import sessions, tokens
+from app.store.audit import Act
+from app.web.acts import act_of
+from app.web.cookies import refuse_forged
+from app.web.limits import count_guess, refuse_guesses
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who writes what: the number, name and role of a token, its act, and what the token is limited to.
+
+    `is_fresh` is false in a session that began a while ago: whoever sits there now shows the token again before they do
+    what a steward does.
+    """
+
+    id: int
+    name: str
+    role: str
+    act: Act
+    benchmarks: frozenset[str] | None = None
+    scopes: frozenset[str] | None = None
+    entrants: frozenset[str] | None = None
+    is_fresh: bool = True
+
+    def has_scope(self, scope: str) -> bool:
+        """Say whether the token is for this: to read what is private, to submit, to be a steward."""
+        return self.scopes is None or scope in self.scopes
+
+    def may_write_to(self, slug: str) -> bool:
+        """Say whether the token is for this benchmark, whatever its role is there."""
+        return self.benchmarks is None or slug in self.benchmarks
+
+
+def caller_of_token(session: Session, text: str, request: Request) -> Caller:
+    """Return who presents this text of a token. Raises Unauthenticated where it does not work."""
+    refuse_guesses(session, request)
+    token = tokens.find_token(session, text)
+    # For the record of what is refused: whose token it was.
+    request.state.token_id = None if token is None else token.id
+    if token is None or token.revoked_at is not None:
+        count_guess(request)
+        raise Unauthenticated("This token is not known here, or it was revoked.")
+    if (ended := tokens.why_ended(token)) is not None:
+        raise Unauthenticated(f"This token {ended}.")
+    return _working(session, token, request)
+
+
+def caller_of_session(session: Session, secret: str, request: Request) -> Caller:
+    """Return who works in a session of a browser. Raises Unauthenticated where it is over, or a write is forged."""
+    known = sessions.find(session, secret)
+    if known is None:
+        raise Unauthenticated("This session is over, or it was ended; sign in again.")
+    is_read = request.method in ("GET", "HEAD")
+    if not is_read:
+        refuse_forged(request, secret)
+    begun, token = known
+    sessions.note_use(session, begun)
+    caller = _working(session, token, request)
+    act = replace(caller.act, session_id=begun.id)
+    return replace(caller, act=act, is_fresh=is_read or sessions.is_fresh(begun))
+
+
+def _working(session: Session, token: Token, request: Request) -> Caller:
+    tokens.note_use(session, token)
+    limits = (token.benchmarks, token.scopes, token.entrants)
+    slugs, scopes, names = (None if each is None else frozenset(each) for each in limits)
+    return Caller(token.id, token.name, token.role, act_of(request, token.id), slugs, scopes, names)

@@ -1,0 +1,76 @@
+"""What is done with an upload that was read: stored with its checks, or only checked, and what is answered.
+
+Called by `app.web.submissions` and `app.web.submit_page`.
+"""
+
+import logging
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.admission.rules import is_admitted
+from app.receiving.impact import impact_of
+from app.receiving.receive import Sent, check_claims, receive, rehearse
+from app.store import audit
+from app.store.audit import Act, Change
+from app.telemetry.logs import event
+from app.web.state import State
+from app.web.submission_views import check_document, describe
+
+logger = logging.getLogger(__name__)
+
+COMPUTED_WITHIN_S = 5.0
+"""So long a dry run waits for its turn to compute boards: one at a time, whoever asks."""
+
+
+def store_upload(act: Act, state: State, sent: Sent) -> tuple[str, dict[str, Any]]:
+    """Store an upload, and return its address and what is answered."""
+
+    def store(session: Session) -> tuple[str, dict[str, Any]]:
+        stored = receive(session, sent, state.jobs.defer_refresh)
+        is_new, kept = stored.is_new, stored.submission
+        after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
+        audit.record(session, act, 202, Change(after=after))
+        shown = describe(session, stored.submission)
+        warnings = {"warnings": _warnings(sent)} if is_new else {}
+        return shown["url"], {**shown, **warnings}
+
+    address, document = state.transact(store)
+    event(logger, "submission stored", benchmark=sent.declared.benchmark.slug, address=address, token=act.token_id)
+    return address, document
+
+
+def check_upload(state: State, sent: Sent, *, with_impact: bool = False) -> dict[str, Any]:
+    """Check an upload and store nothing; return what is answered, with what it would change where that is asked."""
+    # Before the transaction: it may draw for a second.
+    claimed = check_claims(sent.run, is_request=True)
+    checks = [*state.transact(lambda session: rehearse(session, sent)), *claimed]
+    scores = sent.run.evidence.scores
+    return {
+        "dry_run": True,
+        "admitted": is_admitted(checks),
+        "checks": [check_document(check) for check in checks],
+        "n_rows": len(scores),
+        "entrants": list(scores.entrant.words),
+        "warnings": _warnings(sent),
+        **({"impact": _impact(state, sent, admitted=is_admitted(checks))} if with_impact else {}),
+    }
+
+
+def _impact(state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
+    if not admitted:
+        return {"reason": "It would not be admitted, so no board would change.", "boards": []}
+    if not state.computing.acquire(timeout=COMPUTED_WITHIN_S):
+        return {
+            "reason": "Other dry runs are being computed just now; ask again in some seconds.",
+            "boards": [],
+        }
+    try:
+        with state.sessions() as session:
+            return impact_of(session, sent, state.rows)
+    finally:
+        state.computing.release()
+
+
+def _warnings(sent: Sent) -> list[dict[str, Any]]:
+    return [problem.as_dict() for problem in sent.run.evidence.warnings]
