@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from app.boards.methods.weighted_rank.calibrated import Ranking, component_spread, ends_of_ranks, rank_level, widened
+from app.boards.methods.weighted_rank.resampling import DrawnComponents
 from app.boards.spread import Precision
-from app.boards.weighted_rank.calibrated import Ranking, component_spread, ends_of_ranks, rank_level, widened
-from app.boards.weighted_rank.resampling import DrawnComponents
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import intervals
 from app.stats.contests import Contests

@@ -13,8 +13,8 @@ import numpy as np
 
 from app.boards.calibrated import task_intervals
 from app.boards.cells import build_cells
-from app.boards.skill_score.relative import clipped_errors, treat_missing
-from app.boards.skill_score.spec import SkillScore
+from app.boards.methods.skill_score.relative import clipped_errors, treat_missing
+from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.spread import Spread, draw_named_tasks
 from app.boards.standing import draw_tasks, stand
 from app.manifest.manifest import Leaderboard, Manifest

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from app.boards.methods.skill_score.method import compute
 from app.boards.registry import compute_board
-from app.boards.skill_score.method import compute
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Leaderboard, Manifest
 from app.values.scores import Coded, ScoreTable

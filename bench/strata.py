@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from app.boards.weighted_rank.groups import stratum_aggregates
+from app.boards.methods.weighted_rank.groups import stratum_aggregates
 from app.kinds.series.part import SeriesUncertainty
 from app.kinds.series.uncertainty import SeriesInterval, series_intervals
 from app.stats.strata import Group

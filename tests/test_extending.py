@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from app.boards.cells import build_cells
 from app.boards.columns import COLUMNS, Place, board_table, ends_at
-from app.boards.registry import TableMethod, methods
+from app.boards.registry import methods
 from app.boards.spread import Spread
 from app.boards.standing import draw_tasks, stand, uncertainty_meta
-from app.boards.tables import BoardTables
+from app.boards.tables import BoardTables, TableMethod
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.metric import PredictionMetric, mean_of

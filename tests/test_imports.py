@@ -244,7 +244,7 @@ def test_a_cycle_is_found() -> None:
 )
 def test_an_impurity_is_found(source: str) -> None:
     """Clocks, files, databases and global generators are found in pure rooms."""
-    assert len(impurities({"app.boards.mean": source})) == 1
+    assert len(impurities({"app.boards.methods.mean": source})) == 1
 
 
 def test_what_is_pure_is_not_found() -> None:

@@ -86,7 +86,7 @@ def understand(manifest: Manifest, spec: Leaderboard, known: Sequence[str], choi
     """Return what a choice comes to. Raises FieldRejected naming everything in it that the board does not have.
 
     >>> from app.boards.example import benchmark
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
     >>> chosen = understand(benchmark(board), board, ["Good", "Fair"], Choice(entrants=("Fair",), tasks=("a",)))
     >>> chosen.entrants, chosen.tasks

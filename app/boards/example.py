@@ -9,7 +9,7 @@ import numpy as np
 
 from app.boards.coverage import Coverage
 from app.boards.measured import Estimate, EvidenceWords, MeasuredEvidence, Measurement
-from app.boards.weighted_rank.spec import RankedPart
+from app.boards.methods.weighted_rank.spec import RankedPart
 from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.manifest.metric import Metric
 from app.values.scores import Coded, ScoreTable
@@ -27,7 +27,7 @@ ERRORS = {"Good": (0.1, 0.2, 0.3), "Fair": (0.2, 0.3, 0.4), "Poor": (0.8, 0.8, 0
 def benchmark(board: Leaderboard, *, is_open: bool = False) -> Manifest:
     """Return a benchmark of the three tasks, or of an open list of them, with one board.
 
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> benchmark(Mean(name="main", method="mean", metric="error")).task_ids()
     ('a', 'b', 'c')
     """

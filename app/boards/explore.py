@@ -43,7 +43,7 @@ def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choi
     Numbers have the units and directions of the board itself; null is None, as there. Source: the board's own method.
 
     >>> from app.boards.example import EPISODES, benchmark, rows
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
     >>> names = ["Good", "Fair", "Poor"]
     >>> evidence = Evidence(entrants=names, scores=rows, measurements=lambda *_: [], measured=lambda: EPISODES)
@@ -65,7 +65,7 @@ def draft_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence) -> Ta
     Numbers have the units and directions of the board itself; null is None, as there. Source: the board's own method.
 
     >>> from app.boards.example import EPISODES, benchmark, rows
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="later", method="mean", metric="error")
     >>> names = ["Good", "Fair", "Poor"]
     >>> evidence = Evidence(entrants=names, scores=rows, measurements=lambda *_: [], measured=lambda: EPISODES)

@@ -1,6 +1,6 @@
 """Who is ranked of entrants that were measured apart: by the grid, or compared with each other where an axis is open.
 
-Called by `app.boards.estimate.board`; pure.
+Called by `app.boards.methods.estimate.board`; pure.
 """
 
 from collections.abc import Hashable, Mapping, Sequence

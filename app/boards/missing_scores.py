@@ -20,7 +20,7 @@ def missing_rankings(manifest: Manifest, scores: ScoreTable) -> Mapping[str, Boo
     A row lacks what is NaN. Raises KeyError for a metric that the rows have no column of. Source: by definition.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> declared = benchmark(Mean(name="main", method="mean", metric="error"))
     >>> missing_rankings(declared, rows({"A": [0.1, np.nan]}))["error"].tolist()
     [False, True]
@@ -39,7 +39,7 @@ def has_rankings(manifest: Manifest, scores: ScoreTable) -> BoolArray:
     Raises KeyError for a metric that the rows have no column of; NaN is no score.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> declared = benchmark(Mean(name="main", method="mean", metric="error"))
     >>> has_rankings(declared, rows({"A": [0.1, np.nan]})).tolist()
     [True, False]
@@ -58,7 +58,7 @@ def with_worst(manifest: Manifest, scores: ScoreTable) -> ScoreTable:
     the metric at all: there is nothing to rank. Raises KeyError as `missing_rankings` does. Source: by definition.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> declared = benchmark(Mean(name="main", method="mean", metric="error"))
     >>> with_worst(declared, rows({"A": [0.1, np.nan], "B": [np.nan, np.nan]})).values[:, 0].tolist()
     [0.1, 1.0, nan, nan]

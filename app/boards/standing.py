@@ -104,7 +104,7 @@ def among_others(standing: BoardStanding | None, shown: Sequence[int | None]) ->
 def rounds_of(spec: Leaderboard) -> int:
     """Return how many rounds of the step-down the ranks of a board are worth.
 
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> rounds_of(Mean(name="main", method="mean", metric="error")) == MOST_ROUNDS
     True
     """
@@ -132,7 +132,7 @@ def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:
 
     Source: `app.stats.resample`; the stream `fev` is numpy's `default_rng(rng_seed)`, as in fev 0.10.
 
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> draw_tasks(Mean(name="main", method="mean", metric="error"), 1) is None
     True
     """
@@ -183,7 +183,7 @@ def stand(
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
     """Return how the intervals were made, for a table's `meta`; where there are none, None and the reason.
 
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> uncertainty_meta(Mean(name="main", method="mean", metric="error"), 1)["interval_reason"]
     'too_few_clusters'
     """

@@ -1,14 +1,15 @@
 """What a ranking method returns, and the pairwise tables that all of them share. Called by the ranking methods."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.boards.contrasts import Contrasts, Verdict, cells_in_rows
-from app.manifest.manifest import Leaderboard
+from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.frame import Ends, Field, Frame, with_interval
+from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
 SHOWN = 6
@@ -24,6 +25,16 @@ class BoardTables:
     leaderboard: Table
     pairwise: Table | None
     extra: tuple[Table, ...] = ()
+
+
+Compute = Callable[[Manifest, Any, ScoreTable], BoardTables]
+
+
+class TableMethod(NamedTuple):
+    """A ranking method that looks at all rows together, and the class of its boards in a manifest."""
+
+    spec: type[Leaderboard]
+    compute: Compute
 
 
 def sentences(names: Sequence[str]) -> str:

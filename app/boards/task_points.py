@@ -1,6 +1,6 @@
 """Boards that give every entrant points on every task and rank by their mean: what the methods of this form share.
 
-Called by `app.boards.borda`, `.group_mean`, `.mean_win_rate` and `.mean_rank`, each of which says what the points are.
+Called by `app.boards.methods.borda`, `.group_mean`, `.mean_win_rate` and `.mean_rank`, which define the points.
 """
 
 from collections.abc import Iterator, Sequence

@@ -42,7 +42,7 @@ def task_values(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> Ta
     it is alone, and out of it where it is not. Raises KeyError where the rows lack the metric. Source: by definition.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
     >>> by_task = task_values(benchmark(board), board, rows())
     >>> by_task.tasks, by_task.values[0].tolist()
@@ -78,7 +78,7 @@ def matrix_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, order: 
     matrix that is too large to be drawn is empty and says so.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
     >>> by_task = task_values(benchmark(board), board, rows())
     >>> matrix_table(board, benchmark(board).metrics["error"], by_task, ["Good"]).rows[0]
@@ -135,7 +135,7 @@ def differences_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, pa
     Raises ValueError for an entrant without rows.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.mean import Mean
+    >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
     >>> by_task = task_values(benchmark(board), board, rows())
     >>> differences_table(board, benchmark(board).metrics["error"], by_task, ("Good", "Poor")).notes[0]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from app.admission.check import Check
-from app.boards.estimate.ranked import sign_of
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import Measurement
+from app.boards.methods.estimate.ranked import sign_of
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.db.models import LabelAttempt, Submission
 from app.jobs.measuring import Measuring
 from app.kinds.predictions.disclosed import grain_of

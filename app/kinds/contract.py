@@ -11,8 +11,8 @@ from app.admission.case import SHARED_RULES, KindRules
 from app.admission.check import Check
 from app.admission.claims import Claimed, claims_of_means
 from app.admission.fields import Claims
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import MeasuredEvidence, Measurement
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.pages import Pages
 from app.kinds.reading import Read

@@ -1,6 +1,6 @@
 """Differences of means between entrants over the same tasks, as statistics of resampled tasks.
 
-Called by `app.boards.mean`; pure.
+Called by `app.boards.methods.mean`; pure.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Bootstrap draws within groups of units: each group keeps its size in every resample.
 
-Called by `app.boards.group_mean`; pure.
+Called by `app.boards.methods.group_mean`; pure.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """Relative errors over tasks: geometric-mean skill and win rates, as statistics of resampled tasks.
 
-Called by `app.boards.skill_score.method`; pure. Errors are positive numbers, smaller is better,
+Called by `app.boards.methods.skill_score.method`; pure. Errors are positive numbers, smaller is better,
 [n_tasks, n_entrants]. Source: the definitions of fev's analysis functions.
 """
 

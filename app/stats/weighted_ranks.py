@@ -1,6 +1,6 @@
 """Weighted ranks over components: points in exact fractions, replicates as arrays.
 
-Called by `app.boards.weighted_rank.method`; pure. Values are [n_entrants, n_components], smaller being better after
+Called by `app.boards.methods.weighted_rank`; pure. Values are [n_entrants, n_components], smaller being better after
 `oriented`; NaN is missing. Source: lrdbench 2.0, ranking rules 1 and 2.
 """
 

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from app.boards.weighted_rank.groups import PAIRED_RATIO
-from app.boards.weighted_rank.identity import split_identity
+from app.boards.methods.weighted_rank.groups import PAIRED_RATIO
+from app.boards.methods.weighted_rank.identity import split_identity
 from app.db.engine import SessionFactory
 from app.kinds.series.estimates import RECORDED_AS
 from app.store import snapshots

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from app.boards.calibrated import few_units_note, task_intervals
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Measurement
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.episodes.calibrated import SeedScores, iqm_over_tasks, mean_over_tasks, plain_mean
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.predictions.measure import measure_predictions

@@ -8,9 +8,9 @@ import pytest
 
 from app.boards.claim_rows import COLUMNS, Asked, Contrast
 from app.boards.claims import decide_claims
-from app.boards.estimate.board import assemble_board
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Measurement
+from app.boards.methods.estimate.board import assemble_board
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.errors import ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.known import measured_evidence

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from app.boards.methods.skill_score.times import _median
 from app.boards.registry import compute_board
-from app.boards.skill_score.times import _median
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.values.scores import ScoreTable

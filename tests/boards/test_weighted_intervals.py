@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from app.boards.methods.weighted_rank.calibrated import ends_of_ranks
+from app.boards.methods.weighted_rank.coverage import CoveredMetric, covered_metrics, on_asked
+from app.boards.methods.weighted_rank.records import HeldRecords
+from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.boards.registry import compute_board
-from app.boards.weighted_rank.calibrated import ends_of_ranks
-from app.boards.weighted_rank.coverage import CoveredMetric, covered_metrics, on_asked
-from app.boards.weighted_rank.records import HeldRecords
-from app.boards.weighted_rank.spec import WeightedRank
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.stats.strata import Group

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Measurement
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.measure import measure_predictions
 from app.manifest.manifest import Manifest

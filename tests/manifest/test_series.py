@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.boards.weighted_rank.identity import identity_of, split_identity
+from app.boards.methods.weighted_rank.identity import identity_of, split_identity
 from app.errors import ManifestRejected
 from app.kinds.parse import manifest_json_schema, parse_manifest
 from app.kinds.series.catalog import CATALOG

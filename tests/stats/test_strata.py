@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from app.boards.weighted_rank.groups import series_groups, stratum_aggregates
-from app.boards.weighted_rank.method import WeightedRank, compute
+from app.boards.methods.weighted_rank.groups import series_groups, stratum_aggregates
+from app.boards.methods.weighted_rank.method import WeightedRank, compute
 from app.kinds.parse import parse_manifest
 from app.kinds.series.part import SeriesPart, SeriesUncertainty
 from app.kinds.series.uncertainty import series_intervals

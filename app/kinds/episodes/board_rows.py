@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.boards.estimate.spec import EstimateBoard
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.episodes.calibrated import (
     SeedScores,
 )

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.boards.coverage import Coverage
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import Bounds, EntrantEvidence
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.episodes.coverage import GridOfEntrant, counted_items, grid_of, with_absent
 from app.kinds.episodes.task_cells import of_task
 from app.manifest.manifest import Manifest

@@ -2,8 +2,8 @@
 
 from app.admission.case import Case, KindRules
 from app.admission.check import Check, Registered
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.contract import Kind, Rows
 from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
 from app.kinds.episodes.claimed import own_claims

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.boards.calibrated import range_of
-from app.boards.estimate.spec import EstimateBoard, Statistic
 from app.boards.measured import ALL_EQUAL, NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
+from app.boards.methods.estimate.spec import EstimateBoard, Statistic
 from app.boards.missing_scores import with_worst
 from app.kinds.episodes.board_rows import BoardRows
 from app.kinds.episodes.calibrated import (

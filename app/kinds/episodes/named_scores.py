@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.boards.estimate.spec import Statistic
+from app.boards.methods.estimate.spec import Statistic
 from app.boards.spread import MIN_UNITS, Precision, pooled
 from app.manifest.uncertainty import Uncertainty
 from app.stats.aggregate import Interval, weighted_trimmed_mean

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.boards.estimate.spec import Profile
+from app.boards.methods.estimate.spec import Profile
 from app.kinds.episodes.calibrated import SeedScores
 from app.manifest.metric import Metric
 from app.stats.arrays import FloatArray

@@ -1,13 +1,13 @@
 """The tables of episodes beside a board of method `estimate`: by task and condition, performance profiles, composite.
 
-Called for `app.boards.estimate.board`; the rows were made when each entrant was measured.
+Called for `app.boards.methods.estimate.board`; the rows were made when each entrant was measured.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
+from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
 from app.manifest.manifest import Manifest
 from app.values.table import Cell, Column, Table
 

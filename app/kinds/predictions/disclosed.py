@@ -6,8 +6,8 @@ a submission brings, pass as they are.
 
 from dataclasses import replace
 
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import PUBLIC_PART, EntrantEvidence, Measurement
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.tables import BoardTables
 from app.kinds.predictions.grain import Grain, coarse_table
 from app.kinds.predictions.measure import measure_predictions

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from app.admission.case import Case, KindRules
 from app.admission.check import Check
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.contract import Kind, Rows
 from app.kinds.predictions.disclosed import about_parts, coarse_tables, measure_disclosed
 from app.kinds.predictions.files import SUFFIXES

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.spread import Precision, pooled
 from app.kinds.predictions.bands import MAX_UNDEFINED, Resamples
 from app.kinds.predictions.calibrated import calibrated_metric

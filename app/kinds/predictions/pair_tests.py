@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.boards.contrasts import Verdict
-from app.boards.estimate.pairs import in_own_sign
-from app.boards.estimate.ranked import standing_by
-from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
+from app.boards.methods.estimate.pairs import in_own_sign
+from app.boards.methods.estimate.ranked import standing_by
+from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.tables import PAIR, VERDICT, Pair, contrast_field
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.part import PredictionsPart, holds_labels

@@ -5,7 +5,7 @@ Called by `app.jobs.own_tables` and `app.receiving.receive` through the kind; pu
 
 from app.admission.check import Check
 from app.admission.claims import LATER, Claimed, check_claims
-from app.boards.estimate.spec import EstimateBoard
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.contract import Evaluation, Summary
 from app.kinds.predictions.part import has_private_labels
 from app.kinds.predictions.reports import report_tables

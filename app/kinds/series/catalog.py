@@ -20,7 +20,7 @@ OBSERVED_ONLY: tuple[Mode, ...] = ("observational",)
 class CatalogMetric:
     """One metric. `low` and `high` bound its per-series values; `has_level`: each nominal level is one of its own.
 
-    How per-series values become a stratum's, and what ranks by its size, `app.boards.weighted_rank.groups` says.
+    `app.boards.methods.weighted_rank.groups` says how per-series values become a stratum's and what ranks by its size.
     `is_classification`: it is made of estimates of many records and has no rows of a single series. `diagnostic`: it
     measures something between estimators, under a made-up name.
     """

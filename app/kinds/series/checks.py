@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.boards.weighted_rank.identity import split_identity
+from app.boards.methods.weighted_rank.identity import split_identity
 from app.errors import Problem
 from app.files.findings import Findings
 from app.kinds.series.catalog import CATALOG

@@ -7,7 +7,7 @@ no use for is left out.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.boards.weighted_rank.identity import identity_of, split_identity
+from app.boards.methods.weighted_rank.identity import identity_of, split_identity
 from app.errors import Problem
 from app.files.findings import Findings
 from app.kinds.series.catalog import CATALOG

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.boards.weighted_rank.discrimination import discriminations
-from app.boards.weighted_rank.groups import balanced, series_groups, stratum_aggregates
-from app.boards.weighted_rank.method import Points, rank_points
-from app.boards.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.discrimination import discriminations
+from app.boards.methods.weighted_rank.groups import balanced, series_groups, stratum_aggregates
+from app.boards.methods.weighted_rank.method import Points, rank_points
+from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.kinds.series.claims import BOARD, STRATA, UNCERTAIN
 from app.kinds.series.part import SeriesPart
 from app.kinds.series.strata import BALANCED_GLOBAL

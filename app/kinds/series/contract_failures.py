@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.weighted_rank.identity import split_identity
+from app.boards.methods.weighted_rank.identity import split_identity
 from app.kinds.series.contract_rows import Pair, Series, cell_at, is_ratio, null, stratum_fields, text_column
 from app.stats.strata import Group
 from app.values.frame import Field, Frame

@@ -10,9 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.weighted_rank.discrimination import discriminations
-from app.boards.weighted_rank.groups import DIAGNOSTIC, PAIRED_RATIO, balanced, series_groups, stratum_aggregates
-from app.boards.weighted_rank.identity import split_identity
+from app.boards.methods.weighted_rank.discrimination import discriminations
+from app.boards.methods.weighted_rank.groups import (
+    DIAGNOSTIC,
+    PAIRED_RATIO,
+    balanced,
+    series_groups,
+    stratum_aggregates,
+)
+from app.boards.methods.weighted_rank.identity import split_identity
 from app.stats.strata import Aggregate, Group
 from app.values.frame import Field
 from app.values.scores import NONE, Coded, ScoreTable

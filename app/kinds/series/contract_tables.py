@@ -5,9 +5,9 @@ Called by `app.kinds.series.kind`. Their columns are the contract's, so that its
 
 from collections.abc import Callable, Iterator
 
-from app.boards.weighted_rank.groups import enrolled_estimators
-from app.boards.weighted_rank.identity import split_identity
-from app.boards.weighted_rank.records import HeldRecords, held_records, records_table
+from app.boards.methods.weighted_rank.groups import enrolled_estimators
+from app.boards.methods.weighted_rank.identity import split_identity
+from app.boards.methods.weighted_rank.records import HeldRecords, held_records, records_table
 from app.kinds.series import contract_aggregates as aggregates
 from app.kinds.series import contract_failures as failures
 from app.kinds.series.contract_rows import Series, SeriesRow, text_column

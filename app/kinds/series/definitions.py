@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.boards.weighted_rank.identity import split_identity
+from app.boards.methods.weighted_rank.identity import split_identity
 
 OF_POINTS = frozenset({"bias", "mae", "rmse"})
 OF_INTERVALS = frozenset({"coverage", "ci_width", "ci_availability"})

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from app.boards.weighted_rank.discrimination import CLASS_METRICS, THRESHOLD
-from app.boards.weighted_rank.identity import identity_of, joined
-from app.boards.weighted_rank.spec import NO_TIE_BREAK
+from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS, THRESHOLD
+from app.boards.methods.weighted_rank.identity import identity_of, joined
+from app.boards.methods.weighted_rank.spec import NO_TIE_BREAK
 from app.errors import ManifestRejected, Problem
 from app.kinds.series.catalog import CATALOG
 from app.kinds.series.definitions import OF_NULLS

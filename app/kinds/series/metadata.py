@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.boards.weighted_rank.groups import PAIRED_ERRORS
+from app.boards.methods.weighted_rank.groups import PAIRED_ERRORS
 from app.kinds.series.json_cells import EMPTY, NotAnObject, write
 
 # What the stratum and the metric's name say already.

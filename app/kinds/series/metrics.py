@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from app.boards.weighted_rank.discrimination import CLASS_METRICS
-from app.boards.weighted_rank.identity import identity_of, joined, split_identity
+from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS
+from app.boards.methods.weighted_rank.identity import identity_of, joined, split_identity
 from app.errors import ManifestRejected, Problem
 from app.kinds.series.catalog import CATALOG
 from app.manifest.base import MetricName, Part

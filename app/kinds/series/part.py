@@ -5,8 +5,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from app.boards.weighted_rank.identity import identity_of, split_identity
-from app.boards.weighted_rank.spec import RankedPart
+from app.boards.methods.weighted_rank.identity import identity_of, split_identity
+from app.boards.methods.weighted_rank.spec import RankedPart
 from app.kinds.series.catalog import CATALOG, STRESS_ONLY, CatalogMetric, Mode
 from app.kinds.series.metrics import CatalogUse, expand_metrics, with_levels
 from app.kinds.series.names import EstimatorName

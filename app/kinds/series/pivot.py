@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.boards.weighted_rank.groups import PAIRED_ERRORS, PAIRED_RATIO
+from app.boards.methods.weighted_rank.groups import PAIRED_ERRORS, PAIRED_RATIO
 from app.errors import Problem
 from app.files.findings import Findings
 from app.files.vocabulary import coded

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.boards.weighted_rank.discrimination import CLASS_METRICS as OF_CLASSES
+from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS as OF_CLASSES
 from app.errors import Problem, TooLarge
 from app.files.blocks import Block
 from app.files.repeats import problems_of_case

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.weighted_rank.discrimination import CLASS_COLUMNS, CLASS_ESTIMAND
-from app.boards.weighted_rank.groups import PAIRED_ERRORS, PAIRED_RATIO
-from app.boards.weighted_rank.identity import split_identity
+from app.boards.methods.weighted_rank.discrimination import CLASS_COLUMNS, CLASS_ESTIMAND
+from app.boards.methods.weighted_rank.groups import PAIRED_ERRORS, PAIRED_RATIO
+from app.boards.methods.weighted_rank.identity import split_identity
 from app.files.flag_cells import FLAGS
 from app.kinds.series.definitions import FROM_ONE_ESTIMATE, OF_INTERVALS, PAIRED, Estimate, Pair, value_from
 from app.kinds.series.json_cells import value_of

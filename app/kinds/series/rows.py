@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.boards.weighted_rank.identity import identity_of
+from app.boards.methods.weighted_rank.identity import identity_of
 from app.files.blocks import Block
 from app.files.findings import Findings
 from app.files.number_cells import Bounds, describe_wrong, read_numbers, wrong_cells

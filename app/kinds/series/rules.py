@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from app.admission.check import Check, StandingRecord, listed, some
-from app.boards.weighted_rank.discrimination import record_labels
-from app.boards.weighted_rank.groups import enrolled_estimators
-from app.boards.weighted_rank.records import HeldRecords, held_records
+from app.boards.methods.weighted_rank.discrimination import record_labels
+from app.boards.methods.weighted_rank.groups import enrolled_estimators
+from app.boards.methods.weighted_rank.records import HeldRecords, held_records
 from app.kinds.series.truths import DEPENDENT_ABOVE
 from app.values.scores import ScoreTable
 

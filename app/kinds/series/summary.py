@@ -10,8 +10,8 @@ import numpy as np
 
 from app.admission.check import Check
 from app.admission.claims import SHOWN, Claimed, Means, check_claims, decided_later
-from app.boards.weighted_rank.discrimination import discriminations
-from app.boards.weighted_rank.groups import balanced, series_groups, stratum_aggregates
+from app.boards.methods.weighted_rank.discrimination import discriminations
+from app.boards.methods.weighted_rank.groups import balanced, series_groups, stratum_aggregates
 from app.kinds.contract import Evaluation, Summary
 from app.kinds.series.compared import compare_claims
 from app.kinds.series.part import SeriesPart

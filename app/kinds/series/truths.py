@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.boards.weighted_rank.discrimination import CLASS_ESTIMAND, THRESHOLD
+from app.boards.methods.weighted_rank.discrimination import CLASS_ESTIMAND, THRESHOLD
 from app.errors import Problem
 from app.files.blocks import Block
 from app.files.findings import Findings

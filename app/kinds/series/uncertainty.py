@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.boards.weighted_rank.groups import by_metric
-from app.boards.weighted_rank.identity import split_identity
+from app.boards.methods.weighted_rank.groups import by_metric
+from app.boards.methods.weighted_rank.identity import split_identity
 from app.kinds.series.part import SeriesUncertainty
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.boards.skill_score.spec import SkillScore
+from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.tables import sentences
 from app.files.blocks import Texts
 from app.files.flag_cells import FLAGS

@@ -21,8 +21,8 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from app.boards.estimate.board import assemble_board
 from app.boards.measured import Measurement
+from app.boards.methods.estimate.board import assemble_board
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.known import measured_evidence

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.boards.weighted_rank.discrimination import CLASS_LABEL, CLASS_METRICS, discriminations
-from app.boards.weighted_rank.method import compute
-from app.boards.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL, CLASS_METRICS, discriminations
+from app.boards.methods.weighted_rank.method import compute
+from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
 from app.kinds.series.claims import STRATA

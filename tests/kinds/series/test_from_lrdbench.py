@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from app.boards.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.cli.__main__ import run
 from app.cli.lrdbench_runs import records_of_run
 from app.errors import ManifestRejected

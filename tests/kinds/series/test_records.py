@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from app.boards.weighted_rank.method import WeightedRank, compute
-from app.boards.weighted_rank.records import held_records, records_table
+from app.boards.methods.weighted_rank.method import WeightedRank, compute
+from app.boards.methods.weighted_rank.records import held_records, records_table
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.store.series import standing_records

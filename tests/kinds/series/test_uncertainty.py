@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from app.boards.weighted_rank.groups import series_groups, stratum_aggregates
+from app.boards.methods.weighted_rank.groups import series_groups, stratum_aggregates
 from app.kinds.series.part import SeriesUncertainty
 from app.kinds.series.uncertainty import series_intervals
 from app.values.scores import Coded, ScoreTable

@@ -1,6 +1,6 @@
 """From measurements of entrants to a board of method `estimate`: ranks, rank intervals, and pair by pair.
 
-Called by `app.boards.estimate.method`. Labelled entrants stand on the board without a rank, and an entrant without a
+Called by `.method`. Labelled entrants stand on the board without a rank, and an entrant without a
 value of the ranking metric comes last, also without one.
 """
 
@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any
 
 from app.boards.columns import board_table
-from app.boards.estimate.notes import notes_of
-from app.boards.estimate.pairs import pairwise
-from app.boards.estimate.ranked import NOTHING, Ranked, rank, sign_of
-from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import PUBLIC_PART, EvidenceWords, MeasuredEvidence, Measurement, calibrated_cells
+from app.boards.methods.estimate.notes import notes_of
+from app.boards.methods.estimate.pairs import pairwise
+from app.boards.methods.estimate.ranked import NOTHING, Ranked, rank, sign_of
+from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.tables import BoardTables
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest

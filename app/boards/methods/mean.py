@@ -16,7 +16,15 @@ from app.boards.coverage import Roster, rank_among
 from app.boards.sheet import EVERYWHERE, task_weights
 from app.boards.spread import Spread, draw_named_tasks
 from app.boards.standing import BoardStanding, draw_tasks, rounds_of, stand, uncertainty_meta, unranked_places
-from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes, uncommon_notes
+from app.boards.tables import (
+    MAX_COMPARED,
+    BoardTables,
+    TableMethod,
+    TaskPairs,
+    elsewhere_notes,
+    pairwise_notes,
+    uncommon_notes,
+)
 from app.boards.task_coverage import filled, task_roster
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
@@ -212,4 +220,4 @@ def _pairwise(
     return compared.advantages(spec, notes, meta)
 
 
-METHOD = (Mean, compute)
+METHOD = TableMethod(Mean, compute)

@@ -15,7 +15,7 @@ from pydantic import model_validator
 from app.boards.columns import cell_at
 from app.boards.sheet import Sheet, TaskBoard, read_sheet
 from app.boards.spread import MIN_UNITS
-from app.boards.tables import BoardTables
+from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, assemble
 from app.manifest.base import Name, TaskName
 from app.manifest.manifest import Manifest, Task
@@ -147,4 +147,4 @@ def _notes(sizes: Mapping[str, int], shares: Mapping[str, float]) -> Iterator[st
         yield f"Of one task only, so its chance is in no interval: {', '.join(single)}."
 
 
-METHOD = (GroupMean, compute)
+METHOD = TableMethod(GroupMean, compute)

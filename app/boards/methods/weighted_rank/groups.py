@@ -1,14 +1,14 @@
 """Per-series rows of a ScoreTable as groups: one estimator's values of one metric in one stratum, in evidence order.
 
-Called by `app.boards.weighted_rank.method` and `app.kinds.series.contract_tables`.
+Called by `.method` and `app.kinds.series.contract_tables`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from app.boards.weighted_rank.discrimination import CLASS_METRICS
-from app.boards.weighted_rank.identity import identity_of, split_identity
+from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS
+from app.boards.methods.weighted_rank.identity import identity_of, split_identity
 from app.stats.arrays import IntArray
 from app.stats.strata import Aggregate, Group, Rule, aggregate_group, balance
 from app.values.scores import Coded, ScoreTable

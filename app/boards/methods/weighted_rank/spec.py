@@ -1,6 +1,6 @@
 """The declaration of a board of weighted ranks: rule, weights and the tie-breaking component.
 
-Read by `app.boards.weighted_rank.method` and the modules beside it.
+Read by `.method` and the modules beside it.
 """
 
 from collections.abc import Collection, Sequence
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from app.boards.weighted_rank.identity import levels_of
+from app.boards.methods.weighted_rank.identity import levels_of
 from app.manifest.base import MetricName
 from app.manifest.explored import Explored
 from app.manifest.manifest import EvidenceKind, KindPart, Leaderboard, Task

@@ -1,6 +1,6 @@
 """Every pair of a board of method `estimate`: difference, interval and chances, from the standing of the board.
 
-Called by `app.boards.estimate.board`. Draws are by name, so a difference is paired where two entrants share
+Called by `.board`. Draws are by name, so a difference is paired where two entrants share
 units and one of independent entrants where they do not.
 """
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from app.boards.contrasts import Verdict
-from app.boards.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.measured import Measurement
+from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.standing import BoardStanding
 from app.boards.tables import MAX_COMPARED, Pair, contrast_field, pairwise_table
 from app.manifest.manifest import Manifest

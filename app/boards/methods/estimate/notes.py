@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from app.boards.calibrated import few_units_note
-from app.boards.estimate.ranked import NOTHING, Ranked
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import ALL_EQUAL, HELD_BACK, NO_WORST_VALUE, EvidenceWords, Measurement
+from app.boards.methods.estimate.ranked import NOTHING, Ranked
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.tables import sentences
 
 
@@ -17,7 +17,7 @@ def _reason(measurement: Measurement, metric: str) -> str | None:
 def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple[str, ...]:
     """Return the notes of a board, as sentences.
 
-    >>> from app.boards.estimate.ranked import rank
+    >>> from app.boards.methods.estimate.ranked import rank
     >>> from app.boards.example import benchmark, measured
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"], labels={"B": "Random"})
     >>> words = EvidenceWords(resampled="seeds", too_few="seeds", failed="Failed episodes")

@@ -1,6 +1,6 @@
 """Metrics of estimators that tell one class of series from another: made of the scores and classes of many records.
 
-Called by `app.boards.weighted_rank.method` and by the tables of series; pure. A record says a score and the class of
+Called by `.method` and by the tables of series; pure. A record says a score and the class of
 its truth, in two columns beside the metrics; no single record has a value of such a metric, and neither has a stratum.
 Source: lrdbench 2.0, `_classification_metric_rows`.
 """

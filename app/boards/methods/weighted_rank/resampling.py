@@ -1,6 +1,6 @@
 """Replicates of balanced component values: records are drawn by their names, the same for every estimator.
 
-Called by `app.boards.weighted_rank.method`. In a stress suite one clean series appears contaminated in many strata:
+Called by `.method`. In a stress suite one clean series appears contaminated in many strata:
 it is the unit that is drawn, and all that is made of it has its weight.
 """
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.boards.methods.weighted_rank.discrimination import by_estimator, class_values, scored_records
+from app.boards.methods.weighted_rank.groups import COVERAGE, COVERAGE_ERROR
+from app.boards.methods.weighted_rank.identity import identity_of, levels_of, split_identity
 from app.boards.spread import Precision
-from app.boards.weighted_rank.discrimination import by_estimator, class_values, scored_records
-from app.boards.weighted_rank.groups import COVERAGE, COVERAGE_ERROR
-from app.boards.weighted_rank.identity import identity_of, levels_of, split_identity
 from app.manifest.uncertainty import Uncertainty
 from app.stats.arrays import FloatArray, IntArray, share
 from app.stats.named_draws import named_weights, unit_keys

@@ -1,14 +1,14 @@
 """The worst and best values that an estimator's components could have, if what it lacks were the worst or the best.
 
-Called by `app.boards.weighted_rank.method`; pure.
+Called by `.method`; pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from app.boards.weighted_rank.coverage import CoveredMetric
-from app.boards.weighted_rank.records import HeldRecords
+from app.boards.methods.weighted_rank.coverage import CoveredMetric
+from app.boards.methods.weighted_rank.records import HeldRecords
 from app.manifest.manifest import Manifest
 from app.stats.arrays import BoolArray
 from app.stats.strata import Group
@@ -25,10 +25,10 @@ def component_bounds(
     Raises ValueError for a name that is no contender. Source: by definition.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.weighted_rank.groups import series_groups
-    >>> from app.boards.weighted_rank.records import held_records
-    >>> from app.boards.weighted_rank.coverage import covered_metrics
-    >>> from app.boards.weighted_rank.spec import WeightedRank
+    >>> from app.boards.methods.weighted_rank.groups import series_groups
+    >>> from app.boards.methods.weighted_rank.records import held_records
+    >>> from app.boards.methods.weighted_rank.coverage import covered_metrics
+    >>> from app.boards.methods.weighted_rank.spec import WeightedRank
     >>> board = WeightedRank(name="m", method="weighted_rank", weights={"error": 1.0})
     >>> scores = rows({"A": [np.nan, 0.5]})
     >>> held, groups = held_records(scores, ("A",)), series_groups(scores)

@@ -1,6 +1,6 @@
 """Which records the estimators of a series benchmark have, so that a mean over a chosen few is not ranked.
 
-Called by `app.boards.weighted_rank.method` and `app.kinds.series.contract_tables`; pure.
+Called by `.method` and `app.kinds.series.contract_tables`; pure.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence

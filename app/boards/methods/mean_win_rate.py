@@ -9,7 +9,7 @@ import numpy as np
 
 from app.boards.sheet import TaskBoard, read_sheet
 from app.boards.standing import draw_tasks
-from app.boards.tables import BoardTables
+from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, assemble
 from app.manifest.manifest import Manifest
 from app.stats.ranked_tasks import within
@@ -46,4 +46,4 @@ def compute(manifest: Manifest, spec: MeanWinRate, scores: ScoreTable) -> BoardT
     return assemble(spec, sheet, Points(points, sheet.complete, COLUMN, unit, resamples, within=SHARE))
 
 
-METHOD = (MeanWinRate, compute)
+METHOD = TableMethod(MeanWinRate, compute)

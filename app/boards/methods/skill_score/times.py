@@ -1,6 +1,6 @@
 """Median times on a board of skill scores, per so many forecasts where the board asks for it.
 
-Called by `app.boards.skill_score.method`; pure. How many forecasts a task asks for is a property of the task, not of an
+Called by `.method`; pure. How many forecasts a task asks for is a property of the task, not of an
 entrant: where the manifest does not say it, the rows must agree on it.
 """
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from app.boards.cells import quantity
 from app.boards.columns import cell_at
-from app.boards.skill_score.relative import Relative
-from app.boards.skill_score.spec import SkillScore
+from app.boards.methods.skill_score.relative import Relative
+from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.tables import sentences
 from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest

@@ -1,6 +1,6 @@
 """The table of a board of weighted ranks.
 
-Called by `app.boards.weighted_rank.method`; pure.
+Called by `.method`; pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,14 +12,14 @@ import numpy as np
 
 from app.boards.columns import Place, board_table
 from app.boards.coverage import Roster
+from app.boards.methods.weighted_rank.calibrated import NOTHING, CalibratedRanks
+from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS
+from app.boards.methods.weighted_rank.identity import levels_of
+from app.boards.methods.weighted_rank.records import HeldRecords, record_notes
+from app.boards.methods.weighted_rank.spec import RankedPart, WeightedRank
 from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, unranked_places
 from app.boards.tables import NO_ENDS, sentences
-from app.boards.weighted_rank.calibrated import NOTHING, CalibratedRanks
-from app.boards.weighted_rank.discrimination import CLASS_METRICS
-from app.boards.weighted_rank.identity import levels_of
-from app.boards.weighted_rank.records import HeldRecords, record_notes
-from app.boards.weighted_rank.spec import RankedPart, WeightedRank
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
@@ -83,7 +83,7 @@ def leaderboard(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> T
     """Return the board: those with a rank from best to worst, then those who lack something; what is unknown is None.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.weighted_rank.method import compute
+    >>> from app.boards.methods.weighted_rank.method import compute
     >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
     >>> compute(benchmark(board), board, rows(metric="mae")).leaderboard.name
     'leaderboard/main'

@@ -1,9 +1,9 @@
-"""The notes below a board of method `skill_score`, and in its JSON. For `app.boards.skill_score.method`."""
+"""The notes below a board of method `skill_score`, and in its JSON. For `.method`."""
 
 from typing import Any
 
-from app.boards.skill_score.relative import Relative
-from app.boards.skill_score.spec import SkillScore
+from app.boards.methods.skill_score.relative import Relative
+from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.standing import uncertainty_meta
 from app.boards.tables import (
     elsewhere_notes,
@@ -17,7 +17,7 @@ def meta_of(spec: SkillScore, relative: Relative) -> dict[str, Any]:
 
     >>> from app.boards.cells import build_cells
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.skill_score.relative import treat_missing
+    >>> from app.boards.methods.skill_score.relative import treat_missing
     >>> board = SkillScore(name="main", method="skill_score", metric="error", baseline="Fair")
     >>> cells = build_cells(benchmark(board), board, rows(), "error")
     >>> meta_of(board, treat_missing(cells, cells.values, "error"))["n_tasks"]
@@ -41,7 +41,7 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
 
     >>> from app.boards.cells import build_cells
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.skill_score.relative import treat_missing
+    >>> from app.boards.methods.skill_score.relative import treat_missing
     >>> board = SkillScore(name="main", method="skill_score", metric="error", baseline="Fair")
     >>> cells = build_cells(benchmark(board), board, rows(), "error")
     >>> notes_of(board, treat_missing(cells, cells.values, "error"))

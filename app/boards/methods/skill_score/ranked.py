@@ -1,6 +1,6 @@
 """Who of a board of skill scores is ranked, on which tasks, and where the others would rank with what they lack.
 
-Called by `app.boards.skill_score.method`; pure.
+Called by `.method`; pure.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ import numpy as np
 
 from app.boards.cells import CellMatrix
 from app.boards.coverage import Roster, rank_among
-from app.boards.skill_score.relative import Relative, treat_missing
-from app.boards.skill_score.spec import SkillScore
+from app.boards.methods.skill_score.relative import Relative, treat_missing
+from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.task_coverage import filled, task_roster
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray

@@ -10,7 +10,7 @@ import numpy as np
 from app.boards.columns import cell_at
 from app.boards.sheet import Sheet, TaskBoard, read_sheet
 from app.boards.standing import draw_tasks
-from app.boards.tables import BoardTables, sentences
+from app.boards.tables import BoardTables, TableMethod, sentences
 from app.boards.task_points import Points, assemble
 from app.manifest.manifest import Manifest
 from app.stats.ranked_tasks import borda_points
@@ -64,4 +64,4 @@ def _notes(sheet: Sheet) -> tuple[str, ...]:
     )
 
 
-METHOD = (Borda, compute)
+METHOD = TableMethod(Borda, compute)

@@ -11,18 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.spread import Precision, Spread
-from app.boards.standing import stand
-from app.boards.tables import BoardTables
-from app.boards.weighted_rank.bounds import Ends, component_bounds
-from app.boards.weighted_rank.calibrated import Ranking, calibrated_ranks, widened
-from app.boards.weighted_rank.coverage import covered_metrics, on_asked, record_roster, with_worst
-from app.boards.weighted_rank.discrimination import class_aggregates, class_groups, record_labels
-from app.boards.weighted_rank.groups import BY_SIZE, balanced, enrolled_estimators, series_groups, stratum_aggregates
-from app.boards.weighted_rank.identity import levels_of, split_identity
-from app.boards.weighted_rank.pairs import score_pairs, terms_table
-from app.boards.weighted_rank.records import held_records, on_records
-from app.boards.weighted_rank.resampling import (
+from app.boards.methods.weighted_rank.bounds import Ends, component_bounds
+from app.boards.methods.weighted_rank.calibrated import Ranking, calibrated_ranks, widened
+from app.boards.methods.weighted_rank.coverage import covered_metrics, on_asked, record_roster, with_worst
+from app.boards.methods.weighted_rank.discrimination import class_aggregates, class_groups, record_labels
+from app.boards.methods.weighted_rank.groups import (
+    BY_SIZE,
+    balanced,
+    enrolled_estimators,
+    series_groups,
+    stratum_aggregates,
+)
+from app.boards.methods.weighted_rank.identity import levels_of, split_identity
+from app.boards.methods.weighted_rank.pairs import score_pairs, terms_table
+from app.boards.methods.weighted_rank.records import held_records, on_records
+from app.boards.methods.weighted_rank.resampling import (
     DrawnComponents,
     Records,
     over_levels,
@@ -30,8 +33,11 @@ from app.boards.weighted_rank.resampling import (
     source_metric,
     unit_names,
 )
-from app.boards.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
-from app.boards.weighted_rank.tables import Components, RankedBoard, leaderboard
+from app.boards.methods.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
+from app.boards.methods.weighted_rank.tables import Components, RankedBoard, leaderboard
+from app.boards.spread import Precision, Spread
+from app.boards.standing import stand
+from app.boards.tables import BoardTables, TableMethod
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
@@ -58,8 +64,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     names = enrolled_estimators(scores, enrolled)
     if not names:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
-    asked = manifest.asked
-    held = held_records(scores, names, asked.named_items(), asked.facts.owners_of(names))
+    held = held_records(scores, names, manifest.asked.named_items(), manifest.asked.facts.owners_of(names))
     all_groups = [*series_groups(scores), *class_groups(scores, spec.metric_names())]
     labels = record_labels(scores, len(held.records))
     groups = list(on_records([group for group in all_groups if group.estimator in set(names)], held.of_benchmark))
@@ -241,4 +246,4 @@ def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> 
     return [(at, 1 + sum(keys[other] < keys[at] for other in order)) for at in order]
 
 
-METHOD = (WeightedRank, compute)
+METHOD = TableMethod(WeightedRank, compute)

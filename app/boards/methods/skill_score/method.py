@@ -1,6 +1,6 @@
 """Ranking method `skill_score`: fev's leaderboard, errors relative to a baseline, on weighted tasks.
 
-Found by `app.boards.registry`. STATISTICS: fev 0.10's `leaderboard` and `pairwise_comparison`.
+Found by `app.boards.registry`. Source: fev 0.10's `leaderboard` and `pairwise_comparison`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,11 +13,17 @@ from app.boards.calibrated import NOTHING, CellsAt, few_units_note, task_interva
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.contrasts import Contrasts
-from app.boards.skill_score.notes import meta_of, notes_of
-from app.boards.skill_score.ranked import Among, find_ranked
-from app.boards.skill_score.relative import Relative, clipped_errors, require_baseline, treat_missing, without_leaks
-from app.boards.skill_score.spec import SkillScore
-from app.boards.skill_score.times import median_times
+from app.boards.methods.skill_score.notes import meta_of, notes_of
+from app.boards.methods.skill_score.ranked import Among, find_ranked
+from app.boards.methods.skill_score.relative import (
+    Relative,
+    clipped_errors,
+    require_baseline,
+    treat_missing,
+    without_leaks,
+)
+from app.boards.methods.skill_score.spec import SkillScore
+from app.boards.methods.skill_score.times import median_times
 from app.boards.spread import Spread, draw_named_tasks
 from app.boards.standing import (
     BoardStanding,
@@ -28,13 +34,7 @@ from app.boards.standing import (
     uncertainty_meta,
     unranked_places,
 )
-from app.boards.tables import (
-    MAX_COMPARED,
-    NO_ENDS,
-    BoardTables,
-    TaskPairs,
-    pairwise_notes,
-)
+from app.boards.tables import MAX_COMPARED, NO_ENDS, BoardTables, TableMethod, TaskPairs, pairwise_notes
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
@@ -241,4 +241,4 @@ def _difference(rank_by: str) -> Column:
     return Column("board_difference", title, direction="maximize", glossary="contrast", digits=3)
 
 
-METHOD = (SkillScore, compute)
+METHOD = TableMethod(SkillScore, compute)

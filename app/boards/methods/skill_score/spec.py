@@ -1,4 +1,4 @@
-"""How a manifest declares a board of skill scores. Read by `app.boards.skill_score.method` and `.relative`."""
+"""How a manifest declares a board of skill scores. Read by `.method` and `.relative`."""
 
 from typing import Literal, Self
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.boards.methods.weighted_rank.calibrated import ends_of_ranks, rank_level
+from app.boards.methods.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.tables import RankedBoard
 from app.boards.tables import MAX_COMPARED, RESAMPLED, Pair, contrast_field, pairwise_table
-from app.boards.weighted_rank.calibrated import ends_of_ranks, rank_level
-from app.boards.weighted_rank.spec import WeightedRank
-from app.boards.weighted_rank.tables import RankedBoard
 from app.values.frame import Ends, Field, Frame
 from app.values.table import Column, Table, finite
 
@@ -47,7 +47,7 @@ def terms_table(spec: WeightedRank, shown: RankedBoard) -> Table:
     A missing component has no value, None, and the worst rank. Source: lrdbench 2.0, its leaderboard score.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.weighted_rank.method import compute
+    >>> from app.boards.methods.weighted_rank.method import compute
     >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
     >>> compute(benchmark(board), board, rows(metric="mae")).extra[0].rows[0][0]
     'Good'
@@ -77,7 +77,7 @@ def score_pairs(spec: WeightedRank, shown: RankedBoard) -> Table | None:
     Differences are of scores, A minus B, smaller being better for A. Source: `app.boards.standing`.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.weighted_rank.method import compute
+    >>> from app.boards.methods.weighted_rank.method import compute
     >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
     >>> compute(benchmark(board), board, rows({"Good": [0.1]}, "mae")).pairwise is None
     True

@@ -1,4 +1,4 @@
-"""Who is ranked on a board of method `estimate`, and with what rank standing. For `app.boards.estimate.board`."""
+"""Who is ranked on a board of method `estimate`, and with what rank standing. For `.board`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,9 +8,9 @@ import numpy as np
 from app.boards.calibrated import range_of
 from app.boards.columns import Place
 from app.boards.coverage import Roster, Standing, rank_among
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.held import measured_roster
 from app.boards.measured import Estimate, Measurement
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, stand, unranked_places
 from app.manifest.manifest import Manifest

@@ -1,6 +1,6 @@
 """The calibrated intervals of a board of weighted ranks: of each component's value and of the score. Pure.
 
-Called by `app.boards.weighted_rank.method`. `bench.interval_coverage` measures what they hold.
+Called by `.method`. `bench.interval_coverage` measures what they hold.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from app.boards.calibrated import how_of, range_of
-from app.boards.weighted_rank.identity import levels_of
-from app.boards.weighted_rank.resampling import DrawnComponents
-from app.boards.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.identity import levels_of
+from app.boards.methods.weighted_rank.resampling import DrawnComponents
+from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import ALL_EQUAL, intervals

@@ -4,8 +4,8 @@ What an entrant's evidence comes to is the kind's; how measurements become a boa
 is in `boards.estimate.board`.
 """
 
-from app.boards.estimate.board import assemble_board
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import MeasuredMethod
+from app.boards.methods.estimate.board import assemble_board
+from app.boards.methods.estimate.spec import EstimateBoard
 
 METHOD = MeasuredMethod(EstimateBoard, assemble_board)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from app.boards.sheet import TaskBoard, read_sheet
 from app.boards.standing import draw_tasks
-from app.boards.tables import BoardTables
+from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, assemble
 from app.manifest.manifest import Manifest
 from app.stats.ranked_tasks import within
@@ -43,4 +43,4 @@ def compute(manifest: Manifest, spec: MeanRank, scores: ScoreTable) -> BoardTabl
     return assemble(spec, sheet, ranked)
 
 
-METHOD = (MeanRank, compute)
+METHOD = TableMethod(MeanRank, compute)

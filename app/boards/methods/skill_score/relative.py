@@ -1,6 +1,6 @@
 """Errors relative to the baseline's: what is missing, leaked or clipped, and why a board cannot be computed.
 
-Called by `app.boards.skill_score.method`; pure.
+Called by `.method`; pure.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.boards.cells import CellMatrix
-from app.boards.skill_score.spec import Missing, SkillScore
+from app.boards.methods.skill_score.spec import Missing, SkillScore
 from app.boards.tables import sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.stats.arrays import BoolArray, FloatArray, IntArray

@@ -1,6 +1,6 @@
 """Coverage of boards of weighted ranks: a cell is a record in a metric that the score is made of.
 
-Called by `app.boards.weighted_rank.method`; pure. A metric of which an estimator has no value at all is absent on every
+Called by `.method`; pure. A metric of which an estimator has no value at all is absent on every
 record and takes the worst rank by the rule of the board; a metric of which it has some is asked of every record.
 """
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.boards.coverage import Coverage, Roster, call_roster
+from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS, FURTHEST, THRESHOLD
+from app.boards.methods.weighted_rank.groups import RULES
+from app.boards.methods.weighted_rank.records import HeldRecords, on_records
+from app.boards.methods.weighted_rank.resampling import source_metric
+from app.boards.methods.weighted_rank.spec import RankedPart, WeightedRank
 from app.boards.open_grid import are_common
-from app.boards.weighted_rank.discrimination import CLASS_METRICS, FURTHEST, THRESHOLD
-from app.boards.weighted_rank.groups import RULES
-from app.boards.weighted_rank.records import HeldRecords, on_records
-from app.boards.weighted_rank.resampling import source_metric
-from app.boards.weighted_rank.spec import RankedPart, WeightedRank
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.strata import Group, Rule
@@ -54,8 +54,8 @@ def covered_metrics(
     to tell apart. Source: by definition.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.weighted_rank.groups import series_groups
-    >>> from app.boards.weighted_rank.records import held_records
+    >>> from app.boards.methods.weighted_rank.groups import series_groups
+    >>> from app.boards.methods.weighted_rank.records import held_records
     >>> board, scores = WeightedRank(name="m", method="weighted_rank", weights={"mae": 1.0}), rows(metric="mae")
     >>> held = held_records(scores, scores.entrant.words)
     >>> covered, = covered_metrics(benchmark(board), board, held, series_groups(scores), np.full(3, np.nan))
@@ -113,7 +113,7 @@ def record_roster(manifest: Manifest, held: HeldRecords, covered: Sequence[Cover
     """Return who is ranked: those who have a value for every record of the benchmark. Source: by definition.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.weighted_rank.records import held_records
+    >>> from app.boards.methods.weighted_rank.records import held_records
     >>> scores = rows({"A": [0.1, 0.2], "B": [0.3]}, "mae")
     >>> board = WeightedRank(name="m", method="weighted_rank", weights={"mae": 1.0})
     >>> held = held_records(scores, ("A", "B"), frozenset("abc"))
@@ -167,8 +167,8 @@ def with_worst(
     side of all others. `labels` are [n_records]; a metric without a worst value leaves NaN. Source: by definition.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.weighted_rank.groups import series_groups
-    >>> from app.boards.weighted_rank.records import held_records
+    >>> from app.boards.methods.weighted_rank.groups import series_groups
+    >>> from app.boards.methods.weighted_rank.records import held_records
     >>> board = WeightedRank(name="m", method="weighted_rank", weights={"error": 1.0})
     >>> scores = rows({"A": [np.nan, 0.5]})
     >>> held, groups = held_records(scores, ("A",)), series_groups(scores)
