@@ -19,7 +19,7 @@ from app.jobs.answering import RULE as LADDER
 from app.jobs.faults import describe_fault
 from app.jobs.followed import log_states
 from app.jobs.own_tables import compute_own_tables
-from app.store import benchmarks, standing, submissions
+from app.store import benchmarks, current, submissions
 from app.store.locks import take_turns
 
 logger = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ def _settle(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:
         if each not in admitted:
             _turn_away(session, each, reason_not_admitted(checks[each.id]))
     submissions.set_statuses(session, admitted, "evaluated", "Aggregates are computed; waiting for the boards.")
-    standing.stand_on_boards(session, [each.id for each in admitted])
+    current.make_current(session, [each.id for each in admitted])
     mark = benchmarks.mark_data_changed if admitted else benchmarks.mark_pages_changed
     mark(session, locked[0].benchmark_id)
 
@@ -116,4 +116,4 @@ def _refuse(session: Session, number: int, reason: str) -> None:
 
 def _turn_away(session: Session, submission: Submission, reason: str) -> None:
     submissions.set_status(session, submission, "not_admitted", reason)
-    standing.close_entries(session, submission)
+    current.close_entries(session, submission)

@@ -22,7 +22,7 @@ from app.jobs.faults import describe_fault
 from app.jobs.followed import note_fault, note_publication
 from app.jobs.measuring import Measuring
 from app.program.version import code_version
-from app.store import behind, benchmarks, grids, snapshots, standing, submissions
+from app.store import behind, benchmarks, current, grids, snapshots, submissions
 from app.store.inputs import Inputs, described_facts, read_inputs
 from app.store.provenance import read_provenance
 from app.store.publication import Publication, store_publication
@@ -103,7 +103,7 @@ def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], ca
         "It may be submitted again, also unchanged."
     )
     for number in sorted(culprits):
-        standing.set_aside(session, submissions.lock_submission(session, number), reason)
+        current.set_aside(session, submissions.lock_submission(session, number), reason)
     behind.forget_failures(benchmarks.lock_benchmark(session, benchmark_id))
     benchmarks.mark_data_changed(session, benchmark_id)
 

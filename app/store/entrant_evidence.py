@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.measured import EntrantEvidence
 from app.kinds.known import kind_of
-from app.kinds.predictions.parts import narrow
+from app.kinds.predictions.label_parts import narrow
 from app.manifest.asked import PRIVATE_PART
 from app.manifest.manifest import Manifest
 from app.store.benchmarks import Declared

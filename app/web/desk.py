@@ -14,7 +14,7 @@ from app.errors import FieldRejected, Forbidden, Problem
 from app.kinds.parse import parse_manifest
 from app.receiving.preview import diff_of, preview_of
 from app.render.desk_page import Flagged
-from app.store import audit, benchmarks, fingerprints, sessions, standing, submissions
+from app.store import audit, benchmarks, current, fingerprints, sessions, submissions
 from app.store.audit import Change
 from app.store.registrations import list_registrations
 from app.store.tries import refused_here
@@ -65,7 +65,7 @@ def withdraw(
         if submissions.slug_of(session, stored) != slug:
             raise Forbidden(f"Submission {submission} is not of {slug}.")
         before = {"status": stored.status}
-        standing.withdraw(session, stored, reason)
+        current.withdraw(session, stored, reason)
         audit.record(session, caller.act, 303, Change(before, {"status": stored.status}, reason, slug))
         benchmarks.mark_data_changed(session, stored.benchmark_id)
         state.jobs.defer_refresh(session, stored.benchmark_id)

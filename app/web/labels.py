@@ -13,8 +13,8 @@ from starlette.responses import Response
 from app.config.settings import Settings
 from app.errors import Problem
 from app.files.uploads import Limits, Upload
+from app.kinds.predictions.label_parts import warn_of_parts
 from app.kinds.predictions.labels import LabelReading
-from app.kinds.predictions.parts import warn_of_parts
 from app.reading.jobs import LabelsJob
 from app.store import audit, benchmarks, labels
 from app.store.audit import Change

@@ -13,7 +13,7 @@ from app.render.exports import table_to_json
 from app.render.narrow import narrow_table
 from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
-from app.store import audit, benchmarks, fingerprints, standing, submissions, tables
+from app.store import audit, benchmarks, current, fingerprints, submissions, tables
 from app.store.audit import Change
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.described import described
@@ -61,7 +61,7 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
                 "name": e.name,
                 "n_rows": entry.n_rows,
                 "state": entry.state,
-                "tasks": standing.tasks_of(session, entry),
+                "tasks": current.tasks_of(session, entry),
                 "superseded_by": entry.superseded_by,
             }
             for e, entry in submissions.list_entries(session, submission.id)
@@ -150,11 +150,11 @@ def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submit
         if stored.token_id != caller.id and not is_steward_of(session, caller, stored.benchmark_id):
             raise Forbidden("Only its submitter or a steward of its benchmark may withdraw a submission.")
         before = {"status": stored.status}
-        standing.withdraw(session, stored, order.reason)
+        current.withdraw(session, stored, order.reason)
         change = Change(before, {"status": stored.status}, order.reason, submissions.slug_of(session, stored))
         audit.record(session, caller.act, 200, change)
         described_now = describe(session, stored)
-        if standing.has_stood(session, stored.id):
+        if current.was_current(session, stored.id):
             benchmarks.mark_data_changed(session, stored.benchmark_id)
             state.jobs.defer_refresh(session, stored.benchmark_id)
         else:

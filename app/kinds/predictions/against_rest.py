@@ -1,4 +1,4 @@
-"""A metric of one class against the rest as three rows of the table. Called by `class_metrics` and `curve_metrics`."""
+"""A metric of one class against the rest as three rows of the table. For `classification_metrics`, `curve_metrics`."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Bootstrap bands around the curves of a report, from the resamples that the intervals of its metrics rest on.
 
-Called by `app.kinds.predictions.measure` and `.report_classes`; pure. A ROC curve has a band of its recall at each
+Called by `.measure` and `.report_classification`; pure. A ROC curve has a band of its recall at each
 false positive rate that is shown, a precision-recall curve one of its precision at each recall.
 """
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.parts import KEY_BYTES, items_by_group
+from app.kinds.predictions.label_parts import KEY_BYTES, items_by_group
 from app.values.predictions import Labels
 
 FORM = "plumbline-labels-v1"

@@ -10,9 +10,9 @@ from app.boards.measured import PUBLIC_PART, EntrantEvidence, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.tables import BoardTables
 from app.kinds.predictions.grain import Grain, coarse_table
+from app.kinds.predictions.label_parts import narrow
 from app.kinds.predictions.measure import measure_predictions
 from app.kinds.predictions.part import scoring_of
-from app.kinds.predictions.parts import narrow
 from app.manifest.asked import PRIVATE_PART
 from app.manifest.manifest import Manifest
 from app.manifest.scoring import Scoring

@@ -1,6 +1,6 @@
 """What a metric of predictions is: one value says everything that the app knows of it.
 
-Made in `class_metrics`, `value_metrics` and `ranking_metrics`, which `app.kinds.predictions.metrics` puts together.
+Made in `classification_metrics`, `regression_metrics` and `ranking_metrics`, put together by `.metrics`.
 """
 
 from collections.abc import Callable, Iterator

@@ -6,13 +6,13 @@ refuses any name that is not found here. `METRICS.also` adds one for a while.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.kinds.predictions.class_metrics import CLASS_METRICS
+from app.kinds.predictions.classification_metrics import CLASS_METRICS
 from app.kinds.predictions.constrained import constrained, examples_of_names
 from app.kinds.predictions.curve_metrics import CURVE_METRICS
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.metric import PredictionMetric
 from app.kinds.predictions.ranking_metrics import RANKING_METRICS
-from app.kinds.predictions.value_metrics import VALUE_METRICS
+from app.kinds.predictions.regression_metrics import VALUE_METRICS
 from app.manifest.base import Direction
 from app.values.glossary_entry import Entry
 from app.values.registry import Registry

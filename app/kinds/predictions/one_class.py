@@ -1,6 +1,6 @@
 """Metrics of one class against the rest: the same function for two classes, an average over several, and a report.
 
-Called by `class_metrics`, `constrained` and `report_classes`; pure. What is returned is [n_weightings], NaN where it is
+Called by `classification_metrics`, `constrained` and `report_classification`; pure. Results are [n_weightings], NaN where
 undefined; larger is better but for `brier`.
 """
 

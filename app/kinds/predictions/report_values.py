@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from app.boards.measured import Estimate
-from app.kinds.predictions.report_classes import smallest_cell
+from app.kinds.predictions.report_classification import smallest_cell
 from app.kinds.predictions.scores import MAX_TRUNCATION
 from app.kinds.predictions.task import TaskPredictions
 from app.stats.regression import conditional_mean, in_bin, normal_quantiles

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.boards.measured import Estimate
 from app.kinds.predictions.bands import Resamples
-from app.kinds.predictions.report_classes import class_areas, class_rows
+from app.kinds.predictions.report_classification import class_areas, class_rows
 from app.kinds.predictions.report_kinds import BY_CLASS, KINDS, MAX_ALONE, SHARED
 from app.kinds.predictions.report_values import ranking_rows, value_rows
 from app.kinds.predictions.scores import truncated_names

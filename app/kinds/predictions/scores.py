@@ -9,13 +9,13 @@ from functools import partial
 
 import numpy as np
 
-from app.kinds.predictions.class_metrics import is_right
+from app.kinds.predictions.classification_metrics import is_right
 from app.kinds.predictions.metric import Score, mean_of
 from app.kinds.predictions.metrics import find_metric
 from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, pr_auc
 from app.kinds.predictions.ranking_metrics import ndcg_of_groups
+from app.kinds.predictions.regression_metrics import squared_error
 from app.kinds.predictions.task import TaskPredictions
-from app.kinds.predictions.value_metrics import squared_error
 from app.kinds.predictions.weighted import Prepared, UnitValues, Weighted
 from app.stats.arrays import BoolArray, FloatArray, Weights
 

@@ -15,16 +15,16 @@ from app.store.numbers import one_of
 from app.store.submissions import entrant_ids, list_events, lock_rows, set_status
 
 
-def stand_on_boards(session: Session, numbers: Collection[int]) -> None:
+def make_current(session: Session, numbers: Collection[int]) -> None:
     """Make locked submissions the evidence of their entrants, superseding what was current before.
 
     No entrant is in two of them. An entrant that has newer evidence already keeps it: the later upload wins, whichever
     was evaluated first.
     """
-    beside = _stood_beside(session, numbers)
+    beside = _other_evidence(session, numbers)
     entries = _entries(session, numbers)
     for entry in entries:
-        _stand(session, entry, beside.get(entry.entrant_id, ()))
+        _make_current(session, entry, beside.get(entry.entrant_id, ()))
     session.flush()
     changed = [*entries, *(other for others in beside.values() for other in others if other.superseded_by in numbers)]
     _close_superseded(session, {entry.submission_id for entry in changed if entry.state == "superseded"})
@@ -54,7 +54,7 @@ def withdraw(session: Session, submission: Submission, reason: str) -> None:
     for entry in entries:
         entry.state = "not_admitted" if entry.state == "not_admitted" else "withdrawn"
     set_status(session, submission, "withdrawn", reason)
-    if not has_stood(session, submission.id):
+    if not was_current(session, submission.id):
         _release_names(session, submission)
 
 
@@ -84,7 +84,7 @@ def _bring_back(session: Session, entry: Entry) -> set[int]:
     return {other.submission_id for other in older}
 
 
-def has_stood(session: Session, submission_id: int) -> bool:
+def was_current(session: Session, submission_id: int) -> bool:
     """Say whether a submission was ever evidence for a board, whatever became of it."""
     return any(event.status == "evaluated" for event in list_events(session, submission_id))
 
@@ -110,7 +110,7 @@ def _release_names(session: Session, submission: Submission) -> None:
         .where(
             other.entrant_id == Entrant.id,
             other.submission_id != submission.id,
-            or_(other.state == "pending", _stood(other)),
+            or_(other.state == "pending", _was_current(other)),
             Submission.token_id == submission.token_id,
         )
     )
@@ -127,7 +127,7 @@ def _release_names(session: Session, submission: Submission) -> None:
     )
 
 
-def _stood(entry: type[Entry]) -> ColumnElement[bool]:
+def _was_current(entry: type[Entry]) -> ColumnElement[bool]:
     """Say whether an entry was ever the evidence of its entrant, whatever became of it."""
     evaluated = select(SubmissionEvent.id).where(
         SubmissionEvent.submission_id == entry.submission_id, SubmissionEvent.status == "evaluated"
@@ -135,12 +135,12 @@ def _stood(entry: type[Entry]) -> ColumnElement[bool]:
     return or_(entry.state.in_(("current", "superseded")), and_(entry.state == "withdrawn", evaluated.exists()))
 
 
-def _stood_beside(session: Session, numbers: Collection[int]) -> dict[int, list[Entry]]:
+def _other_evidence(session: Session, numbers: Collection[int]) -> dict[int, list[Entry]]:
     """Return the other evidence that the entrants of submissions ever had, by entrant, the oldest first."""
     own = select(Entry.entrant_id).where(one_of(Entry.submission_id, numbers))
     query = (
         select(Entry)
-        .where(Entry.entrant_id.in_(own), ~one_of(Entry.submission_id, numbers), _stood(Entry))
+        .where(Entry.entrant_id.in_(own), ~one_of(Entry.submission_id, numbers), _was_current(Entry))
         .order_by(Entry.submission_id)
     )
     by_entrant: dict[int, list[Entry]] = {}
@@ -149,7 +149,7 @@ def _stood_beside(session: Session, numbers: Collection[int]) -> dict[int, list[
     return by_entrant
 
 
-def _stand(session: Session, entry: Entry, beside: Sequence[Entry]) -> None:
+def _make_current(session: Session, entry: Entry, beside: Sequence[Entry]) -> None:
     entry.state = "current"
     for other in beside:
         if other.submission_id > entry.submission_id:
