@@ -14,7 +14,7 @@ from sqlalchemy import Select, false, func, select, update
 from sqlalchemy.orm import Session
 
 from app.admission.check import StandingRecord
-from app.boards.weighted_rank.discrimination import CLASS_LABEL
+from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL
 from app.db.engine import SessionFactory
 from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.store.assembly import STRATUM

@@ -1,7 +1,7 @@
 """Metrics of one class against the rest: the same function for two classes, an average over several, and a report.
 
-Called by `classification_metrics`, `constrained` and `report_classification`; pure. Results are [n_weightings], NaN where
-undefined; larger is better but for `brier`.
+Called by `classification_metrics`, `constrained` and `report_classification`; pure. Results are [n_weightings], NaN
+where undefined; larger is better but for `brier`.
 """
 
 from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.weighted_rank.discrimination import CLASS_ESTIMAND, CLASS_METRICS, CLASS_SCORE
+from app.boards.methods.weighted_rank.discrimination import CLASS_ESTIMAND, CLASS_METRICS, CLASS_SCORE
 from app.errors import Problem
 from app.kinds.series.names import slug_of
 from app.kinds.series.part import SeriesPart

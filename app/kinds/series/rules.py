@@ -51,7 +51,7 @@ def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[StandingR
     if turned:
         yield Check("classes", "failed", f"A record is of one class: {some(turned)}.")
         return
-    untold = _untold(scores, stated)
+    untold = _undecided(scores, stated)
     if untold:
         reason = (
             f"The class of {len(untold)} of {len(stated)} records is as this run states it: the truth in their stratum "
@@ -62,18 +62,18 @@ def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[StandingR
         yield Check("classes", "passed", "The class of every record follows from the truth in its stratum.")
 
 
-def _untold(scores: ScoreTable, stated: Collection[str]) -> set[str]:
-    """Return the records of which no stratum says the truth that decides the class."""
+def _undecided(scores: ScoreTable, stated: Collection[str]) -> set[str]:
+    """Return the records whose class no truth in a stratum decides."""
     strata = scores.recorded.get("stratum_json")
     tells = (
         [] if strata is None else [json.loads(text).get("target_estimand") in DEPENDENT_ABOVE for text in strata.words]
     )
-    told = {
+    decided = {
         scores.item.at(at)
         for at in range(len(scores))
         if strata is not None and scores.item is not None and strata.codes[at] >= 0 and tells[strata.codes[at]]
     }
-    return {record for record in stated if record not in told}
+    return {record for record in stated if record not in decided}
 
 
 def _records(mine: HeldRecords, standing: Sequence[StandingRecord]) -> Check:

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.boards.weighted_rank.discrimination import CLASS_METRICS, discriminations
-from app.boards.weighted_rank.method import compute
-from app.boards.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS, discriminations
+from app.boards.methods.weighted_rank.method import compute
+from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.files.blocks import Block
 from app.files.findings import Findings
 from app.files.uploads import ReceivedFile
