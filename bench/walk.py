@@ -1,5 +1,6 @@
 """Counts the files of `app` that one CSV row enters on its way from POST to the published CSV, and the calls between
-files: `python -m bench.walk`. The figures stand in `docs/architecture.md`, copied by hand.
+files: `python -m bench.walk`. `*` marks files with a function that is handed the row itself or what was made of it; the
+others guard, count and decide around it. The figures are copied by hand into `docs/architecture.md`.
 """
 
 import logging
@@ -12,11 +13,29 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from app.admission.case import Case
+from app.boards.cells import CellMatrix
+from app.boards.tables import BoardTables
 from app.config.settings import Settings
 from app.db.embedded.running import running_server
 from app.db.migrate import upgrade
+from app.files.blocks import Block
+from app.files.csv_tables import CsvTable
+from app.files.uploads import ReceivedFile, Upload
+from app.kinds.block_cells import Cells
+from app.kinds.reader import Evidence
+from app.kinds.reading import Reading
+from app.kinds.summary.blocks import Part
 from app.reading.jobs import outcome_of
 from app.reading.readers import Readers
+from app.receiving.receive import Run, Sent
+from app.render.table_view import TableView
+from app.store.arrivals import Arrival
+from app.store.evidence import Stood
+from app.store.publication import Publication
+from app.store.row_blocks import RowBlock
+from app.values.scores import ScoreTable
+from app.values.table import Table
 from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.conftest import open_site, passing_folder
 
@@ -28,20 +47,40 @@ class Walk:
     """The files that were entered, and how often a function of one called a function of another."""
 
     files: set[str] = field(default_factory=set)
+    handed: set[str] = field(default_factory=set)
     n_hops: int = 0
 
     def note(self, frame: FrameType) -> None:
         """Count a call of a function of ours."""
         entered = frame.f_code.co_filename
         self.files.add(entered)
+        if entered not in self.handed and is_handed_rows(frame):
+            self.handed.add(entered)
         caller = frame.f_back
         while caller is not None and not caller.f_code.co_filename.startswith(APP):
             caller = caller.f_back
         self.n_hops += caller is None or caller.f_code.co_filename != entered
 
     def __str__(self) -> str:
-        """Say both numbers."""
-        return f"{len(self.files)} files, {self.n_hops} hops"
+        """Say the numbers."""
+        return f"{len(self.files)} files, {len(self.handed)} of them handed the row, {self.n_hops} hops"
+
+
+# What the row is at each step, from a file's columns of text to the table of the board.
+CARRIERS = (Upload, ReceivedFile, CsvTable, Block, Cells, Part, Reading, Evidence, ScoreTable, Run, Sent, Case, Arrival,
+            RowBlock, Stood, CellMatrix, BoardTables, Publication, Table, TableView)  # fmt: skip
+
+
+def is_handed_rows(frame: FrameType) -> bool:
+    """Say whether an argument of a call is the row in one of its forms, or holds it as its first member."""
+    code = frame.f_code
+    given = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+    return any(isinstance(each, CARRIERS) or isinstance(_first_of(each), CARRIERS) for each in given)
+
+
+def _first_of(value: object) -> object:
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return next(iter(members), None)
 
 
 CURRENT: list[Walk] = []
@@ -95,7 +134,12 @@ def count_on(database_url: str) -> dict[str, Walk]:
             board = site.http.get(csv).text
     if status != 202 or "Good" not in board:
         raise RuntimeError(f"the row was not published (the upload was answered with {status})")
-    whole = Walk(post.files | work.files | get.files, post.n_hops + work.n_hops + get.n_hops)
+    walks = (post, work, get)
+    whole = Walk(
+        set().union(*(each.files for each in walks)),
+        set().union(*(each.handed for each in walks)),
+        sum(each.n_hops for each in walks),
+    )
     return {"POST": post, "evaluate and publish": work, "GET": get, "all": whole}
 
 
@@ -110,7 +154,8 @@ def main() -> None:
     for step, walk in walks.items():
         print(f"{step}: {walk}")
         if "--files" in sys.argv:
-            print("\n".join(f"  {Path(file).relative_to(Path(APP).parent)}" for file in sorted(walk.files)))
+            print("\n".join(f"{'*' if file in walk.handed else ' '} {Path(file).relative_to(Path(APP).parent)}"
+                            for file in sorted(walk.files)))  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ Rows = Callable[[HarnessRun], Iterator[Row]]
 
 @dataclass(frozen=True, kw_only=True)
 class Harness:
-    """A harness: `owns` says of a file whether it is one of its own, `items` and `summary` read rows of them.
+    """A harness: `owns` says of a file with one of its `suffixes` whether it is its own; `items`, `summary` read rows.
 
     None where its files hold no such rows. `preset` are the metrics that rank, each with its direction, where the files
     hold many that do not; a drafted manifest has those of them that are there, in this order. `is_mixed`: its files
@@ -119,6 +119,7 @@ class Harness:
 
     name: str
     title: str
+    suffixes: tuple[str, ...]
     owns: Callable[[ReceivedFile], bool]
     items: Rows | None = None
     summary: Rows | None = None

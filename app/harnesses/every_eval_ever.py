@@ -82,4 +82,11 @@ def items(run: HarnessRun) -> Iterator[Row]:
             yield Row(file, record.row, text_of(cells.get("model_id")), task, scores, item, 0, {"sample_id": item})
 
 
-EVERY_EVAL_EVER = Harness(name="every-eval-ever", title="Every Eval Ever", owns=owns, items=items, summary=summary)
+EVERY_EVAL_EVER = Harness(
+    name="every-eval-ever",
+    title="Every Eval Ever",
+    suffixes=(".json", ".jsonl"),
+    owns=owns,
+    items=items,
+    summary=summary,
+)

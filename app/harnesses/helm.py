@@ -101,6 +101,7 @@ RANKING = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_pref
 HELM = Harness(
     name="helm",
     title="HELM",
+    suffixes=(".json",),
     owns=owns,
     items=items,
     summary=summary,

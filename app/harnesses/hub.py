@@ -125,4 +125,6 @@ def _merged(rows: Iterator[Row | None]) -> Iterator[Row]:
     yield from by_task.values()
 
 
-HUB = Harness(name="hub", title="Hugging Face", owns=owns, summary=summary, is_mixed=True)
+HUB = Harness(
+    name="hub", title="Hugging Face", suffixes=(*YAML_SUFFIXES, ".md"), owns=owns, summary=summary, is_mixed=True
+)

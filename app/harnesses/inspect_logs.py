@@ -167,4 +167,4 @@ def summary(run: HarnessRun) -> Iterator[Row]:
         yield Row(file, 1, model, task, scores)
 
 
-INSPECT = Harness(name="inspect", title="Inspect", owns=owns, items=items, summary=summary)
+INSPECT = Harness(name="inspect", title="Inspect", suffixes=(EVAL, ".json"), owns=owns, items=items, summary=summary)

@@ -21,6 +21,6 @@ def split_harnesses(
     by_harness: dict[str, list[ReceivedFile]] = {}
     others: list[ReceivedFile] = []
     for file in files:
-        owner = next((harness for harness in HARNESSES if harness.owns(file)), None)
+        owner = next((harness for harness in HARNESSES if file.suffix in harness.suffixes and harness.owns(file)), None)
         (others if owner is None else by_harness.setdefault(owner.name, [])).append(file)
     return [(harness, by_harness[harness.name]) for harness in HARNESSES if harness.name in by_harness], others

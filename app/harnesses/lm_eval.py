@@ -135,4 +135,6 @@ def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-LM_EVAL = Harness(name="lm-eval", title="lm-eval", owns=owns, items=items, summary=summary)
+LM_EVAL = Harness(
+    name="lm-eval", title="lm-eval", suffixes=(".json", ".jsonl"), owns=owns, items=items, summary=summary
+)

@@ -88,6 +88,7 @@ def _mean(parts: list[Mapping[str, Any]]) -> Any:
 MTEB = Harness(
     name="mteb",
     title="MTEB",
+    suffixes=(".json",),
     owns=owns,
     summary=summary,
     preset={f"{MAIN}@{ENGLISH}": "maximize", MAIN: "maximize"},
