@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.admission.attempts import History
-from app.admission.check import Check, Registered, StandingRecord, TokenHolder, listed
+from app.admission.check import Check, CurrentRecord, Registered, TokenHolder, listed
 from app.admission.fields import Claims
 from app.manifest.manifest import Manifest
 from app.values.facts import RunFacts
@@ -34,7 +34,7 @@ class Case:
     dirty: bool | None = None
     code_commit: str | None = None
     claims: Claims | None = None
-    standing: Sequence[StandingRecord] | None = None
+    standing: Sequence[CurrentRecord] | None = None
     submitter: TokenHolder | None = None
     entrants: Sequence[str] = ()
     forensics: Forensics | None = None

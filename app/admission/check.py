@@ -51,8 +51,8 @@ class Registered:
 
 
 @dataclass(frozen=True)
-class StandingRecord:
-    """A record in a stratum as other entrants' standing submissions hold it; `submission` is the first of them.
+class CurrentRecord:
+    """A record in a stratum as the current submissions of other entrants hold it; `submission` is the first of them.
 
     `class_label` is the class that they state of it, None where they state none.
     """

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from app.boards import coverage
-from app.boards.coverage import NO_REMARKS, Standing
+from app.boards.coverage import NO_REMARKS, RankStatus
 from app.manifest.manifest import Leaderboard
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
@@ -32,7 +32,7 @@ class Place:
     p_best: float | None = None
     may_be_first: bool | None = None
     group: int | None = None
-    standing: Standing = NO_REMARKS
+    standing: RankStatus = NO_REMARKS
 
 
 FIRST: tuple[Field[Place], ...] = (

@@ -75,7 +75,7 @@ NOTHING_ASKED = Coverage(0, 0)
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankStatus:
     """What a row says of its coverage: the counts, and where the entrant would rank if it lacked nothing.
 
     `why` says what keeps it off the ranks. `if_worst` and `if_best` are its ranks among the ranked if all that is
@@ -89,15 +89,15 @@ class Standing:
     is_provisional: bool = False
 
 
-NO_REMARKS = Standing()
+NO_REMARKS = RankStatus()
 
 
-def _count(name: str, title: str, of: Callable[[Coverage], int]) -> Field[Standing]:
+def _count(name: str, title: str, of: Callable[[Coverage], int]) -> Field[RankStatus]:
     column = Column(name, title, "integer", detail=True, glossary="coverage")
     return Field(column, lambda s: None if s.coverage is None else of(s.coverage))
 
 
-FIELDS: tuple[Field[Standing], ...] = (
+FIELDS: tuple[Field[RankStatus], ...] = (
     Field(Column("covered", "Covered", "text", glossary="coverage"), lambda s: covered(s.coverage)),
     _count("n_attempted", "Attempted", lambda c: c.n_attempted),
     _count("n_included", "Included", lambda c: c.n_included),
@@ -139,12 +139,12 @@ class Roster:
     coverages: Mapping[str, Coverage]
     is_provisional: bool
 
-    def standing(self, entrant: str, bounds: tuple[int, int] | None = None) -> Standing:
+    def standing(self, entrant: str, bounds: tuple[int, int] | None = None) -> RankStatus:
         """Return what the row of an entrant says, with its ranks if what is missing were worst and best."""
         coverage = self.coverages.get(entrant)
         why = coverage.why_unranked if coverage is not None and entrant in self.apart else None
         if_worst, if_best = bounds or (None, None)
-        return Standing(coverage, why, if_worst, if_best, self.is_provisional)
+        return RankStatus(coverage, why, if_worst, if_best, self.is_provisional)
 
     def behind_ranks(self, points: Mapping[str, float]) -> dict[str, int]:
         """Return the ranks of those behind, larger points being better; who has no point has no rank."""

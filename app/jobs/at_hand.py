@@ -14,7 +14,7 @@ from app.kinds.known import kind_of, measured_evidence
 from app.manifest.manifest import Leaderboard, Manifest
 from app.store.assembly import by_entrant, by_upload
 from app.store.evidence import Stood
-from app.store.inputs import Standing
+from app.store.inputs import CurrentEvidence
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import ScoreTable
 
@@ -48,7 +48,7 @@ class EvidenceAtHand:
     def inputs(self) -> BoardInputs:
         """Return what boards are computed from."""
         standings = [
-            Standing(s.entrant_id, s.entrant, s.submission, "", None)
+            CurrentEvidence(s.entrant_id, s.entrant, s.submission, "", None)
             for s in sorted(self.stood, key=lambda s: (s.entrant, s.submission))
         ]
         return BoardInputs(standings, self._scores, self._measure, lambda: self.described)

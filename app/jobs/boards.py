@@ -21,7 +21,7 @@ from app.jobs.faults import describe_fault
 from app.kinds.contract import Described, Published
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.manifest import Leaderboard, Manifest
-from app.store.inputs import Standing
+from app.store.inputs import CurrentEvidence
 from app.store.measured import Pair
 from app.store.snapshots import refuse_unstorable
 from app.values.scores import ScoreTable
@@ -47,7 +47,7 @@ class BoardInputs:
     `before_each` is called before each board, and ends the computation by raising.
     """
 
-    standings: Sequence[Standing]
+    standings: Sequence[CurrentEvidence]
     scores: Callable[[LeftOut], ScoreTable]
     measurements: Callable[[Leaderboard, LeftOut], Sequence[Measurement]]
     described: Callable[[], Described]

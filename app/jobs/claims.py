@@ -17,7 +17,7 @@ from app.prereg.prereg import Prereg
 from app.program.version import code_version
 from app.store import benchmarks, preregs, snapshots, submissions
 from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
-from app.store.inputs import Inputs, Standing
+from app.store.inputs import CurrentEvidence, Inputs
 from app.store.rows import read_each
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table
@@ -25,7 +25,7 @@ from app.values.table import Cell, Table
 Claim = Mapping[str, Cell]
 Row = tuple[Cell, ...]
 Key = tuple[Cell, ...]
-Pair = tuple[Sequence[Standing], Sequence[Standing]]
+Pair = tuple[Sequence[CurrentEvidence], Sequence[CurrentEvidence]]
 """The current evidence of each of two entrants, the oldest first."""
 CONTRAST = ("claim", "source", "first", "second", "metric", "threshold", "direction")
 PAIR = (*CONTRAST, "submission", "second_submission")
@@ -100,7 +100,7 @@ def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], p
 
     Rows are read once: the next publication finds the verdict in the snapshot before it.
     """
-    stood: dict[int, list[Standing]] = {}
+    stood: dict[int, list[CurrentEvidence]] = {}
     for standing in inputs.standings:
         stood.setdefault(standing.submission_id, []).append(standing)
     late = {

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.admission.attempts import History
 from app.admission.case import Case
-from app.admission.check import Check, Registered, StandingRecord, TokenHolder
+from app.admission.check import Check, CurrentRecord, Registered, TokenHolder
 from app.admission.claims import Claimed
 from app.admission.deviations import deviations_table
 from app.admission.fields import Fields
@@ -45,7 +45,7 @@ class Known:
     """What a run is checked against beside its benchmark: its registration, and what only a server knows."""
 
     registered: Registered | None = None
-    standing: Sequence[StandingRecord] | None = None
+    standing: Sequence[CurrentRecord] | None = None
     submitter: TokenHolder | None = None
     entrants: Sequence[str] = ()
     history: History | None = None

@@ -27,7 +27,7 @@ KNOWN = tuple(each.name for each in fields(Provenance))
 
 
 @dataclass(frozen=True)
-class Standing:
+class CurrentEvidence:
     """An entrant and a submission that is its evidence in a snapshot, for all of its tasks or for these.
 
     Where nothing new may be shown of private labels an older submission of it is `shown`, or it is `silent`.
@@ -69,16 +69,16 @@ class Inputs:
 
     data_version: int
     declared: Declared
-    standings: tuple[Standing, ...]
+    standings: tuple[CurrentEvidence, ...]
     withdrawals: tuple[Withdrawal, ...]
     superseded: tuple[int, ...]
     left_out: frozenset[int] = frozenset()
     known: Mapping[str, Provenance] = field(default_factory=dict)
     commitment: str | None = None
 
-    def by_entrant(self) -> dict[str, list[Standing]]:
+    def by_entrant(self) -> dict[str, list[CurrentEvidence]]:
         """Return the current evidence of each entrant, the oldest first."""
-        stood: dict[str, list[Standing]] = {}
+        stood: dict[str, list[CurrentEvidence]] = {}
         for standing in self.standings:
             stood.setdefault(standing.entrant, []).append(standing)
         return stood
@@ -120,7 +120,9 @@ def read_inputs(session: Session, benchmark_id: int) -> Inputs:
     )
 
 
-def _with_disclosure(session: Session, declared: Declared, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
+def _with_disclosure(
+    session: Session, declared: Declared, standings: tuple[CurrentEvidence, ...]
+) -> tuple[CurrentEvidence, ...]:
     """Return the standings with what may be shown of each, while the benchmark keeps a part of its labels back."""
     if deciding_part(session, declared) != PUBLIC_PART:
         return standings
@@ -139,7 +141,7 @@ def _superseded(session: Session, benchmark_id: int) -> tuple[int, ...]:
     return tuple(session.scalars(query.distinct().order_by(Entry.submission_id)).all())
 
 
-def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:
+def _standings(session: Session, benchmark_id: int) -> tuple[CurrentEvidence, ...]:
     """Return the current evidence of each entrant, by name, the oldest first."""
     query = (
         select(Entrant.id, Entrant.name, Entry.submission_id, Submission.digest, Entry.task_ids)
@@ -149,7 +151,7 @@ def _standings(session: Session, benchmark_id: int) -> tuple[Standing, ...]:
         .order_by(Entrant.name, Entry.submission_id)
     )
     return tuple(
-        Standing(number, name, submission, digest, None if tasks is None else tuple(tasks))
+        CurrentEvidence(number, name, submission, digest, None if tasks is None else tuple(tasks))
         for number, name, submission, digest, tasks in session.execute(query)
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import Select, false, func, select, update
 from sqlalchemy.orm import Session
 
-from app.admission.check import StandingRecord
+from app.admission.check import CurrentRecord
 from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL
 from app.db.engine import SessionFactory
 from app.db.models import Entrant, Entry, Score, Submission, Task
@@ -49,7 +49,7 @@ def keep_strata(session: Session, scores: ScoreTable, tasks: dict[str, int]) -> 
     return replace(scores, recorded={name: column for name, column in scores.recorded.items() if name != STRATUM})
 
 
-def standing_records(session: Session, benchmark_id: int, besides: Collection[str]) -> list[StandingRecord]:
+def standing_records(session: Session, benchmark_id: int, besides: Collection[str]) -> list[CurrentRecord]:
     """Return the records of every entrant but those named, which are on the boards or wait to be.
 
     Submissions to one benchmark take turns from here to the end of their transactions: of two that hold a record in
@@ -72,7 +72,7 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
         .group_by(Score.item, Task.name)
         .order_by(Score.item, Task.name)
     )
-    return [StandingRecord(record or "", *rest) for record, *rest in session.execute(query)]
+    return [CurrentRecord(record or "", *rest) for record, *rest in session.execute(query)]
 
 
 def read_parts(sessions: SessionFactory, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from app.admission.check import Check, StandingRecord, listed, some
+from app.admission.check import Check, CurrentRecord, listed, some
 from app.boards.methods.weighted_rank.discrimination import record_labels
 from app.boards.methods.weighted_rank.groups import enrolled_estimators
 from app.boards.methods.weighted_rank.records import HeldRecords, held_records
@@ -18,13 +18,13 @@ from app.values.scores import ScoreTable
 SHOWN_RECORDS = 3
 
 
-def check_records(scores: ScoreTable, standing: Sequence[StandingRecord]) -> list[Check]:
+def check_records(scores: ScoreTable, standing: Sequence[CurrentRecord]) -> list[Check]:
     """Compare a submission's records with those of the other entrants that stand or wait to stand."""
     mine = held_records(scores, enrolled_estimators(scores, None))
     return [_strata(mine, standing), *_classes(scores, mine, standing), _records(mine, standing)]
 
 
-def _strata(mine: HeldRecords, standing: Sequence[StandingRecord]) -> Check:
+def _strata(mine: HeldRecords, standing: Sequence[CurrentRecord]) -> Check:
     here = {record: stratum for record, stratum in zip(mine.records, mine.strata, strict=True) if stratum}
     moved = [
         f"{other.record} is in {here[other.record]} here and in {other.stratum} in submission {other.submission}"
@@ -36,7 +36,7 @@ def _strata(mine: HeldRecords, standing: Sequence[StandingRecord]) -> Check:
     return Check("strata", "passed", "Every record is in the stratum in which the other submissions have it.")
 
 
-def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[StandingRecord]) -> Iterator[Check]:
+def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[CurrentRecord]) -> Iterator[Check]:
     """Hold the classes that a run states to those that others state, which no stratum may tell."""
     labels = record_labels(scores, len(mine.records))
     stated = {record: label for record, label in zip(mine.records, labels.tolist(), strict=True) if label == label}
@@ -76,7 +76,7 @@ def _undecided(scores: ScoreTable, stated: Collection[str]) -> set[str]:
     return {record for record in stated if record not in decided}
 
 
-def _records(mine: HeldRecords, standing: Sequence[StandingRecord]) -> Check:
+def _records(mine: HeldRecords, standing: Sequence[CurrentRecord]) -> Check:
     others = {other.record for other in standing}
     lacking = [f"{name} lacks {gap}" for name, gap in _gaps(mine, others)]
     if lacking:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.admission.check import StandingRecord
+from app.admission.check import CurrentRecord
 from app.admission.claims import Claimed
 from app.boards.example import rows
 from app.kinds.series.contract_board import contract_leaderboard
@@ -51,9 +51,9 @@ def test_the_tables_of_stress_are_as_they_were(tmp_path: Path) -> None:
 HELD = rows({"GPH": [0.1, 0.2], "DFA": [0.3, 0.4]}, "mae")
 OTHERS = {
     "nobody else": [],
-    "the same": [StandingRecord("a", "a", 3), StandingRecord("b", "b", 3)],
-    "another stratum": [StandingRecord("a", "c", 3), StandingRecord("b", "b", 4)],
-    "more records": [StandingRecord(record, record, 5) for record in "abcdefg"],
+    "the same": [CurrentRecord("a", "a", 3), CurrentRecord("b", "b", 3)],
+    "another stratum": [CurrentRecord("a", "c", 3), CurrentRecord("b", "b", 4)],
+    "more records": [CurrentRecord(record, record, 5) for record in "abcdefg"],
 }
 
 

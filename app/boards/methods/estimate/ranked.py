@@ -7,7 +7,7 @@ import numpy as np
 
 from app.boards.calibrated import range_of
 from app.boards.columns import Place
-from app.boards.coverage import Roster, Standing, rank_among
+from app.boards.coverage import RankStatus, Roster, rank_among
 from app.boards.held import measured_roster
 from app.boards.measured import Estimate, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
@@ -61,11 +61,11 @@ class Ranked:
         """Return the places with what each row says of its coverage."""
         return [(replace(place, standing=self._standing(m)), m) for place, m in placed]
 
-    def _standing(self, measurement: Measurement) -> Standing:
+    def _standing(self, measurement: Measurement) -> RankStatus:
         if measurement.entrant not in self.roster.coverages:
             coverage = measurement.coverage
             why = coverage.why_unranked if coverage is not None and coverage.n_not_asked else None
-            return Standing(coverage, why)
+            return RankStatus(coverage, why)
         return self.roster.standing(measurement.entrant, self._bounds(measurement))
 
     def _bounds(self, measurement: Measurement) -> tuple[int, int] | None:
