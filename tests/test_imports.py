@@ -1,4 +1,4 @@
-"""What the source of every module of the app shows: the direction of dependence, its length, and the words of its names."""
+"""What the source of every module of the app shows: who imports whom, how long it is, and what its names say."""
 
 import ast
 import re
