@@ -16,7 +16,7 @@ def test_a_public_function_says_what_its_code_calls_for(name: str) -> None:
 
 def test_the_examples_are_of_every_method() -> None:
     """The walk finds the modules in the folders too, such as those of skill scores and of weighted ranks."""
-    methods = {name.split(".")[2] for name in FUNCTIONS if name.endswith((".compute", ".assemble_board"))}
+    methods = {name.split(".")[3] for name in FUNCTIONS if name.endswith((".compute", ".assemble_board"))}
 
     assert methods == {"borda", "estimate", "group_mean", "mean", "mean_rank", "mean_win_rate", "skill_score",
                        "weighted_rank"}  # fmt: skip
