@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from app.boards.estimate.spec import EstimateBoard
 
 from app.admission.check import Check
-from app.boards.estimate.spec import EstimateBoard
 from app.boards.measured import EntrantEvidence
 from app.kinds.contract import Evaluation
 from app.kinds.episodes.grid import MOST_CELLS, hold_against_grid
