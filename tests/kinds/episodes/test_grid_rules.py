@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from app.boards.estimate.spec import EstimateBoard
 
 from app.admission.check import Check
 from app.boards.measured import EntrantEvidence
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.contract import Evaluation
 from app.kinds.episodes.grid import MOST_CELLS, hold_against_grid
 from app.kinds.episodes.grid_rules import check_grid
