@@ -145,8 +145,14 @@ def _positions(scores: ScoreTable, tasks: Sequence[str], entrants: Sequence[str]
 
 def _with_rows(scores: ScoreTable, tasks: Sequence[str]) -> tuple[str, ...]:
     """Return who has a row on any of the tasks: whoever never ran a smaller board's tasks did not fail on them."""
-    present = np.unique(scores.entrant.codes[_among(scores.task, tasks) >= 0])
-    return tuple(sorted(scores.entrant.words[code] for code in present.tolist()))
+    return tuple(sorted(_used(scores.entrant.take(_among(scores.task, tasks) >= 0))))
+
+
+def _used(coded: Coded) -> set[str]:
+    """Return the words that any row has."""
+    # One place further: NONE is −1.
+    used = np.flatnonzero(np.bincount(coded.codes + 1, minlength=len(coded.words) + 1)[1:])
+    return {coded.words[code] for code in used.tolist()}
 
 
 def _among(coded: Coded, names: Sequence[str]) -> IntArray:
@@ -164,6 +170,6 @@ def _task_order(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> tu
     declared = manifest.task_ids()
     known = spec.tasks if spec.tasks is not None else (declared if declared is not None else scores.task.words)
     # A task without any row is not in fev's pivot table either; it is a gap of nobody in particular.
-    used = {scores.task.words[code] for code in np.unique(scores.task.codes).tolist()}
+    used = _used(scores.task)
     wanted = [task for task in known if task in used]
     return fev_order(manifest, wanted) if spec.uncertainty.stream == "fev" else tuple(sorted(wanted))
