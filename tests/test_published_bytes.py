@@ -7,6 +7,7 @@ addresses differ (`git diff`) and say why in the commit:
 """
 
 import csv
+import gzip
 import hashlib
 import io
 import os
@@ -34,6 +35,7 @@ YAML = {"Content-Type": "application/yaml"}
 HTML = {"Accept": "text/html"}
 MAX_FIELD = 1 << 24
 MOST_COMPARED = 50
+LARGEST_PAGE = 60_000
 
 # All that is put aside before a digest is taken: when and in which order something was done, and by which code.
 ASIDE = (
@@ -128,8 +130,11 @@ def submit(site: Site, slug: str, submission: ExampleSubmission) -> None:
     assert sent.status_code == 202, sent.text
 
 
-def published(site: Site) -> Iterator[tuple[str, str]]:
-    """Yield address and content of every CSV and JSON that a reader can reach from the list of benchmarks."""
+def published(site: Site, sizes: dict[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield address and content of every CSV and JSON that a reader can reach from the list of benchmarks.
+
+    Notes the compressed size of every page without a plot that it comes by, in bytes.
+    """
     waiting = ["/benchmarks"]
     known = set(waiting)
     while waiting:
@@ -137,6 +142,8 @@ def published(site: Site) -> Iterator[tuple[str, str]]:
         answer = site.http.get(address, headers=HTML, follow_redirects=True)
         assert answer.status_code == 200, f"{address}: {answer.text}"
         if answer.headers["content-type"].startswith("text/html"):
+            if "<figure" not in answer.text:
+                sizes[address] = len(gzip.compress(answer.content))
             new = [link for link in links_of(answer.text) if link not in known]
             waiting += new
             known |= set(new)
@@ -193,13 +200,20 @@ def stable_addresses(digests: Mapping[str, Digest]) -> dict[str, Digest]:
 
 
 @pytest.fixture(scope="module")
-def now(postgres_url: str, migrated: str) -> Mapping[str, Digest]:
+def sizes() -> dict[str, int]:
+    """The compressed size of every page without a plot, once `now` has come by it."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def now(postgres_url: str, migrated: str, sizes: dict[str, int]) -> Mapping[str, Digest]:
     """The digests of everything that the examples publish by this code."""
     with new_database(postgres_url, migrated) as url, open_site(url, Settings()) as site:
         for example in find_examples(EXAMPLES):
             load(site, example)
         site.work()
-        digests = stable_addresses({address: digest_of(address, content) for address, content in published(site)})
+        found = published(site, sizes)
+        digests = stable_addresses({address: digest_of(address, content) for address, content in found})
     if os.environ.get("REWRITE_DIGESTS"):
         lines = [" ".join((*digest, address)) for address, digest in digests.items()]
         DIGESTS.write_text("\n".join([arithmetic(), *lines, ""]))
@@ -229,6 +243,12 @@ def test_the_examples_publish_the_same_bytes(now: Mapping[str, Digest], before: 
         pytest.skip("this processor's last bits are others than those of the digests")
 
     assert [address for address in before if address in now and now[address].exact != before[address].exact] == []
+
+
+def test_no_page_without_a_plot_is_large(now: Mapping[str, Digest], sizes: Mapping[str, int]) -> None:
+    """A phone has any of them in a moment, also the boards of hundreds of models."""
+    assert len(sizes) > len(find_examples(EXAMPLES))
+    assert {address: size for address, size in sizes.items() if size > LARGEST_PAGE} == {}
 
 
 def test_what_is_put_aside_is_only_that() -> None:
