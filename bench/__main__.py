@@ -15,7 +15,7 @@ from bench.imports import measure_imports
 from bench.own_numbers import measure_own_numbers
 from bench.pages import measure_pages
 from bench.predictions import measure_evaluations
-from bench.server import N_ROWS, measure_ingest, measure_latency
+from bench.server import N_ROWS, measure_export, measure_ingest, measure_latency
 from bench.statistics import measure_boards
 from bench.strata import measure_strata
 from bench.written import run
@@ -40,6 +40,13 @@ def ingest() -> None:
           f"ratio {copy_s / ingest_s:.2f} (limit 0.5)")  # fmt: skip
 
 
+def export() -> None:
+    """A million rows to a reader beside the server's own COPY."""
+    taken, copy_s, peak_mib = measure_export()
+    print(f"{N_ROWS:,} rows to a reader: {N_ROWS / taken:,.0f} rows/s, web process {peak_mib:.0f} MiB")
+    print(f"  the server's own COPY: {N_ROWS / copy_s:,.0f} rows/s; ratio {copy_s / taken:.2f} (limit 0.5)")
+
+
 def cached_pages() -> None:
     """A published page beside a bare app."""
     cached, unchanged, bare = measure_pages()
@@ -50,6 +57,7 @@ def cached_pages() -> None:
 PARTS: Mapping[str, Callable[[], object]] = {
     "boards": boards,
     "ingest": ingest,
+    "export": export,
     "pages": cached_pages,
     "readers": readers.report,
     "imports": measure_imports,

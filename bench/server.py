@@ -118,6 +118,39 @@ def measure_ingest() -> tuple[float, float, float]:
         return taken, copy_s, peak.mib
 
 
+def measure_export() -> tuple[float, float, float]:
+    """Return the seconds in which a reader has a million rows, those of the server's COPY, and the web's peak MiB.
+
+    COPY writes the same names and numbers. Raises RuntimeError unless every row came.
+    """
+    with big_upload() as file, fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
+        httpx.post(f"{server.address}/benchmarks", content=OPEN_MANIFEST, headers=headers(server))
+        settle(server, submit(server, "big", "big.csv", file))
+        with _watched(server.child("web")) as peak:
+            began = time.perf_counter()
+            with httpx.stream("GET", f"{server.address}/benchmarks/big/rows.csv", timeout=120) as answer:
+                n_lines = sum(piece.count(b"\n") for piece in answer.iter_raw())
+            taken = time.perf_counter() - began
+        if n_lines != N_ROWS + 1:
+            raise RuntimeError(f"{n_lines:,} lines of {N_ROWS + 1:,} came: {answer.status_code}")
+        with embedded_server(data_dir) as url:
+            return taken, _copied_out(url), peak.mib
+
+
+def _copied_out(url: str) -> float:
+    named = """
+        SELECT entrant.name, task.name, score.leaked, score.values[1]
+        FROM score JOIN entrant ON entrant.id = entrant_id JOIN task ON task.id = task_id
+    """
+    with psycopg.connect(url) as connection, connection.cursor() as cursor:
+        began = time.perf_counter()
+        with cursor.copy(f"COPY ({named}) TO STDOUT (FORMAT CSV)") as copy:
+            n_lines = sum(bytes(piece).count(b"\n") for piece in copy)
+        if n_lines != N_ROWS:
+            raise RuntimeError(f"COPY gave {n_lines:,} lines of {N_ROWS:,}")
+        return time.perf_counter() - began
+
+
 class _watched:  # noqa: N801 - used as a statement
     """Samples a process's resident memory while the block runs."""
 

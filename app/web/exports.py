@@ -1,4 +1,4 @@
-"""/benchmarks/{slug}/tables and /raw: the tables of a benchmark itself, named as in lrdbench's output contract."""
+"""/benchmarks/{slug}/tables and /raw, named as in lrdbench's output contract, and /rows.csv of every other kind."""
 
 import tempfile
 import zipfile
@@ -14,8 +14,10 @@ from app.db.models import Snapshot
 from app.errors import NotFound
 from app.kinds.known import KINDS, kind_of
 from app.render.exports import table_to_csv
+from app.render.row_text import rows_to_csv
 from app.store import benchmarks, snapshots
 from app.store.benchmarks import Declared
+from app.store.row_parts import find_counted, read_counted
 from app.store.series_rows import estimate_rows, metric_rows
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
@@ -61,6 +63,16 @@ def download_estimates(slug: str, session: SessionDep, state: StateDep, snapshot
     shown = _with_contract_tables(session, slug, snapshot)
     rows = estimate_rows(state.sessions, shown.id)
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
+
+
+@router.get("/benchmarks/{slug}/rows.csv", summary="Every row that counts", responses=described(404, also=("csv",)))
+def download_counted(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return every row that a snapshot was computed from, by entrant and task; the file of a series is another one."""
+    declared, shown = _snapshot(session, slug, snapshot)
+    counted = find_counted(session, declared, shown.id)
+    rows = rows_to_csv(counted.columns, read_counted(state.sessions, counted))
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-rows.csv"'} | NOT_KEPT
+    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def _with_contract_tables(session: Session, slug: str, number: int | None) -> Snapshot:

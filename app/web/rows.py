@@ -38,7 +38,9 @@ def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: Snaps
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
     table = tables.tasks_table(session, declared.manifest, declared.benchmark.id, shown)
-    view = around(view_of(session, slug, table, shown), f"/benchmarks/{slug}/tasks", [], name_links(declared))
+    has_file = shown is not None and kind_of(declared.manifest).rows.form == "scores"
+    links = [("Every row (CSV)", f"/benchmarks/{slug}/rows.csv")] if has_file else []
+    view = around(view_of(session, slug, table, shown), f"/benchmarks/{slug}/tasks", links, name_links(declared))
     return table_answer(request, view, split_format(request.url.path)[1])
 
 

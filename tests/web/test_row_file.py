@@ -1,0 +1,90 @@
+"""/benchmarks/{slug}/rows.csv: every row that a snapshot counts, for who computes with them."""
+
+import csv
+import io
+
+from app.render.row_text import rows_to_csv
+from app.store import benchmarks, snapshots
+from app.store.row_parts import find_counted, read_counted
+from tests.cases import grids, lrdbench_http, publications
+from tests.conftest import Site
+
+CANONICAL = "public_small_canonical_ground_truth"
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    """Return the rows of a CSV."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def episodes(site: Site) -> str:
+    """Publish two entrants with items and seeds, and return the benchmark's name."""
+    slug = grids.declare(site, grids.EPISODES.replace("GRID", grids.GRID))
+    grids.honest(site, slug)
+    site.work()
+    return slug
+
+
+def test_every_row_that_was_sent_comes_back(roomy_site: Site) -> None:
+    """With entrant, task, seed and item, and the score to the digit."""
+    slug = episodes(roomy_site)
+    answer = roomy_site.http.get(f"/benchmarks/{slug}/rows.csv")
+    sent = sorted(tuple(map(str, row)) for name in ("good", "fair") for row in grids.rows(name, name))
+    found = sorted(
+        (row["entrant"], row["task"], row["seed"], row["item"], row["score"]) for row in rows_of(answer.text)
+    )
+
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert found == sent
+
+
+def test_parts_are_the_whole(roomy_site: Site) -> None:
+    """However few rows a part has: an entrant is never torn apart, and the bytes are the same."""
+    slug = episodes(roomy_site)
+    whole = roomy_site.http.get(f"/benchmarks/{slug}/rows.csv").content
+    with roomy_site.sessions() as session:
+        declared = benchmarks.find_declared(session, slug)
+        shown = snapshots.find_snapshot(session, declared.benchmark)
+        assert shown is not None
+        counted = find_counted(session, declared, shown.id, part_rows=1)
+
+    assert len(counted.parts) == 2
+    assert b"".join(rows_to_csv(counted.columns, read_counted(roomy_site.sessions, counted))) == whole
+
+
+def test_measured_quantities_and_flags_are_beside_the_metrics(roomy_site: Site) -> None:
+    """A name that a spreadsheet would run carries the mark, as in every CSV; what nobody sent has no column."""
+    slug = grids.declare(roomy_site, publications.SUMMARY.replace("TASKS", publications.OPEN))
+    for entrant in ("=A", "Base"):
+        assert publications.send(roomy_site, slug, "a.csv", publications.good_summary(entrant)).status_code == 202
+    roomy_site.work()
+    found = rows_of(roomy_site.http.get(f"/benchmarks/{slug}/rows.csv").text)
+
+    assert {row["entrant"] for row in found} == {"'=A", "Base"}
+    assert {(row["E"], row["training_time_s"], row["leaked"]) for row in found if row["task"] == "t1"} == {
+        ("1", "10", "False")
+    }
+
+
+def test_a_snapshot_keeps_its_rows(roomy_site: Site) -> None:
+    """Of an old snapshot they are what counted then."""
+    slug = grids.declare(roomy_site, publications.SUMMARY.replace("TASKS", publications.OPEN))
+    for entrant in ("A", "Base"):
+        publications.send(roomy_site, slug, "a.csv", publications.good_summary(entrant))
+        roomy_site.work()
+    address = f"/benchmarks/{slug}/rows.csv"
+
+    assert {row["entrant"] for row in rows_of(roomy_site.http.get(address).text)} == {"A", "Base"}
+    assert {row["entrant"] for row in rows_of(roomy_site.http.get(f"{address}?snapshot=1").text)} == {"A"}
+
+
+def test_what_has_another_file_says_where(roomy_site: Site) -> None:
+    """A series benchmark has lrdbench's; one without a publication has nothing."""
+    slug = lrdbench_http.make_benchmark(roomy_site, CANONICAL)
+    before = roomy_site.http.get(f"/benchmarks/{slug}/rows.csv")
+    lrdbench_http.submit(roomy_site, slug, lrdbench_http.RUNS[CANONICAL].read_bytes())
+    roomy_site.work()
+    after = roomy_site.http.get(f"/benchmarks/{slug}/rows.csv")
+
+    assert (before.status_code, after.status_code) == (404, 404)
+    assert f"/benchmarks/{slug}/raw/metrics.csv" in after.json()["detail"]
