@@ -8,7 +8,7 @@ from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
 from app.render.page import Links
 
-ROWS = 250
+ROWS = 200
 """As many rows are a page: more take longer to send, lay out and read than anyone waits; the CSV has all of them."""
 EVERY = "all"
 
