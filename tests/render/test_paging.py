@@ -14,7 +14,7 @@ from app.render.table_view import TableView
 from app.values.table import Column, Table
 from app.web.queries import OF_TABLES
 
-N_ROWS = 8 * ROWS
+N_ROWS = 10 * ROWS
 
 
 def page(*asked: tuple[str, str], n_rows: int = N_ROWS) -> TablePage:
