@@ -16,7 +16,8 @@ from app.boards.explore import Evidence, chosen_board
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.render.html import render_page
-from app.render.table_page import TablePage, TableView
+from app.render.table_page import TablePage
+from app.render.table_view import TableView
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
