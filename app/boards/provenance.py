@@ -3,7 +3,8 @@
 Called by `app.jobs.publish` when the tables are made, so that no ranking method needs to know of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.boards.tables import sentences
@@ -56,12 +57,19 @@ FRAME: Frame[Provenance] = Frame(
 )
 """The columns that stand behind a board's own."""
 MOST_NAMED = 5
+NO_ENDS: Mapping[str, float] = {}
+EXACT = "exact_best"
 
 
-def with_provenance(table: Table, known: Mapping[str, Provenance]) -> Table:
+OPPONENTS = frozenset({"borda", "mean_rank", "mean_win_rate", "weighted_rank"})
+"""Methods whose scores are of who is compared; the win rates of `skill_score` are so too."""
+
+
+def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping[str, float] = NO_ENDS) -> Table:
     """Return a board with the columns of FRAME behind its own; another table, and a board without rows, as it is.
 
-    What is not known of an entrant is None.
+    What is not known of an entrant is None. `best` are the best ends of the ranges of metrics, by name: whose score is
+    exactly one has the flag `exact_best`.
 
     >>> board = Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"),), (("A",), ("B",)))
     >>> with_provenance(board, {"A": Provenance(2, 1, "alice", 1, 1, 2)}).rows[0][:4]
@@ -71,14 +79,53 @@ def with_provenance(table: Table, known: Mapping[str, Provenance]) -> Table:
         return table
     at = table.index("entrant")
     nothing: tuple[Cell, ...] = (None,) * len(FRAME.fields)
-    of_each = [known.get(str(row[at])) for row in table.rows]
+    exact = _exactly_best(table, best)
+    of_each = [_flagged(known.get(str(row[at])), is_exact) for row, is_exact in zip(table.rows, exact, strict=True)]
     cells = [nothing if one is None else FRAME.cells(one) for one in of_each]
     return replace(
         table,
         columns=(*table.columns, *FRAME.columns),
         rows=tuple((*row, *more) for row, more in zip(table.rows, cells, strict=True)),
-        notes=(*table.notes, *_notes([one for one in of_each if one is not None])),
+        notes=(*table.notes, *_notes([one for one in of_each if one is not None]), *_of_opponents(table, of_each)),
     )
+
+
+def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:
+    """Say of each row whether it is ranked by a score that is exactly the best there is."""
+    metric = table.meta.get("rank_by")
+    if metric not in best or metric not in table.column_names():
+        return [False] * len(table.rows)
+    at, rank = table.index(metric), table.index("rank")
+    return [row[at] == best[metric] and row[rank] is not None for row in table.rows]
+
+
+def _flagged(one: Provenance | None, is_exact: bool) -> Provenance | None:
+    if one is None or not is_exact or EXACT in one.flags:
+        return one
+    return replace(one, flags=(*one.flags, EXACT))
+
+
+def _of_opponents(table: Table, of_each: Sequence[Provenance | None]) -> Iterator[str]:
+    """Say how far the entrants of one owner can move the others, where a score is about who is compared.
+
+    Without k of n − 1 opponents a mean over opponents within 0 and 1 changes by k / (n − 1) at most, and the difference
+    of two such means by twice that.
+    """
+    owners = Counter(one.owner for one in of_each if one is not None and one.owner is not None)
+    n_opponents = len(of_each) - 1
+    if not _is_of_opponents(table) or len(owners) < 2 or max(owners.values()) < 2:
+        return
+    owner, n_own = max(owners.items(), key=lambda each: (each[1], each[0]))
+    share = min(1.0, 2 * n_own / n_opponents)
+    yield (
+        f"{owner} has {n_own} of the {len(of_each)} entrants. Scores here are about who is compared, so they alone can "
+        f"move the difference of two others by up to {share:.2f} of the range of a score; choose entrants to see a "
+        "board without them."
+    )
+
+
+def _is_of_opponents(table: Table) -> bool:
+    return table.meta.get("method") in OPPONENTS or table.meta.get("rank_by") == "win_rate"
 
 
 def _notes(known: Sequence[Provenance]) -> tuple[str, ...]:

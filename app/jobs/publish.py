@@ -120,7 +120,9 @@ def _compute(
         before_each = partial(_give_way, sessions, inputs) if gives_way else go_on
         described = partial(described_facts, session, inputs)
         asked = BoardInputs(inputs.standings, scores, measuring.measure, described, before_each)
-        boards = [with_provenance(table, inputs.known) for table in compute_tables(inputs.declared.manifest, asked)]
+        manifest = inputs.declared.manifest
+        best = {name: metric.best for name, metric in manifest.metrics.items() if metric.best is not None}
+        boards = [with_provenance(table, inputs.known, best) for table in compute_tables(manifest, asked)]
         tables = [*boards, *_claims(session, inputs)]
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         changes = _changes(inputs, tables, None if before is None else load_state(session, before))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from app.admission.exact import exactly_best
 from app.admission.forensics import look_within
 from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
@@ -95,6 +96,7 @@ class Reader:
         findings.raise_if_any([record.name for record in unpacking.records])
         if reading is None:
             raise EvidenceRejected("The submission contains no table.", [Problem("no table was sent", column="files")])
+        seen = look_within(reading.scores, reading.predictions)
         return Evidence(
             scores=replace(reading.scores, traits=None),
             files=_with_rows(unpacking.records, reading),
@@ -102,7 +104,7 @@ class Reader:
             facts=reading.facts,
             attachments=reading.attachments,
             predictions=reading.predictions,
-            forensics=look_within(reading.scores, reading.predictions),
+            forensics=replace(seen, findings=(*seen.findings, *exactly_best(manifest, reading.scores))),
         )
 
 

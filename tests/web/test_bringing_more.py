@@ -87,3 +87,15 @@ def test_two_who_differ_are_both_asked_for_all(roomy_site: Site) -> None:
 
     assert (shown["A"]["rank"], shown["A"]["n_absent"], shown["sly"]["rank"]) == (2, 60, 1)
     assert {row["may_be_first"] for row in shown.values()} == {None}
+
+
+def test_who_is_right_everywhere_is_ranked_and_flagged(roomy_site: Site) -> None:
+    """80 of 80: told by a check when it is sent and on its row, in words that a program reads, and never refused."""
+    slug = grids.declare(roomy_site, grids.EPISODES.replace("GRID", grids.GRID))
+    grids.honest(roomy_site, slug)
+    told = grids.send(roomy_site, slug, [(*row[:-1], 1) for row in grids.rows("perfect", "good")], "bob")
+    shown = grids.by_entrant(grids.board(roomy_site, slug))
+
+    assert [check["outcome"] for check in told["checks"] if check["rule"] == "exact_best"] == ["warned"]
+    assert (shown["perfect"]["rank"], shown["perfect"]["flags"]) == (1, "exact_best")
+    assert shown["good"]["flags"] is None

@@ -1,0 +1,56 @@
+"""What a board says of where its rows come from: perfect scores, and the entrants of one owner among the opponents."""
+
+import numpy as np
+import pytest
+
+from app.boards.provenance import Provenance, with_provenance
+from app.stats.relative import win_shares
+from app.values.table import Cell, Column, Table
+
+NAMES = ("A", "B", "C", "D", "E")
+
+
+def board(method: str, rank_by: str, scores: tuple[Cell, ...]) -> Table:
+    """Return a board of five entrants, of whom the last has no rank."""
+    columns = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"), Column(rank_by, "Score"))
+    rows = tuple((at + 1 if at < 4 else None, name, scores[at]) for at, name in enumerate(NAMES))
+    return Table("leaderboard/main", "Main", columns, rows, meta={"method": method, "rank_by": rank_by})
+
+
+def known(owners: str = "aabbc") -> dict[str, Provenance]:
+    """Return whom each entrant belongs to."""
+    return {name: Provenance(1, 1, owner, 1, owners.count(owner), 1) for name, owner in zip(NAMES, owners, strict=True)}
+
+
+def test_a_perfect_score_is_flagged_on_the_row_of_who_is_ranked_by_it() -> None:
+    """An area of exactly one under the curve, of whatever kind; who has no rank leads nobody astray."""
+    made = with_provenance(board("estimate", "auc", (1.0, 0.99, 1.0, None, 1.0)), known(), {"auc": 1.0})
+
+    assert [row[made.index("flags")] for row in made.rows] == ["exact_best", None, "exact_best", None, None]
+
+
+@pytest.mark.parametrize(("method", "rank_by"), [("borda", "borda_points"), ("skill_score", "win_rate")])
+def test_a_board_says_how_far_one_owner_can_move_the_others(method: str, rank_by: str) -> None:
+    """Three of five entrants belong to one: two others may change places, by all of the range."""
+    notes = with_provenance(board(method, rank_by, (1.0,) * 5), known("aaabc")).notes
+
+    assert [note for note in notes if note.startswith("a has 3 of the 5 entrants.")]
+
+
+@pytest.mark.parametrize(("method", "owners"), [("mean", "aaabc"), ("borda", "abcde"), ("borda", "aaaaa")])
+def test_nothing_is_said_where_opponents_do_not_matter_or_are_one_for_each(method: str, owners: str) -> None:
+    """A mean is about its entrant alone; and with one owner there is nobody else to be moved."""
+    assert not any("of the 5 entrants" in note for note in with_provenance(
+        board(method, "score", (1.0,) * 5), known(owners)).notes)  # fmt: skip
+
+
+def test_clones_move_the_win_rates_of_two_others_by_no_more_than_the_note_says() -> None:
+    """Twice their share of the opponents, whatever errors they send: tried with the worst of two hundred."""
+    rng = np.random.default_rng(5)
+    worst = 0.0
+    for _ in range(200):
+        honest, clones = rng.normal(size=(6, 5)), rng.choice([-9.0, 9.0, 0.0], size=(6, 1)) + np.zeros((6, 3))
+        apart = [win_shares(errors).mean(axis=0)[:2] for errors in (honest, np.hstack([honest, clones]))]
+        worst = max(worst, abs(float(np.diff(apart[1])[0] - np.diff(apart[0])[0])))
+
+    assert 0.02 < worst <= 2 * 3 / 7
