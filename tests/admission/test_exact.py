@@ -1,10 +1,9 @@
 """Values that are exactly the best possible are told, of every kind, and keep nobody out."""
 
-from app.boards.weighted_rank.spec import WeightedRank
-
 from app.admission.exact import exactly_best
 from app.boards.example import benchmark
 from app.boards.methods.mean import Mean
+from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Leaderboard
 from tests.cases.admission import grid, table
