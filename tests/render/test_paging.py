@@ -49,13 +49,13 @@ def test_all_rows_of_a_long_table_are_shown_on_request() -> None:
     assert (len(page(n_rows=ROWS).rows), page(n_rows=ROWS).paging) == (ROWS, None)
 
 
-@pytest.mark.parametrize("wanted", ["0", "9", "-1", "two", "1e3", "\u0663", "9" * 30])
+@pytest.mark.parametrize("wanted", ["0", "11", "-1", "two", "1e3", "\u0663", "9" * 30])
 def test_a_page_that_there_is_not_is_refused(wanted: str) -> None:
     """The refusal names the value and what is allowed."""
     with pytest.raises(FieldRejected) as refused:
         page(("page", wanted))
 
-    assert refused.value.problems[0].message == "expected 1 to 8 or all"
+    assert refused.value.problems[0].message == "expected 1 to 10 or all"
 
 
 def test_the_first_page_names_the_others() -> None:
