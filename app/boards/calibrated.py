@@ -18,6 +18,8 @@ from app.values.table import finite
 
 CellsAt = Callable[[int], CalibratedCells]
 NOTHING = CalibratedCells()
+MANY_TASKS = 40
+"""From so many tasks on a mean without a range holds its level also where one task in ten is far off."""
 AT_ONCE = 256
 """So many entrants are looked at together: the values of more do not stay near the processor."""
 
@@ -100,3 +102,18 @@ def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -
         f"differ, and the intervals are wide. With {fewest:.3g} {units} that all succeed the true rate may still be as "
         f"low as {least:.2f}, and a rare failure may not have been seen yet."
     )
+
+
+def hidden_tasks_note(n_tasks: int, within: Range) -> Iterator[str]:
+    """Yield what an interval of a mean over few tasks cannot hold where no range says how far off one may be.
+
+    Source: `bench.interval_coverage`, its tasks of which one in ten is far off; docs/statistics.md.
+
+    >>> [len(list(hidden_tasks_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
+    [1, 0, 0]
+    """
+    if MIN_UNITS <= n_tasks < MANY_TASKS and not within.is_bounded:
+        yield (
+            f"Scores without a declared range on {n_tasks} tasks: one far off the others may not be among so few. Where "
+            "one in ten is, intervals from 10 tasks that say 95 % hold the true mean in 87 of 100 cases."
+        )

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from app.boards.calibrated import NOTHING, CellsAt, few_units_note, range_of, task_intervals
+from app.boards.calibrated import NOTHING, CellsAt, few_units_note, hidden_tasks_note, range_of, task_intervals
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
@@ -87,7 +87,8 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     placed = _placed(ranking, standing)
     ours = _calibrated(ranking, task_intervals(values, ranking.within, level))
     fields = (*with_calibrated(column, _ends(ranking, drawn, level), ours), *_counts(ranking.cells, ranking.kept))
-    notes = (*_notes(ranking), *few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level))
+    few = few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level)
+    notes = (*_notes(ranking), *few, *hidden_tasks_note(len(values), ranking.within))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
     board = board_table(spec, fields, placed, notes, meta)

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from app.boards.calibrated import NOTHING, CellsAt, few_units_note, task_intervals
+from app.boards.calibrated import NOTHING, CellsAt, few_units_note, hidden_tasks_note, task_intervals
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.contrasts import Contrasts
@@ -169,6 +169,7 @@ def _effects(spec: SkillScore, measured: _Effects, scored: Relative, cells: Cell
 def _on_intervals(spec: SkillScore, scored: Relative) -> Iterator[str]:
     units = [(name, len(scored.errors)) for name in scored.cells.entrants]
     yield from few_units_note(units, "tasks", spec.uncertainty.level)
+    yield from hidden_tasks_note(len(scored.errors), Range())
     if len(units) > 1:
         yield "A win rate is about these opponents: its interval is about other tasks, not about other opponents."
 

@@ -1,0 +1,40 @@
+"""No page says of a share of resamples that it is 1 or 0: those are some of many."""
+
+import re
+from collections import deque
+
+from tests.cases import grids
+from tests.conftest import Site
+
+CERTAIN = re.compile(r'<td class="number[^>]*>\s*(?:1\.00|0\.00)\s*<')
+BEATEN = "/matrix"
+"""Scores by task, with the share of the entrants that each one beats there, which may be all."""
+LINKED = re.compile(r'href="(/benchmarks/[^"#?]*)')
+OTHER = re.compile(r"\.(csv|json|svg|yaml|zip|xml)$")
+
+
+def pages_of(site: Site, slug: str) -> dict[str, str]:
+    """Return every HTML page of a benchmark to which another one links, by its address."""
+    waiting, read = deque([f"/benchmarks/{slug}"]), dict[str, str]()
+    while waiting:
+        address = waiting.popleft()
+        answer = site.http.get(address)
+        if not answer.headers["content-type"].startswith("text/html"):
+            continue
+        read[address] = answer.text
+        links = [to for to in LINKED.findall(answer.text) if to.startswith(f"/benchmarks/{slug}/")]
+        fresh = [to for to in dict.fromkeys(links) if to not in read and to not in waiting and not OTHER.search(to)]
+        waiting.extend(fresh)
+    return read
+
+
+def test_no_page_of_a_benchmark_shows_a_probability_of_one_or_zero(roomy_site: Site) -> None:
+    """One entrant is better in every resample: > 0.99 on the board, in the square, pair by pair, wherever it stands."""
+    slug = grids.declare(roomy_site, grids.EPISODES.replace("GRID", grids.GRID))
+    grids.honest(roomy_site, slug)
+    shown = grids.by_entrant(grids.board(roomy_site, slug))
+    pages = pages_of(roomy_site, slug)
+
+    assert (shown["good"]["p_best"], shown["fair"]["p_best"]) == (1.0, 0.0)
+    assert sum("&gt; 0.99" in text for text in pages.values()) >= 3
+    assert {a for a, text in pages.items() if not a.endswith(BEATEN) and CERTAIN.search(text)} == set()
