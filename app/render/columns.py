@@ -83,6 +83,10 @@ class ShownColumn:
         return _mark(row, self.at, self.low_at, self.high_at)
 
 
+EARLY = frozenset({"p_best", "threshold"})
+"""Numbers that stand among texts and scores: what a claim is held to means nothing behind long names of its sides."""
+
+
 def shown_columns(table: Table, *, detail: bool, shown_elsewhere: Collection[str] = ()) -> list[ShownColumn]:
     """Return the columns that HTML shows; interval ends are inside the column of their point.
 
@@ -109,7 +113,7 @@ def _place(table: Table, column: Column) -> int:
     names = ("rank", "entrant", table.meta["rank_by"], "p_best", "covered") if "rank_by" in table.meta else ()
     if column.name in names:
         return names.index(column.name)
-    is_early = column.kind == "text" or column.interval is not None or column.name == "p_best"
+    is_early = column.kind == "text" or column.interval is not None or column.name in EARLY
     return len(names) if is_early else len(names) + 1
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from app.boards.claim_rows import FRAME, Asked, Contrast, undelivered
 from app.render.columns import shown_columns
 from app.render.reading import apart, tally, tier_starts
 from app.render.table_page import MAX_PAIRS
@@ -102,3 +103,12 @@ def test_the_totals_name_of_what_may_go_wrong_only_what_did() -> None:
         ("0", "absent"),
         ("2", "leaked"),
     ]
+
+
+def test_the_threshold_of_a_claim_stands_before_the_names_of_its_sides() -> None:
+    """Names of conditions are long: behind them it would be off the screen."""
+    asked = Contrast("c", "manifest", "A", "B", "x", 0.2, "greater")
+    table = FRAME.table("claims", "Claims", [undelivered(asked, ["B"], Asked(1))])
+    names = [shown.column.name for shown in shown_columns(table, detail=False)]
+
+    assert names.index("difference") < names.index("direction") < names.index("threshold") < names.index("first")

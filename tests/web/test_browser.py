@@ -34,6 +34,16 @@ def test_the_pages_fit_a_phone_and_break_no_rule(server: RunningServer, browser:
         assert complaints == [], page
 
 
+def test_the_reasons_of_checks_are_read_on_a_phone_without_scrolling(server: RunningServer, browser: Chrome) -> None:
+    """Rule, outcome and reason stand beside each other within 375 pixels."""
+    number = send(server, "Second", admin(server)).json()["id"]
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    browser.get(f"{server.address}/submissions/{number}")
+    wide = "const box = document.querySelector('[aria-label=Checks]'); return box.scrollWidth - box.clientWidth"
+
+    assert browser.execute_script(wide) <= 0
+
+
 def test_the_axis_of_whiskers_stands_over_them_on_a_phone(browser: Chrome, tmp_path: Path) -> None:
     """The labels in the head of a column and the marks below them begin at one place, also under a wide title."""
     ends = (Column("low", "Low", detail=True), Column("high", "High", detail=True))

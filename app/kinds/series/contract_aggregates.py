@@ -21,6 +21,7 @@ from app.values.table import Column, Table
 CALIBRATION = frozenset({"coverage", "ci_width", "coverage_error"})
 DISAGREEMENT = frozenset({"cross_estimator_dispersion", "pairwise_estimator_disagreement", "family_level_disagreement"})
 SENSITIVITY = frozenset({"parameter_variant_sensitivity", "max_variant_drift"})
+AS_STATED = "The values of single records are as the runs state them; what is over several records is computed here."
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ def scale_window_sensitivity(series: Series) -> Table:
 def _scoped(series: Series, metrics: Collection[str], name: str, title: str) -> Table:
     of_records = (_of_record(row) for row in series.series_rows(metrics))
     lines = [*of_records, *(line for line in _aggregates(series) if line.metric in metrics)]
-    return SCOPED.table(f"tables/{name}", title, lines, _none_of(lines, metrics), series.shown_as())
+    notes = (AS_STATED,) if lines else _none_of(lines, metrics)
+    return SCOPED.table(f"tables/{name}", title, lines, notes, series.shown_as())
 
 
 def _none_of(lines: Sequence[_Line], metrics: Collection[str]) -> tuple[str, ...]:

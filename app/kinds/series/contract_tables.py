@@ -86,7 +86,9 @@ def _correction_metrics(series: Series) -> Table:
     """Return what corrections of a series came to, by record."""
     fields = [*OF_A_RECORD, *(Field(text_column(key), _described(key)) for key in OF_CORRECTIONS)]
     rows = series.series_rows(CORRECTION)
-    return Frame(fields).table("tables/correction_metrics", "Corrections by record", rows, (), series.shown_as())
+    return Frame(fields).table(
+        "tables/correction_metrics", "Corrections by record", rows, (aggregates.AS_STATED,), series.shown_as()
+    )
 
 
 def _stress_metrics(series: Series) -> Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.kinds.series.contract_aggregates import AS_STATED
 from app.kinds.series.contract_tables import series_tables
 from app.kinds.series.estimator_metadata import metadata_table
 from app.kinds.series.part import SeriesPart
@@ -88,6 +89,17 @@ def test_an_empty_table_says_why(run: tuple[str, dict[str, Table]], name: str) -
     said = [note for note in table.notes if note.startswith("This benchmark has no row of ")]
 
     assert bool(said) == (not table.rows)
+
+
+@pytest.mark.parametrize("name", ["estimator_disagreement", "scale_window_sensitivity"])
+def test_values_that_nothing_here_recomputes_are_said_to_be_the_runs(
+    run: tuple[str, dict[str, Table]], name: str
+) -> None:
+    """What lies between estimators or variants is believed; where there is nothing, that is said instead."""
+    table = run[1][name]
+
+    assert (AS_STATED in table.notes) == bool(table.rows)
+    assert len(table.notes) == 1
 
 
 @pytest.mark.parametrize("run", sorted(set(GIVEN) - {CLASSES_ONLY}), indirect=True)
