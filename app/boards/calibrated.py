@@ -114,6 +114,6 @@ def hidden_tasks_note(n_tasks: int, within: Range) -> Iterator[str]:
     """
     if MIN_UNITS <= n_tasks < MANY_TASKS and not within.is_bounded:
         yield (
-            f"Scores without a declared range on {n_tasks} tasks: one far off the others may not be among so few. Where "
-            "one in ten is, intervals from 10 tasks that say 95 % hold the true mean in 87 of 100 cases."
+            f"Scores without a declared range on {n_tasks} tasks: one far off the others may not be among so few. "
+            "Where one in ten is, intervals from 10 tasks that say 95 % hold the true mean in 87 of 100 cases."
         )
