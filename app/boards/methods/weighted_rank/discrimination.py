@@ -120,7 +120,7 @@ def _aggregate(key: tuple[str, str], groups: Sequence[Group], labels: FloatArray
 def scored_records(groups: Sequence[Group], labels: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the scores and classes of the records that have both, [n_records] each; NaN is neither.
 
-    Larger scores are nearer the positive class. `labels` are [n_records] of all.
+    A larger score is nearer the positive class. `labels` are [n_records] of all.
     Raises ValueError, numpy's own, for no group. Source: by definition.
 
     >>> group = Group("GPH", ROC_AUC, "n=128", np.array([0.9, np.nan]), np.arange(2), "scores")
