@@ -12,6 +12,7 @@ from bench import growth, plans, readers, workers
 from bench.attacks import measure_attacks
 from bench.clusters import measure_bootstrap
 from bench.imports import measure_imports
+from bench.one_more import measure_one_more
 from bench.own_numbers import measure_own_numbers
 from bench.pages import measure_pages
 from bench.predictions import measure_evaluations
@@ -61,6 +62,7 @@ PARTS: Mapping[str, Callable[[], object]] = {
     "pages": cached_pages,
     "readers": readers.report,
     "imports": measure_imports,
+    "one-more": measure_one_more,
     "clusters": measure_bootstrap,
     "rows": partial(growth.report, ["rows"]),
     "episodes": partial(growth.report, ["episodes"]),

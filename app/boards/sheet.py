@@ -46,7 +46,7 @@ class Sheet:
     """One metric as tasks × entrants, larger being better (NaN is no result), and who has what is asked of it.
 
     `complete` [n_entrants] says who may be first. `ends` are the worst and the best that the metric declares, `weights`
-    [n_tasks] what a reader would have each task count.
+    [n_tasks] what a reader would have each task count. `slug` is that of the benchmark.
     """
 
     cells: CellMatrix
@@ -54,6 +54,7 @@ class Sheet:
     roster: Roster
     ends: tuple[float | None, float | None] = (None, None)
     weights: FloatArray | None = None
+    slug: str = ""
 
     @cached_property
     def complete(self) -> BoolArray:
@@ -108,7 +109,7 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
         cells = replace(cells, values=filled(cells.values, metric.worst))
     sign = 1.0 if metric.direction == "maximize" else -1.0
     worst, best = (None if end is None else sign * end for end in (metric.worst, metric.best))
-    return Sheet(cells, sign * cells.values, roster, (worst, best), task_weights(spec, cells.tasks))
+    return Sheet(cells, sign * cells.values, roster, (worst, best), task_weights(spec, cells.tasks), manifest.slug)
 
 
 def task_weights(spec: Leaderboard, tasks: Sequence[str]) -> FloatArray | None:

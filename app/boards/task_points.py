@@ -19,7 +19,7 @@ from app.boards.standing import BoardStanding, rounds_of, stand, uncertainty_met
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes, sentences
 from app.boards.task_coverage import filled
 from app.stats.arrays import BoolArray, FloatArray
-from app.stats.difference import compare_means
+from app.stats.difference import compare_wins
 from app.stats.pairs import PairStatistics
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
@@ -71,8 +71,11 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
         given = replace(given, points=weigh(given.points, sheet.weights), within=EVERYWHERE)
     names = [name for name, has in zip(sheet.cells.entrants, given.ranked, strict=True) if has]
     points = given.points[:, given.ranked]
+    # Who beats whom on a task is read off the results where points depend on everybody: of those who were there before
+    # it stays as it was, and is not computed again. An absent result is behind all others.
+    order = filled(sheet.better, -np.inf) if given.is_relative and sheet.weights is None else given.points
     contenders = _Contenders(
-        sheet.cells.tasks, names, points, sheet.complete[given.ranked], given.resamples, given.strata
+        sheet, names, points, sheet.complete[given.ranked], given.resamples, given.strata, order[:, given.ranked]
     )
     standing, level = contenders.standing(spec), spec.uncertainty.level
     shown = _spread(given, given.points.sum(axis=0) * given.unit)
@@ -90,14 +93,23 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
 
 @dataclass(frozen=True)
 class _Contenders:
-    """The ranked entrants: their points [n_tasks, n_ranked], who of them is complete, and the resampled tasks."""
+    """The ranked entrants: their points [n_tasks, n_ranked], who of them is complete, and the resampled tasks.
 
-    tasks: Sequence[str]
+    `order` [n_tasks, n_ranked] orders them on each task as the points do.
+    """
+
+    sheet: Sheet
     names: Sequence[str]
     points: FloatArray
     complete: BoolArray
     resamples: Resamples | None
     strata: Sequence[int]
+    order: FloatArray
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        """Return the tasks of the board, in the order of the points."""
+        return self.sheet.cells.tasks
 
     @property
     def drawn(self) -> FloatArray | None:
@@ -124,7 +136,8 @@ class _Contenders:
         if standing is None or len(self.names) < 2 or spec.explored is not None:
             return _Pairs([], None, None)
         order = standing.order(self.names)[:MAX_COMPARED]
-        pairs = compare_means(self.points[:, order], self.resamples, level=spec.uncertainty.level)
+        board = f"{self.sheet.slug}/{spec.name}"
+        pairs = compare_wins(self.order[:, order], self.resamples, level=spec.uncertainty.level, board=board)
         return _Pairs([self.names[at] for at in order], pairs, standing.contrasts(order))
 
 

@@ -65,7 +65,7 @@ class _Block:
 
 def compare(
     errors: FloatArray,
-    contrast: Contrast,
+    contrast: Contrast | None,
     resamples: Resamples | None,
     level: float,
     *,
@@ -74,7 +74,8 @@ def compare(
 ) -> PairStatistics:
     """Compare every ordered pair on errors [n_tasks, n_entrants]; the smaller error wins a task, half for ties.
 
-    Where the contrast is antisymmetric only half of the pairs is resampled: the other half is its mirror image.
+    Where the contrast is antisymmetric only half of the pairs is resampled: the other half is its mirror image. Without
+    a contrast there is no effect, NaN, and the win rates are found alone.
     Memory is O(block_cells), and the result does not depend on it. Pairs that this process compared before for the
     same `board`, on the same errors and draws, are not compared again. NaN passes: a pair whose contrast is NaN on one
     task has no effect, and a task where either error is NaN is won by nobody. Intervals are NaN without resamples.
@@ -96,7 +97,7 @@ def compare(
         unknown = np.zeros((errors.shape[1],) * 2, dtype=np.bool_)
         numbers = np.full((6, *unknown.shape), np.nan)
         return PairStatistics(*_fill(numbers, unknown, errors, contrast, resamples, level, block_cells))
-    key, digests = (board, draws, level, contrast.name), column_digests(errors)
+    key, digests = (board, draws, level, None if contrast is None else contrast.name), column_digests(errors)
     numbers, is_known = KNOWN.recall(key, digests)
     _fill(numbers, is_known, errors, contrast, resamples, level, block_cells)
     KNOWN.keep(key, digests, numbers)
@@ -107,16 +108,18 @@ def _fill(
     numbers: FloatArray,
     is_known: BoolArray,
     errors: FloatArray,
-    contrast: Contrast,
+    contrast: Contrast | None,
     resamples: Resamples | None,
     level: float,
     block_cells: int,
 ) -> FloatArray:
     n_rows = len(errors) if resamples is None else max(len(errors), resamples.n_resamples)
-    for block in _blocks(is_known, max(1, block_cells // n_rows), is_mirrored=contrast.is_antisymmetric):
+    is_mirrored = contrast is None or contrast.is_antisymmetric
+    for block in _blocks(is_known, max(1, block_cells // n_rows), is_mirrored=is_mirrored):
         a, b = errors[:, block.first], errors[:, block.second]
         _fill_wins(numbers[3:], block, _wins(a, b), resamples, level)
-        _fill_effects(numbers[:3], block, contrast.of(a, b), contrast, resamples, level)
+        if contrast is not None:
+            _fill_effects(numbers[:3], block, contrast.of(a, b), contrast, resamples, level)
     return numbers
 
 

@@ -95,7 +95,7 @@ def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:
     cells = sheet.cells
     moved = type(cells)(tuple(cells.tasks[at] for at in order), cells.entrants, cells.values[order],
                         cells.leaked[order], cells.present[order], cells.elsewhere)  # fmt: skip
-    return Sheet(moved, sheet.better[order], sheet.roster, sheet.ends)
+    return Sheet(moved, sheet.better[order], sheet.roster, sheet.ends, slug=sheet.slug)
 
 
 def _sizes(spec: GroupMean, sheet: Sheet) -> dict[str, int]:
