@@ -10,6 +10,7 @@ from app.errors import PreregRejected, Problem, Rejected
 from app.prereg.document import read_document_form
 from app.prereg.fields import Fields
 from app.prereg.forms import read_axis, read_evaluation
+from app.prereg.prml import is_prml, read_prml
 from app.prereg.resampling import refuse_iid_anywhere, refuse_other_purposes
 from app.prereg.shared import read_shared
 from app.prereg.values import Form, Hypothesis, Prereg
@@ -62,6 +63,8 @@ def _read(document: Document, problems: list[Problem]) -> Prereg | None:
         problems.append(Problem("expected a mapping at the top level", row=document.line(())))
         return None
     fields = Fields(document, problems, (), document.value)
+    if is_prml(fields):
+        return read_prml(fields, read_shared(fields, "evaluation"))
     form = _recognise(fields)
     if form is None:
         read_shared(fields, "evaluation")  # for its problems: the shared keys mean the same in every form

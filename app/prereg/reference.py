@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from app.prereg.document import DOCUMENT_KEYS
 from app.prereg.forms import AXES, AXIS_KEYS, CONDITION_KEYS, EVALUATION_KEYS, HYPOTHESIS_KEYS
+from app.prereg.prml import VERSIONS
 from app.prereg.shared import BOOTSTRAP_METHODS, FAILURE_POLICIES, RUN_PURPOSES, SHARED_KEYS
 
 HEAD = """\
@@ -60,6 +61,15 @@ metrics: [SQL, MASE]
 seeds: [0, 1, 2]
 notes: One run, after the last change of the model.
 """
+PRML = f"""\
+## PRML
+
+A Pre-Registered ML Manifest ({" and ".join(VERSIONS)}) is taken wherever the evaluation form is, unchanged. Its metric,
+comparator and threshold are a claim, decided with an interval (`==` is neither greater nor less, and refused); its
+`seed` is the one that the run has, `null` leaves it open, and a benchmark without seeds counts as seed 0; `model.id` is
+the entrant. `dataset`, `producer`, `created_at` and `claim_id` are kept and shown, and bind nothing: the time that
+counts is that of the registration. Send the canonical bytes and its address here is the hash that `falsify lock` says.
+"""
 
 
 def prereg_page() -> str:
@@ -73,6 +83,7 @@ def _sections() -> Iterator[str]:
     for form, keys in KEYS.items():
         own = tuple(key for key in keys if key not in SHARED_KEYS)
         yield from _section(f"The {form} form", OWN[form], own)
+    yield PRML
 
 
 def _section(title: str, texts: Mapping[str, str], keys: tuple[str, ...]) -> Iterator[str]:
