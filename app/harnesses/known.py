@@ -10,8 +10,9 @@ from app.harnesses.hub import HUB
 from app.harnesses.inspect_logs import INSPECT
 from app.harnesses.lm_eval import LM_EVAL
 from app.harnesses.mteb import MTEB
+from app.harnesses.openml import OPENML
 
-HARNESSES: tuple[Harness, ...] = (LM_EVAL, HELM, INSPECT, EVERY_EVAL_EVER, MTEB, HUB)
+HARNESSES: tuple[Harness, ...] = (LM_EVAL, HELM, INSPECT, EVERY_EVAL_EVER, MTEB, OPENML, HUB)
 
 
 def split_harnesses(
