@@ -24,6 +24,7 @@ MODULES = {
     "submit": "app.cli.submit",
     "submissions": "app.cli.mine",
     "withdraw": "app.cli.mine",
+    "notify": "app.cli.telling",
     "export": "app.cli.export",
     "replay": "app.cli.replay",
 }

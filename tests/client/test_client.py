@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 import plumbline
+from app.cli.__main__ import run
 from app.cli.remote import Refused, Unreachable
 from plumbline.calls import LONGEST_PAUSE_S, pauses
 from tests.cases.publications import table
@@ -163,3 +164,25 @@ def test_waiting_ends_when_the_time_is_over() -> None:
 
     assert waited == sorted(waited)
     assert 3.0 <= sum(waited) <= 3.0 + LONGEST_PAUSE_S
+
+
+def test_whom_to_tell_is_said_listed_and_ended_on_the_command_line(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The secret is shown once, when the address is added; what is no event is refused with those that are."""
+    monkeypatch.setenv("PLUMBLINE_SERVER", server.address)
+    monkeypatch.setenv("PLUMBLINE_TOKEN", TOKEN)
+    codes = [run(["notify", "add", "https://hooks.example.org/p", "--benchmark", "tiny", "--event", "published"])]
+    made = capsys.readouterr().out
+    number = made.split()[1].rstrip(":")
+    codes += [run(["notify", "list"]), run(["notify", "add", "https://hooks.example.org/p", "--event", "lost"])]
+    listed = capsys.readouterr()
+    codes += [run(["notify", "remove", number]), run(["notify", "list"])]
+    ended = capsys.readouterr()
+
+    assert codes == [0, 0, 2, 0, 0]
+    assert "whsec_" in made
+    assert "hooks.example.org" in listed.out
+    assert "whsec_" not in listed.out
+    assert "not_admitted" in listed.err
+    assert "Nobody is told" in ended.err

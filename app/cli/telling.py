@@ -1,0 +1,80 @@
+"""`plumbline notify`: whom the server tells when a submission of one's own is published, not admitted or superseded."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from app.cli.output import note, say, show
+from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+
+Number = Annotated[int, typer.Argument(help="Its number, which `plumbline notify list` shows.", min=1)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    group = typer.Typer(
+        help="Whom to tell of your submissions: an address of the web, or of mail.", no_args_is_help=True
+    )
+    group.command("add")(add)
+    group.command("list")(list_told)
+    group.command("confirm")(confirm)
+    group.command("remove")(remove)
+    app.add_typer(group, name="notify")
+
+
+def add(
+    address: Annotated[str, typer.Argument(help="https://…, or mailto:you@example.org.")],
+    *,
+    benchmark: Annotated[str | None, typer.Option(help="Only of submissions to this benchmark.")] = None,
+    event: Annotated[list[str] | None, typer.Option(help="published, not_admitted, superseded; repeatable.")] = None,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Have an address told. The secret that signs what it is sent is shown now and never again."""
+    order = {"address": address, "benchmark": benchmark, "events": event or None}
+    asked = {key: value for key, value in order.items() if value is not None}
+    with Server(server, token) as remote:
+        made = remote.send_for_json(Request("POST", "/notifications", json=asked, repeatable=False))
+    say(f"Notification {made['id']}: {address} is told of {', '.join(made['events'])}.")
+    if made["secret"] is not None:
+        say(f"Its secret, shown only this once: {made['secret']}")
+    if not made["confirmed"]:
+        note(f"A code was sent there: plumbline notify confirm {made['id']} CODE")
+
+
+def list_told(*, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
+    """List whom this token has told, with what went wrong last."""
+    with Server(server, token) as remote:
+        found = remote.send_for_json(Request("GET", "/notifications"))
+    if not found:
+        note("Nobody is told of this token's submissions.")
+        return
+    table = Table("number", "address", "benchmark", "events", "confirmed", "last error")
+    for each in found:
+        confirmed, events = "yes" if each["confirmed"] else "no", ", ".join(each["events"])
+        table.add_row(
+            str(each["id"]), each["address"], each["benchmark"] or "all", events, confirmed, each["last_error"]
+        )
+    show(table)
+
+
+def confirm(
+    number: Number,
+    code: Annotated[str, typer.Argument(help="The code that was sent to the address.")],
+    *,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Begin to tell an address of mail."""
+    with Server(server, token) as remote:
+        request = Request("POST", f"/notifications/{number}/confirm", json={"code": code}, repeatable=False)
+        made = remote.send_for_json(request)
+    say(f"Notification {number}: {made['address']} is told from now on.")
+
+
+def remove(number: Number, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
+    """Tell an address nothing more; what is due is not told either."""
+    with Server(server, token) as remote:
+        remote.send(Request("DELETE", f"/notifications/{number}"))
+    say(f"Notification {number} is removed.")
