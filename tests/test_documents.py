@@ -93,3 +93,13 @@ def test_an_import_of_a_test_file_is_seen(source: str) -> None:
     """In whatever form."""
     assert len(imported_tests(source)) == 1
     assert imported_tests("from tests.cases.walkthrough import BASE\nimport tests.conftest") == []
+
+
+@pytest.mark.parametrize(
+    "manifest", sorted((ROOT / "examples").glob("*/manifest.yaml")), ids=lambda path: path.parent.name
+)
+def test_every_example_names_the_schema_of_manifests(manifest: Path) -> None:
+    """An editor completes it and marks what is wrong."""
+    first = manifest.read_text("utf-8").splitlines()[0]
+
+    assert first == "# yaml-language-server: $schema=http://127.0.0.1:8000/schemas/manifest.json"
