@@ -57,6 +57,7 @@ def init(
     maximize: Annotated[list[str] | None, typer.Option(help="A metric that is better when higher.")] = None,
     minimize: Annotated[list[str] | None, typer.Option(help="A metric that is better when lower.")] = None,
     name: Entrant = None,
+    server: ServerOption = DEFAULT_SERVER,
     show_preview: Annotated[bool, typer.Option("--preview", help="Show the boards in the browser.")] = False,
 ) -> None:
     """Draft a manifest from results: a table, or what a harness wrote. No server is needed, and nothing is sent.
@@ -68,9 +69,13 @@ def init(
         raise FieldRejected("Nothing was written.", [problem])
     roles = Roles(entrant, task, condition, seed, tuple(item or ()), tuple(metric or ()))
     directions = {**dict.fromkeys(maximize or (), "maximize"), **dict.fromkeys(minimize or (), "minimize")}
-    draft = draft_manifest(look_at(results), results[0].stem, Wishes(slug, title, roles, directions), _ask)
+    sheet = look_at(results)
+    wishes = Wishes(slug, title, roles, directions, f"{server.rstrip('/')}/schemas/manifest.json")
+    draft = draft_manifest(sheet, results[0].stem, wishes, _ask)
     output.write_text(draft.text, "utf-8")
     say(f"Wrote {output}.")
+    if sheet.left_out:
+        note(f"Left out: {', '.join(sheet.left_out)}. A draft is of one harness: name its own folder.")
     if _tell(draft, output, results) and show_preview:
         preview(output, results, name=name)
 
@@ -98,7 +103,8 @@ def _ask(question: str, answers: Sequence[str]) -> str | None:
 def _tell(draft: Draft, output: Path, results: Sequence[Path]) -> bool:
     """Say what comes next, and whether the manifest is one already."""
     if draft.n_missing:
-        note(f"{draft.n_missing} answers are missing: `plumbline benchmark check {output}` names them.")
+        missing = "1 answer is" if draft.n_missing == 1 else f"{draft.n_missing} answers are"
+        note(f"{missing} missing: `plumbline benchmark check {output}` names them.")
         return False
     try:
         slug = parse_manifest(draft.text.encode()).slug
@@ -130,15 +136,26 @@ def check(
         say(line)
     if results:
         read = read_results(declared, results, name)
-        say(f"The results are {len(read.scores):,} rows of {len(read.scores.entrant.words):,} entrants.")
+        rows, entrants = len(read.scores), len(read.scores.entrant.words)
+        say(f"The results are {counted(rows, 'row')} of {counted(entrants, 'entrant')}.")
     if ask_server:
         _ask_server(declared, content, server, token)
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "row"), counted(2_000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def describe(manifest: ManifestValue) -> Iterator[str]:
     """Yield what a manifest comes to, and what it leaves open."""
     tasks = manifest.task_ids()
-    yield f"{manifest.slug} is a benchmark of {manifest.evidence} with {'open' if tasks is None else len(tasks)} tasks."
+    listed = "open tasks" if tasks is None else counted(len(tasks), "task")
+    yield f"{manifest.slug} is a benchmark of {manifest.evidence} with {listed}."
     for name, metric in manifest.metrics.items():
         ends = [f"{end:g}" if end is not None else "…" for end in (metric.min, metric.max)]
         yield f"Metric {name}: {metric.direction}, from {ends[0]} to {ends[1]}."

@@ -7,18 +7,20 @@ Filled by the modules beside it, looked up in `app.harnesses.known`; read by the
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from app.errors import Problem
 from app.files.documents import read_document
 from app.files.findings import Findings
-from app.files.json_records import BadRecord, Record, records_of_lines
+from app.files.json_records import BadRecord, Record, records_of_document, records_of_lines
 from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message
 from app.values.table import Column, Table
 
 MAX_STATED = 500
+AnyText = TypeVar("AnyText", str, str | None)
 TABLE = "harness"
 
 
@@ -63,7 +65,7 @@ class HarnessRun:
         """Keep what the run says of itself; nothing where it says nothing."""
         if value is None or value == "" or value == {}:
             return
-        statement = (key, task, clip_for_message(value if isinstance(value, str) else str(value), MAX_STATED))
+        statement = (whole(key), whole(task), whole(clip_for_message(str(value), MAX_STATED)))
         if statement not in self.stated:
             self.stated.append(statement)
 
@@ -84,11 +86,18 @@ class HarnessRun:
 
     def records(self, file: ReceivedFile) -> Iterator[Record]:
         """Yield the objects of a file that has one on each line; what is none is noted, with its place."""
+        yield from self._good(file, records_of_lines)
+
+    def elements(self, file: ReceivedFile) -> Iterator[Record]:
+        """Yield the objects of a JSON file that is a list of them; what is none is noted, with its place."""
+        yield from self._good(file, records_of_document)
+
+    def _good(self, file: ReceivedFile, read: Callable[[Path], Iterator[Record | BadRecord]]) -> Iterator[Record]:
         problem = problem_of_text(file.path, file.name)
         if problem is not None:
             self.findings.add(problem)
             return
-        for record in records_of_lines(file.path):
+        for record in read(file.path):
             if isinstance(record, BadRecord):
                 self.refuse(file, record.message, record.row, value=record.value)
             else:
@@ -125,6 +134,29 @@ class Harness:
     summary: Rows | None = None
     preset: Mapping[str, str] = field(default_factory=dict)
     is_mixed: bool = False
+
+
+def whole(text: AnyText) -> AnyText:
+    """Return a text without halves of surrogate pairs, which JSON can write and no other file can hold.
+
+    >>> whole("a" + chr(0xD800))
+    'a\ufffd'
+    """
+    return text if text is None else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def sound_rows(run: HarnessRun, rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows whose texts a table can hold; others are refused with their place."""
+    for row in rows:
+        broken = next((name for name, cell in row.cells().items() if _is_broken(name) or _is_broken(cell)), None)
+        if broken is None:
+            yield row
+        else:
+            run.refuse(row.file, "the text holds half of a surrogate pair", row.row, whole(broken))
+
+
+def _is_broken(cell: Any) -> bool:
+    return isinstance(cell, str) and not cell.isascii() and whole(cell) != cell
 
 
 def number(value: Any) -> Any:

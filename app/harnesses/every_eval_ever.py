@@ -16,10 +16,14 @@ from app.harnesses.sniff import begins_with
 KNOWN_VERSIONS = ("0.2.", "0.3.")
 SAMPLES = "_samples.jsonl"
 SCORE = "score"
+SCHEMAS = ("eval.schema.json", "instance_level_eval.schema.json")
+"""They lie beside the results in its repository, and hold none."""
 
 
 def owns(file: ReceivedFile) -> bool:
-    """Say whether a file is an aggregate, or the instances beside one."""
+    """Say whether a file is an aggregate, the instances beside one, or the schema of either."""
+    if PurePosixPath(file.name).name in SCHEMAS:
+        return True
     marks = (r'"schema_version"\s*:\s*"', r'"evaluation_id"\s*:')
     if file.suffix == ".jsonl":
         return PurePosixPath(file.name).name.endswith(SAMPLES) and begins_with(file, *marks)
@@ -35,7 +39,9 @@ def _check_version(run: HarnessRun, file: ReceivedFile, version: Any, row: int |
 
 def _documents(run: HarnessRun) -> Iterator[tuple[ReceivedFile, dict[str, Any]]]:
     for file in run.files:
-        if file.suffix == ".json" and (document := run.document(file)) is not None:
+        if PurePosixPath(file.name).name in SCHEMAS:
+            run.warn(file, "a schema of Every Eval Ever, which holds no results; it was ignored")
+        elif file.suffix == ".json" and (document := run.document(file)) is not None:
             _check_version(run, file, document.get("schema_version"))
             run.lacking += ["eval_library", "evaluation_timestamp"]
             run.state("evaluation_id", document.get("evaluation_id"))

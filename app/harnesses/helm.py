@@ -12,7 +12,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from app.files.documents import read_document
-from app.files.json_records import BadRecord, records_of_document
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, text_of
 
@@ -69,10 +68,8 @@ def summary(run: HarnessRun) -> Iterator[Row]:
         if file is None:
             continue
         scores: dict[str, Any] = {}
-        for record in records_of_document(file.path):
-            if isinstance(record, BadRecord):
-                run.refuse(file, record.message, record.row, value=record.value)
-            elif (statistic := _plain(record.cells)) is not None:
+        for record in run.elements(file):
+            if (statistic := _plain(record.cells)) is not None:
                 metric, split, mean = statistic
                 scores[metric if split == TEST else f"{metric}@{split}"] = mean
         if scores:
@@ -83,10 +80,9 @@ def items(run: HarnessRun) -> Iterator[Row]:
     """Yield a row for each instance, trial and split."""
     for files, model, task in _runs(run):
         file = files.get(INSTANCES)
-        for record in records_of_document(file.path) if file is not None else ():
-            if file is None or isinstance(record, BadRecord):
-                run.refuse(file or next(iter(files.values())), getattr(record, "message", ""), record.row)
-                continue
+        if file is None:
+            continue
+        for record in run.elements(file):
             plain = [statistic for stat in listed(record.cells.get("stats")) if (statistic := _plain(stat)) is not None]
             item, trial = record.cells.get("instance_id"), record.cells.get("train_trial_index")
             seed = trial if isinstance(trial, int) else 0

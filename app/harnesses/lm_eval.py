@@ -93,7 +93,8 @@ def items(run: HarnessRun) -> Iterator[Row]:
         named = _SAMPLES.fullmatch(PurePosixPath(file.name).name)
         task = named["task"] if named else ""
         for row in _samples(run, file, task, results):
-            items_by_task.setdefault(task, set()).add(row.item)
+            # An item of another type is refused by whoever takes the row.
+            items_by_task.setdefault(task, set()).add(row.item if isinstance(row.item, str | int) else row.row)
             yield row
     for task, seen in items_by_task.items():
         expected = results.expected.get(task)

@@ -79,9 +79,9 @@ def _is_english(part: Mapping[str, Any]) -> bool:
 
 def _mean(parts: list[Mapping[str, Any]]) -> Any:
     values = [number(part[MAIN]) for part in parts]
-    odd = next((value for value in values if isinstance(value, bool) or not isinstance(value, int | float)), None)
-    if odd is not None or not values:
-        return odd
+    odd = [value for value in values if isinstance(value, bool) or not isinstance(value, int | float)]
+    if odd or not values:
+        return odd[0] if odd else None
     return values[0] if len(values) == 1 else sum(values) / len(values)
 
 

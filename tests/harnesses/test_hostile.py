@@ -126,3 +126,27 @@ def test_evaluations_of_another_schema_are_warned_about(tmp_path: Path) -> None:
     warnings = read(paths, SUMMARY.format(column="score")).warnings
 
     assert [(w.column, w.value) for w in warnings] == [("schema_version", "9.0")]
+
+
+@pytest.mark.parametrize("level", ["items", "summary"])
+def test_a_list_of_helm_that_is_not_utf_8_is_named_with_its_byte(tmp_path: Path, level: str) -> None:
+    """A file that a program of another encoding wrote over."""
+    name = {"items": "per_instance_stats.json", "summary": "stats.json"}[level]
+    content = (RUN / name).read_bytes().replace(b"test", b"t\xe9st", 1)
+    spec = (RUN / "run_spec.json").read_bytes()
+    ((file, _, message),) = problems_of(tmp_path, {"run_spec.json": spec, name: content}, level)
+
+    assert file == name
+    assert "UTF-8" in message
+
+
+@pytest.mark.parametrize("item", [[1, [2]], {"a": 1}, None, True])
+def test_a_sample_whose_item_is_no_name_is_refused_with_its_row(tmp_path: Path, item: Any) -> None:
+    """A list, an object, nothing or a flag in place of `doc_id`."""
+    lines = LM_SAMPLES.read_text().splitlines()
+    lines[3] = json.dumps({**json.loads(lines[3]), "doc_id": item})
+    (path,) = written(tmp_path, {LM_SAMPLES.name: "\n".join(lines).encode()})
+    with pytest.raises(EvidenceRejected) as refused:
+        read([path], ITEMS.format(column="exact_match,none", seed="null"), entrant="mine")
+
+    assert {(problem.file, problem.row) for problem in refused.value.problems} == {(path.name, 4)}

@@ -142,3 +142,27 @@ def _german(content: bytes) -> bytes:
         for part in parts:
             part.update(hf_subset="de", languages=["deu-Latn"])
     return json.dumps(document).encode()
+
+
+def test_a_score_of_mteb_that_is_null_in_one_subset_is_no_score(tmp_path: Path) -> None:
+    """A mean over the others would be that of another task."""
+    with zipfile.ZipFile(MTEB_RESULTS) as given:
+        name = next(each for each in given.namelist() if each.endswith("STS22.v2.json"))
+        document = json.loads(given.read(name))
+    document["scores"]["test"][0]["main_score"] = None
+    rows, run = rows_of(written(tmp_path, {"STS22.v2.json": json.dumps(document).encode()}), tmp_path, "summary")
+
+    assert not any("main_score" in row.scores for row in rows)
+    assert run.findings.n_problems + len(rows)
+
+
+def test_half_of_a_surrogate_pair_is_refused_with_its_row_and_column(tmp_path: Path) -> None:
+    """JSON can write one, and no table can hold it."""
+    document = json.loads(AGGREGATE.read_text())
+    document["evaluation_results"][0]["evaluation_name"] = "odd " + chr(0xD800)
+    (path,) = written(tmp_path, {AGGREGATE.name: json.dumps(document).encode()})
+    with pytest.raises(EvidenceRejected) as refused:
+        read([path], SUMMARY.format(column="score"))
+
+    assert any("surrogate" in each.message and each.column == "task" for each in refused.value.problems)
+    assert all(each.file == path.name for each in refused.value.problems if each.file)

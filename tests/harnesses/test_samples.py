@@ -137,3 +137,15 @@ def test_a_benchmark_of_items_takes_them(tmp_path: Path, sample: str, column: st
 def test_a_benchmark_of_summaries_takes_them(paths: list[Path], column: str, n_rows: int) -> None:
     """A row for each entrant and task, the metric read from the harness's own name."""
     assert len(read(paths, SUMMARY.format(column=column)).scores) == n_rows
+
+
+def test_the_schemas_beside_every_eval_ever_are_ignored(tmp_path: Path) -> None:
+    """They lie in the folder of the results, which is sent as it is."""
+    sent = zipped(SAMPLES / "every_eval_ever", tmp_path / "eee.zip")
+    evidence = read([sent], ITEMS.format(column="score", seed="null"))
+
+    assert len(evidence.scores)
+    assert [warning.file for warning in evidence.warnings if "schema of Every Eval Ever" in warning.message] == [
+        "eee.zip/eval.schema.json",
+        "eee.zip/instance_level_eval.schema.json",
+    ]

@@ -12,7 +12,7 @@ from app.cli.drafting.metrics import MetricGuess, guess_metric
 from app.cli.drafting.roles import Roles, guess_roles, task_groups
 from app.cli.drafting.sheet import Sheet
 from app.cli.drafting.words import LONG_NAME, LONG_VALUE, plain
-from app.cli.drafting.written import commented, flow_list, number, scalar, such_as
+from app.cli.drafting.written import commented, flow_list, number, scalar, such_as, task_line
 from app.errors import EvidenceRejected, Problem
 from app.manifest.written import TODO
 from app.names import SLUG_PATTERN
@@ -22,16 +22,21 @@ Ask = Callable[[str, Sequence[str]], str | None]
 
 SCHEMA = "http://127.0.0.1:8000/schemas/manifest.json"
 NO_COLUMN = "(none)"
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the person drafting has stated already: columns by role, and the direction of metrics by their columns."""
+    """What the person drafting has stated already: columns by role, and the direction of metrics by their columns.
+
+    `schema` is the address at which a server of theirs serves the schema, for their editor.
+    """
 
     slug: str | None = None
     title: str | None = None
     roles: Roles = field(default_factory=Roles)
     directions: Mapping[str, str] | None = None
+    schema: str = SCHEMA
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
         problem = Problem(f"no column holds numbers that could be a metric; the file has {listed}", column="metrics")
         raise EvidenceRejected("There is nothing to rank by.", [problem])
     metrics = _metrics(sheet, roles, wishes, ask)
-    text = "\n".join(_Writer(sheet, roles, metrics, _slug(wishes, stem), wishes.title or _title(stem)).lines()) + "\n"
+    writer = _Writer(sheet, roles, metrics, _slug(wishes, stem), wishes.title or _title(stem), wishes.schema)
+    text = "\n".join([*writer.lines(), ""])
     n_missing = sum(TODO in line.partition("#")[0] for line in text.splitlines())
     return Draft(text, roles, n_missing)
 
@@ -135,11 +141,12 @@ class _Writer:
     metrics: Sequence[MetricGuess]
     slug: str
     title: str
+    schema: str
 
     def lines(self) -> list[str]:
         """Return every line of it."""
         kind = "episodes" if self.roles.has_items or self.roles.n_repeated else "evaluation_summary"
-        what = "a row per item" if kind == "episodes" else "a row per entrant and task"
+        what = "a row per " + ("item" if kind == "episodes" else "entrant and task")
         return [
             *self._head(),
             "schema_version: 1",
@@ -164,9 +171,11 @@ class _Writer:
         ]
 
     def _head(self) -> list[str]:
-        counts = f"{self.sheet.n_rows:,} rows of {', '.join(self.sheet.files[:3])}"
+        files = self.sheet.files
+        of = ", ".join(files) if len(files) <= MOST_NAMED else f"{len(files):,} files"
+        counts = f"{self.sheet.n_rows:,} rows of {of}"
         return [
-            f"# yaml-language-server: $schema={SCHEMA}",
+            f"# yaml-language-server: $schema={self.schema}",
             f"# Drafted by `plumbline benchmark init` from {counts}.",
             "# Read it, change what is wrong, then `plumbline benchmark check` it: that names every TODO.",
         ]
@@ -192,7 +201,7 @@ class _Writer:
         roles = self.roles
         lines = ["episodes:"]
         lines += [self._column("entrant", roles.entrant, "who is compared", "which column names who is compared?")]
-        lines += [self._column("task", roles.task, "the task", "")] if roles.task is not None else []
+        lines += [] if roles.task is None else [self._column("task", roles.task, "the task", "")]
         lines += [self._seed_line(), self._item_line()]
         if roles.condition is None:
             lines.append(commented("  condition: null", "every item is run once, under one condition"))
@@ -203,8 +212,7 @@ class _Writer:
     def _seed_line(self) -> str:
         if self.roles.seed is None:
             return commented("  seed: null", "no seeds: intervals rest on items")
-        why = "intervals rest on seeds, then on items within them"
-        return commented(f"  seed: {scalar(self.roles.seed)}", why)
+        return commented(f"  seed: {scalar(self.roles.seed)}", "intervals rest on seeds, then on items within them")
 
     def _item_line(self) -> str:
         if self.roles.n_repeated:
@@ -223,8 +231,8 @@ class _Writer:
             lines.append(commented(f"    direction: {TODO}", "maximize or minimize?"))
         else:
             lines.append(f"    direction: {metric.direction}")
-        ends = [(key, end) for key, end in (("min", metric.low), ("max", metric.high)) if end is not None]
-        for at, (key, end) in enumerate(ends):
+        ends = (("min", metric.low), ("max", metric.high))
+        for at, (key, end) in enumerate((key, end) for key, end in ends if end is not None):
             line = f"    {key}: {number(end)}"
             remark = f"found {low:g} to {high:g} ({metric.why}); what is outside is refused"
             lines.append(line if at else commented(line, remark))
@@ -235,15 +243,8 @@ class _Writer:
             return [commented("tasks: [{id: all}]", "one task: no column names another")]
         names = sorted(self.sheet.columns[self.roles.task].words)
         groups = dict(task_groups(self.sheet, self.roles))
-        where = {task: {name: of[task] for name, of in groups.items()} for task in names}
         return [
             "# A closed list is the grid: what an entrant lacks counts against it. `{open: true}` takes any task.",
             "tasks:",
-            *[f"  - {{id: {scalar(task)}{_where(where[task])}}}" for task in names],
+            *[task_line(task, {name: of[task] for name, of in groups.items()}) for task in names],
         ]
-
-
-def _where(columns: Mapping[str, str]) -> str:
-    if not columns:
-        return ""
-    return ", where: {" + ", ".join(f"{scalar(name)}: {scalar(value)}" for name, value in columns.items()) + "}"

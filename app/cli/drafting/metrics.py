@@ -31,7 +31,8 @@ class MetricGuess:
 def guess_metric(column: SheetColumn, taken: Collection[str], direction: str | None = None) -> MetricGuess:
     """Return what can be guessed of a metric from the name of its column and from its numbers."""
     spoken = words.tokens(column.name)
-    observed = (0.0, 1.0) if column.is_flag else (float(column.finite.min()), float(column.finite.max()))
+    ends = (column.finite.min(), column.finite.max()) if len(column.finite) else (0.0, 1.0)
+    observed = (0.0, 1.0) if column.is_flag else (float(ends[0]), float(ends[1]))
     low, high, why = _range(column, spoken, observed)
     return MetricGuess(
         name=metric_name(column.name, taken),

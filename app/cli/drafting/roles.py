@@ -129,7 +129,9 @@ def _is_group(sheet: Sheet, roles: Roles, name: str) -> bool:
 
 def task_groups(sheet: Sheet, roles: Roles) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield each column that groups tasks, with the group of each task."""
-    task = sheet.columns[roles.task or ""]
+    if roles.task is None:
+        return
+    task = sheet.columns[roles.task]
     for name in roles.groups:
         column = sheet.columns[name]
         pairs = dict(zip(task.codes.tolist(), column.codes.tolist(), strict=True))

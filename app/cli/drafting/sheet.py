@@ -4,7 +4,7 @@ Called by `app.cli.drafting.draft`. Files are unpacked within the limits of an u
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,12 @@ from app.files.findings import Findings
 from app.files.number_cells import read_numbers
 from app.files.tables import open_table
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
-from app.harnesses.contract import Harness, HarnessRun, Row
+from app.harnesses import openml
+from app.harnesses.contract import Harness, HarnessRun, Row, sound_rows
 from app.harnesses.known import split_harnesses
 from app.stats.arrays import FloatArray, IntArray
 
-SUFFIXES = (".csv", ".json", ".jsonl", ".eval")
+SUFFIXES = (".csv", ".json", ".jsonl", ".eval", *openml.SUFFIXES)
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,17 @@ class SheetColumn:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The columns of a table; of a harness's output `about` says what it is, and `roles` what its columns are."""
+    """The columns of a table; of a harness's output `about` says what it is, and `roles` what its columns are.
+
+    `left_out` says which files are of something else.
+    """
 
     columns: Mapping[str, SheetColumn]
     n_rows: int
     files: tuple[str, ...]
     roles: Mapping[str, Any] = field(default_factory=dict)
     about: str = ""
+    left_out: tuple[str, ...] = ()
 
     def keys(self, names: Sequence[str]) -> IntArray:
         """Return a number for each row that two rows share where they have the same words in some columns."""
@@ -111,29 +116,33 @@ def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> Sheet:
     else:
         sheets = [sheet for file in others if (sheet := _read(file, findings, limits)) is not None]
     findings.raise_if_any([record.name for record in unpacking.records])
-    return sheets[0] if harnesses else _joined(sheets)
+    if not harnesses:
+        return _joined(sheets)
+    further = [f"{len(own):,} of {harness.title}" for harness, own in harnesses[1:]]
+    unknown = [f"{len(others):,} of no harness, such as {others[0].name}"] if others else []
+    return replace(sheets[0], left_out=(*further, *unknown))
 
 
 def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: Findings) -> Sheet:
     """Return what a harness's files hold as a sheet: rows of items where there are some, else of tasks."""
     run = HarnessRun(files, findings)
-    rows = list(harness.items(run)) if harness.items is not None else []
+    rows = list(sound_rows(run, harness.items(run))) if harness.items is not None else []
     has_items = bool(rows)
     if not has_items and harness.summary is not None:
         run = HarnessRun(files, findings)
-        rows = list(harness.summary(run))
+        rows = list(sound_rows(run, harness.summary(run)))
     if not rows:
         findings.add(Problem(f"the files of {harness.title} hold no rows", file=files[0].name))
     records = _merged(rows)
     names = list(dict.fromkeys(name for record in records for name in record))
     columns = {name: SheetColumn(name, pa.array([_text(r.get(name)) for r in records], pa.string())) for name in names}
-    scored = dict.fromkeys(name for row in rows for name in row.scores if columns[name].numbers is not None)
+    scored = dict.fromkeys(name for row in rows for name in row.scores if len(columns[name].finite))
     metrics = tuple(name for name in harness.preset if name in scored) or tuple(scored)
     directions = {**harness.preset, **_directions(run, metrics)}
     roles: dict[str, Any] = {"entrant": "entrant", "task": "task", "metrics": metrics, "directions": directions}
     if has_items:
         seeds = {row.seed for row in rows}
-        roles |= {"item": ("item",), "seed": "seed" if len(seeds) > 1 else None}
+        roles |= {"item": ("item",) if "item" in columns else None, "seed": "seed" if len(seeds) > 1 else None}
     return Sheet(columns, len(records), tuple(file.name for file in files), roles, f"Results of {harness.title}.")
 
 
@@ -142,7 +151,8 @@ def _merged(rows: Sequence[Row]) -> list[dict[str, Any]]:
     by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         kept = {"entrant": row.entrant, "task": row.task, "seed": row.seed, "item": row.item}
-        key = tuple(kept.values())
+        # What is no name is no reason to stop here: a check of the manifest against the results refuses it.
+        key = tuple(cell if isinstance(cell, str | int) else repr(cell) for cell in kept.values())
         plain = {name: cell for name, cell in kept.items() if name != "item" or cell is not None}
         by_key.setdefault(key, plain).update({**row.scores, **({} if row.item is not None else row.beside)})
     return list(by_key.values())

@@ -5,7 +5,7 @@ Called by `app.cli.drafting.draft`; pure. What is written is read back by `app.y
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from app.yaml.scalars import ScalarNotAllowed, resolve_plain
 
@@ -66,3 +66,13 @@ def such_as(words: Sequence[str], n_shown: int = 3) -> str:
     """Return a few of many, for a comment."""
     shown = ", ".join(word[:40] for word in words[:n_shown])
     return f"{len(words):,}, such as {shown}" if len(words) > n_shown else shown
+
+
+def task_line(task: str, where: Mapping[str, str]) -> str:
+    """Return a task of the list, with what its rows say of it in some columns.
+
+    >>> task_line("SST2", {"type": "Classification"})
+    '  - {id: SST2, where: {type: Classification}}'
+    """
+    said = ", ".join(f"{scalar(name)}: {scalar(value)}" for name, value in where.items())
+    return f"  - {{id: {scalar(task)}" + (f", where: {{{said}}}" if said else "") + "}"

@@ -3,7 +3,7 @@
 Called by `app.kinds.reader`. What the files say about the run goes beside the scores, for admission to judge.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,6 +15,7 @@ from app.files.repeats import problems_of_case
 from app.files.tables import open_table
 from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
+from app.harnesses import openml
 from app.harnesses.contract import Harness, HarnessRun, Row
 from app.harnesses.known import split_harnesses
 from app.kinds.episodes import spike_runs
@@ -28,7 +29,7 @@ from app.manifest.manifest import part_of
 from app.values.facts import BundleFacts, RunFacts
 from app.values.table import Table
 
-SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".txt", ".yaml", ".yml")
+SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".txt", ".yaml", ".yml", *openml.SUFFIXES)
 
 
 def read_episodes(request: Request) -> Reading | None:
@@ -102,7 +103,7 @@ class _Submission:
         elif file.suffix == ".jsonl":
             self._take_lines(self._plain(file), file)
         elif file.suffix == ".json" and is_list(file.path):
-            self._take_records(self._plain(file), file, records_of_document(file.path))
+            self._take_lines(self._plain(file), file, records_of_document)
         elif file.suffix == ".json":
             self._take_spike(file)
         elif file.suffix == ".csv":
@@ -135,15 +136,17 @@ class _Submission:
         names = {where.entrant: row.entrant, where.seed or "seed": row.seed, where.task or "task": row.task}
         self._add(source, row.file, row.row, {**row.cells(), **names})
 
-    def _take_lines(self, source: Source, file: ReceivedFile) -> None:
+    def _take_lines(
+        self,
+        source: Source,
+        file: ReceivedFile,
+        read: Callable[[Any], Iterable[Record | BadRecord]] = records_of_lines,
+    ) -> None:
         problem = problem_of_text(file.path, file.name)
         if problem is not None:
             self._findings.add(problem)
             return
-        self._take_records(source, file, records_of_lines(file.path))
-
-    def _take_records(self, source: Source, file: ReceivedFile, records: Iterable[Record | BadRecord]) -> None:
-        for record in records:
+        for record in read(file.path):
             if isinstance(record, BadRecord):
                 self._count(file)
                 self._findings.add(Problem(record.message, file.name, record.row, value=record.value))

@@ -17,7 +17,7 @@ from app.files.repeats import problems_of_case, refuse_repeats
 from app.files.tables import open_table
 from app.files.uploads import ReceivedFile
 from app.files.vocabulary import Vocabulary, coded
-from app.harnesses.contract import Harness, HarnessRun
+from app.harnesses.contract import Harness, HarnessRun, sound_rows
 from app.harnesses.known import split_harnesses
 from app.harnesses.tables import HarnessTable, harness_tables
 from app.kinds.reading import Reading, Request, checked_entrant
@@ -84,7 +84,7 @@ class _Submission:
             return
         run = HarnessRun(files, self._findings)
         names = (self._columns.entrant or "entrant", self._columns.task)
-        for table in harness_tables(harness.summary(run), *names):
+        for table in harness_tables(sound_rows(run, harness.summary(run)), *names):
             if not harness.is_mixed or self._has_metrics(table):
                 self._take_batch(table)
         self._warnings += run.warnings

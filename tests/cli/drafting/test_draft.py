@@ -12,6 +12,7 @@ from app.cli.drafting.words import tokens
 from app.errors import EvidenceRejected
 from app.kinds.parse import parse_manifest
 from tests.cases.drafts import LIMITS, MTEB, draft_of, latency_table, nobody
+from tests.cases.harnesses import LM_EVAL, SAMPLES, zipped
 
 
 def test_the_mteb_table_becomes_a_summary_with_its_41_tasks(tmp_path: Path) -> None:
@@ -129,3 +130,29 @@ def test_a_column_of_any_name_becomes_a_metric_that_may_be_named(column: str, na
 def test_words_are_found_in_camel_case() -> None:
     """Names of columns come in every style."""
     assert tokens("p95LatencyMs") == ["p95", "latency", "ms"]
+
+
+def test_a_draft_names_the_schema_of_the_server_that_is_used(tmp_path: Path) -> None:
+    """An editor completes the file from there."""
+    wishes = Wishes(schema="https://boards.example/schemas/manifest.json")
+    first = draft_of(latency_table(), tmp_path, wishes).text.splitlines()[0]
+
+    assert first == "# yaml-language-server: $schema=https://boards.example/schemas/manifest.json"
+
+
+def test_a_draft_is_of_one_harness_and_says_what_it_left_out(tmp_path: Path) -> None:
+    """A folder in which two harnesses wrote, and somebody a table."""
+    (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
+    files = [*sorted(LM_EVAL.glob("*_*.json*")), SAMPLES / "inspect" / "data_arc_qwen.json", tmp_path / "notes.csv"]
+    sheet = read_sheet(files, tmp_path, LIMITS)
+
+    assert sheet.about == "Results of lm-eval."
+    assert sheet.left_out == ("1 of Inspect", "1 of no harness, such as notes.csv")
+
+
+def test_a_draft_of_many_files_counts_them(tmp_path: Path) -> None:
+    """Three names are read, three hundred are not."""
+    sheet = read_sheet([zipped(SAMPLES / "helm", tmp_path / "helm.zip")], tmp_path, LIMITS)
+    (line,) = [line for line in draft_manifest(sheet, "helm", Wishes(), nobody).text.splitlines() if "Drafted" in line]
+
+    assert line == "# Drafted by `plumbline benchmark init` from 25 rows of 15 files."
