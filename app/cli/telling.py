@@ -35,23 +35,23 @@ def add(
     order = {"address": address, "benchmark": benchmark, "events": event or None}
     asked = {key: value for key, value in order.items() if value is not None}
     with Server(server, token) as remote:
-        made = remote.send_for_json(Request("POST", "/notifications", json=asked, repeatable=False))
-    say(f"Notification {made['id']}: {address} is told of {', '.join(made['events'])}.")
-    if made["secret"] is not None:
-        say(f"Its secret, shown only this once: {made['secret']}")
-    if not made["confirmed"]:
-        note(f"A code was sent there: plumbline notify confirm {made['id']} CODE")
+        notification = remote.send_for_json(Request("POST", "/notifications", json=asked, repeatable=False))
+    say(f"Notification {notification['id']}: {address} is told of {', '.join(notification['events'])}.")
+    if notification["secret"] is not None:
+        say(f"Its secret, shown only this once: {notification['secret']}")
+    if not notification["confirmed"]:
+        note(f"A code was sent there: plumbline notify confirm {notification['id']} CODE")
 
 
 def list_told(*, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
     """List whom this token has told, with what went wrong last."""
     with Server(server, token) as remote:
-        found = remote.send_for_json(Request("GET", "/notifications"))
-    if not found:
+        notifications = remote.send_for_json(Request("GET", "/notifications"))
+    if not notifications:
         note("Nobody is told of this token's submissions.")
         return
     table = Table("number", "address", "benchmark", "events", "confirmed", "last error")
-    for each in found:
+    for each in notifications:
         confirmed, events = "yes" if each["confirmed"] else "no", ", ".join(each["events"])
         table.add_row(
             str(each["id"]), each["address"], each["benchmark"] or "all", events, confirmed, each["last_error"]
@@ -69,8 +69,8 @@ def confirm(
     """Begin to tell an address of mail."""
     with Server(server, token) as remote:
         request = Request("POST", f"/notifications/{number}/confirm", json={"code": code}, repeatable=False)
-        made = remote.send_for_json(request)
-    say(f"Notification {number}: {made['address']} is told from now on.")
+        notification = remote.send_for_json(request)
+    say(f"Notification {number}: {notification['address']} is told from now on.")
 
 
 def remove(number: Number, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:

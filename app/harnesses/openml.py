@@ -44,7 +44,7 @@ class _Run:
     files: Mapping[str, ReceivedFile]
     entrant: str | None
     task: str
-    said: ElementTree.Element
+    description: ElementTree.Element
 
 
 def _runs(run: HarnessRun) -> Iterator[_Run]:
@@ -57,28 +57,28 @@ def _runs(run: HarnessRun) -> Iterator[_Run]:
             message = f"{DESCRIPTION} of this run is not beside it, which says of which task and flow it is"
             run.refuse(next(iter(files.values())), message, value=folder)
             continue
-        said = _xml(run, files[DESCRIPTION])
+        description = _xml(run, files[DESCRIPTION])
         flow = _xml(run, files[FLOW]) if FLOW in files else None
-        if said is None or (FLOW in files and flow is None):
+        if description is None or (FLOW in files and flow is None):
             continue
-        task = _text(said, "task_id")
+        task = _text(description, "task_id")
         if task is None:
             run.refuse(files[DESCRIPTION], "the run names no task", column="task_id")
             continue
-        yield _Run(files, _entrant(said, flow), f"task {task}", said)
-        _state(run, said, f"task {task}")
+        yield _Run(files, _entrant(description, flow), f"task {task}", description)
+        _state(run, description, f"task {task}")
 
 
-def _entrant(said: ElementTree.Element, flow: ElementTree.Element | None) -> str | None:
-    named = _text(said, "flow_name") or (None if flow is None else _text(flow, "name"))
-    number = _text(said, "flow_id")
+def _entrant(description: ElementTree.Element, flow: ElementTree.Element | None) -> str | None:
+    named = _text(description, "flow_name") or (None if flow is None else _text(flow, "name"))
+    number = _text(description, "flow_id")
     return named or (None if number is None else f"flow {number}")
 
 
-def _state(run: HarnessRun, said: ElementTree.Element, task: str) -> None:
+def _state(run: HarnessRun, description: ElementTree.Element, task: str) -> None:
     for key in STATED:
-        run.state(key, _text(said, key), task)
-    for setting in said.findall(f"{OML}parameter_setting"):
+        run.state(key, _text(description, key), task)
+    for setting in description.findall(f"{OML}parameter_setting"):
         run.state(f"parameter {_text(setting, 'name')}", _text(setting, "value"), task)
 
 
@@ -86,6 +86,8 @@ def _xml(run: HarnessRun, file: ReceivedFile) -> ElementTree.Element | None:
     content = file.path.read_bytes()[: MAX_XML_BYTES + 1]
     if len(content) > MAX_XML_BYTES:
         run.refuse(file, f"larger than {MAX_XML_BYTES // 1024**2} MiB, which no description of a run is")
+    elif b"\0" in content:
+        run.refuse(file, "not UTF-8")
     elif DECLARED.search(content):
         run.refuse(file, "declares a document type, which is not read")
     else:
@@ -97,24 +99,23 @@ def _xml(run: HarnessRun, file: ReceivedFile) -> ElementTree.Element | None:
 
 
 def _text(element: ElementTree.Element, key: str) -> str | None:
-    found = (element.findtext(f"{OML}{key}") or "").strip()
-    return found or None
+    return (element.findtext(f"{OML}{key}") or "").strip() or None
 
 
 def summary(run: HarnessRun) -> Iterator[Row]:
     """Yield a row for each run whose description states evaluations."""
     for each in _runs(run):
-        file, found = each.files[DESCRIPTION], dict[str, list[float]]()
-        for at, stated in enumerate(each.said.iterfind(f"{OML}output_data/{OML}evaluation"), start=1):
+        file, values_by_name = each.files[DESCRIPTION], dict[str, list[float]]()
+        for at, stated in enumerate(each.description.iterfind(f"{OML}output_data/{OML}evaluation"), start=1):
             name, value = _text(stated, "name"), _number(_text(stated, "value"))
             if name is None or value is None:
                 run.refuse(file, "the evaluation has no name and number", at, "evaluation", _text(stated, "value"))
             else:
-                found.setdefault(name, []).append(value)
-        if not found:
+                values_by_name.setdefault(name, []).append(value)
+        if not values_by_name:
             run.refuse(file, "the run states no evaluation", column="output_data")
             continue
-        yield Row(file, 1, each.entrant, each.task, {name: sum(n) / len(n) for name, n in found.items()})
+        yield Row(file, 1, each.entrant, each.task, {name: sum(n) / len(n) for name, n in values_by_name.items()})
 
 
 def items(run: HarnessRun) -> Iterator[Row]:
@@ -123,14 +124,14 @@ def items(run: HarnessRun) -> Iterator[Row]:
     for each in _runs(run):
         file = each.files.get(PREDICTIONS)
         for row, cells in () if file is None else _records(run, file):
-            found = _score(cells)
+            score = _score(cells)
             seed, item = _number(cells.get("repeat", "0")), _number(cells.get("row_id"))
-            if file is None or isinstance(found, str) or item is None or seed is None:
-                wrong = found if isinstance(found, str) else "row_id" if item is None else "repeat"
+            if file is None or isinstance(score, str) or item is None or seed is None:
+                wrong = score if isinstance(score, str) else "row_id" if item is None else "repeat"
                 run.refuse(each.files[PREDICTIONS], f"expected a prediction with {wrong}", row, wrong, cells.get(wrong))
             else:
                 number = int(item)
-                yield Row(file, row, each.entrant, each.task, found, number, int(seed), {"row_id": number})
+                yield Row(file, row, each.entrant, each.task, score, number, int(seed), {"row_id": number})
 
 
 def _score(cells: Mapping[str, str]) -> dict[str, float] | str:
@@ -177,8 +178,14 @@ def _records(run: HarnessRun, file: ReceivedFile) -> Iterator[tuple[int, dict[st
 
 def _attribute(line: str) -> str | None:
     """Return the name that a line of the head declares."""
-    found = ATTRIBUTE.match(f"{line.strip()} ")
-    return None if found is None else next(part for part in found.groups() if part is not None).replace("\\", "")
+    declaration = ATTRIBUTE.match(f"{line.strip()} ")
+    return (
+        None
+        if declaration is None
+        else next(part for part in declaration.groups() if part is not None).replace("\\", "")
+    )
 
 
-OPENML = Harness(name="openml", title="OpenML", owns=owns, items=items, summary=summary, preset=RANKING)
+OPENML = Harness(
+    name="openml", title="OpenML", suffixes=SUFFIXES, owns=owns, items=items, summary=summary, preset=RANKING
+)

@@ -77,6 +77,7 @@ def test_a_draft_of_runs_is_a_manifest(tmp_path: Path) -> None:
         ({"description.xml": None, "flow.xml": None}, "items", "predictions.arff", 0, "is not beside it"),
         ({"description.xml": b"<oml:run"}, "items", "description.xml", 1, "not XML"),
         ({"description.xml": b'<!DOCTYPE a [<!ENTITY b "c">]><a/>'}, "items", "description.xml", 0, "document type"),
+        ({"description.xml": '<!DOCTYPE a><a/>'.encode("utf-16")}, "items", "description.xml", 0, "not UTF-8"),
         ({"description.xml": b"<a/>"}, "items", "description.xml", 0, "names no task"),
         ({"description.xml": RUN["description.xml"].replace(b"<oml:value>1.0<", b"<oml:value>NaN<", 1)}, "summary",
          "description.xml", 1, "no name and number"),
@@ -91,7 +92,8 @@ def test_a_draft_of_runs_is_a_manifest(tmp_path: Path) -> None:
         ({"predictions.arff": RUN["predictions.arff"].replace(b"0,0,0,0,'Iris setosa'", b"0,0,0,0,?")}, "items",
          "predictions.arff", 15, "prediction"),
     ],
-    ids=["alone", "broken", "entities", "no-task", "nan", "cut-off", "encoding", "quote", "cells", "item", "missing"],
+    ids=["alone", "broken", "entities", "utf-16", "no-task", "nan", "cut-off", "encoding", "quote", "cells", "item",
+         "missing"],
 )  # fmt: skip
 def test_what_is_broken_is_refused_with_its_file_and_line(
     tmp_path: Path, changed: dict[str, bytes | None], level: str, file: str, row: int, message: str

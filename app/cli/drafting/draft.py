@@ -21,8 +21,7 @@ Ask = Callable[[str, Sequence[str]], str | None]
 """Asks a question with its possible answers; None where nobody can answer."""
 
 SCHEMA = "http://127.0.0.1:8000/schemas/manifest.json"
-NO_COLUMN = "(none)"
-MOST_NAMED = 3
+NO_COLUMN, MOST_NAMED = "(none)", 3
 
 
 @dataclass(frozen=True)
@@ -146,14 +145,13 @@ class _Writer:
     def lines(self) -> list[str]:
         """Return every line of it."""
         kind = "episodes" if self.roles.has_items or self.roles.n_repeated else "evaluation_summary"
-        what = "a row per " + ("item" if kind == "episodes" else "entrant and task")
         return [
             *self._head(),
             "schema_version: 1",
             commented(f"slug: {self.slug}", "the address of the benchmark, for ever"),
             f"title: {scalar(self.title)}",
             commented(f"description: {scalar(self.sheet.about or '')}", "Markdown: what is measured, by whom, how"),
-            commented(f"evidence: {kind}", what),
+            commented(f"evidence: {kind}", "a row per " + ("item" if kind == "episodes" else "entrant and task")),
             "",
             *(self._episodes() if kind == "episodes" else self._columns()),
             "",
@@ -172,8 +170,9 @@ class _Writer:
 
     def _head(self) -> list[str]:
         files = self.sheet.files
-        of = ", ".join(files) if len(files) <= MOST_NAMED else f"{len(files):,} files"
-        counts = f"{self.sheet.n_rows:,} rows of {of}"
+        counts = (
+            f"{self.sheet.n_rows:,} rows of {', '.join(files) if len(files) <= MOST_NAMED else f'{len(files):,} files'}"
+        )
         return [
             f"# yaml-language-server: $schema={self.schema}",
             f"# Drafted by `plumbline benchmark init` from {counts}.",

@@ -74,5 +74,5 @@ def task_line(task: str, where: Mapping[str, str]) -> str:
     >>> task_line("SST2", {"type": "Classification"})
     '  - {id: SST2, where: {type: Classification}}'
     """
-    said = ", ".join(f"{scalar(name)}: {scalar(value)}" for name, value in where.items())
-    return f"  - {{id: {scalar(task)}" + (f", where: {{{said}}}" if said else "") + "}"
+    words = ", ".join(f"{scalar(name)}: {scalar(value)}" for name, value in where.items())
+    return f"  - {{id: {scalar(task)}" + (f", where: {{{words}}}" if words else "") + "}"
