@@ -158,22 +158,31 @@ def _records(run: HarnessRun, file: ReceivedFile) -> Iterator[tuple[int, dict[st
     if problem is not None:
         run.findings.add(problem)
         return
-    with file.path.open(encoding="utf-8-sig", newline="") as content:
-        head = list(takewhile(lambda line: line.strip().lower() != DATA, content))
-        names = [name for line in head if (name := _attribute(line)) is not None]
-        n_lines, rows = len(head) + 1, csv.reader(content, quotechar="'", escapechar="\\", skipinitialspace=True)
-        if not names:
-            run.refuse(file, f"not ARFF: no attributes stand before a line {DATA}")
-        try:
-            for cells in rows:
-                at = n_lines + rows.line_num
-                if cells and not cells[0].startswith("%"):
-                    if len(cells) != len(names):
-                        run.refuse(file, f"the row has {len(cells):,} cells; there are {len(names):,} attributes", at)
-                        continue
-                    yield at, dict(zip(names, cells, strict=True))
-        except csv.Error as error:
-            run.refuse(file, f"not ARFF: {error}", n_lines + rows.line_num)
+    with file.path.open(encoding="utf-8-sig") as content:
+        lines = enumerate(content, start=1)
+        head = list(takewhile(lambda line: line[1].strip().lower() != DATA, lines))
+        names = [name for _, line in head if (name := _attribute(line)) is not None]
+        n_rows = 0
+        for at, line in lines:
+            if not line.strip() or line.startswith("%"):
+                continue
+            n_rows += 1
+            cells = _cells(line)
+            if cells is None or len(cells) != len(names):
+                wrong = "a quote is not closed" if cells is None else f"the row has {len(cells):,} cells"
+                run.refuse(file, f"{wrong}; there are {len(names):,} attributes", at)
+            else:
+                yield at, dict(zip(names, cells, strict=True))
+        if not names or not n_rows:
+            run.refuse(file, f"no attributes, or no rows behind a line {DATA}: cut off, or not ARFF")
+
+
+def _cells(line: str) -> list[str] | None:
+    """Return the cells of a row; None where a quote is not closed, or a cell is longer than any is."""
+    try:
+        return next(csv.reader([line], quotechar="'", escapechar="\\", skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        return None
 
 
 def _attribute(line: str) -> str | None:

@@ -17,7 +17,7 @@ from tests.cases.running_server import RunningServer, fresh_data_dir, running_se
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "http-api.md").read_text("utf-8")
 EXAMPLE = ROOT / "examples" / "fev-bench"
-TOKEN = "plumbline-admin-of-the-snippets"
+TOKEN = "a-token-of-the-snippets-that-is-long-enough-0123456789"
 ADDRESS = "http://127.0.0.1:8000"
 
 
