@@ -14,13 +14,12 @@ from app.cli.drafting.sheet import Sheet
 from app.cli.drafting.words import LONG_NAME, LONG_VALUE, plain
 from app.cli.drafting.written import commented, flow_list, number, scalar, such_as, task_line
 from app.errors import EvidenceRejected, Problem
-from app.manifest.written import TODO
+from app.manifest.written import SCHEMA, TODO
 from app.names import SLUG_PATTERN
 
 Ask = Callable[[str, Sequence[str]], str | None]
 """Asks a question with its possible answers; None where nobody can answer."""
 
-SCHEMA = "http://127.0.0.1:8000/schemas/manifest.json"
 NO_COLUMN, MOST_NAMED = "(none)", 3
 
 

@@ -16,6 +16,7 @@ from app.errors import ManifestRejected, Problem
 from app.kinds.series.catalog import CATALOG
 from app.kinds.series.definitions import OF_NULLS
 from app.kinds.series.names import VARIANT_MARK, is_estimator_name, slug_of
+from app.manifest.written import SCHEMA_LINE
 from app.names import clip_for_message, is_name
 from app.yaml.strict import read_yaml
 
@@ -50,7 +51,7 @@ def manifest_from_lrdbench(
         raise ManifestRejected("lrdbench's manifest cannot be imported.", problems)
     imported = _manifest(document, slug or slug_of(document["name"]), title or document["name"], records)
     text = yaml.safe_dump(imported, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
-    return text.encode()
+    return f"{SCHEMA_LINE}{text}".encode()
 
 
 def _problems_of_shape(document: Mapping[str, Any]) -> Iterator[Problem]:

@@ -13,6 +13,7 @@ import yaml
 from app.errors import ManifestRejected, Problem
 from app.kinds.summary.fev_choices import FevChoices
 from app.kinds.summary.fev_tasks import FevTask, read_fev_tasks
+from app.manifest.written import SCHEMA_LINE
 
 TITLES = {
     "SQL": "Scaled quantile loss",
@@ -58,7 +59,7 @@ def manifest_from_fev_tasks(
         "tasks": [_declared(task, choices) for task in tasks],
     }
     text = yaml.dump(manifest, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
-    return text.encode()
+    return f"{SCHEMA_LINE}{text}".encode()
 
 
 def _declared(task: FevTask, choices: FevChoices) -> dict[str, Any]:
