@@ -96,6 +96,8 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
             ws="none",
             lifespan="on",
             access_log=False,
+            # Else it believes X-Forwarded-For of whatever runs on this machine: `app.web.limits` knows our proxies.
+            proxy_headers=False,
             # uvicorn's own lines go the way of all others.
             log_config=None,
             log_level="warning",

@@ -71,6 +71,16 @@ def test_somebody_signs_in_and_out(server: RunningServer, browser: Chrome) -> No
     assert browser.find_element(By.TAG_NAME, "h1").text == "Unauthorized"
 
 
+def test_nobodys_word_on_where_they_are_is_believed(server: RunningServer) -> None:
+    """Without proxies of ours, also of somebody on this machine: else one reader would be as many as they like."""
+    wrong = {"Authorization": "Bearer plb_wrong", "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
+    httpx.delete(f"{server.address}/tokens/1", headers=wrong)
+    query = {"outcome": "refused", "action": "DELETE /tokens"}
+    listed = httpx.get(f"{server.address}/audit.json", params=query, headers=admin(server)).json()["rows"]
+
+    assert [row["address"] for row in listed] == ["127.0.0.1"]
+
+
 def test_another_site_signs_nobody_out(server: RunningServer, browser: Chrome) -> None:
     """A form that it sends by itself comes without the cookie, and without the key."""
     sign_in(browser, server)
