@@ -83,7 +83,14 @@ class Causes:
 
 
 class PlumblineError(Exception):
-    """Base of every error that a person can cause and mend."""
+    """Base of every error that a person can cause and mend.
+
+    `recorded` is what the audit keeps in place of a text that names people: a name can be erased, a record cannot.
+    """
+
+    def __init__(self, detail: str = "", *, recorded: str | None = None) -> None:
+        super().__init__(detail)
+        self.recorded = detail if recorded is None else recorded
 
 
 class Rejected(PlumblineError):

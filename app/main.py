@@ -86,8 +86,9 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await readers.start()
         beside = [asyncio.create_task(watch(database_url, freshness, pages.publish))]
-        if limit is not None:
-            beside.append(asyncio.create_task(share_reads(limit, api.state.plumbline.transact)))
+        for shared in (limit, api.state.plumbline.reads):
+            if shared is not None:
+                beside.append(asyncio.create_task(share_reads(shared, api.state.plumbline.transact)))
         for process in apart:
             process.warm_up()
         yield
@@ -140,7 +141,8 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     )
     own = settings.oidc
     provider = None if own is None else Provider(own)
-    app.state.plumbline = State(settings, factory, QueuedJobs(), readers, provider=provider)
+    reads = RateLimit(settings.max_reads_per_minute)
+    app.state.plumbline = State(settings, factory, QueuedJobs(), readers, provider=provider, reads=reads)
     problems.install(app)
     app.include_router(submissions.make_router(settings))
     app.include_router(labels.make_router(settings))

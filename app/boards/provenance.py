@@ -4,7 +4,7 @@ Called by `app.jobs.publish` when the tables are made, so that no ranking method
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from app.boards.tables import sentences
@@ -22,7 +22,7 @@ class Provenance:
 
     attempt: int
     attempt_of_prereg: int | None
-    owner: str | None
+    owner: int | None
     n_registrations: int
     n_entrants: int
     n_submissions: int
@@ -36,7 +36,10 @@ FRAME: Frame[Provenance] = Frame(
             Column("attempt_of_prereg", "Attempt under its registration", "integer", detail=True, glossary="attempts"),
             lambda known: known.attempt_of_prereg,
         ),
-        Field(Column("owner", "Owner", "text", detail=True, glossary="attempts"), lambda known: known.owner),
+        Field(
+            Column("owner", "Owner", "text", detail=True, glossary="attempts"),
+            lambda known: None if known.owner is None else str(known.owner),
+        ),
         Field(
             Column("owner_registrations", "Owner's registrations", "integer", detail=True, glossary="attempts"),
             lambda known: known.n_registrations,
@@ -59,6 +62,8 @@ FRAME: Frame[Provenance] = Frame(
 MOST_NAMED = 5
 NO_ENDS: Mapping[str, float] = {}
 EXACT = "exact_best"
+OWNER = "owner"
+COUNTED = ("owner_registrations", "owner_entrants", "owner_submissions")
 
 
 OPPONENTS = frozenset({"borda", "mean_rank", "mean_win_rate", "weighted_rank"})
@@ -68,12 +73,13 @@ OPPONENTS = frozenset({"borda", "mean_rank", "mean_win_rate", "weighted_rank"})
 def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping[str, float] = NO_ENDS) -> Table:
     """Return a board with the columns of FRAME behind its own; another table, and a board without rows, as it is.
 
-    What is not known of an entrant is None. `best` are the best ends of the ranges of metrics, by name: whose score is
-    exactly one has the flag `exact_best`.
+    What is not known of an entrant is None. The owner is the number of a token: a published table is a record, and a
+    name can be erased, so `with_owners` puts names in their places when it is read. `best` are the best ends of the
+    ranges of metrics, by name: whose score is exactly one has the flag `exact_best`.
 
     >>> board = Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"),), (("A",), ("B",)))
-    >>> with_provenance(board, {"A": Provenance(2, 1, "alice", 1, 1, 2)}).rows[0][:4]
-    ('A', 2, 1, 'alice')
+    >>> with_provenance(board, {"A": Provenance(2, 1, 7, 1, 1, 2)}).rows[0][:4]
+    ('A', 2, 1, '7')
     """
     if not table.name.startswith("leaderboard/") or "entrant" not in table.column_names():
         return table
@@ -86,7 +92,6 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
         table,
         columns=(*table.columns, *FRAME.columns),
         rows=tuple((*row, *more) for row, more in zip(table.rows, cells, strict=True)),
-        notes=(*table.notes, *_notes([one for one in of_each if one is not None]), *_of_opponents(table, of_each)),
     )
 
 
@@ -105,21 +110,22 @@ def _flagged(one: Provenance | None, is_exact: bool) -> Provenance | None:
     return replace(one, flags=(*one.flags, EXACT))
 
 
-def _of_opponents(table: Table, of_each: Sequence[Provenance | None]) -> Iterator[str]:
+def _of_opponents(table: Table) -> Iterator[str]:
     """Say how far the entrants of one owner can move the others, where a score is about who is compared.
 
     Without k of n − 1 opponents a mean over opponents within 0 and 1 changes by k / (n − 1) at most, and the difference
     of two such means by twice that.
     """
-    owners = Counter(one.owner for one in of_each if one is not None and one.owner is not None)
-    n_opponents = len(of_each) - 1
+    at = table.index(OWNER)
+    owners = Counter(str(row[at]) for row in table.rows if row[at] is not None)
+    n_opponents = len(table.rows) - 1
     if not _is_of_opponents(table) or len(owners) < 2 or max(owners.values()) < 2:
         return
     owner, n_own = max(owners.items(), key=lambda each: (each[1], each[0]))
     share = min(1.0, 2 * n_own / n_opponents)
     yield (
-        f"{owner} has {n_own} of the {len(of_each)} entrants. Scores here are about who is compared, so they alone can "
-        f"move the difference of two others by up to {share:.2f} of the range of a score; choose entrants to see a "
+        f"{owner} has {n_own} of the {len(table.rows)} entrants. Scores here are about who is compared, so they alone "
+        f"can move the difference of two others by up to {share:.2f} of the range of a score; choose entrants to see a "
         "board without them."
     )
 
@@ -128,18 +134,49 @@ def _is_of_opponents(table: Table) -> bool:
     return table.meta.get("method") in OPPONENTS or table.meta.get("rank_by") == "win_rate"
 
 
-def _notes(known: Sequence[Provenance]) -> tuple[str, ...]:
+def owners_in(table: Table) -> set[int]:
+    """Return the numbers of the tokens that a stored table names as owners; none for a table that names none.
+
+    >>> owners_in(Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"), *FRAME.columns),
+    ...                 (("A", 2, 1, "7", 1, 1, 2, None), ("B", 1, 1, None, 0, 0, 0, None))))
+    {7}
+    """
+    if OWNER not in table.column_names() or not table.name.startswith("leaderboard/"):
+        return set()
+    at = table.index(OWNER)
+    return {int(str(row[at])) for row in table.rows if row[at] is not None}
+
+
+def with_owners(table: Table, names: Mapping[int, str]) -> Table:
+    """Return a stored table with the names that its owners have now, and what is to be said of who tried often.
+
+    >>> stored = Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"), *FRAME.columns),
+    ...                (("A", 2, 1, "7", 1, 1, 2, None),))
+    >>> with_owners(stored, {7: "ann"}).rows[0][3], with_owners(stored, {7: "ann"}).notes
+    ('ann', ('Read a row as the best of what its owner tried here: ann: 1 registration, 1 entrant, 2 submissions.',))
+    """
+    if not owners_in(table):
+        return table
+    at = table.index(OWNER)
+    rows = tuple(
+        row if row[at] is None else (*row[:at], names[int(str(row[at]))], *row[at + 1 :]) for row in table.rows
+    )
+    named = replace(table, rows=rows)
+    return replace(named, notes=(*table.notes, *_notes(named), *_of_opponents(named)))
+
+
+def _notes(table: Table) -> tuple[str, ...]:
     """Say which owners' rows are the best of several."""
-    several = {one.owner: one for one in known if max(one.n_submissions, one.n_registrations) > one.n_entrants}
-    most = sorted(several.values(), key=lambda one: (-one.n_submissions, one.owner or ""))[:MOST_NAMED]
-    if not most:
+    places = [table.index(name) for name in (OWNER, *COUNTED)]
+    known = {tuple(row[place] for place in places) for row in table.rows}
+    several = {(str(owner or None), int(n or 0), int(m or 0), int(k or 0)) for owner, n, m, k in known}
+    tried = sorted(((-k, owner, (n, m, k)) for owner, n, m, k in several if max(n, k) > m))[:MOST_NAMED]
+    if not tried:
         return ()
-    tried = [f"{one.owner}: {_counted(one)}" for one in most]
-    return (f"Read a row as the best of what its owner tried here: {sentences(tried)}.",)
+    told = [f"{owner}: {_counted(counts)}" for _, owner, counts in tried]
+    return (f"Read a row as the best of what its owner tried here: {sentences(told)}.",)
 
 
-def _counted(one: Provenance) -> str:
-    counts = (
-        (one.n_registrations, "registration"), (one.n_entrants, "entrant"), (one.n_submissions, "submission")
-    )  # fmt: skip
+def _counted(numbers: tuple[int, int, int]) -> str:
+    counts = zip(numbers, ("registration", "entrant", "submission"), strict=True)
     return ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts)

@@ -21,7 +21,7 @@ from app.config.settings import Settings
 from app.db.engine import make_engine
 from app.db.migrate import upgrade
 from app.db.models import Token
-from app.store import audit, tokens
+from app.store import audit, sessions, tokens
 from app.store.audit import Act, Change
 from app.store.token_bounds import Bounds
 from app.store.tokens import LONGEST_OVERLAP_H
@@ -160,6 +160,8 @@ def _make(session: Session, name: str, role: str, bounds: Bounds) -> tuple[Token
 
 def _renew(session: Session, token_id: int, overlap_h: int) -> tuple[Token, str]:
     issued = tokens.rotate_token(session, token_id, overlap_h)
+    if overlap_h == 0:
+        sessions.end_all(session, token_id)
     after = {"token": token_id, "overlap_h": overlap_h}
     audit.record(session, Act("plumbline token rotate"), None, Change(after=after))
     return issued

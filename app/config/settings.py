@@ -84,9 +84,11 @@ class Settings(BaseModel):
     max_rows: int = Field(2_000_000, ge=1, description="most rows in one submission")
     max_requests_per_minute: int = Field(600, ge=1, description="writes per minute and token")
     max_reads_per_minute: int = Field(
-        6000, ge=1, description="reads per minute and address; see PLUMBLINE_FORWARDED_HOPS"
+        6000, ge=1, description="requests per minute of an address, reads of a token; see PLUMBLINE_FORWARDED_HOPS"
     )
-    max_wrong_tokens_per_minute: int = Field(60, ge=1, description="wrong tokens and logins per minute and address")
+    max_wrong_tokens_per_minute: int = Field(
+        60, ge=1, description="wrong tokens and logins per minute and address, and as many writes without a token"
+    )
     forwarded_hops: int = Field(
         0, ge=0, le=10, description="proxies of yours in front, which append to X-Forwarded-For; more is not believed"
     )

@@ -141,7 +141,7 @@ def _inputs(session: Session, benchmark_id: int, without: frozenset[int]) -> Inp
     inputs = read_inputs(session, benchmark_id).without(without)
     stood = {name: [s.submission_id for s in own] for name, own in inputs.by_entrant().items()}
     known = read_provenance(session, inputs)
-    owners = {name: of.owner for name, of in known.items() if of.owner is not None}
+    owners = {name: str(of.owner) for name, of in known.items() if of.owner is not None}
     declared = replace(inputs.declared, manifest=grids.with_grids(session, inputs.declared, stood, owners))
     return replace(inputs, declared=declared, known=known)
 

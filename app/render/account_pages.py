@@ -19,6 +19,7 @@ class LoginPage(Page):
     """/login: `form` is in the form and in a cookie, `leads_to` is where a login leads.
 
     `provider` is the name of the identity provider of this server, null without one; with `again` it is to ask anew.
+    `left` says that somebody has just signed out here alone, `way_out` where they sign out of the provider too.
     """
 
     template = "login.html"
@@ -26,6 +27,8 @@ class LoginPage(Page):
     leads_to: str
     provider: str | None
     again: bool
+    left: bool = False
+    way_out: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +46,13 @@ class AccountPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class TokensPage(Page):
-    """/account/tokens: every token without its text; who may make and revoke some sees the forms."""
+    """/account/tokens: the tokens without their texts, each with the benchmarks that it is for, null: for all.
+
+    Who may make and revoke some sees the forms.
+    """
 
     template = "tokens.html"
-    tokens: Sequence[Token]
+    tokens: Sequence[tuple[Token, Sequence[str] | None]]
     is_admin: bool
     scopes: Sequence[str]
     form_key: str | None

@@ -18,8 +18,8 @@ from app.names import clip_for_message
 
 MAX_TEXT = 500
 MOST_LISTED = 1000
-# What looks like a token is one that somebody put into an address by mistake.
-_TOKEN_LIKE = re.compile(r"plb[a-z]?_[A-Za-z0-9_-]+")
+# What looks like a token or the code of an invitation is one that somebody sent to the wrong place.
+_TOKEN_LIKE = re.compile(r"pl(b[a-z]?|i)_[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def record_refusal(session: Session, act: Act, status: int, refusal: str) -> Non
 
 def without_tokens(text: str) -> str:
     """Return a text in which nothing that looks like a token is left, and not too long."""
-    return clip_for_message(_TOKEN_LIKE.sub("plb_…", text), MAX_TEXT)
+    return clip_for_message(_TOKEN_LIKE.sub(lambda found: f"pl{found[1]}_…", text), MAX_TEXT)
 
 
 def list_events(session: Session, wanted: Wanted) -> Sequence[Listed]:

@@ -112,7 +112,8 @@ def transfer(session: Session, entrant: Entrant, to: Token, by: Token, reason: s
     Raises Conflict when the token is revoked: nobody could submit for the entrant.
     """
     if to.revoked_at is not None:
-        raise Conflict(f"Token {to.id} of {to.name} is revoked, so nobody could submit for {entrant.name}.")
+        why = f"is revoked, so nobody could submit for {entrant.name}."
+        raise Conflict(f"Token {to.id} of {to.name} {why}", recorded=f"Token {to.id} {why}")
     if entrant.owner_id == to.id:
         return
     session.add(

@@ -142,7 +142,8 @@ def _refuse_if_lapsed(session: Session, invitation: Invitation) -> None:
     of_benchmark = invitation.benchmark_id is not None and roles.has_role(
         session, invitation.benchmark_id, by.id, "steward"
     )
-    if tokens.why_ended(by) is not None or not (by.role == "admin" or of_benchmark):
+    is_above = by.role == "admin" or (of_benchmark and by.role == "steward")
+    if tokens.why_ended(by) is not None or not is_above:
         raise Conflict("Who made this invitation may no longer invite; ask a steward for another one.")
 
 

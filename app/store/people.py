@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEvent, BrowserSession, Entrant, Notification, Prereg, Submission, Token, Try
-from app.store import benchmarks, identities, roles
+from app.db.models import AuditEvent, Benchmark, BrowserSession, Entrant, Notification, Prereg, Submission, Token, Try
+from app.store import benchmarks, identities, roles, visibility
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
 OF_PEOPLE = ("organization", "url", "notes")
@@ -24,28 +24,40 @@ FORGOTTEN = {"address": "", "ended_at": func.clock_timestamp(), "ended_because":
 def pseudonymise(session: Session, token: Token) -> str:
     """Give a token a name that says nothing, in the place of the one it had, and return it.
 
-    What its submissions say of an organisation, an address or in notes is emptied; rows, checks, registrations, digests
-    and ranks stay as they are. Their checks and refused uploads, which nothing rests on, are deleted.
+    What its submissions say of an organisation, an address or in notes is emptied, also where the caller may no longer
+    read; rows, checks, registrations, digests and ranks stay as they are. Their checks and refused uploads, which
+    nothing rests on, are deleted.
     """
+    with visibility.reading_all():
+        return _pseudonymise(session, token)
+
+
+def _pseudonymise(session: Session, token: Token) -> str:
     token.name = f"erased-{secrets.token_hex(6)}"
     session.execute(delete(Try).where(Try.token_id == token.id))
     identities.forget(session, token.id)
-    changed = set()
     for submission in session.scalars(
         select(Submission).where(Submission.token_id == token.id).order_by(Submission.id)
     ):
         submission.description = {k: v for k, v in submission.description.items() if k not in OF_PEOPLE}
-        changed.add(submission.benchmark_id)
     session.execute(update(Notification).where(Notification.token_id == token.id).values(FORGOTTEN))
     session.flush()
-    changed |= roles.benchmark_ids_of(session, token.id, "steward")
-    for benchmark_id in sorted(changed):
+    # A name stands on pages of what somebody owns, registered, decided or moved; that is not worth telling apart.
+    for benchmark_id in session.scalars(select(Benchmark.id).order_by(Benchmark.id)).all():
         benchmarks.mark_boards_changed(session, benchmark_id)
     return token.name
 
 
 def everything_about(session: Session, token: Token) -> Mapping[str, Any]:
-    """Return what is kept about the holder of a token, by subject, the newest events first."""
+    """Return what is kept about the holder of a token, by subject, the newest events first.
+
+    Also of benchmarks that they may no longer read: what they sent is theirs.
+    """
+    with visibility.reading_all():
+        return _everything_about(session, token)
+
+
+def _everything_about(session: Session, token: Token) -> Mapping[str, Any]:
     known_as = identities.find_identity(session, token.id)
     return {
         "identity": None if known_as is None else _plain(known_as, "issuer", "subject"),

@@ -10,7 +10,7 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from app.boards.provenance import Provenance
-from app.db.models import Benchmark, Entrant, Entry, Fingerprint, Prereg, PreregBinding, Submission, Token
+from app.db.models import Benchmark, Entrant, Entry, Fingerprint, Prereg, PreregBinding, Submission
 from app.store.inputs import Inputs
 
 ALL_TASKS: tuple[int | None, ...] = (None,)
@@ -23,16 +23,16 @@ def read_provenance(session: Session, inputs: Inputs) -> dict[str, Provenance]:
     attempts, of_prereg = _attempts(session, benchmark.id), _of_prereg(session, benchmark.id)
     owners = _owners(session, benchmark.id)
     registered, entrants, sent = (
-        _registrations(session, benchmark), Counter(owner for owner, _ in owners.values()), _sent(session, benchmark.id)
+        _registrations(session, benchmark), Counter[int | None](owners.values()), _sent(session, benchmark.id)
     )  # fmt: skip
     provenance = {}
     for name, stood in inputs.by_entrant().items():
         newest = stood[-1]
-        owner, owner_name = owners.get(newest.entrant_id, (None, None))
+        owner = owners.get(newest.entrant_id)
         provenance[name] = Provenance(
             attempt=attempts[newest.submission_id, newest.entrant_id],
             attempt_of_prereg=of_prereg.get(newest.submission_id),
-            owner=owner_name,
+            owner=owner,
             n_registrations=registered[owner],
             n_entrants=entrants[owner],
             n_submissions=sent[owner],
@@ -77,10 +77,10 @@ def _of_prereg(session: Session, benchmark_id: int) -> Mapping[int, int]:
     return numbers
 
 
-def _owners(session: Session, benchmark_id: int) -> Mapping[int, tuple[int | None, str | None]]:
-    query = select(Entrant.id, Token.id, Token.name).join(Token, Token.id == Entrant.owner_id)
+def _owners(session: Session, benchmark_id: int) -> Mapping[int, int]:
+    query = select(Entrant.id, Entrant.owner_id).where(Entrant.owner_id.is_not(None))
     rows = session.execute(query.where(Entrant.benchmark_id == benchmark_id))
-    return {entrant: (owner, name) for entrant, owner, name in rows}
+    return {entrant: owner for entrant, owner in rows if owner is not None}
 
 
 def _registrations(session: Session, benchmark: Benchmark) -> Counter[int | None]:

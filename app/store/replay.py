@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.boards.provenance import FRAME
-from app.db.models import Benchmark, Entrant, Snapshot, SnapshotEntry, Submission, Task, Token
+from app.db.models import Benchmark, Entrant, Snapshot, SnapshotEntry, Submission, Task
 from app.errors import Conflict
 from app.kinds.known import kind_of
 from app.manifest.asked import Asked, GridFacts
@@ -60,8 +60,8 @@ def replay_members(session: Session, benchmark: Benchmark, snapshot: Snapshot) -
 
 
 def _owners(session: Session, benchmark_id: int) -> dict[str, str]:
-    query = select(Entrant.name, Token.name).join(Token, Token.id == Entrant.owner_id)
-    return dict(session.execute(query.where(Entrant.benchmark_id == benchmark_id)).all())
+    query = select(Entrant.name, Entrant.owner_id).where(Entrant.owner_id.is_not(None))
+    return {name: str(owner) for name, owner in session.execute(query.where(Entrant.benchmark_id == benchmark_id))}
 
 
 def _json(value: Any) -> bytes:

@@ -63,11 +63,12 @@ def refuse_reserved(session: Session, benchmark: Benchmark, names: Iterable[str]
     query = query.where(EntrantReservation.name_key.in_(keys), _is_open())
     taken = [_reserved(row) for row in session.execute(query.order_by(EntrantReservation.name))]
     if taken:
-        names_shown = "; ".join(_in_words(each) for each in taken[:SHOWN])
+        names_shown = "; ".join(_in_words(each, each.holder.name) for each in taken[:SHOWN])
         more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
+        why = "Reserved by a registration for another submitter:"
         raise Conflict(
-            f"Reserved by a registration for another submitter: {names_shown}{more}. "
-            "Its registrant, or a steward of the benchmark, can release a name."
+            f"{why} {names_shown}{more}. Its registrant, or a steward of the benchmark, can release a name.",
+            recorded=f"{why} {'; '.join(_in_words(each, f'token {each.holder.id}') for each in taken[:SHOWN])}{more}.",
         )
 
 
@@ -114,7 +115,7 @@ def _hindrance(session: Session, slug: str, name: str, token_id: int) -> str | N
         return "" if owner.id == token_id else f"It belongs to {owner.name}."
     standing = find_open(session, slug, name)
     if standing is not None:
-        return "" if standing.holder.id == token_id else f"It is {_until(standing)}."
+        return "" if standing.holder.id == token_id else f"It is {_until(standing, standing.holder.name)}."
     earlier = _earlier(session, slug, name, token_id)
     if earlier is None:
         return None
@@ -209,10 +210,10 @@ def _reserved(row: Row[EntrantReservation, Token, EntrantRelease, Token, bool, b
     return Reserved(reservation, holder, state, released, by)
 
 
-def _in_words(reserved: Reserved) -> str:
-    return f"{reserved.reservation.name} ({_until(reserved)})"
+def _in_words(reserved: Reserved, holder: str) -> str:
+    return f"{reserved.reservation.name} ({_until(reserved, holder)})"
 
 
-def _until(reserved: Reserved) -> str:
+def _until(reserved: Reserved, holder: str) -> str:
     kept = reserved.reservation
-    return f"reserved for {reserved.holder.name} until {kept.until:%Y-%m-%d} by registration {kept.prereg_sha256[:12]}"
+    return f"reserved for {holder} until {kept.until:%Y-%m-%d} by registration {kept.prereg_sha256[:12]}"

@@ -54,9 +54,10 @@ def grant(session: Session, benchmark: Benchmark, token: Token, role: Role, by_i
     that would leave the benchmark without a lasting steward.
     """
     if token.revoked_at is not None:
-        raise Conflict(f"Token {token.id} of {token.name} is revoked.")
+        raise Conflict(f"Token {token.id} of {token.name} is revoked.", recorded=f"Token {token.id} is revoked.")
     if role.name == "steward" and token.role == "submitter":
-        raise Conflict(f"Token {token.id} of {token.name} has role submitter; a steward needs one of role steward.")
+        why = "has role submitter; a steward needs one of role steward."
+        raise Conflict(f"Token {token.id} of {token.name} {why}", recorded=f"Token {token.id} {why}")
     held = {(each.token.id, each.role): each.until for each in list_roles(session, benchmark.id)}
     if (token.id, role.name) in held and held[token.id, role.name] == role.until:
         return False
@@ -73,7 +74,8 @@ def revoke(session: Session, benchmark: Benchmark, token: Token, role: str, by_i
     Raises NotFound, or Conflict for the last lasting steward.
     """
     if not has_role(session, benchmark.id, token.id, role):
-        raise NotFound(f"Token {token.id} of {token.name} is no {role} of {benchmark.slug}.")
+        why = f"is no {role} of {benchmark.slug}."
+        raise NotFound(f"Token {token.id} of {token.name} {why}", recorded=f"Token {token.id} {why}")
     _refuse_last(session, benchmark, token, role)
     _note(session, benchmark, token, Role(role), by_id, granted=False)
 
@@ -162,16 +164,25 @@ def _refuse_last(session: Session, benchmark: Benchmark, token: Token, role: str
     """
     if role != "steward" or token.role == "admin":
         return
-    stewards = [held for held in list_roles(session, benchmark.id) if held.role == "steward"]
+    held_here = list_roles(session, benchmark.id)
+    stewards = [held for held in held_here if held.role == "steward" and _is_able(held.token, benchmark.slug)]
     lasting = {held.token.id for held in stewards if held.until is None and held.token.expires_at is None}
     others = {held.token.id for held in stewards} - {token.id}
     is_one = token.id in {held.token.id for held in stewards}
     if not is_one or (others and lasting != {token.id}):
         return
+    why = f"{benchmark.slug} would be left without a steward:"
     raise Conflict(
-        f"{benchmark.slug} would be left without a steward: {token.name} is the last one without an end. Make another "
-        "one first; a text that got into wrong hands is ended at once by renewing the token with overlap_h 0."
+        f"{why} {token.name} is the last one without an end. Make another "
+        "one first; a text that got into wrong hands is ended at once by renewing the token with overlap_h 0.",
+        recorded=f"{why} token {token.id} is the last one without an end.",
     )
+
+
+def _is_able(token: Token, slug: str) -> bool:
+    """Say whether the limits of a token let it do a steward's work in a benchmark."""
+    is_for = token.benchmarks is None or slug in token.benchmarks
+    return is_for and token.role != "submitter" and (token.scopes is None or "steward" in token.scopes)
 
 
 def _note(session: Session, benchmark: Benchmark, token: Token, role: Role, by_id: int, *, granted: bool) -> None:

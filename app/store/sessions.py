@@ -71,9 +71,12 @@ def end(session: Session, secret: str) -> None:
     session.execute(_ending(BrowserSession.hash == _hash(secret)))
 
 
-def end_all(session: Session, token_id: int) -> int:
-    """End every session of a token, wherever it is, and return how many there were."""
-    return len(session.execute(_ending(BrowserSession.token_id == token_id)).all())
+def end_all(session: Session, token_id: int, but: int | None = None) -> int:
+    """End every session of a token, wherever it is, but for one perhaps, and return how many there were."""
+    others = BrowserSession.token_id == token_id
+    if but is not None:
+        others &= BrowserSession.id != but
+    return len(session.execute(_ending(others)).all())
 
 
 def list_open(session: Session, token_id: int) -> list[BrowserSession]:

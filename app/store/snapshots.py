@@ -10,7 +10,8 @@ from pydantic_core import PydanticSerializationError, to_json
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Entrant, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable
+from app.boards.provenance import owners_in, with_owners
+from app.db.models import Benchmark, Entrant, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable, Token
 from app.errors import NotFound
 from app.store.measured import Piece
 from app.values.table import Table
@@ -47,9 +48,14 @@ def list_snapshots(session: Session, benchmark_id: int) -> Sequence[Snapshot]:
 
 
 def load_table(session: Session, snapshot_id: int, name: str) -> Table | None:
-    """Return one published table, or None when the snapshot has none of that name."""
+    """Return a published table, or None when the snapshot has none of that name; owners have their names of today."""
     stored = session.get(SnapshotTable, (snapshot_id, name))
-    return None if stored is None else _unpack(stored.content)
+    if stored is None:
+        return None
+    table = _unpack(stored.content)
+    owners = owners_in(table)
+    query = select(Token.id, Token.name).where(Token.id.in_(owners))
+    return with_owners(table, dict(session.execute(query).all())) if owners else table
 
 
 def table_names(session: Session, snapshot_id: int) -> Sequence[str]:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import any_, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import Token
 from app.errors import Conflict, NotFound
 from app.names import clip_for_message
-from app.store import roles
+from app.store import benchmarks, roles
 from app.store.token_bounds import UNBOUNDED, Bounds, check_bounds
 
 PREFIX = "plb_"
@@ -34,9 +34,11 @@ def create_token(session: Session, name: str, role: str, bounds: Bounds = UNBOUN
     return _store_token(session, name, role, text, bounds), text
 
 
-def rotate_token(session: Session, token_id: int, overlap_h: int) -> tuple[Token, str]:
+def rotate_token(session: Session, token_id: int, overlap_h: int, asked_with: str | None = None) -> tuple[Token, str]:
     """Give a token another text, which is not kept; the former one works for some hours more.
 
+    `asked_with` is the text that asks. Where it is the former one already, as after an answer that was lost, it stays
+    that: what still uses it goes on.
     Raises NotFound, or Conflict for a token that no longer works: a rotation prolongs nothing.
     """
     token = session.get(Token, token_id, with_for_update={"key_share": True})
@@ -45,7 +47,8 @@ def rotate_token(session: Session, token_id: int, overlap_h: int) -> tuple[Token
     if (ended := why_ended(token)) is not None:
         raise Conflict(f"Token {token_id} {ended}; make a new one.")
     text = _new_text()
-    token.former_hash, token.hash = token.hash, _hash(text)
+    is_former = asked_with is not None and token.former_hash == _hash(asked_with)
+    token.former_hash, token.hash = token.former_hash if is_former else token.hash, _hash(text)
     token.former_until = datetime.now(UTC) + timedelta(hours=overlap_h)
     session.flush()
     return token, text
@@ -106,6 +109,14 @@ def list_tokens(session: Session) -> Sequence[Token]:
     return session.scalars(select(Token).order_by(Token.id)).all()
 
 
+def list_shown(session: Session) -> list[tuple[Token, list[str] | None]]:
+    """Return every token with the benchmarks that it is for, without what the reader of this request may not see."""
+    listed = list_tokens(session)
+    known = benchmarks.known_slugs(session, {slug for token in listed for slug in token.benchmarks or ()})
+    shown = [(each, None if each.benchmarks is None else [s for s in each.benchmarks if s in known]) for each in listed]
+    return [(token, slugs) for token, slugs in shown if slugs is None or slugs]
+
+
 def get_token(session: Session, token_id: int) -> Token:
     """Return one token. Raises NotFound."""
     token = session.get(Token, token_id)
@@ -120,7 +131,7 @@ def find_named(session: Session, asked: str) -> Token:
         return get_token(session, int(asked))
     token = session.scalar(select(Token).where(func.lower(Token.name) == asked.lower()))
     if token is None:
-        raise NotFound(f"There is no token {clip_for_message(asked)}.")
+        raise NotFound(f"There is no token {clip_for_message(asked)}.", recorded="There is no token of this name.")
     return token
 
 
@@ -166,9 +177,12 @@ def useless_as_admin(session: Session, given: str) -> str | None:
 
 
 def _admins(session: Session) -> Sequence[int]:
-    """Return the admin tokens that will work as long as nobody revokes them: one that expires is not the last one."""
+    """Return the admin tokens that will do an admin's work as long as nobody revokes them.
+
+    One that expires is not the last one, nor is one that is for reading or submitting alone.
+    """
     lasting = select(Token.id).where(Token.role == "admin", Token.revoked_at.is_(None), Token.expires_at.is_(None))
-    return session.scalars(lasting).all()
+    return session.scalars(lasting.where(or_(Token.scopes.is_(None), literal("steward") == any_(Token.scopes)))).all()
 
 
 def _store_token(session: Session, name: str, role: str, text: str, bounds: Bounds = UNBOUNDED) -> Token:
@@ -183,7 +197,10 @@ def _store_token(session: Session, name: str, role: str, text: str, bounds: Boun
     }
     token: Token | None = session.scalar(insert(Token).values(values).on_conflict_do_nothing().returning(Token))
     if token is None:
-        raise Conflict(f"There is a token of the name {name} already, or there was one; each name is given once.")
+        raise Conflict(
+            f"There is a token of the name {name} already, or there was one; each name is given once.",
+            recorded="There is a token of this name already, or there was one.",
+        )
     return token
 
 

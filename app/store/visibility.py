@@ -5,6 +5,8 @@ not see: each address then answers as it does where there is no such benchmark, 
 commands have other sessions, which see everything.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,6 +46,16 @@ _reading: ContextVar[Reader] = ContextVar("reading", default=STRANGER)
 def read_as(reader: Reader) -> None:
     """Let what is selected from here on, in this request, be what a reader may see."""
     _reading.set(reader)
+
+
+@contextmanager
+def reading_all() -> Iterator[None]:
+    """Let everything be selected for a while: for what is about somebody and not about who reads."""
+    before = _reading.set(Reader(sees_all=True))
+    try:
+        yield
+    finally:
+        _reading.reset(before)
 
 
 def is_member(benchmark_id: int) -> bool:

@@ -19,7 +19,7 @@ Fields = MutableMapping[str, Any]
 HIDDEN = "…"
 # Tokens and invitations; credentials of an address; what follows the names of secrets in headers and settings.
 SECRETS = re.compile(
-    r"(?P<token>plb_)[\w-]+"
+    r"(?P<token>pl[bi]_)[\w-]+"
     r"|(?P<address>://[^/\s:@]*:)[^@\s]+(?=@)"
     r"|(?P<named>(?i:authorization|cookie|password|pgpassword|secret|access_key|idempotency-key)\W{1,4}(?i:bearer )?)"
     r"[^\s,;'\"}]+"

@@ -16,11 +16,11 @@ from app.errors import NotFound
 from app.render.account_pages import ListedInvitation
 from app.store import benchmarks, invitations, publishing, roles, tokens
 from app.web.answers import page
-from app.web.caller import Caller
 from app.web.cookies import form_key_of
 from app.web.described import described
 from app.web.early import CheckedFirst
 from app.web.state import SessionDep, Steward, StewardHere
+from app.web.within import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["roles"])
 
@@ -36,7 +36,7 @@ def show_tokens(request: Request, session: SessionDep, caller: Steward) -> Respo
         page(
             "tokens.html",
             title="Tokens",
-            tokens=tokens.list_tokens(session),
+            tokens=tokens.list_shown(session),
             is_admin=caller.role == "admin",
             scopes=SCOPES,
             form_key=form_key_of(request),
@@ -49,7 +49,7 @@ def show_tokens(request: Request, session: SessionDep, caller: Steward) -> Respo
 )
 def show_invitations(request: Request, session: SessionDep, caller: Steward) -> Response:
     """Show the invitations, an admin all of them, a steward those to their benchmarks; and the form for a new one."""
-    slugs = _slugs_of(session, caller)
+    slugs = stewarded_slugs(session, caller)
     return _private(
         page(
             "invitations.html",
@@ -97,10 +97,6 @@ def show_join(slug: str, session: SessionDep) -> Response:
         raise NotFound(f"{slug} gives no tokens to whoever asks; its stewards invite submitters.")
     shown = page("join.html", title=f"Submit to {slug}", action=f"/benchmarks/{slug}/join", code=None, slug=slug)
     return _private(shown)
-
-
-def _slugs_of(session: Session, caller: Caller) -> list[str] | None:
-    return None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
 
 
 def _invitations(session: Session, slugs: Collection[str] | None) -> list[ListedInvitation]:

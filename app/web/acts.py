@@ -8,11 +8,16 @@ from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.exceptions import RequestValidationError
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
-from app.store import audit, submissions
+from app.errors import PlumblineError, TooManyRequests
+from app.store import audit, rates, submissions
 from app.store.audit import Act
+from app.web.limits import limit_nobody, network_of
 from app.web.problems import status_of
 
 logger = logging.getLogger(__name__)
@@ -36,7 +41,8 @@ def act_of(request: Request, token_id: int | None = None) -> Act:
 
 
 def get_act(request: Request) -> Act:
-    """Return what somebody without a token is about to do."""
+    """Return what somebody without a token is about to do. Raises TooManyRequests."""
+    limit_nobody(request)
     return act_of(request)
 
 
@@ -53,16 +59,36 @@ async def note_refusal(request: Request, error: Exception) -> None:
     known = getattr(request.state, "caller", None)
     act = act_of(request, getattr(request.state, "token_id", None)) if known is None else known.act
     try:
-        await run_in_threadpool(_note, request, act, status_of(error), str(error))
+        await run_in_threadpool(_note, request, act, error)
     except Exception:
         logger.exception("a refused %s could not be noted", act.action)
 
 
-def _note(request: Request, act: Act, status: int, refusal: str) -> None:
+def refusal_of(error: Exception) -> str:
+    """Return what the record says of a refusal: nobody's name, and nothing of what was sent, which may be secret."""
+    if isinstance(error, PlumblineError):
+        return error.recorded
+    if isinstance(error, RequestValidationError):
+        told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        return f"Not of the form that this address expects: {'; '.join(told)}."
+    return error.detail if isinstance(error, HTTPException) else type(error).__name__
+
+
+def _note(request: Request, act: Act, error: Exception) -> None:
     with request.app.state.plumbline.sessions.begin() as session:
         # What was refused may still hold its locks: it must not wait for its own note.
         session.execute(PATIENCE)
+        if isinstance(error, TooManyRequests) and not _is_worth_noting(session, request, act):
+            return
         number = request.path_params.get("submission")
         if act.benchmark is None and number is not None:
             act = replace(act, benchmark=submissions.slug_of_number(session, number))
-        audit.record_refusal(session, act, status, refusal)
+        audit.record_refusal(session, act, status_of(error), refusal_of(error))
+
+
+def _is_worth_noting(session: Session, request: Request, act: Act) -> bool:
+    """Say whether it was a minute ago that somebody's limit was noted: else whoever is refused fills the record."""
+    who = f"token {act.token_id}"
+    if act.token_id is None:
+        who = "somebody" if request.client is None else network_of(request.client.host)
+    return rates.take(session, f"noted {who}", 1) == 0

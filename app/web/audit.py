@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from app.render.audit_page import audit_table
 from app.render.exports import table_to_json
-from app.store import audit, roles, tokens
+from app.store import audit, tokens
 from app.store.audit import Wanted
 from app.values.table import Table
 from app.web.answers import csv_answer, page, split_format
@@ -21,6 +21,7 @@ from app.web.described import table_routes
 from app.web.documents.tables import AuditDocument
 from app.web.early import CheckedFirst
 from app.web.state import SessionDep, Steward
+from app.web.within import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["audit"])
 # What is answered about people is for who asks, and kept by no cache.
@@ -75,12 +76,9 @@ def show(
 
 def _wanted(session: Session, caller: Caller, asked: Asked) -> Wanted:
     holder = None if asked.token is None else tokens.find_named(session, asked.token).id
-    within = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
-    if within is not None and caller.benchmarks is not None:
-        within = [slug for slug in within if slug in caller.benchmarks]
     refused = None if asked.outcome is None else asked.outcome == "refused"
     return Wanted(
-        within=within,
+        within=stewarded_slugs(session, caller),
         benchmark=asked.benchmark,
         token_id=holder,
         action=asked.action,

@@ -6,27 +6,28 @@ and one act makes it a board: a version of the manifest with one board more.
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Depends, Path, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.boards.explore import draft_board
 from app.db.models import Benchmark, DraftBoard
-from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
+from app.errors import BoardUnavailable, FieldRejected, Forbidden, NotFound, Problem
 from app.jobs.chosen import SnapshotEvidence, snapshot_evidence
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Leaderboard
 from app.manifest.more_boards import with_board
-from app.store import audit, benchmarks, draft_boards, snapshots, tokens
+from app.store import audit, benchmarks, draft_boards, roles, snapshots, tokens
 from app.store.audit import Change
 from app.values.table import Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.bodies import YAML_REQUEST, yaml_body
+from app.web.caller import Caller
 from app.web.described import TABLE, described
 from app.web.documents.drafts import DraftDocument, PublishedDraftDocument, RemovedDraftDocument
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
-from app.web.state import ReviewerHere, SessionDep, StateDep, StewardHere
+from app.web.state import Holder, SessionDep, StateDep, StewardHere, is_steward_of
 from app.web.views import around, name_links, view_of
 from app.yaml.strict import read_yaml
 
@@ -34,6 +35,19 @@ router = APIRouter(route_class=CheckedFirst, prefix="/benchmarks/{slug}/drafts",
 PRIVATE = {"Cache-Control": "no-store"}
 MOST_BYTES = 64 * 1024
 BoardName = Annotated[str, Path(max_length=200, description="the name of the board")]
+
+
+def get_reviewer_here(slug: str, caller: Holder, state: StateDep) -> Caller:
+    """Return the caller if it is steward or reviewer of the benchmark of the address. Raises Forbidden and NotFound."""
+    with state.sessions() as session:
+        benchmark = benchmarks.find_benchmark(session, slug)
+        reads = caller.has_scope("read") and roles.has_role(session, benchmark.id, caller.id, "reviewer")
+        if not (reads or is_steward_of(session, caller, benchmark.id)):
+            raise Forbidden(f"Only stewards and reviewers of {slug} see this.")
+    return caller
+
+
+ReviewerHere = Annotated[Caller, Depends(get_reviewer_here)]
 
 
 @router.get("", summary="The draft boards", responses=described(403, 404, answer=list[DraftDocument]))

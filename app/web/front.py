@@ -57,16 +57,23 @@ class Front:
         if scope["method"] not in READING:
             request_id = _request_id(scope)
             with bind(request_id=request_id):
-                await self._write(with_method(scope), receive, _naming(send, request_id))
+                await self._write(with_method(scope), receive, _naming(send, request_id), self._wait_s(address))
         elif scope["path"] == "/healthz":
             await send(HEALTH_START)
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else HEALTHY})
-        elif self._reads is not None and address and (wait_s := self._reads.take(network_of(address))) > 0:
-            await _refuse(send, self._reads.per_minute, wait_s)
+        elif (wait_s := self._wait_s(address)) > 0:
+            await self._refuse(send, wait_s)
         else:
             await self.app(scope, receive, send)
 
-    async def _write(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def _wait_s(self, address: str | None) -> int:
+        """Count a request of an address, and return how long it has to wait for an answer."""
+        return 0 if self._reads is None or not address else self._reads.take(network_of(address))
+
+    async def _refuse(self, send: Send, wait_s: int) -> None:
+        await _refuse(send, 0 if self._reads is None else self._reads.per_minute, wait_s)
+
+    async def _write(self, scope: Scope, receive: Receive, send: Send, wait_s: int) -> None:
         is_read = _is_small(scope)
 
         async def reading() -> Message:
@@ -80,7 +87,10 @@ class Front:
                 message = {**message, "headers": [*message.get("headers", []), (b"connection", b"close")]}
             await send(message)
 
-        await self.app(scope, reading, ending)
+        if wait_s > 0:
+            await self._refuse(ending, wait_s)
+        else:
+            await self.app(scope, reading, ending)
 
 
 def _request_id(scope: Scope) -> str:
@@ -99,9 +109,9 @@ def _naming(send: Send, request_id: str) -> Send:
 
 
 async def _refuse(send: Send, per_minute: int, wait_s: int) -> None:
-    """Answer a read too many."""
+    """Answer a request too many."""
     status = HTTPStatus.TOO_MANY_REQUESTS
-    body = problem_bytes(status, f"More than {per_minute} reads in a minute from your address.")
+    body = problem_bytes(status, f"More than {per_minute} requests in a minute from your address.")
     headers = [
         (b"content-type", PROBLEM_JSON.encode()),
         (b"content-length", str(len(body)).encode()),

@@ -5,13 +5,14 @@ from starlette.responses import Response
 
 from app.render.exports import table_to_json
 from app.render.health_page import health_table
-from app.store import health, roles
+from app.store import health
 from app.web.answers import csv_answer, page, split_format
 from app.web.described import table_routes
 from app.web.documents.tables import PlainTableDocument
 from app.web.early import CheckedFirst
 from app.web.observed import look
 from app.web.state import SessionDep, StateDep, Steward
+from app.web.within import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["operations"])
 PRIVATE = {"Cache-Control": "no-store"}
@@ -20,9 +21,7 @@ PRIVATE = {"Cache-Control": "no-store"}
 @table_routes(router, "/health", "What needs a steward", 403, answer=PlainTableDocument, is_columnar=False)
 def show(request: Request, session: SessionDep, state: StateDep, caller: Steward) -> Response:
     """List what is stuck, failing, set aside or overdue (.csv, .json), with since when and why."""
-    within = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
-    if within is not None and caller.benchmarks is not None:
-        within = [slug for slug in within if slug in caller.benchmarks]
+    within = stewarded_slugs(session, caller)
     readiness = look(state)
     table = health_table(health.list_troubles(session, within), (*readiness.problems, *readiness.warnings))
     fmt = split_format(request.url.path)[1]

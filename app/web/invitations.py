@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from app.db.models import Invitation, Token
 from app.errors import Forbidden
-from app.store import audit, benchmarks, invitations, roles, tokens
+from app.store import audit, benchmarks, invitations, tokens, visibility
 from app.store.audit import Change
 from app.store.invitations import Terms
 from app.web.acts import ActDep
@@ -22,6 +22,7 @@ from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
 from app.web.state import SessionDep, Steward, is_steward_of
 from app.web.tokens import UNCACHED, about_token
+from app.web.within import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["invitations"])
 LONGEST_DAYS = 90
@@ -76,8 +77,7 @@ def invite(wanted: NewInvitation, session: SessionDep, caller: Steward) -> Respo
 @router.get("/invitations", summary="The invitations", responses=described(403, answer=list[ListedInvitation]))
 def list_all(session: SessionDep, caller: Steward) -> Response:
     """List the invitations without their codes: an admin all of them, a steward those to their benchmarks."""
-    slugs = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
-    listed = [_about(*each) for each in invitations.list_invitations(session, slugs)]
+    listed = [_about(*each) for each in invitations.list_invitations(session, stewarded_slugs(session, caller))]
     return json_answer(listed, headers=UNCACHED)
 
 
@@ -106,8 +106,10 @@ def revoke(invitation: Number, session: SessionDep, caller: Steward) -> Response
 )
 def redeem(order: Redemption, session: SessionDep, act: ActDep) -> Response:
     """Make the token of an invitation, once; its text is in this answer and nowhere else."""
-    used, token, text = invitations.redeem(session, order.code, order.name)
-    slug = None if used.benchmark_id is None else benchmarks.get_benchmark(session, used.benchmark_id).slug
+    # Its code is what lets somebody see that there is such a benchmark.
+    with visibility.reading_all():
+        used, token, text = invitations.redeem(session, order.code, order.name)
+        slug = None if used.benchmark_id is None else benchmarks.get_benchmark(session, used.benchmark_id).slug
     after = {**tokens.in_short(token), "invitation": used.id, "granted": used.role}
     audit.record(session, act, 201, Change(after=after, benchmark=slug))
     return _with_text(token, text)

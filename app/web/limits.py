@@ -9,7 +9,7 @@ import ipaddress
 import math
 import time
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from fastapi import Request
 from sqlalchemy.orm import Session
@@ -92,6 +92,10 @@ def network_of(address: str) -> str:
     """Return whose limit an address counts for: itself, or of IPv6 the network that one customer has (RFC 6177)."""
     if not _is_address(address) or ":" not in address:
         return address
+    mapped = ipaddress.IPv6Address(address.partition("%")[0]).ipv4_mapped
+    if mapped is not None:
+        # How a server that listens on both families is told of a reader by IPv4.
+        return str(mapped)
     return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))
 
 
@@ -100,6 +104,23 @@ def refuse_guesses(session: Session, request: Request) -> None:
     if is_guessing(session, request):
         per_minute = _guesses(request)[1]
         raise TooManyRequests(f"More than {per_minute} wrong tokens in a minute from your address.", 60)
+
+
+def limit_nobody(request: Request) -> None:
+    """Count a write without credentials of an address. Raises TooManyRequests."""
+    settings, network = request.app.state.plumbline.settings, _network(request)
+    per_minute = settings.max_wrong_tokens_per_minute
+    if network is None:
+        return
+    take = partial(rates.take, key=f"nobody {network}", per_minute=per_minute)
+    if (wait_s := request.app.state.plumbline.transact(take)) > 0:
+        raise TooManyRequests(f"More than {per_minute} writes without a token in a minute from your address.", wait_s)
+
+
+def limit_reader(limit: RateLimit | None, token_id: int | None) -> None:
+    """Count a read that a token shows itself for, wherever it comes from. Raises TooManyRequests."""
+    if limit is not None and token_id is not None and (wait_s := limit.take(f"token {token_id}")) > 0:
+        raise TooManyRequests(f"More than {limit.per_minute} reads in a minute with your token.", wait_s)
 
 
 def is_guessing(session: Session, request: Request) -> bool:
@@ -116,10 +137,15 @@ def count_guess(request: Request) -> None:
 
 
 def _guesses(request: Request) -> tuple[str | None, int]:
-    settings = request.app.state.plumbline.settings
-    has_own_count = request.client is not None and settings.tells_addresses_apart
-    key = f"wrong {network_of(request.client.host)}" if has_own_count and request.client is not None else None
-    return key, settings.max_wrong_tokens_per_minute
+    network = _network(request)
+    per_minute = request.app.state.plumbline.settings.max_wrong_tokens_per_minute
+    return None if network is None else f"wrong {network}", per_minute
+
+
+def _network(request: Request) -> str | None:
+    """Return whose limits a request counts for, None where addresses are not told apart."""
+    is_told_apart = request.app.state.plumbline.settings.tells_addresses_apart
+    return network_of(request.client.host) if is_told_apart and request.client is not None else None
 
 
 def _is_address(text: str) -> bool:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from app.db.models import Benchmark, Notification
 from app.errors import Conflict, FieldRejected, Problem
 from app.jobs.outgoing import complain_about, shown_secret
-from app.store import audit, benchmarks, notifications
+from app.store import audit, benchmarks, notifications, visibility
 from app.store.audit import Change
 from app.store.notifications import MAIL, Order
 from app.web.answers import json_answer
@@ -20,7 +20,7 @@ from app.web.described import described
 from app.web.documents.notifications import MadeNotificationDocument, NotificationDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
-from app.web.state import SessionDep, StateDep, Submitter
+from app.web.state import SessionDep, StateDep, Submitter, refuse_elsewhere
 from app.web.submitting import refuse_other_scopes
 from app.web.tokens import UNCACHED
 
@@ -56,6 +56,8 @@ def add(order: NewNotification, session: SessionDep, state: StateDep, caller: Su
     """Notify an address. The secret that signs what it is sent is in this answer and nowhere else."""
     refuse_other_scopes(caller)
     _check(order.address, state.settings.webhook_networks, sends_mail=state.settings.smtp_url is not None)
+    if order.benchmark is not None:
+        refuse_elsewhere(caller, order.benchmark)
     benchmark = None if order.benchmark is None else benchmarks.find_benchmark(session, order.benchmark)
     asked = Order(caller.id, order.address, sorted(set(order.events)), None if benchmark is None else benchmark.id)
     notification = notifications.add(session, asked)
@@ -110,7 +112,9 @@ def remove(number: int, session: SessionDep, caller: Submitter) -> Response:
 
 
 def _shown(session: Session, each: Notification, error: str | None) -> dict[str, object]:
-    benchmark = None if each.benchmark_id is None else session.get_one(Benchmark, each.benchmark_id).slug
+    # Its holder named it once, whatever they may read now.
+    with visibility.reading_all():
+        benchmark = None if each.benchmark_id is None else session.get_one(Benchmark, each.benchmark_id).slug
     return {
         "id": each.id,
         "address": each.address,

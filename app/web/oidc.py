@@ -18,7 +18,6 @@ from starlette.responses import RedirectResponse, Response
 from app.errors import NotFound, Unauthenticated
 from app.store import audit, identities, sessions, visibility
 from app.store.audit import Change
-from app.store.visibility import STRANGER, Reader
 from app.web.acts import act_of, note_refusal
 from app.web.cookies import SESSION, drop_cookie, local_path, set_cookie
 from app.web.described import described
@@ -93,9 +92,8 @@ def _signed_in(
     if own is None:
         raise NotFound("This server has no identity provider.")
     # A group may have a role in a benchmark that strangers do not see.
-    visibility.read_as(Reader(sees_all=True))
-    token = identities.sign_in(session, claimed, own.roles, timedelta(days=own.days))
-    visibility.read_as(STRANGER)
+    with visibility.reading_all():
+        token = identities.sign_in(session, claimed, own.roles, timedelta(days=own.days))
     request.state.token_id = token.id
     proved = None if proved_at is None else datetime.fromtimestamp(proved_at, UTC)
     begun, secret = sessions.begin(session, token, proved)

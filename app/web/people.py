@@ -11,7 +11,7 @@ from app.web.described import described
 from app.web.documents.people import ErasedDocument, OwnDataDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
-from app.web.state import Holder, SessionDep
+from app.web.state import Holder, SessionDep, is_admin
 from app.web.tokens import UNCACHED, TokenNumber, about_token
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
@@ -37,7 +37,7 @@ def erase(token_id: TokenNumber, order: Erasure, session: SessionDep, caller: Ho
     What its submissions say of an organisation, an address or in notes is emptied. Rows, registrations, digests and
     ranks stay, and so does the token.
     """
-    if caller.id != token_id and caller.role != "admin":
+    if caller.id != token_id and not is_admin(caller):
         raise Forbidden("Only its holder, or an admin, may erase the name of a token.")
     if not caller.is_fresh:
         raise SignedInLongAgo

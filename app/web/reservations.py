@@ -22,7 +22,7 @@ from app.web.described import described
 from app.web.documents.preregs import ReleasedDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
-from app.web.state import SessionDep, Submitter, is_steward_of
+from app.web.state import SessionDep, Submitter, is_admin, is_steward_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
 
@@ -73,7 +73,8 @@ def release(slug: str, entrant: str, order: Release, session: SessionDep, caller
     """Give a reserved name free (a steward of the benchmark, or its registrant); the reason is kept and shown."""
     held = reservations.find_open_or_raise(session, slug, name_in_path(entrant))
     if held.holder.id != caller.id and not _is_steward(session, slug, caller):
-        raise Forbidden(f"Only {held.holder.name}, or a steward of {slug}, may release {held.reservation.name}.")
+        what = f"or a steward of {slug}, may release {held.reservation.name}."
+        raise Forbidden(f"Only {held.holder.name}, {what}", recorded=f"Only token {held.holder.id}, {what}")
     reservations.release(session, held, caller.id, order.reason)
     audit.record(session, caller.act, 200, Change({"reserved_for": held.holder.id}, reason=order.reason))
     return json_answer({"benchmark": slug, "entrant": held.reservation.name, "reserved_for": held.holder.name})
@@ -84,5 +85,5 @@ def _is_steward(session: Session, slug: str, caller: Caller) -> bool:
         benchmark = benchmarks.find_benchmark(session, slug)
     except NotFound:
         # A name can be reserved in a benchmark that is yet to be made.
-        return caller.role == "admin"
+        return is_admin(caller)
     return is_steward_of(session, caller, benchmark.id)

@@ -21,6 +21,7 @@ from app.reading.readers import Readers
 from app.store import benchmarks, rates, roles
 from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
+from app.web.limits import RateLimit, limit_nobody
 from app.web.provider import Provider
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ RANK = {"submitter": 0, "steward": 1, "admin": 2}
 
 @dataclass(frozen=True)
 class State:
-    """One per process. Who holds `computing` computes boards while somebody waits."""
+    """One per process. Who holds `computing` computes boards while somebody waits; `reads` are those of tokens."""
 
     settings: Settings
     sessions: SessionFactory
@@ -38,6 +39,7 @@ class State:
     rows: KeptRows = field(default_factory=KeptRows)
     computing: threading.Lock = field(default_factory=threading.Lock)
     provider: Provider | None = None
+    reads: RateLimit | None = None
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""
@@ -99,6 +101,7 @@ def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, 
         return caller, rates.take(session, f"token {caller.id}", per_minute)
 
     if not text and secret is None:
+        limit_nobody(request)
         raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>, or sign in.")
     caller, wait_s = state.transact(identify)
     if wait_s > 0:
@@ -128,6 +131,11 @@ async def get_uploader(caller: Submitter, state: StateDep) -> Caller:
 Uploader = Annotated[Caller, Depends(get_uploader)]
 
 
+def is_admin(caller: Caller) -> bool:
+    """Say whether the caller may do what an admin does: an admin's token that is for reading alone may not."""
+    return caller.role == "admin" and caller.has_scope("steward")
+
+
 def get_steward(caller: Submitter) -> Caller:
     """Return the caller if it is a steward or an admin. Raises Forbidden."""
     return _require(caller, "steward")
@@ -153,8 +161,7 @@ Steward = Annotated[Caller, Depends(get_steward)]
 
 def is_steward_of(session: Session, caller: Caller, benchmark_id: int) -> bool:
     """Say whether the caller may decide about a benchmark: its steward, or any admin."""
-    is_able = RANK[caller.role] >= RANK["steward"] and caller.has_scope("steward")
-    if not is_able or not _is_for(session, caller, benchmark_id):
+    if caller.role == "submitter" or not caller.has_scope("steward") or not _is_for(session, caller, benchmark_id):
         return False
     return caller.role == "admin" or roles.has_role(session, benchmark_id, caller.id, "steward")
 
@@ -176,17 +183,4 @@ def get_steward_here(slug: str, caller: Steward, state: StateDep) -> Caller:
 
 
 StewardHere = Annotated[Caller, Depends(get_steward_here)]
-
-
-def get_reviewer_here(slug: str, caller: Holder, state: StateDep) -> Caller:
-    """Return the caller if it is steward or reviewer of the benchmark of the address. Raises Forbidden and NotFound."""
-    with state.sessions() as session:
-        benchmark = benchmarks.find_benchmark(session, slug)
-        reads = caller.has_scope("read") and roles.has_role(session, benchmark.id, caller.id, "reviewer")
-        if not (reads or is_steward_of(session, caller, benchmark.id)):
-            raise Forbidden(f"Only stewards and reviewers of {slug} see this.")
-    return caller
-
-
-ReviewerHere = Annotated[Caller, Depends(get_reviewer_here)]
 Admin = Annotated[Caller, Depends(get_admin)]

@@ -133,7 +133,8 @@ async def take(request: Request, state: State, upload: "SentUpload", finish: Cal
     try:
         return await _taken(request, state, upload, finish)
     except KEPT_REFUSALS as error:
-        answered = refusal_document(error)
+        # What is kept names nobody: a name can be erased.
+        answered = {**refusal_document(error), "detail": error.recorded}
         request.state.try_number = await run_in_threadpool(_keep_try, state, upload, answered)
         raise
 

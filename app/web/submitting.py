@@ -50,7 +50,8 @@ def refuse_uninvited(session: Session, declared: Declared, caller: Caller) -> No
     if "reviewer" in held:
         raise Forbidden(f"You are a reviewer of {slug}, who changes nothing there; a steward can make you a submitter.")
     if declared.manifest.admission.submissions == "invited":
-        raise Forbidden(f"{slug} takes submissions of invited submitters only; ask {_stewards(session, number)}.")
+        why = f"{slug} takes submissions of invited submitters only"
+        raise Forbidden(f"{why}; ask {_stewards(session, number)}.", recorded=f"{why}.")
 
 
 def refuse_other_scopes(caller: Caller) -> None:

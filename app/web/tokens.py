@@ -3,14 +3,14 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import AwareDatetime, Field
 from starlette.responses import Response
 
 from app.db.models import Token
 from app.db.models.tokens import SCOPES
 from app.errors import Forbidden, SignedInLongAgo
-from app.store import audit, roles, tokens
+from app.store import audit, roles, sessions, tokens
 from app.store.audit import Change
 from app.store.token_bounds import Bounds
 from app.store.tokens import in_short
@@ -19,7 +19,8 @@ from app.web.described import described
 from app.web.documents.people import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Line
-from app.web.state import Admin, Holder, SessionDep, Steward
+from app.web.state import Admin, Holder, SessionDep, Steward, is_admin
+from app.web.visitors import presented_text
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
@@ -59,15 +60,21 @@ def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
 
 @router.get("/tokens", summary="The tokens", responses=described(403, answer=list[ListedToken]))
 def list_all(session: SessionDep, caller: Steward) -> Response:
-    """List every token without its text, the oldest first: to whom a steward can move an entrant."""
+    """List the tokens without their texts, the oldest first: to whom a steward can move an entrant.
+
+    Those that are for benchmarks that the caller may not read are not there; for which entrants they are only an admin
+    is told.
+    """
     listed = [
         {
             **about_token(token),
+            "benchmarks": slugs,
+            "entrants": token.entrants if caller.role == "admin" else None,
             "created_at": _shown(token.created_at),
             "used_at": _shown(token.used_at),
             "revoked_at": _shown(token.revoked_at),
         }
-        for token in tokens.list_tokens(session)
+        for token, slugs in tokens.list_shown(session)
     ]
     return json_answer(listed, headers=UNCACHED)
 
@@ -77,16 +84,19 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
     summary="Give a token another text",
     responses=described(403, 404, 409, answer=RotatedDocument),
 )
-def rotate(token_id: TokenNumber, order: Rotation, session: SessionDep, caller: Holder) -> Response:
+def rotate(token_id: TokenNumber, order: Rotation, request: Request, session: SessionDep, caller: Holder) -> Response:
     """Replace a token's text (its holder, or an admin); the former one works for some hours more.
 
-    What the token owns, and when it expires, stays. To end a text at once, give 0 hours.
+    What the token owns, and when it expires, stays. To end a text at once, give 0 hours: then the browser sessions that
+    began with it end as well, but for the one that asks.
     """
-    if caller.id != token_id and caller.role != "admin":
+    if caller.id != token_id and not is_admin(caller):
         raise Forbidden("Only its holder, or an admin, may renew a token.")
     if not caller.is_fresh:
         raise SignedInLongAgo
-    token, text = tokens.rotate_token(session, token_id, order.overlap_h)
+    token, text = tokens.rotate_token(session, token_id, order.overlap_h, presented_text(request))
+    if order.overlap_h == 0:
+        sessions.end_all(session, token.id, but=caller.act.session_id)
     audit.record(session, caller.act, 200, Change(after={"token": token.id, "overlap_h": order.overlap_h}))
     answer = {**about_token(token), "token": text, "former_until": _shown(token.former_until)}
     return json_answer(answer, headers=UNCACHED)

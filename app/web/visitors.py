@@ -17,7 +17,7 @@ from app.db.models import Token
 from app.store import sessions, tokens, visibility
 from app.store.visibility import STRANGER, Reader
 from app.web.cookies import session_secret
-from app.web.limits import count_guess, is_guessing
+from app.web.limits import count_guess, is_guessing, limit_reader
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 SCHEME = "bearer "
@@ -33,6 +33,8 @@ def reading_as_asked(handle: Handler) -> Handler:
         has_any = presented_text(request) is not None or session_secret(request) is not None
         reader = await run_in_threadpool(_find_reader, request) if has_any else STRANGER
         visibility.read_as(reader)
+        if request.method in ("GET", "HEAD"):
+            limit_reader(request.app.state.plumbline.reads, reader.token_id)
         answer = await handle(request)
         if reader != STRANGER:
             answer.headers.setdefault("Cache-Control", "no-store")

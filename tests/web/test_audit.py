@@ -56,6 +56,17 @@ def test_a_refused_write_says_who_was_refused_and_why(told: Site) -> None:
     assert other["refusal"] == "Only its submitter or a steward of its benchmark may withdraw a submission."
 
 
+def test_nothing_of_what_was_malformed_is_kept(told: Site) -> None:
+    """It may be a code that works, a name, or what nobody should read; nor where in the program it was refused."""
+    told.http.post("/invitations/redeem", json={"code": "pli_still-works", "names": "Pat"})
+    told.http.post("/invitations/redeem", json={"code": "pli_unknown", "name": "\u0430"})
+    malformed = events(told, outcome="refused", action="redeem")[-1]["refusal"]
+
+    assert malformed.startswith("Not of the form that this address expects: ")
+    assert "body.name: Field required" in malformed
+    assert [word for word in ("pli_s", "Pat", ".py") if word in malformed] == []
+
+
 def test_a_steward_reads_what_was_done_in_their_benchmarks(told: Site) -> None:
     """And no addresses; what is of no benchmark is the admins' alone."""
     seen = events(told, "steward")

@@ -115,3 +115,46 @@ def test_a_network_of_ipv6_is_one_reader() -> None:
     """One customer has 2**64 addresses; of IPv4 one."""
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") != network_of("2001:db8:0:1::1")
     assert network_of("192.0.2.1") != network_of("192.0.2.2")
+
+
+def test_readers_by_ipv4_are_told_apart_where_a_server_listens_on_both() -> None:
+    """There their addresses are written as ones of IPv6, all of one network."""
+    assert network_of("::ffff:192.0.2.1") == network_of("192.0.2.1") != network_of("::ffff:192.0.2.2")
+
+
+def test_writes_without_a_token_are_limited(database_url: str) -> None:
+    """Also what needs none; each is a line in the audit, of which nobody makes as many as they like."""
+    with open_site(database_url, Settings(max_wrong_tokens_per_minute=3, **PROXIED)) as site:
+        here, order = {"X-Forwarded-For": "192.0.2.1"}, {"code": "pli_x", "name": "new"}
+        first = [site.http.delete("/tokens/1", headers=here), site.http.post("/logout", headers=here)]
+        first += [site.http.post("/invitations/redeem", json=order, headers=here) for _ in range(4)]
+        elsewhere = site.http.post("/invitations/redeem", json=order)
+        listed = site.http.get("/audit.json", params={"outcome": "refused"}, headers=site.auth("admin")).json()["rows"]
+
+    assert [answer.status_code for answer in first] == [401, 401, 404, 429, 429, 429]
+    assert int(first[-1].headers["retry-after"]) > 0
+    assert elsewhere.status_code == 404
+    assert [row["status"] for row in listed].count(429) == 1
+
+
+def test_writes_of_an_address_are_limited_as_its_reads_are(database_url: str) -> None:
+    """Before anything is asked of the database."""
+    with open_site(database_url, Settings(max_reads_per_minute=2)) as site:
+        answers = [site.http.post("/preregs", content=b"x") for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [401, 401, 429]
+    assert int(answers[-1].headers["retry-after"]) > 0
+
+
+def test_reads_of_a_token_are_limited_wherever_they_come_from(database_url: str) -> None:
+    """What it reads as itself: a new address each time gives it no more."""
+    with open_site(database_url, Settings(max_reads_per_minute=3, **PROXIED)) as site:
+        found = [
+            site.http.get("/whoami", headers={**site.auth(), "X-Forwarded-For": f"192.0.2.{last}"})
+            for last in (1, 2, 3, 4)
+        ]
+        other = site.http.get("/whoami", headers=site.auth("bob"))
+
+    assert [answer.status_code for answer in found] == [200, 200, 200, 429]
+    assert "with your token" in found[-1].json()["detail"]
+    assert other.status_code == 200

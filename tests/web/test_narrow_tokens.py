@@ -1,0 +1,87 @@
+"""A token that is for less than its role: it widens nothing, and it is not the last one that decides."""
+
+from typing import Any
+
+from tests.cases.signing_in import signed
+from tests.cases.walkthrough import declare
+from tests.conftest import Site
+
+
+def make(site: Site, name: str, role: str, **limits: Any) -> int:
+    """Make a token, keep its text, and return its number."""
+    order = {"name": name, "role": role, **limits}
+    made = site.http.post("/tokens", json=order, headers=site.auth("admin")).json()
+    site.tokens[name] = made["token"]
+    return int(made["id"])
+
+
+def test_an_admins_token_that_is_not_for_a_stewards_work_decides_about_nobody(site: Site) -> None:
+    """To renew another's token would be to get its text, whatever that one is for; its own it renews."""
+    for scope in ("read", "submit"):
+        own = make(site, scope, "admin", scopes=[scope])
+        renewed = site.http.post("/tokens/4/rotate", json={"overlap_h": 1}, headers=site.auth(scope))
+        erased = site.http.post("/tokens/1/erase", json={"reason": "x"}, headers=site.auth(scope))
+        itself = site.http.post(f"/tokens/{own}/rotate", json={"overlap_h": 1}, headers=site.auth(scope))
+
+        assert (renewed.status_code, erased.status_code, itself.status_code) == (403, 403, 200)
+
+
+def test_an_admins_token_for_reading_is_not_the_last_admin(site: Site) -> None:
+    """Else nobody could decide anything any more."""
+    make(site, "reader", "admin", scopes=["read"])
+    refused = site.http.delete("/tokens/4", headers=site.auth("admin"))
+
+    assert (refused.status_code, "last admin" in refused.json()["detail"]) == (409, True)
+
+
+def test_a_stewards_token_for_other_work_is_not_the_last_steward(site: Site) -> None:
+    """One for reading, or for another benchmark, could not decide here."""
+    declare(site)
+    for name, limits in (("reader", {"scopes": ["read"]}), ("elsewhere", {"benchmarks": ["tiny"]})):
+        make(site, name, "steward", **limits)
+    with site.sessions.begin() as session:
+        session.connection().exec_driver_sql("UPDATE token SET benchmarks = '{other}' WHERE name = 'elsewhere'")
+    for name in ("reader", "elsewhere"):
+        given = {"token": name, "role": "steward"}
+        site.http.post("/benchmarks/tiny/roles", json=given, headers=site.auth("admin")).raise_for_status()
+
+    assert site.http.delete("/benchmarks/tiny/roles/steward/steward", headers=site.auth("admin")).status_code == 409
+
+
+def test_a_text_that_is_ended_at_once_takes_its_sessions_along(site: Site) -> None:
+    """Whoever found it may have signed in with it; who asks stays signed in, and an overlap ends nothing."""
+    thief, holder = signed(site), signed(site)
+    site.http.post("/tokens/3/rotate", json={"overlap_h": 1}, headers=site.auth("steward")).raise_for_status()
+    before = site.http.get("/whoami", headers=thief).status_code
+    renewed = site.http.post("/tokens/3/rotate", json={"overlap_h": 0}, headers={**holder, **_key(site, holder)})
+    after = [site.http.get("/whoami", headers=who).status_code for who in (thief, holder)]
+
+    assert (before, renewed.status_code, after) == (200, 200, [401, 200])
+
+
+def test_a_renewal_that_is_asked_for_twice_leaves_no_gap(site: Site) -> None:
+    """Its answer may have been lost: the text that programs use works on for the hours that were given."""
+    order, in_use = {"json": {"overlap_h": 1}}, site.auth()
+    site.http.post("/tokens/1/rotate", headers=in_use, **order).raise_for_status()
+    again = site.http.post("/tokens/1/rotate", headers=in_use, **order)
+    site.tokens["again"] = again.json()["token"]
+
+    assert [site.http.get("/whoami", headers=each).status_code for each in (in_use, site.auth("again"))] == [200, 200]
+
+
+def test_a_token_for_one_benchmark_is_told_of_no_other(site: Site) -> None:
+    """The order is refused as any other write would be."""
+    declare(site)
+    make(site, "narrow", "submitter", benchmarks=["tiny"])
+    answers = [
+        site.http.post("/notifications", json={"address": "https://example.org/", "benchmark": slug}, headers=header)
+        for header in [site.auth("narrow")]
+        for slug in ("tiny", "other")
+    ]
+
+    assert [answer.status_code for answer in answers] == [201, 403]
+
+
+def _key(site: Site, session: dict[str, str]) -> dict[str, str]:
+    text = site.http.get("/account", headers=session).text
+    return {"X-CSRF-Token": text.partition("csrf=")[2][:64]}
