@@ -173,8 +173,8 @@ def _notes(table: Table) -> tuple[str, ...]:
     tried = sorted(((-k, owner, (n, m, k)) for owner, n, m, k in several if max(n, k) > m))[:MOST_NAMED]
     if not tried:
         return ()
-    told = [f"{owner}: {_counted(counts)}" for _, owner, counts in tried]
-    return (f"Read a row as the best of what its owner tried here: {sentences(told)}.",)
+    counted = [f"{owner}: {_counted(counts)}" for _, owner, counts in tried]
+    return (f"Read a row as the best of what its owner tried here: {sentences(counted)}.",)
 
 
 def _counted(numbers: tuple[int, int, int]) -> str:

@@ -185,7 +185,7 @@ class ApiPage(Page):
 class ErrorPage(Page):
     """A problem document as a page: `title` and `detail`, and of `n_problems` problems the first ones.
 
-    `sign_in` is where to sign in, where that is what is missing.
+    `sign_in` is where to sign in, where that is what is missing, `back` the page of the form that was refused.
     """
 
     template = "error.html"
@@ -194,6 +194,7 @@ class ErrorPage(Page):
     n_problems: int = 0
     causes: Sequence[Cause] = ()
     sign_in: str | None = None
+    back: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

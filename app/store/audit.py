@@ -89,7 +89,7 @@ def record_refusal(session: Session, act: Act, status: int, refusal: str) -> Non
 
 def without_tokens(text: str) -> str:
     """Return a text in which nothing that looks like a token is left, and not too long."""
-    return clip_for_message(_TOKEN_LIKE.sub(lambda found: f"pl{found[1]}_…", text), MAX_TEXT)
+    return clip_for_message(_TOKEN_LIKE.sub(lambda match: f"pl{match[1]}_…", text), MAX_TEXT)
 
 
 def list_events(session: Session, wanted: Wanted) -> Sequence[Listed]:

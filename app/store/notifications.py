@@ -119,11 +119,11 @@ def last_errors(session: Session, numbers: Sequence[int]) -> dict[int, str | Non
 
 def take_due(session: Session) -> Due | None:
     """Return the next thing to tell, which is counted as tried: a worker that is killed tells it again later."""
-    while (found := _next_due(session)) is not None:
-        if _may_hear(session, found):
-            return _counted(session, found)
+    while (delivery := _next_due(session)) is not None:
+        if _may_hear(session, delivery):
+            return _counted(session, delivery)
         # Not told later either: who gets a role anew asks anew.
-        found.due_at, found.last_error = None, "Its token may no longer read this benchmark."
+        delivery.due_at, delivery.last_error = None, "Its token may no longer read this benchmark."
         session.flush()
     return None
 
@@ -132,35 +132,35 @@ def _next_due(session: Session) -> Delivery | None:
     is_working = or_(Token.expires_at.is_(None), Token.expires_at > func.clock_timestamp())
     of_working = select(Notification.id).join(Token, Token.id == Notification.token_id)
     of_working = of_working.where(Notification.ended_at.is_(None), Token.revoked_at.is_(None), is_working)
-    found: Delivery | None = session.scalar(
+    delivery: Delivery | None = session.scalar(
         select(Delivery)
         .where(Delivery.due_at <= func.clock_timestamp(), Delivery.notification_id.in_(of_working))
         .order_by(Delivery.due_at)
         .limit(1)
         .with_for_update(skip_locked=True)
     )
-    return found
+    return delivery
 
 
-def _may_hear(session: Session, found: Delivery) -> bool:
+def _may_hear(session: Session, delivery: Delivery) -> bool:
     """Say whether the token that asked may still read what it would be told of."""
-    if found.submission_id is None:
+    if delivery.submission_id is None:
         return True
-    submission = session.get_one(Submission, found.submission_id)
+    submission = session.get_one(Submission, delivery.submission_id)
     benchmark = session.get_one(Benchmark, submission.benchmark_id)
     if benchmark.visibility == visibility.PUBLIC:
         return True
-    token = session.get_one(Token, session.get_one(Notification, found.notification_id).token_id)
+    token = session.get_one(Token, session.get_one(Notification, delivery.notification_id).token_id)
     reader = visibility.reader_of(session, token)
     return reader.sees_all or benchmark.id in reader.benchmark_ids
 
 
-def _counted(session: Session, found: Delivery) -> Due:
-    found.tries += 1
-    pause = PAUSES[found.tries - 1] if found.tries <= len(PAUSES) else None
-    found.due_at = None if pause is None else func.clock_timestamp() + pause
+def _counted(session: Session, delivery: Delivery) -> Due:
+    delivery.tries += 1
+    pause = PAUSES[delivery.tries - 1] if delivery.tries <= len(PAUSES) else None
+    delivery.due_at = None if pause is None else func.clock_timestamp() + pause
     session.flush()
-    return _due(session, found)
+    return _due(session, delivery)
 
 
 def _due(session: Session, delivery: Delivery) -> Due:

@@ -69,8 +69,8 @@ def refusal_of(error: Exception) -> str:
     if isinstance(error, PlumblineError):
         return error.recorded
     if isinstance(error, RequestValidationError):
-        told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-        return f"Not of the form that this address expects: {'; '.join(told)}."
+        problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        return f"Not of the form that this address expects: {'; '.join(problems)}."
     return error.detail if isinstance(error, HTTPException) else type(error).__name__
 
 

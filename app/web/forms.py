@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, quote, urlencode
+from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 
 from fastapi import Request
 from pydantic import BaseModel
@@ -51,6 +51,17 @@ def is_form(request: Request) -> bool:
 def leads_to(request: Request) -> str:
     """Return where a form leads afterwards: a path of this server."""
     return local_path(request.query_params.get(THEN), HOME)
+
+
+def came_from(request: Request) -> str | None:
+    """Return the page of ours that a refused form stood on, as the browser says; None where it does not.
+
+    Of what it says a path is taken and no host.
+    """
+    sent_from = urlsplit(request.headers.get("referer", ""))
+    if not is_form(request) or request.headers.get("sec-fetch-site") != "same-origin" or not sent_from.path:
+        return None
+    return local_path(sent_from.path + (f"?{sent_from.query}" if sent_from.query else ""), HOME)
 
 
 def login_address(request: Request, *, again: bool) -> str:
@@ -133,7 +144,8 @@ def _shown(request: Request, answer: Response) -> Response:
             shown.headers.update(PRIVATE)
             shown.status_code = answer.status_code
             return shown
-    return RedirectResponse(_filled(leads_to(request), document), 303, PRIVATE)
+    # Looked at once more: what is filled in could make another site of a path.
+    return RedirectResponse(local_path(_filled(leads_to(request), document), HOME), 303, PRIVATE)
 
 
 def _filled(path: str, document: Mapping[str, Any]) -> str:

@@ -192,7 +192,7 @@ def answer(
     if forms.is_form(request) or (request.method == "GET" and "text/html" in request.headers.get("accept", "")):
         sign_in = forms.login_address(request, again=status == HTTPStatus.FORBIDDEN) if asks_login else None
         page = render("error.html", title=title, detail=detail, problems=problems, n_problems=n_problems,
-                      causes=causes, sign_in=sign_in)  # fmt: skip
+                      causes=causes, sign_in=sign_in, back=forms.came_from(request))  # fmt: skip
         return Response(page, status, kept, media_type="text/html; charset=utf-8")
     document = _document(status, detail, rejected)
     return Response(to_json(document), status, kept, media_type=PROBLEM_JSON)

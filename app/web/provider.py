@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx2
 from authlib.integrations.base_client.errors import OAuthError
@@ -57,6 +58,16 @@ class Provider:
                 code_challenge=challenge, code_challenge_method="S256", **more,
             )  # fmt: skip
         return str(address)
+
+    def logout_address(self) -> str | None:
+        """Return where a browser signs out of the provider, None where it has no such place, or does not answer.
+
+        OpenID Connect RP-Initiated Logout 1.0, 2; its ID tokens are kept nowhere, so the provider asks who leaves.
+        """
+        try:
+            return f"{self._configured('end_session_endpoint')}?{urlencode({'client_id': self.settings.client_id})}"
+        except Busy:
+            return None
 
     def identify(self, code: str, attempt: Attempt) -> tuple[Claimed, float | None]:
         """Return who signed in, and when they showed that to the provider, in seconds since 1970, if it says so.

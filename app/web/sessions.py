@@ -3,13 +3,15 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
+from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from app.errors import Unauthenticated
-from app.store import audit, roles, sessions, tokens
+from app.store import audit, identities, roles, sessions, tokens
 from app.store.audit import Change
 from app.web.acts import ActDep, act_of
 from app.web.answers import page
+from app.web.caller import Caller
 from app.web.cookies import (
     FORM,
     SESSION,
@@ -33,11 +35,16 @@ Next = Annotated[str | None, Query(alias="next", max_length=500)]
 
 
 @router.get("/login", summary="Sign in", responses=described(also=("html",)))
-def show_login(state: StateDep, next_: Next = None, *, again: bool = False) -> Response:
-    """Show the form by which somebody signs in with a token, and the way through the provider where there is one."""
+def show_login(state: StateDep, next_: Next = None, *, again: bool = False, left: bool = False) -> Response:
+    """Show the form by which somebody signs in with a token, and the way through the provider where there is one.
+
+    `left`: who just signed out here and is still signed in at the provider; the way out of there.
+    """
     value, leads_to = new_form_value(), local_path(next_, ACCOUNT)
-    name = None if state.provider is None else state.provider.settings.name
-    shown = page("login.html", title="Sign in", form=value, leads_to=leads_to, provider=name, again=again)
+    own = state.provider
+    name, way_out = (None, None) if own is None else (own.settings.name, own.logout_address() if left else None)
+    shown = page("login.html", title="Sign in", form=value, leads_to=leads_to, provider=name, again=again,
+                 left=left, way_out=way_out)  # fmt: skip
     set_cookie(shown, FORM, value)
     shown.headers.update(PRIVATE)
     return shown
@@ -94,7 +101,7 @@ def logout(request: Request, session: SessionDep, caller: Holder) -> Response:
     """End this session."""
     sessions.end(session, session_secret(request) or "")
     audit.record(session, caller.act, 303)
-    return _leave()
+    return _leave(session, caller)
 
 
 @router.post("/logout/everywhere", summary="Sign out everywhere", responses=described(403, also=("html",)))
@@ -102,10 +109,12 @@ def logout_everywhere(session: SessionDep, caller: Holder) -> Response:
     """End every session of this token, in whatever browser; the token itself works on."""
     n_ended = sessions.end_all(session, caller.id)
     audit.record(session, caller.act, 303, Change(after={"ended": n_ended}))
-    return _leave()
+    return _leave(session, caller)
 
 
-def _leave() -> Response:
-    answer = RedirectResponse("/login", 303, PRIVATE)
+def _leave(session: Session, caller: Caller) -> Response:
+    # A form leads to this server alone, so the way out of the provider is a link of the page that follows.
+    is_known_elsewhere = identities.find_identity(session, caller.id) is not None
+    answer = RedirectResponse("/login?left=1" if is_known_elsewhere else "/login", 303, PRIVATE)
     drop_cookie(answer, SESSION)
     return answer

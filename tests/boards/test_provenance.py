@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.boards.provenance import Provenance, with_provenance
+from app.boards.provenance import Provenance, with_owners, with_provenance
 from app.stats.relative import win_shares
 from app.values.table import Cell, Column, Table
 
@@ -19,7 +19,14 @@ def board(method: str, rank_by: str, scores: tuple[Cell, ...]) -> Table:
 
 def known(owners: str = "aabbc") -> dict[str, Provenance]:
     """Return whom each entrant belongs to."""
-    return {name: Provenance(1, 1, owner, 1, owners.count(owner), 1) for name, owner in zip(NAMES, owners, strict=True)}
+    return {
+        name: Provenance(1, 1, ord(owner), 1, owners.count(owner), 1) for name, owner in zip(NAMES, owners, strict=True)
+    }
+
+
+def notes_of(table: Table, owners: str) -> tuple[str, ...]:
+    """Return what a published board says when it is read, with the names that its owners have now."""
+    return with_owners(with_provenance(table, known(owners)), {ord(owner): owner for owner in owners}).notes
 
 
 def test_a_perfect_score_is_flagged_on_the_row_of_who_is_ranked_by_it() -> None:
@@ -32,7 +39,7 @@ def test_a_perfect_score_is_flagged_on_the_row_of_who_is_ranked_by_it() -> None:
 @pytest.mark.parametrize(("method", "rank_by"), [("borda", "borda_points"), ("skill_score", "win_rate")])
 def test_a_board_says_how_far_one_owner_can_move_the_others(method: str, rank_by: str) -> None:
     """Three of five entrants belong to one: two others may change places, by all of the range."""
-    notes = with_provenance(board(method, rank_by, (1.0,) * 5), known("aaabc")).notes
+    notes = notes_of(board(method, rank_by, (1.0,) * 5), "aaabc")
 
     assert [note for note in notes if note.startswith("a has 3 of the 5 entrants.")]
 
@@ -40,8 +47,7 @@ def test_a_board_says_how_far_one_owner_can_move_the_others(method: str, rank_by
 @pytest.mark.parametrize(("method", "owners"), [("mean", "aaabc"), ("borda", "abcde"), ("borda", "aaaaa")])
 def test_nothing_is_said_where_opponents_do_not_matter_or_are_one_for_each(method: str, owners: str) -> None:
     """A mean is about its entrant alone; and with one owner there is nobody else to be moved."""
-    assert not any("of the 5 entrants" in note for note in with_provenance(
-        board(method, "score", (1.0,) * 5), known(owners)).notes)  # fmt: skip
+    assert not any("of the 5 entrants" in note for note in notes_of(board(method, "score", (1.0,) * 5), owners))
 
 
 def test_clones_move_the_win_rates_of_two_others_by_no_more_than_the_note_says() -> None:

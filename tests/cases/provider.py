@@ -76,7 +76,12 @@ class LocalProvider:
         return jwt.encode(header, {k: v for k, v in claims.items() if v is not None}, self.key)
 
 
-PLACES = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
+PLACES = {
+    "authorization_endpoint": "authorize",
+    "token_endpoint": "token",
+    "jwks_uri": "keys",
+    "end_session_endpoint": "logout",
+}
 
 
 def challenge(sent: dict[str, str]) -> str:

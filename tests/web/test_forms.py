@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from app.db.models import BrowserSession
+from app.names import is_holder
 from tests.cases.routes import all_routes
 from tests.cases.signing_in import form_key, send_form, signed
 from tests.cases.walkthrough import MANIFEST, declare
@@ -118,7 +119,7 @@ def test_a_draft_is_published_in_the_browser(site: Site) -> None:
     after = site.http.get(PEOPLE, headers=headers).text
 
     assert made.status_code == 201
-    assert ("Make it private" in before, "1 versions of the manifest" in before) == (True, True)
+    assert ("Make it private" in before, "versions of the manifest: 1;" in before) == (True, True)
     assert ("Make it" in after, site.http.get("/benchmarks/tiny").status_code) == (False, 200)
 
 
@@ -167,11 +168,37 @@ def test_a_form_that_is_wrong_is_answered_with_a_page(site: Site) -> None:
     assert ("emperor" in wrong.text, "submitter, steward, admin" in wrong.text) == (True, True)
 
 
+def test_a_refused_form_leads_back_to_its_page(site: Site) -> None:
+    """What the browser says of it, as a path of this server."""
+    headers = signed(site, "admin") | {"Referer": "https://evil.example/account/tokens"}
+    shown = send_form(site, "/tokens", headers, name="x", role="none").text
+
+    assert ('<a href="/account/tokens">Back to the form</a>' in shown, "evil" in shown) == (True, False)
+
+
+@pytest.mark.parametrize("name", ["Ann Lee", "a", "x" * 100, "x" * 101, "-a", "a-(b)+c._", "\u0430nn", "a\tb", "a/b"])
+def test_a_form_asks_for_the_names_that_are_taken(site: Site, name: str) -> None:
+    """So that the browser says beside the field what the server would refuse."""
+    found = re.search(r'name="name".*?maxlength="(\d+)" pattern="([^"]+)"', site.http.get("/invitation").text)
+    assert found is not None
+
+    assert (re.fullmatch(found[2], name) is not None and len(name) <= int(found[1])) == is_holder(name)
+
+
 def test_a_form_leads_to_no_other_site(site: Site) -> None:
     """Whatever its address says."""
     answer = send_form(site, "/tokens/1?method=DELETE", signed(site, "admin"), "//evil.example")
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+
+
+def test_what_an_answer_leaves_empty_leads_to_no_other_site(site: Site) -> None:
+    """A part that is filled in from the answer could leave two slashes at the beginning."""
+    declare(site)
+    given = {"token": "alice", "role": "reviewer"}
+    led = send_form(site, "/benchmarks/tiny/roles", signed(site), "/{nothing}/elsewhere.example", **given)
+
+    assert (led.status_code, led.headers["location"]) == (303, "/account")
 
 
 def test_no_write_of_a_session_goes_without_the_key_of_its_forms(site: Site, database_url: str) -> None:

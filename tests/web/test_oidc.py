@@ -13,7 +13,7 @@ from app.db.models import BrowserSession, RoleGrant, Token
 from app.errors import SettingsError
 from app.store import audit
 from tests.cases.provider import CLIENT_ID, CLIENT_SECRET, LocalProvider, path_of, running_provider
-from tests.cases.signing_in import SESSION, cookie, form_key, send_form
+from tests.cases.signing_in import SESSION, cookie, form_key, send_form, signed
 from tests.cases.walkthrough import MANIFEST, declare
 from tests.conftest import Site, open_site
 
@@ -87,6 +87,23 @@ def test_somebody_signs_in_through_the_provider(joined: Site) -> None:
     assert ("<h1>Ann Lee</h1>" in shown, "role steward" in shown) == (True, True)
     assert newest(joined) == ("GET /login/oidc/callback", 303, None)
     assert 'href="/login/oidc?next=/account"' in joined.http.get("/login").text
+
+
+def test_who_signs_out_is_told_of_the_provider_and_shown_the_way_out(joined: Site, provider: LocalProvider) -> None:
+    """Signed out here they are still signed in there; who signed in with a token is told nothing of it."""
+    held = {"Cookie": cookie(sign_in(joined), SESSION)}
+    left = joined.http.post("/logout", headers=held | form_header(joined, held), follow_redirects=False)
+    shown = joined.http.get(left.headers["location"]).text
+    by_token = signed(joined)
+    other = joined.http.post("/logout", headers=by_token | form_header(joined, by_token), follow_redirects=False)
+
+    assert f'href="{provider.address}/logout?client_id={CLIENT_ID}"' in shown
+    assert (left.headers["location"], other.headers["location"]) == ("/login?left=1", "/login")
+
+
+def form_header(site: Site, held: dict[str, str]) -> dict[str, str]:
+    """Return what a write in a session carries."""
+    return {"X-CSRF-Token": form_key(site, held)}
 
 
 def test_the_same_person_is_the_same_token_whatever_they_are_called(joined: Site, provider: LocalProvider) -> None:
