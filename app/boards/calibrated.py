@@ -99,8 +99,8 @@ def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -
     least = fewest / (fewest + NormalDist().inv_cdf((1 + level) / 2) ** 2)
     yield (
         f"Fewer than eight {units} behind {sentences([name for name, _ in below])}: so few cannot show how much they "
-        f"differ, and the intervals are wide. With {fewest:.3g} {units} that all succeed the true rate may still be as "
-        f"low as {least:.2f}, and a rare failure may not have been seen yet."
+        f"differ, and the intervals are wide. Were each a success or a failure, {fewest:.3g} {units} that all succeed "
+        f"would still allow a true rate as low as {least:.2f}, and a rare failure may not have been seen yet."
     )
 
 
