@@ -190,9 +190,10 @@ _WHY = {
 
 
 def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Roster:
-    """Return who is ranked. Without a declared grid nobody stands apart: first are those whose cells differ least.
+    """Return who is ranked. Without a declared grid first are those whose cells differ least from what is asked.
 
-    What an entrant lacks and what it has beyond the others count alike there, for its score is about other cells.
+    What an entrant lacks and what it has beyond the others count alike there, for its score is about other cells. Who
+    was not asked for something, such as a metric that came later, stands apart with or without a grid.
     Source: by definition.
 
     >>> full, few = Coverage(3, 3), Coverage(3, 1, n_absent=2)
@@ -206,10 +207,12 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
         apart = tuple(name for name, c in coverages.items() if not c.is_whole)
         return Roster(ranked, (), apart, coverages, False)
     groups: dict[int, list[str]] = {}
+    apart = tuple(name for name, coverage in coverages.items() if coverage.n_not_asked)
     for name, coverage in coverages.items():
-        groups.setdefault(coverage.n_lacking + coverage.n_over, []).append(name)
+        if not coverage.n_not_asked:
+            groups.setdefault(coverage.n_lacking + coverage.n_over, []).append(name)
     ordered = [tuple(groups[n_differing]) for n_differing in sorted(groups)]
-    return Roster(ordered[0] if ordered else (), tuple(ordered[1:]), (), coverages, True)
+    return Roster(ordered[0] if ordered else (), tuple(ordered[1:]), apart, coverages, True)
 
 
 def rank_among(point: float | None, ranked: Sequence[float] | FloatArray) -> int:
