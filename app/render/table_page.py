@@ -28,7 +28,7 @@ KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline", "x", 
 
 
 MAX_WITHDRAWN = 20
-MAX_PAIRS = 1000
+MAX_PAIRS = 900
 """More pairs than 40 entrants make are not read one by one: two of them are chosen at /against, and the CSV has all."""
 
 
