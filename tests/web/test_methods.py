@@ -5,7 +5,7 @@ import pytest
 from tests.cases.walkthrough import BASE, declare, send
 from tests.conftest import Site
 
-READ = ("/", "/benchmarks/tiny", "/healthz", "/readyz", "/metrics", "/submissions/1", "/submissions/1.json", "/docs")
+READ = ("/", "/benchmarks/tiny", "/healthz", "/readyz", "/submissions/1", "/submissions/1.json", "/docs")
 
 
 @pytest.mark.parametrize("path", [*READ, "/submissions/99", "/benchmarks/none", "/openapi.json"])
@@ -19,6 +19,14 @@ def test_head_is_answered_like_get_without_the_body(site: Site, path: str) -> No
     assert head.status_code == get.status_code
     for name in ("content-type", "content-length"):
         assert head.headers[name] == get.headers[name]
+
+
+def test_head_is_answered_for_figures_too(site: Site) -> None:
+    """What they are, and not how long: they count on between two requests."""
+    head, get = site.http.head("/metrics"), site.http.get("/metrics")
+
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    assert head.headers["content-type"] == get.headers["content-type"]
 
 
 @pytest.mark.parametrize(
