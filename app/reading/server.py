@@ -5,19 +5,16 @@ JSON. It has no secrets, and it ends with its children when the other end closes
 more than there are uploads waits for the next, which need not wait for a fork then.
 """
 
-import errno
 import gc
 import json
 import os
-import pickle
 import resource
 import selectors
 import signal
 import socket
 import sys
-import tempfile
 import time
-import traceback
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,36 +24,31 @@ import numpy as np
 import pyarrow as pa
 
 from app.boards.registry import methods
-from app.reading.answers import ANSWER, JOB, write_answer
-from app.reading.fork_server import FAULT, OUT_OF_MEMORY
-from app.reading.jobs import Failed, outcome_of
-
-CPU_GRACE_S = 5
+from app.reading.child import status_of_waiting
 
 
 @dataclass
 class Child:
-    """A process that reads one upload."""
+    """A process that reads one upload; on its line comes the status with which it is about to end."""
 
     number: int
     pid: int
+    line: socket.socket
     ends_at: float
     is_late: bool = False
 
 
 @dataclass(frozen=True)
 class Spare:
-    """A child that waits for its order, and where it is given; it ends when nothing can come any more."""
+    """A child that waits for its order on its line; it ends when nothing can come any more."""
 
     pid: int
-    order: int
+    line: socket.socket
 
     def start(self, order: dict[str, Any]) -> None:
-        """Give it its order. Raises BrokenPipeError where it is gone."""
-        try:
-            os.write(self.order, json.dumps(order).encode())
-        finally:
-            os.close(self.order)
+        """Give it its order. Raises OSError where it is gone."""
+        self.line.sendall(json.dumps(order).encode())
+        self.line.shutdown(socket.SHUT_WR)
 
 
 class Server:
@@ -66,6 +58,8 @@ class Server:
         self._orders = orders
         self._received = b""
         self._children: dict[int, Child] = {}
+        self._leaving: set[int] = set()
+        self._selector = selectors.DefaultSelector()
         self._spare: Spare | None = None
         self._base_bytes = 0
 
@@ -77,19 +71,19 @@ class Server:
             end.setblocking(False)
         signal.set_wakeup_fd(wake.fileno())
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._orders, selectors.EVENT_READ)
-            selector.register(waker, selectors.EVENT_READ)
-            is_open = True
-            while is_open:
-                # Between orders: whoever has just ordered a reading does not wait for this.
-                self._spare = self._spare or self._fork()
-                ready = {key.fileobj for key, _ in selector.select(self._wait_s())}
-                if waker in ready:
-                    waker.recv(4096)
-                is_open = self._orders not in ready or self._obey()
-                self._end_late()
-                self._report_ended()
+        self._selector.register(self._orders, selectors.EVENT_READ)
+        self._selector.register(waker, selectors.EVENT_READ)
+        is_open = True
+        while is_open:
+            # Between orders: whoever has just ordered a reading does not wait for this.
+            self._spare = self._spare or self._fork()
+            ready = {key.fileobj for key, _ in self._selector.select(self._wait_s())}
+            if waker in ready:
+                waker.recv(4096)
+            is_open = self._orders not in ready or self._obey()
+            self._hear(ready)
+            self._end_late()
+            self._report_ended()
         for pid in (*self._children, *([] if self._spare is None else [self._spare.pid])):
             _kill(pid)
 
@@ -115,22 +109,38 @@ class Server:
         # One that ended while it waited has lost its pipe, and nobody its upload.
         try:
             spare.start(order)
-        except BrokenPipeError:
+        except OSError:
+            spare.line.close()
             os.waitpid(spare.pid, 0)
             spare = self._fork()
             spare.start(order)
-        self._children[spare.pid] = Child(order["start"], spare.pid, time.monotonic() + order["wall_s"])
+        ends_at = time.monotonic() + order["wall_s"]
+        self._children[spare.pid] = Child(order["start"], spare.pid, spare.line, ends_at)
+        self._selector.register(spare.line, selectors.EVENT_READ)
 
     def _fork(self) -> Spare:
-        wanted, order = os.pipe()
+        ours, theirs = socket.socketpair()
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
-            self._orders.close()
-            os.close(order)
-            os._exit(_status_of_waiting(wanted, self._base_bytes))
-        os.close(wanted)
-        return Spare(pid, order)
+            self._selector.close()
+            for line in (self._orders, ours, *(child.line for child in self._children.values())):
+                line.close()
+            status = status_of_waiting(theirs, self._base_bytes)
+            with suppress(OSError):
+                theirs.sendall(bytes([status]))
+            os._exit(status)
+        theirs.close()
+        return Spare(pid, ours)
+
+    def _hear(self, ready: Collection[Any]) -> None:
+        """Report whose status came: nobody waits while the system takes a whole process apart."""
+        for child in [child for child in self._children.values() if child.line in ready]:
+            self._selector.unregister(child.line)
+            with suppress(OSError):
+                if status := child.line.recv(1):
+                    self._leaving.add(child.pid)
+                    self._report(child, status[0])
 
     def _end_late(self) -> None:
         for child in self._children.values():
@@ -139,56 +149,22 @@ class Server:
                 _kill(child.pid)
 
     def _report_ended(self) -> None:
-        for pid in list(self._children):
+        for pid in [*self._children, *self._leaving]:
             ended, status = os.waitpid(pid, os.WNOHANG)
-            if ended:
-                child = self._children.pop(pid)
-                # What it started in turn must not outlive it.
-                _kill(pid)
-                report = {"ended": child.number, "status": os.waitstatus_to_exitcode(status), "late": child.is_late}
-                self._orders.sendall(json.dumps(report).encode() + b"\n")
+            if ended and pid in self._leaving:
+                self._leaving.remove(pid)
+            elif ended:
+                self._report(self._children[pid], os.waitstatus_to_exitcode(status))
 
-
-def _status_of_waiting(wanted: int, base_bytes: int) -> int:
-    with os.fdopen(wanted, "rb") as pipe:
-        order = pipe.read()
-    return _status_of_reading(json.loads(order), base_bytes) if order else 0
-
-
-def _status_of_reading(order: dict[str, Any], base_bytes: int) -> int:
-    try:
-        read(order, base_bytes)
-    except MemoryError:
-        return OUT_OF_MEMORY
-    except BaseException:
-        traceback.print_exc()
-        return FAULT
-    return 0
-
-
-def read(order: dict[str, Any], base_bytes: int) -> None:
-    """Do the job that lies in a folder and leave the answer beside it, within the limits of the order."""
-    os.setsid()
-    folder = Path(order["folder"])
-    # What the reader leaves behind is removed with the folder of the request.
-    tempfile.tempdir = str(folder)
-    _limit(resource.RLIMIT_CORE, 0, 0)
-    _limit(resource.RLIMIT_CPU, order["cpu_s"], order["cpu_s"] + CPU_GRACE_S)
-    _limit(resource.RLIMIT_FSIZE, order["file_bytes"], order["file_bytes"])
-    _limit(resource.RLIMIT_AS, base_bytes + order["memory_bytes"], base_bytes + order["memory_bytes"])
-    job = pickle.loads((folder / JOB).read_bytes())  # noqa: S301 - our own web process wrote it
-    outcome = outcome_of(job)
-    try:
-        write_answer(folder / ANSWER, outcome)
-    except OSError as error:
-        # A full disk may have room for this.
-        write_answer(folder / ANSWER, Failed(error.errno or errno.EIO, str(error)))
-
-
-def _limit(kind: int, soft: int, hard: int) -> None:
-    # A system may know a limit and not allow it, as macOS does with that of memory.
-    with suppress(ValueError, OSError):
-        resource.setrlimit(kind, (soft, hard))
+    def _report(self, child: Child, status: int) -> None:
+        del self._children[child.pid]
+        # What it started in turn must not outlive it, and it itself not its word that it has ended.
+        _kill(child.pid)
+        with suppress(KeyError):
+            self._selector.unregister(child.line)
+        child.line.close()
+        report = {"ended": child.number, "status": status, "late": child.is_late}
+        self._orders.sendall(json.dumps(report).encode() + b"\n")
 
 
 def _kill(pid: int) -> None:
