@@ -245,6 +245,7 @@ def expected_means(seen: Seen, slug: str) -> dict[str, float]:
 
 
 def published_means(address: str, slug: str) -> dict[str, float]:
-    """Return the means of a board's CSV."""
-    text = httpx.get(f"{address}/benchmarks/{slug}/leaderboards/average.csv", timeout=30).text
+    """Return the means of a board's CSV as it is now, not of the page that is shown until the new one is made."""
+    insisting = {"Cache-Control": "no-cache"}
+    text = httpx.get(f"{address}/benchmarks/{slug}/leaderboards/average.csv", headers=insisting, timeout=30).text
     return {row["entrant"]: float(row["mean_MASE"]) for row in csv.DictReader(io.StringIO(text))}

@@ -101,6 +101,9 @@ def test_a_full_disk_of_the_log_alone_refuses_and_recovers() -> None:
         shutil.move(data_dir / "cluster" / "pg_wal", disk / "pg_wal")
         (data_dir / "cluster" / "pg_wal").symlink_to(disk / "pg_wal")
         os.chown(data_dir / "cluster" / "pg_wal", account.uid, account.gid, follow_symlinks=False)
+        # Moving to another file system made it root's.
+        for moved in (disk / "pg_wal", *(disk / "pg_wal").rglob("*")):
+            os.chown(moved, account.uid, account.gid)
         with running_server(data_dir, **LIMITS) as server:
             filler = fill(disk)
             refused = [answers(server, number).status_code for number in range(100, 103)]
