@@ -36,7 +36,6 @@ N_KINDS = 8
 EVERY_S = 2.0
 SLUGS = ("storm-a", "storm-b", "storm-c", "storm-d")
 LONGEST_GAP_S = 2.0
-ADMIN = "a-token-of-the-tests-of-faults-0123456789"
 
 
 @dataclass(frozen=True)
