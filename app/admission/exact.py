@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.manifest.manifest import Manifest
-from app.values.forensics import Finding
-from app.values.scores import ScoreTable
+from app.stats.arrays import BoolArray
+from app.values.forensics import EXACT_BEST, Finding
+from app.values.scores import Coded, ScoreTable
 
-EXACT = "exact_best"
 MIN_ALL = 8
 """Fewer successes in a row are no wonder."""
 
@@ -31,15 +31,21 @@ def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
         if declared is None or declared.best is None or metric not in scores.columns:
             continue
         values = scores.value(metric)
-        for code, entrant in enumerate(scores.entrant.words):
-            own = values[(scores.entrant.codes == code) & ~np.isnan(values)]
-            in_steps = declared.worst is not None and bool(np.isin(own, (declared.best, declared.worst)).all())
+        at_best, at_worst = values == declared.best, values == declared.worst
+        counts = [_counted(scores.entrant, rows) for rows in (~np.isnan(values), at_best, at_best | at_worst)]
+        for entrant, n_rows, n_exact, n_ends in zip(scores.entrant.words, *counts, strict=True):
+            in_steps = declared.worst is not None and n_ends == n_rows
             is_error = declared.direction == "minimize" and not in_steps
             share = _least_share(is_alone=(metric,) in needed, is_error=is_error)
-            n_exact = int(np.count_nonzero(own == declared.best))
-            if n_exact and n_exact >= share * len(own) and (is_error or len(own) >= MIN_ALL):
+            if n_exact and n_exact >= share * n_rows and (is_error or n_rows >= MIN_ALL):
                 what = f"{declared.title or metric} of {entrant} is {declared.best:g}"
-                yield Finding(EXACT, entrant, f"{what} in {n_exact:,} of {len(own):,} rows")
+                yield Finding(EXACT_BEST, entrant, f"{what} in {n_exact:,} of {n_rows:,} rows")
+
+
+def _counted(entrant: Coded, rows: BoolArray) -> list[int]:
+    """Return of each entrant how many of some rows are its own."""
+    counts: list[int] = np.bincount(entrant.codes[rows], minlength=len(entrant.words)).tolist()
+    return counts
 
 
 def _least_share(*, is_alone: bool, is_error: bool) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from app.boards.tables import sentences
+from app.values.forensics import EXACT_BEST
 from app.values.frame import Field, Frame
 from app.values.table import Cell, Column, Table
 
@@ -61,7 +62,6 @@ FRAME: Frame[Provenance] = Frame(
 """The columns that stand behind a board's own."""
 MOST_NAMED = 5
 NO_ENDS: Mapping[str, float] = {}
-EXACT = "exact_best"
 OWNER = "owner"
 COUNTED = ("owner_registrations", "owner_entrants", "owner_submissions")
 
@@ -105,9 +105,9 @@ def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:
 
 
 def _flagged(one: Provenance | None, is_exact: bool) -> Provenance | None:
-    if one is None or not is_exact or EXACT in one.flags:
+    if one is None or not is_exact or EXACT_BEST in one.flags:
         return one
-    return replace(one, flags=(*one.flags, EXACT))
+    return replace(one, flags=(*one.flags, EXACT_BEST))
 
 
 def _of_opponents(table: Table) -> Iterator[str]:

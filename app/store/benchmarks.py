@@ -12,9 +12,8 @@ from app.errors import Conflict, NotFound
 from app.kinds.parse import parse_manifest
 from app.manifest.build import manifest_digest
 from app.manifest.manifest import Manifest
-from app.names import name_key
 from app.store.life import newest_text
-from app.store.spelling import refuse_respelled
+from app.store.spelling import add_names, refuse_respelled
 
 MAX_NAMED = 10
 CHANGED_CHANNEL = "plumbline_changed"
@@ -24,13 +23,6 @@ CHANGE_COUNTERS = "SELECT slug, change_version, boards_version FROM public.bench
 BOARD_NAMES = (
     "SELECT substr(name, 13) FROM public.snapshot_table JOIN public.benchmark USING (snapshot_id) "
     "WHERE slug = %s AND name LIKE 'leaderboard/%%' ORDER BY name"
-)
-
-# One statement however many there are: a list of values would be compiled anew for each number of them.
-_ADD_TASKS = text(
-    "INSERT INTO task (benchmark_id, name, name_key) "
-    "SELECT :benchmark_id, name, name_key "
-    "FROM unnest(CAST(:names AS text[]), CAST(:keys AS text[])) AS new (name, name_key) ON CONFLICT DO NOTHING"
 )
 
 
@@ -193,10 +185,8 @@ def data_version(session: Session, benchmark_id: int) -> int:
 def ensure_tasks(session: Session, benchmark_id: int, names: Sequence[str]) -> dict[str, int]:
     """Return the number of each task, making those that are new. Raises Conflict for a task in another spelling."""
     numbers = _task_numbers(session, benchmark_id)
-    new = sorted(set(names) - numbers.keys())
-    if new:
-        keys = [name_key(name) for name in new]
-        session.execute(_ADD_TASKS, {"benchmark_id": benchmark_id, "names": new, "keys": keys})
+    if new := set(names) - numbers.keys():
+        add_names(session, Task, benchmark_id, new)
         numbers = _task_numbers(session, benchmark_id)
     refuse_respelled("a task", numbers, names)
     return {name: numbers[name] for name in names}

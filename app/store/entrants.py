@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, Token
@@ -12,14 +12,7 @@ from app.errors import Conflict, NotFound
 from app.names import name_key
 from app.store import reservations
 from app.store.numbers import one_of
-from app.store.spelling import refuse_respelled
-
-# One statement however many there are: a list of values would be compiled anew for each number of them.
-_ADD = text(
-    "INSERT INTO entrant (benchmark_id, name, name_key) "
-    "SELECT :benchmark_id, name, name_key "
-    "FROM unnest(CAST(:names AS text[]), CAST(:keys AS text[])) AS new (name, name_key) ON CONFLICT DO NOTHING"
-)
+from app.store.spelling import add_names, refuse_respelled
 
 
 @dataclass(frozen=True)
@@ -70,9 +63,8 @@ def lock_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> 
 
     Raises Conflict when a name is a stored one in another spelling, see `app.names.name_key`.
     """
-    wanted = sorted(names, key=name_key)
-    keys = [name_key(name) for name in wanted]
-    session.execute(_ADD, {"benchmark_id": benchmark_id, "names": wanted, "keys": keys})
+    wanted = sorted(names)
+    add_names(session, Entrant, benchmark_id, wanted)
     return _by_name(session, benchmark_id, wanted, lock=True)
 
 

@@ -7,7 +7,7 @@ rows are never rewritten.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory
@@ -62,11 +62,10 @@ def _columns(session: Session, snapshot_id: int) -> set[str]:
 
 
 def _parts(session: Session, snapshot_id: int, part_rows: int) -> Sequence[TasksOf]:
-    own = SnapshotEntry.submission_id == Entry.submission_id, SnapshotEntry.entrant_id == Entry.entrant_id
-    query = select(Entry.submission_id, Entry.entrant_id, Entry.n_rows).join(SnapshotEntry, (own[0]) & (own[1]))
-    sizes = {
-        (number, who): n for number, who, n in session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id))
-    }
+    is_own = and_(SnapshotEntry.submission_id == Entry.submission_id, SnapshotEntry.entrant_id == Entry.entrant_id)
+    query = select(Entry.submission_id, Entry.entrant_id, Entry.n_rows).join(SnapshotEntry, is_own)
+    counted = session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id))
+    sizes = {(number, entrant): n_rows for number, entrant, n_rows in counted}
     parts: list[dict[Pair, Sequence[int] | None]] = []
     room, last = 0, None
     for stood in snapshots.load_pieces(session, snapshot_id):

@@ -1,10 +1,16 @@
-"""One name, one spelling: what has the key of a stored name must be written as it is.
+"""Names of a benchmark and their spelling: what has the key of a stored name must be written as it is.
 
 Called by `app.store.entrants` and `app.store.benchmarks`, which hold the names.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
+from sqlalchemy import ARRAY, BindParameter, Text, bindparam, func, literal, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from app.db.models import Entrant, Task
 from app.errors import Conflict
 from app.names import name_key
 
@@ -21,3 +27,19 @@ def refuse_respelled(what: str, stored: Iterable[str], wanted: Iterable[str]) ->
             f"Too like {what} of this benchmark, only the case or the form of the letters differs: "
             f"{'; '.join(alike[:SHOWN])}{more}. A name is written in one way."
         )
+
+
+def add_names(session: Session, to: type[Entrant] | type[Task], benchmark_id: int, names: Iterable[str]) -> None:
+    """Make those of the names that are new in a benchmark, in the order in which everyone makes them.
+
+    One statement however many there are: a list of values would be compiled anew for each number of them.
+    """
+    ordered = sorted(names, key=name_key)
+    new = func.unnest(_array(map(name_key, ordered)), _array(ordered)).table_valued("name_key", "name", name="new")
+    columns = new.render_derived().c
+    rows = select(literal(benchmark_id), columns.name_key, columns.name)
+    session.execute(insert(to).from_select(["benchmark_id", "name_key", "name"], rows).on_conflict_do_nothing())
+
+
+def _array(texts: Iterable[str]) -> BindParameter[Any]:
+    return bindparam(None, list(texts), type_=ARRAY(Text), unique=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from app.values.fingerprints import Fingerprint
 
+EXACT_BEST = "exact_best"
 FLAGS: Mapping[str, str] = {
     "repeated_seed": "Rows with the same digits under several seeds",
     "repeated_condition": "Rows with the same digits under several conditions",
@@ -15,7 +16,7 @@ FLAGS: Mapping[str, str] = {
     "same_results": "The same results row by row under two entrants, which chance cannot explain",
     "same_bytes": "The same file under two entrants",
     "equal_run": "Rows one after another with the same digits",
-    "exact_best": "Values that are exactly the best possible",
+    EXACT_BEST: "Values that are exactly the best possible",
     "other_results": "The same seeds, items and states with other results than before",
     "identity": "The run says of itself something else than its registration or an earlier run",
     "no_prereg_in_bundle": "A bundle without the preregistration that it cites",
