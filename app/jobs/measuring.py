@@ -85,7 +85,7 @@ def entrant_key(key: str, facts: GridFacts, entrant: str) -> str:
     chosen, earlier = facts.chosen.get(entrant), facts.earlier.get(entrant, ())
     if not chosen and not earlier:
         return key
-    asked = [[each.grid.model_dump(mode="json"), each.tasks, each.facts.digest, each.metrics] for each in earlier]
+    asked = [each.text for each in earlier]
     return hashlib.sha256(json.dumps([key, chosen, asked], sort_keys=True).encode()).hexdigest()
 
 

@@ -4,6 +4,7 @@ Handed on by `app.manifest.manifest.Manifest`; filled by `app.store.grids`, read
 admission rules. Pure values: nothing here knows who else submitted.
 """
 
+import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,6 +56,24 @@ class ItemNames(tuple[str, ...]):
         """Return the names as a set."""
         return frozenset(self)
 
+    @cached_property
+    def _common(self) -> dict[int, tuple["ItemNames", "ItemNames"]]:
+        return {}
+
+    def common(self, other: "ItemNames") -> "ItemNames":
+        """Return those that others have too, in this order; the same object for the same others."""
+        if self is other:
+            return self
+        of, names = self._common.get(id(other), (None, self))
+        if of is not other:
+            names = ItemNames(name for name in self if name in other.known)
+            self._common[id(other)] = (other, names)
+        return names
+
+
+KnownNames = dict[int, tuple[Sequence[str], ItemNames]]
+"""Lists of items by their identity, each with its names."""
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -69,14 +88,20 @@ class Cells:
 class Asked:
     """A grid with all that it is made of. `tasks` is the closed list of tasks, None where tasks are open.
 
-    `metrics` are those that the manifest has.
+    `metrics` are those that the manifest has. `known_names` is the manifest's own, which outlives this value.
     """
 
     grid: Grid
     tasks: tuple[str, ...] | None
     facts: GridFacts = NO_FACTS
     metrics: tuple[str, ...] = ()
-    _named: dict[int, tuple[Sequence[str], ItemNames]] = field(default_factory=dict, compare=False, repr=False)
+    known_names: KnownNames = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def text(self) -> str:
+        """All that it is made of beside who is who, as one JSON text; the items are in it by their digest."""
+        parts = [self.grid.model_dump(mode="json"), self.tasks, self.facts.digest, self.metrics]
+        return json.dumps(parts, sort_keys=True)
 
     def has_asked(self, entrant: str, metrics: Iterable[str]) -> bool:
         """Say whether every one of some metrics was asked of an entrant when it was admitted."""
@@ -90,8 +115,9 @@ class Asked:
         conditions = self._axis("conditions", axes.conditions, entrant)
         return Cells(seeds, conditions, self._items(axes, task))
 
+    @cached_property
     def named_items(self) -> frozenset[str] | None:
-        """Return every item of the grid by its name; None where they are not named, or are still to be put."""
+        """Every item of the grid by its name; None where they are not named, or are still to be put."""
         grid = self.grid
         given = [axes.items for axes in (grid, *grid.tasks.values()) if axes.items is not None]
         put = self.facts.items
@@ -118,8 +144,8 @@ class Asked:
 
     def _names(self, items: Sequence[str]) -> ItemNames:
         """Return the names of a list of items, the same object for the same list."""
-        of, names = self._named.get(id(items), (None, ItemNames()))
+        of, names = self.known_names.get(id(items), (None, ItemNames()))
         if of is not items:
             names = ItemNames(items)
-            self._named[id(items)] = (items, names)
+            self.known_names[id(items)] = (items, names)
         return names

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 from pydantic import Field, PrivateAttr, SerializeAsAny, field_validator
 
 from app.manifest.admission import Admission, OpenTasks
-from app.manifest.asked import NO_FACTS, Asked, GridFacts
+from app.manifest.asked import NO_FACTS, Asked, GridFacts, KnownNames
 from app.manifest.base import ColumnName, MetricName, Name, Part, Slug, TaskName, Title
 from app.manifest.explored import Explored, common_values
 from app.manifest.grid import Absent, Grid
@@ -204,6 +204,7 @@ class Manifest(Common):
 
     part: SerializeAsAny[KindPart]
     _facts: GridFacts = PrivateAttr(default=NO_FACTS)
+    _known_names: KnownNames = PrivateAttr(default_factory=dict)
 
     def deciding(self) -> dict[str, Any]:
         """Return, ready for JSON, the keys that decide what is measured from given rows, beside the board's own."""
@@ -220,7 +221,7 @@ class Manifest(Common):
     @property
     def asked(self) -> Asked:
         """Return what is asked of entrants; where no grid is declared, every axis beside the tasks is open."""
-        return Asked(self.grid or Grid(), self.task_ids(), self._facts, tuple(self.metrics))
+        return Asked(self.grid or Grid(), self.task_ids(), self._facts, tuple(self.metrics), self._known_names)
 
     @property
     def absent(self) -> Absent:

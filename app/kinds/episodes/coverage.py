@@ -13,7 +13,7 @@ import numpy as np
 from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.measured import Held
 from app.kinds.episodes.task_cells import TaskCells, of_task, task_cells
-from app.manifest.asked import Asked, Cells
+from app.manifest.asked import Asked, Cells, ItemNames
 from app.stats.arrays import BoolArray, IntArray
 from app.values.scores import NONE, Coded, ScoreTable
 
@@ -136,7 +136,14 @@ def _less(now: Coverage, n_not_asked: int) -> Coverage:
 
 def _common(now: Cells, before: Cells) -> Cells:
     conditions = None if now.conditions is None else _both(now.conditions, before.conditions or ())
-    return Cells(_axis(now.seeds, before.seeds), conditions, _axis(now.items, before.items))
+    return Cells(_axis(now.seeds, before.seeds), conditions, _items(now.items, before.items))
+
+
+def _items(now: int | tuple[str, ...] | None, before: int | tuple[str, ...] | None) -> int | tuple[str, ...] | None:
+    """Return the items that two versions ask in common, looked up once for all entrants."""
+    if isinstance(now, ItemNames) and isinstance(before, ItemNames):
+        return now.common(before)
+    return _axis(now, before)
 
 
 def _axis(now: int | tuple[T, ...] | None, before: int | tuple[T, ...] | None) -> int | tuple[T, ...] | None:

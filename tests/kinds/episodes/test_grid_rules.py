@@ -98,9 +98,19 @@ def test_a_grid_of_more_cells_than_memory_has_is_counted_and_not_written_out(abs
 def test_the_items_of_a_grid_are_looked_up_in_one_set() -> None:
     """A thousand entrants against a million items: the names are put into a set once, not once for each of them."""
     axes = "{seeds: 5, conditions: [left, right], items: ["
-    asked = declared(axes + "'0', '1', '2', '3']}").asked
-    of_one, of_other = (asked.cells_of("place", entrant).items for entrant in ("mover", "other"))
+    manifest = declared(axes + "'0', '1', '2', '3']}")
+    of_one, of_other = (manifest.asked.cells_of("place", entrant).items for entrant in ("mover", "other"))
 
     assert isinstance(of_one, ItemNames)
     assert of_one is of_other
     assert of_one.known == {"0", "1", "2", "3"}
+
+
+def test_what_two_versions_of_a_grid_ask_in_common_is_looked_up_once() -> None:
+    """Who was admitted under an earlier version is asked for the items of both, the same object for every entrant."""
+    now, before = ItemNames(("b", "a", "new")), ItemNames(("a", "b", "gone"))
+
+    assert now.common(before) == ("b", "a")
+    assert now.common(before) is now.common(before)
+    assert now.common(now) is now
+    assert now.common(ItemNames(("new",))) == ("new",)

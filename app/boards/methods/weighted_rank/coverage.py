@@ -148,7 +148,7 @@ def _cover(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetri
 def _asked_earlier(manifest: Manifest, held: HeldRecords, name: str) -> BoolArray:
     """Return which records [n_records] were asked when an estimator was admitted: all, unless the grid has changed."""
     earlier = manifest.asked.facts.earlier.get(name, ())
-    asked = [grid.named_items() for grid in earlier]
+    asked = [grid.named_items for grid in earlier]
     if not earlier or None in asked:
         return np.ones(len(held.records), dtype=np.bool_)
     return np.array([any(record in (names or ()) for names in asked) for record in held.records], dtype=np.bool_)

@@ -64,7 +64,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     names = enrolled_estimators(scores, enrolled)
     if not names:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
-    held = held_records(scores, names, manifest.asked.named_items(), manifest.asked.facts.owners_of(names))
+    held = held_records(scores, names, manifest.asked.named_items, manifest.asked.facts.owners_of(names))
     all_groups = [*series_groups(scores), *class_groups(scores, spec.metric_names())]
     labels = record_labels(scores, len(held.records))
     groups = list(on_records([group for group in all_groups if group.estimator in set(names)], held.of_benchmark))
