@@ -4,8 +4,7 @@ import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
-
+from tests.cases import patient
 from tests.cases.processes import admin, send, server, wait_until_settled
 from tests.cases.running_server import RunningServer
 
@@ -28,13 +27,13 @@ def test_every_accepted_submission_is_published_once_although_the_worker_is_kill
 
     for submission in settled:
         assert [event["status"] for event in submission["history"]] == ["received", "evaluated", "published"]
-    board = httpx.get(f"{server.address}/benchmarks/tiny/leaderboards/skill.json").json()
+    board = patient.get(f"{server.address}/benchmarks/tiny/leaderboards/skill.json").json()
     assert {row["entrant"] for row in board["rows"]} == set(entrants)
 
 
 def test_a_burst_is_published_in_few_snapshots(server: RunningServer) -> None:
     """Submissions that arrive together share publications, and none is lost."""
-    before = len(httpx.get(f"{server.address}/benchmarks/tiny/snapshots.json").json())
+    before = len(patient.get(f"{server.address}/benchmarks/tiny/snapshots.json").json())
     headers = admin(server)
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda number: send(server, f"B{number}", headers), range(N_SUBMISSIONS)))
@@ -42,14 +41,14 @@ def test_a_burst_is_published_in_few_snapshots(server: RunningServer) -> None:
     for answer in answers:
         wait_until_settled(server, answer.json()["id"])
 
-    after = len(httpx.get(f"{server.address}/benchmarks/tiny/snapshots.json").json())
+    after = len(patient.get(f"{server.address}/benchmarks/tiny/snapshots.json").json())
     assert after - before < N_SUBMISSIONS
 
 
 def test_two_owners_at_the_same_instant_are_one(server: RunningServer) -> None:
     """Of two submitters of a new name exactly one gets it; the other one is told."""
     made = [
-        httpx.post(f"{server.address}/tokens", json={"name": name, "role": "submitter"}, headers=admin(server)).json()
+        patient.post(f"{server.address}/tokens", json={"name": name, "role": "submitter"}, headers=admin(server)).json()
         for name in ("ann", "ben")
     ]
     both = [{"Authorization": f"Bearer {token['token']}"} for token in made]

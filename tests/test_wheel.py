@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
+from tests.cases import patient
 from tests.cases.running_server import running_server
 
 ROOT = Path(__file__).parent.parent
@@ -107,9 +107,9 @@ def test_one_row_walks_through_the_installed_wheel(python: Path, elsewhere: Path
         run(plumbline, "benchmark", "create", manifest, **own)
         run(plumbline, "prereg", "register", prereg, "--benchmark", "tiny", **own)
         run(plumbline, "submit", "tiny", rows, "--prereg", prereg, **own)
-        board = httpx.get(f"{server.address}/benchmarks/tiny/leaderboards/average.csv").text
-        page = httpx.get(f"{server.address}/benchmarks/tiny/leaderboards/average").text
-        stylesheet = httpx.get(server.address + re.findall(r'href="(/static/[^"]+)"', page)[0])
+        board = patient.get(f"{server.address}/benchmarks/tiny/leaderboards/average.csv").text
+        page = patient.get(f"{server.address}/benchmarks/tiny/leaderboards/average").text
+        stylesheet = patient.get(server.address + re.findall(r'href="(/static/[^"]+)"', page)[0])
 
     assert board.splitlines()[1].startswith("1,Good,0.5,")
     assert stylesheet.headers["content-type"].startswith("text/css")

@@ -13,7 +13,7 @@ import pytest
 
 from app.cli.workspace import PREFIX
 from tests.attacks.watch import Target, target
-from tests.cases.running_server import fresh_data_dir
+from tests.cases.running_server import command_of, fresh_data_dir, is_alive
 
 pytestmark = pytest.mark.alone
 
@@ -45,7 +45,15 @@ def victim(folder: Path) -> Iterator[Target]:
 def readers(victim: Target) -> list[psutil.Process]:
     """Return the processes that read uploads now; one that waits for the next upload leads no group yet."""
     children = [child for server in victim.server.child("web").children() for child in server.children()]
-    return [child for child in children if os.getsid(child.pid) == child.pid]
+    return [child for child in children if leads_a_group(child)]
+
+
+def leads_a_group(process: psutil.Process) -> bool:
+    """Say whether a process has a group of its own; one that ended meanwhile has none."""
+    try:
+        return os.getsid(process.pid) == process.pid
+    except ProcessLookupError:
+        return False
 
 
 def wait_for(what: Callable[[], bool], within_s: float = 10) -> None:
@@ -92,18 +100,18 @@ def test_a_reading_ends_with_its_client(victim: Target) -> None:
 def test_a_reader_that_ended_while_it_waited_is_replaced(victim: Target) -> None:
     """One waits for the next upload; where the system killed it, that upload is read by another."""
     server = fork_server_of(victim.server.child("web"))
-    wait_for(lambda: any(child.status() != psutil.STATUS_ZOMBIE for child in server.children()))
+    wait_for(lambda: any(is_alive(child) for child in server.children()))
     for child in server.children():
         child.kill()
     answer = victim.post("x.csv", b"model,task,MASE\nA,t,1\n")
 
     assert answer.status_code == 200
-    wait_for(lambda: [child.status() for child in server.children()] not in ([], [psutil.STATUS_ZOMBIE]))
+    wait_for(lambda: any(is_alive(child) for child in server.children()))
 
 
 def fork_server_of(web: psutil.Process) -> psutil.Process:
     """Return the process that forks the readers of a web process."""
-    return next(child for child in web.children() if "app.reading.server" in " ".join(child.cmdline()))
+    return next(child for child in web.children() if "app.reading.server" in " ".join(command_of(child)))
 
 
 def test_readers_know_no_secrets(victim: Target) -> None:

@@ -10,7 +10,7 @@ import psutil
 import psycopg
 
 from tests.cases.embedded_user import postmaster_of, servers_of
-from tests.cases.running_server import RunningServer
+from tests.cases.running_server import RunningServer, command_of
 
 GONE = (StopIteration, IndexError, psutil.Error)
 """The process is not there just now: another fault was quicker."""
@@ -55,7 +55,7 @@ def _stop_for(seconds: float, find: Callable[[], psutil.Process]) -> None:
 
 def _backend(data_dir: Path) -> psutil.Process:
     """Return a process of Postgres that serves one of our connections."""
-    return next(each for each in servers_of(data_dir) if "[local]" in " ".join(each.cmdline()))
+    return next(each for each in servers_of(data_dir) if "[local]" in " ".join(command_of(each)))
 
 
 def _cut_off_inside_copy(url: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.cases import patient
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 from tests.cases.walkthrough import MANIFEST, PREREG
 
@@ -19,8 +20,8 @@ def server() -> Iterator[RunningServer]:
     """A whole server, with a benchmark and a preregistration."""
     with fresh_data_dir() as data_dir, running_server(data_dir) as running:
         headers = admin(running)
-        httpx.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
-        httpx.post(f"{running.address}/preregs", content=PREREG, headers=headers).raise_for_status()
+        patient.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
+        patient.post(f"{running.address}/preregs", content=PREREG, headers=headers).raise_for_status()
         yield running
 
 
@@ -42,7 +43,7 @@ def wait_until_settled(server: RunningServer, number: int) -> dict[str, list[dic
     """Return a submission once it is past waiting; a bounded poll of its public state."""
     deadline = time.monotonic() + PUBLISHED_WITHIN_S
     while time.monotonic() < deadline:
-        found: dict[str, list[dict[str, str]]] = httpx.get(f"{server.address}/submissions/{number}.json").json()
+        found: dict[str, list[dict[str, str]]] = patient.get(f"{server.address}/submissions/{number}.json").json()
         if found["waiting_for"] is None:
             return found
         signal.sigtimedwait([], 0.1)

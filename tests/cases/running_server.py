@@ -26,12 +26,28 @@ class RunningServer:
     def child(self, command: str) -> psutil.Process:
         """Return its process that runs this command."""
         children = psutil.Process(self.process.pid).children()
-        return next(child for child in children if command in child.cmdline())
+        return next(child for child in children if command in command_of(child))
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Send a signal and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(STOPS_WITHIN_S)
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    """Return the command line of a process, empty where it has ended since it was found."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Say whether a process runs; one that has ended and was not waited for by its new parent does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def environment(data_dir: Path, **settings: str) -> dict[str, str]:

@@ -19,6 +19,7 @@ import yaml
 
 from app.cli.examples import find_examples
 from app.cli.serve import EXAMPLES
+from tests.cases import patient
 from tests.cases.fev_rows import FEV
 from tests.cases.running_server import environment, fresh_data_dir, running_server
 from tests.cases.waiting import eventually
@@ -41,7 +42,7 @@ def data_dir() -> Iterator[Path]:
 
 def n_rows(address: str) -> int:
     """Return how many entrants stand on the board, 0 as long as there is none."""
-    answer = httpx.get(address + BOARD)
+    answer = patient.get(address + BOARD)
     return len(answer.text.splitlines()) - 1 if answer.status_code == 200 else 0
 
 
@@ -82,7 +83,9 @@ def test_the_examples_are_loaded_into_an_empty_server_once(data_dir: Path) -> No
 def test_a_loading_that_was_broken_off_is_taken_up_again(data_dir: Path) -> None:
     """Ctrl-C, or kill -9, during the first start does not leave half of an example for ever."""
     with running_server(data_dir, PLUMBLINE_DEMO="1") as server:
-        begun = eventually(lambda: httpx.get(f"{server.address}/benchmarks/fev-bench").status_code == 200, within_s=60)
+        begun = eventually(
+            lambda: patient.get(f"{server.address}/benchmarks/fev-bench").status_code == 200, within_s=60
+        )
         server.stop(signal.SIGKILL)
     with running_server(data_dir, PLUMBLINE_DEMO="1") as server:
         loaded = eventually(lambda: n_rows(server.address) == N_ENTRANTS, within_s=120)
@@ -104,16 +107,16 @@ class Demo:
 
     def is_published(self, slug: str) -> bool:
         """Say whether the boards show everything that was sent."""
-        about = httpx.get(f"{self.address}/benchmarks/{slug}.json").json()
+        about = patient.get(f"{self.address}/benchmarks/{slug}.json").json()
         return about["snapshot"] is not None and not about["stale"]
 
     def status(self, submission: int) -> str:
         """Return the state of a submission."""
-        return str(httpx.get(f"{self.address}/submissions/{submission}.json").json()["status"])
+        return str(patient.get(f"{self.address}/submissions/{submission}.json").json()["status"])
 
     def csv(self, slug: str, board: str) -> str:
         """Return a board as CSV."""
-        return httpx.get(f"{self.address}/benchmarks/{slug}/leaderboards/{board}.csv").raise_for_status().text
+        return patient.get(f"{self.address}/benchmarks/{slug}/leaderboards/{board}.csv").raise_for_status().text
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +170,7 @@ def test_a_board_that_drops_tasks_holds_fevs_own_numbers(demo: Demo) -> None:
     content = yaml.safe_dump(changed, sort_keys=False)
     files = [("files", (path.name, path.read_bytes())) for path in sorted((example / "results").iterdir())]
 
-    made = httpx.post(f"{demo.address}/benchmarks", content=content, headers=demo.auth())
+    made = patient.post(f"{demo.address}/benchmarks", content=content, headers=demo.auth())
     sent = httpx.post(f"{demo.address}/benchmarks/dropped/submissions", files=files, headers=demo.auth(), timeout=60)
     published = eventually(lambda: demo.status(sent.json()["id"]) == "published", within_s=60)
 

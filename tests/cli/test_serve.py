@@ -13,7 +13,8 @@ import httpx
 import psutil
 import pytest
 
-from tests.cases.running_server import environment, fresh_data_dir, processes_of, running_server
+from tests.cases import patient
+from tests.cases.running_server import environment, fresh_data_dir, is_alive, processes_of, running_server
 from tests.cases.waiting import eventually
 
 
@@ -38,18 +39,10 @@ def refused(**settings: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def is_alive(process: psutil.Process) -> bool:
-    """Say whether a process runs; one that has ended and was not waited for by its new parent does not."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 def test_ctrl_c_stops_everything_that_was_started(data_dir: Path) -> None:
     """After SIGINT neither the web process, a worker nor the database is left."""
     with running_server(data_dir) as server:
-        ready = httpx.get(f"{server.address}/readyz").status_code
+        ready = patient.get(f"{server.address}/readyz").status_code
         children = psutil.Process(server.process.pid).children(recursive=True)
         code = server.stop(signal.SIGINT)
 
@@ -87,7 +80,7 @@ def test_a_killed_server_leaves_no_processes_and_starts_again(data_dir: Path) ->
         server.stop(signal.SIGKILL)
         gone = eventually(lambda: not any(child.is_running() for child in children))
     with running_server(data_dir) as server:
-        ready = httpx.get(f"{server.address}/readyz").status_code
+        ready = patient.get(f"{server.address}/readyz").status_code
 
     assert gone
     assert ready == 200

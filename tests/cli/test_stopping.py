@@ -13,6 +13,7 @@ import yaml
 
 from app.cli.supervisor import STOP_MARGIN_S
 from app.config.settings import Settings
+from tests.cases import patient
 from tests.cases.packaging import ROOT
 from tests.cases.processes import admin
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
@@ -37,7 +38,7 @@ def half_sent(server: RunningServer) -> Iterator[http.client.HTTPConnection]:
             connection.putheader(name, value)
         connection.endheaders(CONTENT[:HALF])
         # Whoever else is answered shows that the server has read so far.
-        httpx.get(f"{server.address}/healthz").raise_for_status()
+        patient.get(f"{server.address}/healthz").raise_for_status()
         yield connection
 
 

@@ -11,6 +11,7 @@ import httpx
 import psutil
 import pytest
 
+from tests.cases import patient
 from tests.cases.embedded_user import postmaster_of
 from tests.cases.processes import admin, send, wait_until_settled
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
@@ -36,8 +37,8 @@ def server(data_dir: Path) -> Iterator[RunningServer]:
     """A server with a benchmark and a preregistration, which is quick to lose patience."""
     with running_server(data_dir, **PATIENT) as running:
         headers = admin(running)
-        httpx.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
-        httpx.post(f"{running.address}/preregs", content=PREREG, headers=headers).raise_for_status()
+        patient.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
+        patient.post(f"{running.address}/preregs", content=PREREG, headers=headers).raise_for_status()
         yield running
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-import httpx
 import pytest
 
 import plumbline
 from app.cli.__main__ import run
 from app.cli.remote import Refused, Unreachable
 from plumbline.calls import LONGEST_PAUSE_S, pauses
+from tests.cases import patient
 from tests.cases.publications import table
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 
@@ -36,7 +36,7 @@ def server() -> Iterator[RunningServer]:
     """A server with one benchmark, whose admin token is known."""
     with fresh_data_dir() as folder, running_server(folder, PLUMBLINE_ADMIN_TOKEN=TOKEN) as running:
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/yaml"}
-        made = httpx.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers)
+        made = patient.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers)
         assert made.status_code == 201, made.text
         yield running
 

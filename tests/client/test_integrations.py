@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
 
+from tests.cases import patient
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 
 INTEGRATIONS = Path(__file__).parents[2] / "integrations"
@@ -36,7 +36,7 @@ def server() -> Iterator[RunningServer]:
     """A server with one benchmark, whose admin token is known."""
     with fresh_data_dir() as folder, running_server(folder, PLUMBLINE_ADMIN_TOKEN=TOKEN) as running:
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/yaml"}
-        httpx.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
+        patient.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
         yield running
 
 
@@ -75,7 +75,7 @@ def test_the_action_submits_and_says_what_became_of_it(server: RunningServer, tm
 
     assert (code, outputs["status"]) == (0, "published"), summary
     assert outputs["submission"].isdigit()
-    told = httpx.get(f"{server.address}/submissions/{outputs['submission']}.json").json()
+    told = patient.get(f"{server.address}/submissions/{outputs['submission']}.json").json()
     assert told["metadata"]["version"] == "1.2"
 
 

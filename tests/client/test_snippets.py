@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlretrieve
 
-import httpx
 import pytest
 
 import plumbline
+from tests.cases import patient
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 
 ROOT = Path(__file__).parents[2]
@@ -33,11 +33,11 @@ def server() -> Iterator[RunningServer]:
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with fresh_data_dir() as folder, running_server(folder, PLUMBLINE_ADMIN_TOKEN=TOKEN) as running:
         manifest = (EXAMPLE / "manifest.yaml").read_text().replace("prereg: required", "prereg: optional")
-        made = httpx.post(f"{running.address}/benchmarks", content=manifest, headers=headers)
+        made = patient.post(f"{running.address}/benchmarks", content=manifest, headers=headers)
         assert made.status_code == 201, made.text
         for name in ("naive", "seasonal_naive"):
             files = [("files", (f"{name}.csv", (EXAMPLE / "results" / f"{name}.csv").read_bytes()))]
-            sent = httpx.post(f"{running.address}/benchmarks/fev-bench/submissions", files=files, headers=headers)
+            sent = patient.post(f"{running.address}/benchmarks/fev-bench/submissions", files=files, headers=headers)
             assert sent.status_code == 202, sent.text
         with plumbline.Client(running.address, TOKEN) as client:
             client.wait(sent.json()["id"], timeout_s=120)

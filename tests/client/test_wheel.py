@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
+from tests.cases import patient
 from tests.cases.running_server import fresh_data_dir, running_server
 
 pytestmark = pytest.mark.wheel
@@ -83,7 +83,7 @@ def test_it_submits_waits_and_reads_a_board(place: Path) -> None:
     results.write_text("model,task,score\na,t1,0.5\na,t2,0.25\n")
     with fresh_data_dir() as folder, running_server(folder, PLUMBLINE_ADMIN_TOKEN=TOKEN) as server:
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/yaml"}
-        httpx.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
+        patient.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
         known = {"PLUMBLINE_SERVER": server.address, "PLUMBLINE_TOKEN": TOKEN}
         walked = run(place / "venv/bin/python", "-c", WALK, str(results), **known)
         board = run(place / "venv/bin/plumbline", "export", "tiny", "--board", "average", **known)

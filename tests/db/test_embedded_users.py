@@ -19,7 +19,7 @@ from tests.cases.embedded_user import (
     postmaster_of,
     servers_of,
 )
-from tests.cases.running_server import fresh_data_dir
+from tests.cases.running_server import command_of, fresh_data_dir
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_a_second_process_uses_the_same_server(data_dir: Path) -> None:
     """Both are given one address, and one postmaster serves it."""
     with database_user(data_dir) as first, database_user(data_dir) as second:
         addresses = {first.read_line(), second.read_line()}
-        n_postmasters = sum("-D" in server.cmdline() for server in servers_of(data_dir))
+        n_postmasters = sum("-D" in command_of(server) for server in servers_of(data_dir))
 
     assert (len(addresses), n_postmasters) == (1, 1)
 

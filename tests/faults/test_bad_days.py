@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from app.db.embedded.account import server_account
+from tests.cases import patient
 from tests.cases.exports import exports_of_folder
 from tests.cases.offline import plumbline
 from tests.cases.processes import admin
@@ -80,10 +81,10 @@ def test_a_full_disk_of_the_database_refuses_and_recovers() -> None:
         declare(server.address, admin(server), [SLUG])
         all_published(server, seed=1, n=12)
         board = f"{server.address}/benchmarks/{SLUG}/leaderboards/average.csv"
-        before = httpx.get(board).content
+        before = patient.get(board).content
         filler = fill(disk)
         refused = [answers(server, number).status_code for number in range(100, 110)]
-        read = httpx.get(board)
+        read = patient.get(board)
         filler.unlink()
         all_published(server, seed=2, n=12)
 
@@ -124,7 +125,7 @@ def test_a_full_disk_of_temporary_files_refuses_and_recovers() -> None:
             all_published(server, seed=1, n=12)
             filler = fill(disk)
             refused = answers(server, 100).status_code
-            read = httpx.get(f"{server.address}/benchmarks/{SLUG}/leaderboards/average.csv").status_code
+            read = patient.get(f"{server.address}/benchmarks/{SLUG}/leaderboards/average.csv").status_code
             filler.unlink()
             all_published(server, seed=2, n=12)
 
@@ -147,7 +148,7 @@ def test_a_migration_under_load_loses_nothing() -> None:
             connection.execute("SET lock_timeout = '10s'")
             connection.execute(MIGRATION)
         all_published(server, seed=2)
-        ready = httpx.get(f"{server.address}/readyz")
+        ready = patient.get(f"{server.address}/readyz")
 
     assert ready.status_code == 200
     assert "the schema r9999" in ready.json()["warnings"][0]

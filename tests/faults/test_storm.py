@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import psycopg
 import pytest
 
+from tests.cases import patient
 from tests.cases.fault_kinds import kinds_of_faults
 from tests.cases.offline import plumbline
 from tests.cases.processes import admin
@@ -120,7 +120,7 @@ def test_the_boards_are_what_one_computes_from_the_submissions(pair: Pair, seen:
 def test_snapshots_are_contiguous_and_never_half(pair: Pair, seen: Seen) -> None:
     """Numbers without a gap; all who read one read the same bytes; on one web process none goes back."""
     for slug in SLUGS:
-        listed = httpx.get(f"{pair.addresses[0]}/benchmarks/{slug}/snapshots.json").json()
+        listed = patient.get(f"{pair.addresses[0]}/benchmarks/{slug}/snapshots.json").json()
         assert sorted(each["number"] for each in listed) == list(range(1, len(listed) + 1))
     read = seen.read
     assert {key: len(several) for key, several in read.bytes_of.items() if len(several) > 1 and key[1] > 0} == {}

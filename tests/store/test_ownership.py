@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import httpx
 import pytest
 from pydantic import TypeAdapter
 
 from app.cli.__main__ import run
 from app.web.documents.people import ListedToken, OwnerDocument
+from tests.cases import patient
 from tests.cases.processes import admin
 from tests.cases.processes import send as send_rows
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
@@ -168,14 +168,14 @@ def test_the_command_moves_an_entrant_by_the_number_or_the_name_of_a_token(capsy
     """A name is that of one token: the second one of it was refused."""
     with fresh_data_dir() as data_dir, running_server(data_dir) as server:
         headers = admin(server)
-        httpx.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
-        httpx.post(f"{server.address}/preregs", content=PREREG, headers=headers).raise_for_status()
+        patient.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
+        patient.post(f"{server.address}/preregs", content=PREREG, headers=headers).raise_for_status()
         for name in ("ann", "ben", "ben"):
-            httpx.post(f"{server.address}/tokens", json={"name": name, "role": "submitter"}, headers=headers)
+            patient.post(f"{server.address}/tokens", json={"name": name, "role": "submitter"}, headers=headers)
         send_rows(server, "My Good (1)", headers)
 
         codes = [_move(server, headers, owner) for owner in ("ann", "3", "ben", "nobody")]
-        found = httpx.get(f"{server.address}/benchmarks/tiny/entrants/My%20Good%20(1).json").json()
+        found = patient.get(f"{server.address}/benchmarks/tiny/entrants/My%20Good%20(1).json").json()
 
     assert codes == [0, 0, 0, 2]
     assert [t["to"]["name"] for t in found["meta"]["transfers"]] == ["ann", "ben"]

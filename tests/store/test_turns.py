@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.cases import patient
 from tests.cases.processes import admin, wait_until_settled
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 from tests.cases.walkthrough import MANIFEST, PREREG
@@ -26,8 +27,8 @@ def data_dir() -> Iterator[Path]:
 def server(data_dir: Path) -> Iterator[RunningServer]:
     """A whole server with a worker, and a benchmark with a preregistration."""
     with running_server(data_dir, PLUMBLINE_MAX_REQUESTS_PER_MINUTE="10000") as running:
-        httpx.post(f"{running.address}/benchmarks", content=MANIFEST, headers=admin(running)).raise_for_status()
-        httpx.post(f"{running.address}/preregs", content=PREREG, headers=admin(running)).raise_for_status()
+        patient.post(f"{running.address}/benchmarks", content=MANIFEST, headers=admin(running)).raise_for_status()
+        patient.post(f"{running.address}/preregs", content=PREREG, headers=admin(running)).raise_for_status()
         yield running
 
 
@@ -77,8 +78,8 @@ def test_submissions_are_withdrawn_while_their_boards_are_published(server: Runn
 
     assert codes == [202, 200] * (4 * N_WITHDRAWN)
     wait_until_settled(server, send(server, "Last", 1.0).json()["id"])
-    states = {httpx.get(f"{server.address}/submissions/{number}.json").json()["status"] for number in gone}
-    board = httpx.get(f"{server.address}/benchmarks/tiny/leaderboards/average.json").json()
+    states = {patient.get(f"{server.address}/submissions/{number}.json").json()["status"] for number in gone}
+    board = patient.get(f"{server.address}/benchmarks/tiny/leaderboards/average.json").json()
     assert states == {"withdrawn"}
     assert {row["entrant"] for row in board["rows"]} == {"Base", "Last"}
     assert broken_off(data_dir) == []

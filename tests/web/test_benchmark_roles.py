@@ -11,6 +11,7 @@ from app.cli.__main__ import run
 from app.store import tokens
 from app.web.documents.people import RolesDocument
 from app.web.documents.preregs import AttestedDocument
+from tests.cases import patient
 from tests.cases.processes import admin
 from tests.cases.registrations import YAML
 from tests.cases.running_server import fresh_data_dir, running_server
@@ -300,10 +301,10 @@ def test_the_commands_give_a_benchmark_list_its_stewards_and_release_a_name(
     registration = PREREG + b"entrants: [Good]\n"
     with fresh_data_dir() as data_dir, running_server(data_dir) as server:
         headers = admin(server)
-        httpx.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
-        httpx.post(f"{server.address}/preregs", content=registration, headers=headers).raise_for_status()
-        httpx.post(f"{server.address}/tokens", json={"name": "ann", "role": "steward"}, headers=headers)
-        httpx.post(f"{server.address}/tokens", json={"name": "bea", "role": "submitter"}, headers=headers)
+        patient.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers).raise_for_status()
+        patient.post(f"{server.address}/preregs", content=registration, headers=headers).raise_for_status()
+        patient.post(f"{server.address}/tokens", json={"name": "ann", "role": "steward"}, headers=headers)
+        patient.post(f"{server.address}/tokens", json={"name": "bea", "role": "submitter"}, headers=headers)
         signed = ["--server", server.address, "--token", headers["Authorization"].removeprefix("Bearer ")]
         orders = [
             ["benchmark", "role", order, "tiny", *rest]

@@ -5,13 +5,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import httpx
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.expected_conditions import url_contains, url_to_be
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.cases import patient
 from tests.cases.browser import browser
 from tests.cases.processes import admin, server
 from tests.cases.running_server import RunningServer
@@ -74,9 +74,9 @@ def test_somebody_signs_in_and_out(server: RunningServer, browser: Chrome) -> No
 def test_nobodys_word_on_where_they_are_is_believed(server: RunningServer) -> None:
     """Without proxies of ours, also of somebody on this machine: else one reader would be as many as they like."""
     wrong = {"Authorization": "Bearer plb_wrong", "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
-    httpx.delete(f"{server.address}/tokens/1", headers=wrong)
+    patient.delete(f"{server.address}/tokens/1", headers=wrong)
     query = {"outcome": "refused", "action": "DELETE /tokens"}
-    listed = httpx.get(f"{server.address}/audit.json", params=query, headers=admin(server)).json()["rows"]
+    listed = patient.get(f"{server.address}/audit.json", params=query, headers=admin(server)).json()["rows"]
 
     assert [row["address"] for row in listed] == ["127.0.0.1"]
 
@@ -117,7 +117,7 @@ def test_a_planted_session_is_not_the_one_after_the_login(server: RunningServer,
     browser.add_cookie({"name": "__Host-plumbline", "value": "planted", "path": "/", "secure": True})
     submit_login(browser, server)
     cookie = browser.get_cookie("__Host-plumbline")
-    planted = httpx.get(f"{server.address}/account", headers={"Cookie": "__Host-plumbline=planted"})
+    planted = patient.get(f"{server.address}/account", headers={"Cookie": "__Host-plumbline=planted"})
 
     assert cookie is not None
     assert cookie["value"] != "planted"

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import httpx
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
@@ -16,6 +15,7 @@ from selenium.webdriver.support.expected_conditions import (
 from selenium.webdriver.support.ui import WebDriverWait
 from selenium_axe_python import Axe
 
+from tests.cases import patient
 from tests.cases.browser import browser
 from tests.cases.processes import admin, send, server, wait_until_settled
 from tests.cases.running_server import RunningServer
@@ -63,7 +63,7 @@ def published(server: RunningServer) -> RunningServer:
     first = send(server, "Good", headers).json()["id"]
     wait_until_settled(server, first)
     reason = {"reason": "the wrong weights"}
-    httpx.post(f"{server.address}/submissions/{first}/withdraw", json=reason, headers=headers).raise_for_status()
+    patient.post(f"{server.address}/submissions/{first}/withdraw", json=reason, headers=headers).raise_for_status()
     for name in ("Base", "Good"):
         wait_until_settled(server, send(server, name, headers).json()["id"])
     return server

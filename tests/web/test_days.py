@@ -2,7 +2,6 @@
 
 import re
 
-import httpx
 import pytest
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import Chrome
@@ -11,6 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.expected_conditions import url_to_be
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+from tests.cases import patient
 from tests.cases.browser import browser
 from tests.cases.processes import admin, send, server, wait_until_settled
 from tests.cases.running_server import RunningServer
@@ -31,7 +31,7 @@ def tall(browser: Chrome) -> None:
 def made(at: RunningServer, name: str, role: str) -> str:
     """Return the text of a new token."""
     order = {"name": name, "role": role}
-    answer = httpx.post(f"{at.address}/tokens", json=order, headers=admin(at)).raise_for_status()
+    answer = patient.post(f"{at.address}/tokens", json=order, headers=admin(at)).raise_for_status()
     return str(answer.json()["token"])
 
 
@@ -44,7 +44,7 @@ def private(at: RunningServer, slug: str, steward: str) -> str:
     """Make a private benchmark and return its address."""
     content = MANIFEST.replace("slug: tiny", f"slug: {slug}")
     path = f"{at.address}/benchmarks"
-    httpx.post(f"{path}?visibility=private", content=content, headers=bearer(steward) | YAML).raise_for_status()
+    patient.post(f"{path}?visibility=private", content=content, headers=bearer(steward) | YAML).raise_for_status()
     return f"{path}/{slug}"
 
 
@@ -114,7 +114,7 @@ def test_an_admin_walks_their_day(server: RunningServer, browser: Chrome) -> Non
     follow(browser, "Tokens")
     fill(browser, name="helper", role="steward")
     text = secret(press(browser, "Make it", "kept nowhere"))
-    number = httpx.get(f"{server.address}/whoami", headers=bearer(text)).json()["id"]
+    number = patient.get(f"{server.address}/whoami", headers=bearer(text)).json()["id"]
     browser.get(f"{server.address}/account/tokens")
     browser.find_element(By.CSS_SELECTOR, f"button[aria-label='Revoke token {number} of helper']").send_keys(Keys.ENTER)
     patience(browser).until(lambda driver: "revoked 20" in text_of(driver))
@@ -124,7 +124,7 @@ def test_an_admin_walks_their_day(server: RunningServer, browser: Chrome) -> Non
     browser.find_element(By.CSS_SELECTOR, "button[aria-label='Revoke token 1 of admin']").send_keys(Keys.ENTER)
     patience(browser).until(lambda driver: "Conflict" in text_of(driver))
 
-    assert httpx.get(f"{server.address}/whoami", headers=bearer(text)).status_code == 401
+    assert patient.get(f"{server.address}/whoami", headers=bearer(text)).status_code == 401
     assert ("DELETE /tokens/{token_id}" in events, "127.0.0.1" in events) == (True, True)
     assert "last admin token" in text_of(browser)
 
@@ -139,17 +139,17 @@ def test_a_steward_walks_their_day(server: RunningServer, browser: Chrome) -> No
     follow(browser, "Go on")
     fill(browser, token="guest", role="reviewer")
     press(browser, "Give the role", "guest")
-    reads = httpx.get(f"{home}.json", headers=bearer(guest)).status_code
+    reads = patient.get(f"{home}.json", headers=bearer(guest)).status_code
     revoke = browser.find_element(By.CSS_SELECTOR, "button[aria-label='Revoke the role of reviewer of guest']")
     revoke.send_keys(Keys.ENTER)
     patience(browser).until(lambda driver: "1 held" in text_of(driver))
-    later = httpx.get(f"{home}.json", headers=bearer(guest)).status_code
+    later = patient.get(f"{home}.json", headers=bearer(guest)).status_code
     press(browser, "Make it public", "It is public")
     browser.get(f"{server.address}/audit")
     events = text_of(browser)
 
     assert code.startswith("pli_")
-    assert (reads, later, httpx.get(home).status_code) == (200, 404, 200)
+    assert (reads, later, patient.get(home).status_code) == (200, 404, 200)
     assert ("POST /benchmarks/{slug}/visibility" in events, "POST /tokens" in events) == (True, False)
 
 
@@ -158,9 +158,9 @@ def test_a_reviewer_walks_their_day(server: RunningServer, browser: Chrome) -> N
     steward, reviewer = made(server, "stew2", "steward"), made(server, "review", "submitter")
     home = private(server, "reviewed", steward)
     role = {"token": "review", "role": "reviewer"}
-    httpx.post(f"{home}/roles", json=role, headers=bearer(steward)).raise_for_status()
+    patient.post(f"{home}/roles", json=role, headers=bearer(steward)).raise_for_status()
     draft = {"content": b"name: later\nmethod: mean\nmetric: MASE\n", "headers": bearer(steward) | YAML}
-    httpx.put(f"{home}/drafts/later", **draft).raise_for_status()  # type: ignore[arg-type]
+    patient.put(f"{home}/drafts/later", **draft).raise_for_status()  # type: ignore[arg-type]
     sign_in(browser, server, reviewer)
     account = text_of(browser)
     follow(browser, "reviewed")
@@ -168,8 +168,8 @@ def test_a_reviewer_walks_their_day(server: RunningServer, browser: Chrome) -> N
     browser.get(f"{home}/people")
     refused = text_of(browser)
     files = [("files", ("r.csv", b"model,task,MASE\nA,t1,1\n")), ("prereg", ("p.yaml", PREREG))]
-    sent = httpx.post(f"{home}/submissions", files=files, headers=bearer(reviewer))
-    drafts = httpx.get(f"{home}/drafts", headers=bearer(reviewer)).json()
+    sent = patient.post(f"{home}/submissions", files=files, headers=bearer(reviewer))
+    drafts = patient.get(f"{home}/drafts", headers=bearer(reviewer)).json()
 
     assert ("Reviewer of" in account, title) == (True, "Tiny")
     assert ("Forbidden" in refused, sent.status_code) == (True, 403)
@@ -179,16 +179,16 @@ def test_a_reviewer_walks_their_day(server: RunningServer, browser: Chrome) -> N
 def test_a_submitter_walks_their_day(server: RunningServer, browser: Chrome) -> None:
     """Uses an invitation, signs in, submits, sees how it stands, takes it back, and renews the token."""
     order = {"role": "submitter", "benchmark": "tiny"}
-    invited = httpx.post(f"{server.address}/invitations", json=order, headers=admin(server)).raise_for_status()
+    invited = patient.post(f"{server.address}/invitations", json=order, headers=admin(server)).raise_for_status()
     browser.delete_all_cookies()
     browser.get(f"{server.address}/invitation?code={invited.json()['code']}")
     fill(browser, name="sub")
     text = secret(press(browser, "Make the token", "kept nowhere"))
     number = send(server, "Mine", bearer(text)).raise_for_status().json()["id"]
     wait_until_settled(server, number)
-    own = httpx.get(f"{server.address}/whoami/submissions", headers=bearer(text)).json()
+    own = patient.get(f"{server.address}/whoami/submissions", headers=bearer(text)).json()
     withdraw = f"{server.address}/submissions/{number}/withdraw"
-    withdrawn = httpx.post(withdraw, json={"reason": "wrong file"}, headers=bearer(text)).status_code
+    withdrawn = patient.post(withdraw, json={"reason": "wrong file"}, headers=bearer(text)).status_code
     sign_in(browser, server, text)
     account = text_of(browser)
     fill(browser, overlap_h="0")
@@ -196,7 +196,7 @@ def test_a_submitter_walks_their_day(server: RunningServer, browser: Chrome) -> 
 
     assert ([each["id"] for each in own], withdrawn) == ([number], 200)
     assert ("Submitter of" in account, "Tokens" in account) == (True, False)
-    statuses = [httpx.get(f"{server.address}/whoami", headers=bearer(each)).status_code for each in (text, renewed)]
+    statuses = [patient.get(f"{server.address}/whoami", headers=bearer(each)).status_code for each in (text, renewed)]
     assert statuses == [401, 200]
 
 
@@ -211,7 +211,7 @@ def test_a_stranger_walks_their_day(server: RunningServer, browser: Chrome) -> N
     found = text_of(browser)
     browser.get(f"{server.address}/account")
     account = text_of(browser)
-    csv = httpx.get(f"{server.address}/benchmarks/tiny/leaderboards/average.csv").text
+    csv = patient.get(f"{server.address}/benchmarks/tiny/leaderboards/average.csv").text
     refused = send(server, "Other", {})
 
     assert ("/benchmarks/tiny" in front, "unseen" in front, "/benchmarks/unseen" in found) == (True, False, False)

@@ -12,6 +12,7 @@ from app.config.settings import Settings
 from app.db.models import BrowserSession, RoleGrant, Token
 from app.errors import SettingsError
 from app.store import audit
+from tests.cases import patient
 from tests.cases.provider import CLIENT_ID, CLIENT_SECRET, LocalProvider, path_of, running_provider
 from tests.cases.signing_in import SESSION, cookie, form_key, send_form, signed
 from tests.cases.walkthrough import MANIFEST, declare
@@ -45,7 +46,7 @@ def begin(site: Site, query: str = "") -> tuple[str, str]:
     """Begin a login, sign in at the provider, and return where that leads back, and the cookie of the login."""
     begun = site.http.get(f"/login/oidc{query}", follow_redirects=False)
     assert begun.status_code == 303, begun.text
-    back = httpx.get(begun.headers["location"], follow_redirects=False)
+    back = patient.get(begun.headers["location"], follow_redirects=False)
     return path_of(back.headers["location"]), cookie(begun, COOKIE)
 
 
