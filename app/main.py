@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from sqlalchemy import Engine
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.types import Lifespan
 
 from app.config.settings import MIB, Settings
@@ -144,10 +145,21 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     reads = RateLimit(settings.max_reads_per_minute)
     app.state.plumbline = State(settings, factory, QueuedJobs(), readers, provider=provider, reads=reads)
     problems.install(app)
-    app.include_router(submissions.make_router(settings))
-    app.include_router(labels.make_router(settings))
-    app.include_router(items.make_router(settings))
-    app.include_router(submit_page.make_router(settings))
+    app.router.routes.extend(_routes(settings))
+    return app
+
+
+@cache
+def _routes(settings: Settings) -> list[BaseRoute]:
+    """Return what every app with these settings serves, made once in a process: FastAPI takes long to analyse it.
+
+    Nothing in it belongs to one app: the database, the limits and the provider are in the app's state.
+    """
+    routes = APIRouter(default_response_class=Response, max_body_size=SMALL_BODY)
+    routes.include_router(submissions.make_router(settings))
+    routes.include_router(labels.make_router(settings))
+    routes.include_router(items.make_router(settings))
+    routes.include_router(submit_page.make_router(settings))
     for router in (
         benchmarks.router,
         snapshots.router,
@@ -181,5 +193,5 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
         health.router,
         front_page.router,
     ):
-        app.include_router(router)
-    return app
+        routes.include_router(router)
+    return routes.routes

@@ -206,6 +206,15 @@ def test_no_module_imports_itself_by_a_detour() -> None:
     assert "app.errors" in order
 
 
+def test_nothing_waits_for_what_scipy_loads_late() -> None:
+    """`import scipy` loads `scipy.stats`, half a second of it, at its first use: most commands have none."""
+    early = [
+        name for name, source in sources_of_app().items() if re.search(r"^(from|import) scipy\.stats", source, re.M)
+    ]
+
+    assert early == []
+
+
 def test_what_computes_is_pure() -> None:
     """They read no file, no clock and no generator that was not handed to them."""
     assert impurities(sources_of_app()) == []

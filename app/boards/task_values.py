@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from app.manifest.manifest import Leaderboard, Manifest
 from app.manifest.metric import Metric
@@ -114,7 +114,7 @@ def _shares(by_task: TaskValues, metric: Metric) -> FloatArray:
     for at, row in enumerate(by_task.values):
         known = ~np.isnan(row)
         if known.sum() > 1:
-            shares[at, known] = (rankdata(sign * row[known]) - 1.0) / (known.sum() - 1.0)
+            shares[at, known] = (scipy.stats.rankdata(sign * row[known]) - 1.0) / (known.sum() - 1.0)
     return shares
 
 

@@ -7,8 +7,8 @@ examples, which need not be whole; the level is inside (0, 1). NaN is refused: w
 import math
 from statistics import NormalDist
 
+import scipy
 from scipy.special import expit
-from scipy.stats import beta, chi2
 
 from app.stats.arrays import FloatArray
 from app.stats.checks import require_count, require_level, require_number, require_weights
@@ -68,8 +68,8 @@ def clopper_pearson_ydf(n_right: float, n_examples: float) -> Interval:
     _require_counts(n_right, n_examples)
     if n_examples <= 0:
         return None
-    low = float(beta.ppf(0.05, n_right, n_examples - n_right + 1)) if n_right > 0 else 0.0
-    high = float(beta.ppf(0.95, n_right + 1, n_examples - n_right)) if n_right < n_examples else 1.0
+    low = float(scipy.stats.beta.ppf(0.05, n_right, n_examples - n_right + 1)) if n_right > 0 else 0.0
+    high = float(scipy.stats.beta.ppf(0.95, n_right + 1, n_examples - n_right)) if n_right < n_examples else 1.0
     return low, high
 
 
@@ -130,7 +130,7 @@ def chi_squared(rmse: float, n_examples: int, level: float) -> Interval:
     if n_examples <= 0:
         return None
     tail = (1 - level) / 2
-    low, high = (rmse * math.sqrt(n_examples / float(chi2.ppf(q, n_examples))) for q in (1 - tail, tail))
+    low, high = (rmse * math.sqrt(n_examples / float(scipy.stats.chi2.ppf(q, n_examples))) for q in (1 - tail, tail))
     return low, high
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom, t
+import scipy
 
 from app.stats.arrays import FloatArray, IntArray, share
 from app.stats.checks import InvalidArgument, require_finite, require_shape
@@ -46,7 +46,7 @@ def mcnemar_pairs(is_right: FloatArray) -> PairTests:
     both = is_right.T @ is_right
     only = np.rint(np.diag(both)[:, None] - both).astype(np.int64)
     different = only + only.T
-    p_value = np.where(different > 0, binom.sf(only - 1, different, 0.5), 1.0)
+    p_value = np.where(different > 0, scipy.stats.binom.sf(only - 1, different, 0.5), 1.0)
     mean = (only - only.T) / n_examples
     spread = np.maximum(different - n_examples * mean**2, 0.0) / max(n_examples - 1, 1)
     return PairTests(mean, np.sqrt(spread), p_value, only)
@@ -79,4 +79,4 @@ def paired_t_pairs(scores: FloatArray) -> PairTests:
     # What is left of two equal columns is rounding, not a spread.
     deviation = np.sqrt(np.where(squares > ROUNDING * own, squares, 0.0) / max(n_units - 1, 1))
     ratio = share(mean * np.sqrt(n_units), deviation)
-    return PairTests(mean, deviation, t.sf(ratio, n_units - 1), None)
+    return PairTests(mean, deviation, scipy.stats.t.sf(ratio, n_units - 1), None)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.checks import require_shape
@@ -22,7 +22,7 @@ def borda_points(better: FloatArray) -> FloatArray:
     [[2.0, 0.5, 0.5], [1.0, 0.0, 2.0]]
     """
     require_shape("better", better, "n_tasks", "[n_entrants]")
-    ranks = rankdata(-better, axis=1, nan_policy="omit")
+    ranks = scipy.stats.rankdata(-better, axis=1, nan_policy="omit")
     points: FloatArray = np.where(np.isnan(better), 0.0, better.shape[1] - ranks)
     return points
 

@@ -5,7 +5,7 @@ Called by `app.boards.methods.skill_score.method`; pure. Errors are positive num
 """
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from app.stats.arrays import FloatArray
 from app.stats.checks import require_count, require_numbers, require_shape
@@ -54,7 +54,7 @@ def _ranked(errors: FloatArray) -> FloatArray:
     np.put_along_axis(ranks, order, np.arange(1.0, errors.shape[1] + 1.0)[None, :], axis=1)
     tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if tied.any():
-        ranks[tied] = rankdata(errors[tied], axis=1)
+        ranks[tied] = scipy.stats.rankdata(errors[tied], axis=1)
     return ranks
 
 

@@ -95,8 +95,10 @@ class RenderProcess:
         self._warming: asyncio.Task[None] | None = None
 
     def _make_pool(self) -> ProcessPoolExecutor:
-        spawned = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(1, spawned, initializer=_begin, initargs=self._arguments)
+        # Forked from one process that only imports the app: a second import would take as long again.
+        forked = multiprocessing.get_context("forkserver")
+        forked.set_forkserver_preload([self._arguments[0].__module__])
+        return ProcessPoolExecutor(1, forked, initializer=_begin, initargs=self._arguments)
 
     def warm_up(self) -> None:
         """Start the process before somebody waits for it."""
