@@ -14,7 +14,7 @@ from app.stats.arrays import IntArray
 from app.values.scores import NONE, ScoreTable
 
 
-def refuse_repeats(scores: ScoreTable, file_names: Mapping[int, str], column: str, findings: Findings) -> None:
+def refuse_repeats(scores: ScoreTable, file_names: Mapping[int, str], column: str | None, findings: Findings) -> None:
     """Add a problem for each row whose entrant and task an earlier row has, naming both places."""
     named = np.flatnonzero((scores.entrant.codes != NONE) & (scores.task.codes != NONE))
     keys = scores.entrant.codes[named] * len(scores.task.words) + scores.task.codes[named]

@@ -92,7 +92,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     },
     "Columns": {
         "entrant": "the column that names who is compared; null: the form field does",
-        "task": "the column that names the task",
+        "task": "the column that names the task; null: the benchmark has one task, and no column names it",
         "leaked": "the column that says whether the entrant has seen the task's data",
         "training_time_s": "the column of the training time, seconds",
         "inference_time_s": "the column of the inference time, seconds",

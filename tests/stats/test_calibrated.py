@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import trim_mean
 
+from app.boards.methods.weighted_rank.calibrated import DrawnComponents, component_spread
+from app.boards.spread import Precision
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import Calibrated, calibrate, intervals, over_parts
 from app.stats.calibrated_areas import area_spread, calibrated_root_mean_square, replicate_spread
@@ -16,7 +18,7 @@ from app.stats.calibrated_forms import Ends, positive_mean, root_mean_square
 from app.stats.calibrated_trims import NO_TWO_SIDED, calibrated_iqm, calibrated_quantile
 from app.stats.checks import InvalidArgument
 from app.stats.curves import threshold_curve
-from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread
+from app.stats.spreads import SHARE, Range, Spread, cluster_spread, mean_spread
 from tests.cases.curve_oracle import roc_area
 
 UNITS = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=40).map(np.array)
@@ -312,6 +314,24 @@ def test_replicates_without_spread_make_no_certainty() -> None:
     spread = replicate_spread(1.0, np.ones(100), 20.0, is_share=True)
 
     assert ends(calibrate(spread, SHARE, LEVEL)) == pytest.approx((0.8389, 1.0), abs=1e-4)
+
+
+TINY = np.array([0.0, 1e-120, 3e-120])
+
+
+@pytest.mark.parametrize(
+    "spread",
+    [
+        replicate_spread(1e-120, TINY, 20.0, is_share=False),
+        mean_spread(TINY, None),
+        component_spread(TINY[:1], TINY[:, None], DrawnComponents(np.zeros((3, 1, 1)), Precision(8.0, 1.25), 9.0)),
+    ],
+    ids=["replicates", "influence", "components"],
+)
+def test_a_spread_whose_cube_is_no_float_is_not_skewed(spread: Spread) -> None:
+    """1e-120 cubed is zero: it was divided by, and one submission of such values was never evaluated."""
+    assert np.isfinite(spread.error).all()
+    assert np.all(spread.skewness == 0)
 
 
 def test_an_average_over_tasks_is_narrower_than_each_of_them() -> None:

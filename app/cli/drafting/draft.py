@@ -169,18 +169,17 @@ class _Writer:
 
     def _head(self) -> list[str]:
         files = self.sheet.files
-        counts = (
-            f"{self.sheet.n_rows:,} rows of {', '.join(files) if len(files) <= MOST_NAMED else f'{len(files):,} files'}"
-        )
+        of = ", ".join(files) if len(files) <= MOST_NAMED else f"{len(files):,} files"
+        counts = f"{self.sheet.n_rows:,} rows of {of}"
         return [
             f"# yaml-language-server: $schema={self.schema}",
             f"# Drafted by `plumbline benchmark init` from {counts}.",
             "# Read it, change what is wrong, then `plumbline benchmark check` it: that names every TODO.",
         ]
 
-    def _column(self, key: str, column: str | None, what: str, why: str) -> str:
+    def _column(self, key: str, column: str | None, what: str, why: str, without: str = TODO) -> str:
         if column is None:
-            return commented(f"  {key}: {TODO}", why)
+            return commented(f"  {key}: {without}", why)
         return commented(f"  {key}: {scalar(column)}", f"{what}: {such_as(self.sheet.columns[column].words)}")
 
     def _columns(self) -> list[str]:
@@ -188,7 +187,7 @@ class _Writer:
         lines = [
             "columns:",
             self._column("entrant", roles.entrant, "who is compared", "which column names who is compared?"),
-            self._column("task", roles.task, "what they are compared on", "which column names the task?"),
+            self._column("task", roles.task, "what they are compared on", "one task, which no column names", "null"),
         ]
         if roles.recorded:
             listed = flow_list(roles.recorded, "    ")

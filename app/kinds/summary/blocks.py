@@ -103,10 +103,11 @@ class BlockReader:
         column = self._columns.task
         if column not in cells.columns and self._columns.is_fev and self.rules.expected:
             return self._find_tasks(cells)
-        texts = cells.texts(column)
-        codes = self.tasks.encode(texts)
+        if column is None:
+            return np.zeros(len(cells.rows), dtype=np.int64)
+        codes = self.tasks.encode(cells.texts(column))
         if column in cells.columns:
-            cells.refuse(column, codes == NONE, lambda position: self._complaint_about_task(cells, position))
+            cells.refuse(column, codes == NONE, lambda position: self._complaint_about_task(cells, column, position))
         return codes
 
     def _find_tasks(self, cells: Cells) -> IntArray:
@@ -123,8 +124,8 @@ class BlockReader:
         hint = f"; none has {', '.join(foreign)}" if foreign else ""
         return f"the row is defined as no one task of {self._manifest.slug}, and it has no {self._columns.task}{hint}"
 
-    def _complaint_about_task(self, cells: Cells, position: int) -> str:
-        text = cells.texts(self._columns.task)[position].as_py()
+    def _complaint_about_task(self, cells: Cells, column: str, position: int) -> str:
+        text = cells.texts(column)[position].as_py()
         if text is None or self._manifest.task_ids() is None:
             return complain_about_name(text)
         row = {name: cells.columns[name][position].as_py() for name in self.rules.expected if name in cells.columns}

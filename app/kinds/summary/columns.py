@@ -35,7 +35,7 @@ class SummaryColumns:
     """The columns that a benchmark reads; `measured` pairs the name of a quantity with its column."""
 
     entrant: str | None
-    task: str
+    task: str | None
     leaked: str | None
     metrics: tuple[str, ...]
     measured: tuple[tuple[str, str], ...]

@@ -12,10 +12,11 @@ from app.manifest.manifest import Manifest, part_of
 
 def example(manifest: Manifest) -> UploadExample:
     """Return the columns that the manifest names, with a row that it takes."""
+    declared = part_of(manifest, SummaryPart).columns
     return UploadExample(
         columns=tuple(_columns(manifest)),
-        a_row_is="per entrant and task",
-        names_entrant=part_of(manifest, SummaryPart).columns.entrant is not None,
+        a_row_is="per entrant" if declared.task is None else "per entrant and task",
+        names_entrant=declared.entrant is not None,
         ignores_other_columns=True,
     )
 
@@ -24,7 +25,8 @@ def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
     declared = part_of(manifest, SummaryPart).columns
     if declared.entrant is not None:
         yield ColumnUse(declared.entrant, "the entrant's name", MODEL)
-    yield ColumnUse(declared.task, "the task", first_task(manifest))
+    if declared.task is not None:
+        yield ColumnUse(declared.task, "the task", first_task(manifest))
     for name, metric in manifest.metrics.items():
         yield ColumnUse(name, f"{metric.title or 'metric'}, {better(metric)}", example_score(metric))
     first = {} if isinstance(manifest.tasks, OpenTasks) else manifest.tasks[0].where

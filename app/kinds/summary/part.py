@@ -14,7 +14,7 @@ class Columns(Part):
     """Which columns of an evaluation summary hold what; metrics are read from columns of their own name."""
 
     entrant: ColumnName | None = "entrant"
-    task: ColumnName = "task"
+    task: ColumnName | None = "task"
     leaked: ColumnName | None = None
     training_time_s: ColumnName | None = None
     inference_time_s: ColumnName | None = None
@@ -29,7 +29,9 @@ class SummaryPart(KindPart):
     preset: Literal["fev"] | None = None
 
     def complaints(self, common: Common) -> Iterator[str]:
-        """Yield that counts of forecasts are declared which no column could be compared with."""
+        """Yield that counts of forecasts, or tasks, are declared which no column says."""
         tasks = [] if isinstance(common.tasks, OpenTasks) else common.tasks
         if self.columns.n_forecasts is None and any(task.n_forecasts is not None for task in tasks):
             yield "tasks: n_forecasts is declared, and columns.n_forecasts names no column in which rows say it"
+        if self.columns.task is None and len(tasks) != 1:
+            yield "columns.task: null is for a benchmark with one declared task; name the column that says which it is"

@@ -83,7 +83,7 @@ class _Submission:
         if harness.summary is None:
             return
         run = HarnessRun(files, self._findings)
-        names = (self._columns.entrant or "entrant", self._columns.task)
+        names = (self._columns.entrant or "entrant", self._columns.task or "task")
         for table in harness_tables(sound_rows(run, harness.summary(run)), *names):
             if not harness.is_mixed or self._has_metrics(table):
                 self._take_batch(table)

@@ -1,5 +1,6 @@
 """A manifest out of results: what is guessed, what is asked, and what is left to be answered."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from app.cli.drafting.words import tokens
 from app.errors import EvidenceRejected
 from app.kinds.parse import parse_manifest
 from tests.cases.drafts import LIMITS, MTEB, draft_of, latency_table, nobody
+from tests.cases.evidence_tables import read
 from tests.cases.harnesses import LM_EVAL, SAMPLES, zipped
 
 
@@ -156,3 +158,38 @@ def test_a_draft_of_many_files_counts_them(tmp_path: Path) -> None:
     (line,) = [line for line in draft_manifest(sheet, "helm", Wishes(), nobody).text.splitlines() if "Drafted" in line]
 
     assert line == "# Drafted by `plumbline benchmark init` from 25 rows of 15 files."
+
+
+def test_a_table_without_tasks_is_one_task(tmp_path: Path) -> None:
+    """A score for each model is a benchmark, and takes the table that it was drafted from."""
+    table = "model,accuracy\na,0.5\nb,0.7\n"
+    draft = draft_of(table, tmp_path)
+    scores = read(tmp_path, {"r.csv": table}, parse_manifest(draft.text.encode())).scores
+
+    assert draft.n_missing == 0
+    assert scores.task.to_list() == ["all", "all"]
+    assert scores.value("accuracy").tolist() == [0.5, 0.7]
+
+
+@pytest.mark.parametrize("cells", [("", ""), ("inf", "nan"), ("high", "low")])
+def test_a_metric_that_holds_no_number_is_drafted_if_it_is_asked_for(tmp_path: Path, cells: tuple[str, str]) -> None:
+    """The rows to come may have numbers in it."""
+    table = f"model,task,acc\na,t,{cells[0]}\nb,t,{cells[1]}\n"
+    draft = draft_of(table, tmp_path, Wishes(roles=Roles(metrics=("acc",))))
+
+    assert list(parse_manifest(draft.text.encode()).metrics) == ["acc"]
+
+
+@pytest.mark.parametrize("item", [[1, [2]], {"a": 1}, None])
+def test_samples_whose_items_are_no_names_are_drafted_all_the_same(tmp_path: Path, item: object) -> None:
+    """A check of the manifest against the results is what refuses them, with their row."""
+    (given,) = LM_EVAL.glob("samples_*.jsonl")
+    path = tmp_path / given.name
+    path.write_text("".join(json.dumps({**json.loads(line), "doc_id": item}) + "\n" for line in _head(given)))
+    sheet = read_sheet([path], tmp_path / "unpacked", LIMITS)
+
+    assert "metrics:\n  exact_match:" in draft_manifest(sheet, "samples", Wishes(), nobody).text
+
+
+def _head(path: Path) -> list[str]:
+    return path.read_text().splitlines()[:3]

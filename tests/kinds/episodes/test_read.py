@@ -57,6 +57,14 @@ def test_a_list_of_episodes_is_the_same(tmp_path: Path) -> None:
     assert len(scores) == 40
 
 
+def test_a_list_of_episodes_that_is_not_utf_8_is_named_with_its_byte(tmp_path: Path) -> None:
+    """A file that a program of another encoding wrote over."""
+    problem = the_problem(tmp_path, json.dumps(episodes()).encode().replace(b"left", b"l\xe4ft", 1), "run.json")
+
+    assert problem.file == "run.json"
+    assert "UTF-8" in problem.message
+
+
 def test_an_empty_cell_is_null(tmp_path: Path) -> None:
     """A peak that was not measured is neither a violation nor none."""
     records = [episode(0, 0, constraint_violation_peak=None), episode(0, 1)]

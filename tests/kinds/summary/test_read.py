@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.errors import MAX_PROBLEMS, EvidenceRejected
+from app.errors import MAX_PROBLEMS, EvidenceRejected, ManifestRejected
 from tests.cases.evidence_tables import CLOSED, make_manifest, problems, read, the_problem
 
 FULL = "{entrant: model, task: task, leaked: leaked, training_time_s: train, n_forecasts: n, recorded: [print]}"
@@ -100,6 +100,14 @@ def test_a_task_may_be_named_in_parts(tmp_path: Path) -> None:
 
     assert scores.task.to_list() == ["covid/new"]
     assert the_problem(tmp_path, "model,task,MASE\nA,covid\u200b/new,1\n").column == "task"
+
+
+def test_no_column_may_name_the_task_where_there_are_several() -> None:
+    """Rows would be of any of them."""
+    with pytest.raises(ManifestRejected) as refusal:
+        make_manifest(columns="{entrant: model, task: null}", tasks=CLOSED)
+
+    assert [problem.column for problem in refusal.value.problems] == ["columns.task"]
 
 
 def test_missing_columns_are_all_named(tmp_path: Path) -> None:

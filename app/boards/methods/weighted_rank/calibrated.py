@@ -187,7 +187,8 @@ def component_spread(points: FloatArray, replicates: FloatArray, drawn: DrawnCom
     variance = (moved**2).mean(axis=0)
     variance = np.where(np.sqrt(variance) > ROUNDING * size, variance, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        skewness = np.where(variance > 0, (moved**3).mean(axis=0) / variance**1.5, 0.0)
+        cubed = variance**1.5  # zero below a spread of about 1e-108, where no skewness can be told
+        skewness = np.where(cubed > 0, (moved**3).mean(axis=0) / cubed, 0.0)
     units, freedom = (np.full(len(points), number) for number in (drawn.n_units, drawn.precision.freedom))
     error = np.sqrt(variance * drawn.precision.inflation)
     return Spread(points, error, skewness, units, freedom, np.zeros(len(points)))
