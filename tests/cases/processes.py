@@ -36,7 +36,7 @@ def send(server: RunningServer, entrant: str, headers: dict[str, str]) -> httpx.
     """Submit three rows of an entrant."""
     rows = "model,task,MASE\n" + "".join(f"{entrant},t{task},{task + len(entrant)}\n" for task in (1, 2, 3))
     files = [("files", ("r.csv", rows.encode())), ("prereg", ("p.yaml", PREREG))]
-    return httpx.post(f"{server.address}/benchmarks/tiny/submissions", files=files, headers=headers, timeout=30)
+    return patient.post(f"{server.address}/benchmarks/tiny/submissions", files=files, headers=headers)
 
 
 def wait_until_settled(server: RunningServer, number: int) -> dict[str, list[dict[str, str]]]:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +20,8 @@ from app.cli.examples import find_examples
 from app.cli.serve import EXAMPLES
 from tests.cases import patient
 from tests.cases.fev_rows import FEV
-from tests.cases.running_server import environment, fresh_data_dir, running_server
+from tests.cases.offline import plumbline
+from tests.cases.running_server import RunningServer, environment, fresh_data_dir, running_server
 from tests.cases.waiting import eventually
 
 BOARD = "/benchmarks/fev-bench/leaderboards/sql.csv"
@@ -33,29 +33,10 @@ KEYS = {"leaderboard": ["entrant"], "pairwise": ["entrant_a", "entrant_b"]}
 FEV_KEYS = {"leaderboard": ["model_name"], "pairwise": ["model_1", "model_2"]}
 
 
-@pytest.fixture
-def data_dir() -> Iterator[Path]:
-    """Yield the folder of a new installation."""
-    with fresh_data_dir() as folder:
-        yield folder
-
-
 def n_rows(address: str) -> int:
     """Return how many entrants stand on the board, 0 as long as there is none."""
     answer = patient.get(address + BOARD)
     return len(answer.text.splitlines()) - 1 if answer.status_code == 200 else 0
-
-
-def tokens(data_dir: Path) -> str:
-    """Return what `plumbline token list` prints."""
-    listed = subprocess.run(
-        [sys.executable, "-m", "app.cli", "token", "list"],
-        env=environment(data_dir),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return listed.stdout
 
 
 def test_the_examples_are_found_with_their_results() -> None:
@@ -65,41 +46,15 @@ def test_the_examples_are_found_with_their_results() -> None:
     assert found["fev-bench"] == 26
 
 
-def test_the_examples_are_loaded_into_an_empty_server_once(data_dir: Path) -> None:
-    """All entrants come onto the board, the loader's token is revoked, and a second start loads nothing."""
-    with running_server(data_dir, PLUMBLINE_DEMO="1") as server:
-        loaded = eventually(lambda: n_rows(server.address) == N_ENTRANTS, within_s=120)
-        says_so = (server.process.stdout or [""]).readline()
-    with running_server(data_dir, PLUMBLINE_DEMO="1") as server:
-        still_there = n_rows(server.address)
-        listed = tokens(data_dir)
-
-    assert loaded
-    assert says_so.startswith("The examples are published")
-    assert still_there == N_ENTRANTS
-    assert listed.count("Example loader") == 1
-
-
-def test_a_loading_that_was_broken_off_is_taken_up_again(data_dir: Path) -> None:
-    """Ctrl-C, or kill -9, during the first start does not leave half of an example for ever."""
-    with running_server(data_dir, PLUMBLINE_DEMO="1") as server:
-        begun = eventually(
-            lambda: patient.get(f"{server.address}/benchmarks/fev-bench").status_code == 200, within_s=60
-        )
-        server.stop(signal.SIGKILL)
-    with running_server(data_dir, PLUMBLINE_DEMO="1") as server:
-        loaded = eventually(lambda: n_rows(server.address) == N_ENTRANTS, within_s=120)
-
-    assert begun
-    assert loaded
-
-
 @dataclass(frozen=True)
 class Demo:
     """A server with the examples on it, and its boards of fev-bench as they were then."""
 
     address: str
     boards: dict[str, str]
+    told: str = ""
+    n_rows_at_once: int = 0
+    tokens: str = ""
 
     def auth(self) -> dict[str, str]:
         """Return the header by which the admin signs in."""
@@ -119,15 +74,43 @@ class Demo:
         return patient.get(f"{self.address}/benchmarks/{slug}/leaderboards/{board}.csv").raise_for_status().text
 
 
+SETTINGS = {"PLUMBLINE_DEMO": "1", "PLUMBLINE_ADMIN_TOKEN": TOKEN}
+
+
 @pytest.fixture(scope="module")
 def demo() -> Iterator[Demo]:
-    """One server for the tests that only need the examples to be there."""
-    settings = {"PLUMBLINE_DEMO": "1", "PLUMBLINE_ADMIN_TOKEN": TOKEN}
-    with fresh_data_dir() as folder, running_server(folder, **settings) as server:
-        loaded = Demo(server.address, {})
-        assert eventually(lambda: n_rows(server.address) == N_ENTRANTS, within_s=120)
-        assert eventually(lambda: loaded.is_published("fev-bench"), within_s=60)
-        yield Demo(server.address, {board: loaded.csv("fev-bench", board) for board in BOARDS})
+    """One server on which the examples are: it was killed while it loaded them, and started twice again."""
+    with fresh_data_dir() as folder:
+        with running_server(folder, **SETTINGS) as server:
+            begun = f"{server.address}/benchmarks/fev-bench"
+            assert eventually(lambda: patient.get(begun).status_code == 200, within_s=60)
+            server.stop(signal.SIGKILL)
+        with running_server(folder, **SETTINGS) as server:
+            told = wait_until_loaded(server)
+        with running_server(folder, **SETTINGS) as server:
+            rows = n_rows(server.address)
+            listed = plumbline("token", "list", PLUMBLINE_DATA_DIR=str(folder)).stdout
+            boards = {board: Demo(server.address, {}).csv("fev-bench", board) for board in BOARDS}
+            yield Demo(server.address, boards, told, rows, listed)
+
+
+def wait_until_loaded(server: RunningServer) -> str:
+    """Wait until the board of fev-bench is whole, and return what the server says then."""
+    loaded = Demo(server.address, {})
+    assert eventually(lambda: n_rows(server.address) == N_ENTRANTS, within_s=120)
+    assert eventually(lambda: loaded.is_published("fev-bench"), within_s=60)
+    return (server.process.stdout or [""]).readline()  # type: ignore[union-attr]
+
+
+def test_a_loading_that_was_broken_off_is_taken_up_again(demo: Demo) -> None:
+    """Ctrl-C, or kill -9, during the first start does not leave half of an example for ever."""
+    assert demo.told.startswith("The examples are published")
+
+
+def test_the_examples_are_loaded_into_an_empty_server_once(demo: Demo) -> None:
+    """A later start has them at once and loads nothing; the loader's token is revoked."""
+    assert demo.n_rows_at_once == N_ENTRANTS
+    assert demo.tokens.count("Example loader") == 1
 
 
 def largest_difference(ours: str, file: str, kind: str) -> float:
@@ -171,7 +154,7 @@ def test_a_board_that_drops_tasks_holds_fevs_own_numbers(demo: Demo) -> None:
     files = [("files", (path.name, path.read_bytes())) for path in sorted((example / "results").iterdir())]
 
     made = patient.post(f"{demo.address}/benchmarks", content=content, headers=demo.auth())
-    sent = httpx.post(f"{demo.address}/benchmarks/dropped/submissions", files=files, headers=demo.auth(), timeout=60)
+    sent = patient.post(f"{demo.address}/benchmarks/dropped/submissions", files=files, headers=demo.auth())
     published = eventually(lambda: demo.status(sent.json()["id"]) == "published", within_s=60)
 
     assert (made.status_code, sent.status_code, published) == (201, 202, True)

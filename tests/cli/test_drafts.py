@@ -1,7 +1,5 @@
 """`plumbline benchmark init` and `preview` as they are run: a real process, and the pages that it serves."""
 
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from urllib.request import urlopen
@@ -10,18 +8,13 @@ from app.cli.drafts import compute_boards
 from app.cli.preview import PreviewSite, make_server
 from app.kinds.parse import parse_manifest
 from tests.cases.drafts import latency_table
-
-
-def run(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Run the command line in a folder."""
-    command = [sys.executable, "-m", "app.cli", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+from tests.cases.offline import plumbline
 
 
 def test_init_writes_a_manifest_and_says_what_comes_next(tmp_path: Path) -> None:
     """Without a server, and without a database."""
     (tmp_path / "latency.csv").write_text(latency_table())
-    done = run("benchmark", "init", "latency.csv", folder=tmp_path)
+    done = plumbline("benchmark", "init", "latency.csv", folder=tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "Wrote manifest.yaml.\n")
     assert "plumbline submit latency latency.csv" in done.stderr
@@ -32,7 +25,7 @@ def test_init_writes_over_no_file_unless_it_is_told_to(tmp_path: Path) -> None:
     """A manifest that somebody wrote is not lost."""
     (tmp_path / "latency.csv").write_text(latency_table())
     (tmp_path / "manifest.yaml").write_text("mine")
-    done = run("benchmark", "init", "latency.csv", folder=tmp_path)
+    done = plumbline("benchmark", "init", "latency.csv", folder=tmp_path)
 
     assert done.returncode == 2
     assert (tmp_path / "manifest.yaml").read_text() == "mine"
@@ -41,7 +34,7 @@ def test_init_writes_over_no_file_unless_it_is_told_to(tmp_path: Path) -> None:
 def test_a_preview_serves_the_boards_that_a_server_would_publish(tmp_path: Path) -> None:
     """Page, CSV and JSON of each table, and the style sheet that the page names."""
     (tmp_path / "latency.csv").write_text(latency_table())
-    run("benchmark", "init", "latency.csv", folder=tmp_path)
+    plumbline("benchmark", "init", "latency.csv", folder=tmp_path)
     tables = compute_boards(tmp_path / "manifest.yaml", [tmp_path / "latency.csv"], None)
     site = PreviewSite(parse_manifest((tmp_path / "manifest.yaml").read_bytes()), tables)
     with make_server(site) as server:
@@ -62,8 +55,8 @@ def test_a_preview_serves_the_boards_that_a_server_would_publish(tmp_path: Path)
 def test_check_names_every_answer_that_is_missing(tmp_path: Path) -> None:
     """What `init` left open, by line."""
     (tmp_path / "odd.csv").write_text("model,task,zeta\na,t,1.5\nb,t,2.5\n")
-    run("benchmark", "init", "odd.csv", folder=tmp_path)
-    done = run("benchmark", "check", "manifest.yaml", folder=tmp_path)
+    plumbline("benchmark", "init", "odd.csv", folder=tmp_path)
+    done = plumbline("benchmark", "check", "manifest.yaml", folder=tmp_path)
 
     assert done.returncode == 2
     assert "metrics.zeta.direction" in done.stderr
@@ -73,8 +66,8 @@ def test_check_names_every_answer_that_is_missing(tmp_path: Path) -> None:
 def test_check_says_what_a_good_manifest_comes_to(tmp_path: Path) -> None:
     """And, with results, how many rows it reads."""
     (tmp_path / "latency.csv").write_text(latency_table())
-    run("benchmark", "init", "latency.csv", folder=tmp_path)
-    done = run("benchmark", "check", "manifest.yaml", "--results", "latency.csv", folder=tmp_path)
+    plumbline("benchmark", "init", "latency.csv", folder=tmp_path)
+    done = plumbline("benchmark", "check", "manifest.yaml", "--results", "latency.csv", folder=tmp_path)
 
     assert done.returncode == 0
     assert "Metric latency_ms: minimize, from 0 to …." in done.stdout

@@ -5,86 +5,79 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 
-import httpx
 import psutil
 import pytest
 
 from tests.cases import patient
-from tests.cases.running_server import environment, fresh_data_dir, is_alive, processes_of, running_server
+from tests.cases.offline import plumbline
+from tests.cases.running_server import fresh_data_dir, is_alive, processes_of, running_server
 from tests.cases.waiting import eventually
-
-
-@pytest.fixture
-def data_dir() -> Iterator[Path]:
-    """Yield the folder of a new installation."""
-    with fresh_data_dir() as folder:
-        yield folder
 
 
 def refused(**settings: str) -> subprocess.CompletedProcess[str]:
     """Run a server that cannot start."""
     with fresh_data_dir() as folder:
-        done = subprocess.run(
-            [sys.executable, "-m", "app.cli", "serve"],
-            env=environment(folder, **settings),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = plumbline("serve", PLUMBLINE_DATA_DIR=str(folder), **settings)
         assert not folder.exists()
     return done
 
 
-def test_ctrl_c_stops_everything_that_was_started(data_dir: Path) -> None:
+@dataclass
+class Life:
+    """What was seen of an installation: started, its supervisor killed, started again, its web killed, then Ctrl-C."""
+
+    first_start: str
+    is_gone_with_its_supervisor: bool
+    second_start: str
+    ready: tuple[int, int]
+    exit_code: int
+    left_over: list[psutil.Process]
+
+
+@pytest.fixture(scope="module")
+def life() -> Iterator[Life]:
+    """One life for the tests that look at its parts: a start takes seconds."""
+    with fresh_data_dir() as folder:
+        with running_server(folder) as server:
+            first, children = server.printed, [server.child("web"), server.child("worker")]
+            server.stop(signal.SIGKILL)
+            is_gone = eventually(lambda: not any(child.is_running() for child in children))
+        with running_server(folder) as server:
+            address, second = f"{server.address}/readyz", server.printed
+            before, web = patient.get(address).status_code, server.child("web")
+            os.kill(web.pid, signal.SIGKILL)
+            web.wait()
+            ready = before, patient.get(address).status_code
+            children = psutil.Process(server.process.pid).children(recursive=True)
+            code = server.stop(signal.SIGINT)
+        left = [child for child in (*children, *processes_of(folder)) if is_alive(child)]
+        yield Life(first, is_gone, second, ready, code, left)
+
+
+def test_ctrl_c_stops_everything_that_was_started(life: Life) -> None:
     """After SIGINT neither the web process, a worker nor the database is left."""
-    with running_server(data_dir) as server:
-        ready = patient.get(f"{server.address}/readyz").status_code
-        children = psutil.Process(server.process.pid).children(recursive=True)
-        code = server.stop(signal.SIGINT)
-
-    assert ready == 200
-    assert code == 0
-    assert [child for child in children if is_alive(child)] == []
-    assert processes_of(data_dir) == []
+    assert life.exit_code == 0
+    assert life.left_over == []
 
 
-def test_the_admin_token_is_printed_at_the_first_start_only(data_dir: Path) -> None:
+def test_the_admin_token_is_printed_at_the_first_start_only(life: Life) -> None:
     """A second start finds the data of the first and keeps its token."""
-    with running_server(data_dir) as server:
-        first = server.printed
-    with running_server(data_dir) as server:
-        second = server.printed
-
-    assert re.search(r"^Admin token \(shown only this once\): plb_\S{40,}$", first, re.MULTILINE)
-    assert "token" not in second
+    assert re.search(r"^Admin token \(shown only this once\): plb_\S{40,}$", life.first_start, re.MULTILINE)
+    assert "token" not in life.second_start
 
 
-def test_a_web_process_that_dies_is_replaced(data_dir: Path) -> None:
+def test_a_web_process_that_dies_is_replaced(life: Life) -> None:
     """The address answers again after kill -9 of the process behind it."""
-    with running_server(data_dir) as server:
-        web = server.child("web")
-        os.kill(web.pid, signal.SIGKILL)
-        web.wait()
-
-        assert httpx.get(f"{server.address}/readyz", timeout=30).status_code == 200
+    assert life.ready[1] == 200
 
 
-def test_a_killed_server_leaves_no_processes_and_starts_again(data_dir: Path) -> None:
+def test_a_killed_server_leaves_no_processes_and_starts_again(life: Life) -> None:
     """After kill -9 of the supervisor its processes end, and a new start takes over the running database."""
-    with running_server(data_dir) as server:
-        children = [server.child("web"), server.child("worker")]
-        server.stop(signal.SIGKILL)
-        gone = eventually(lambda: not any(child.is_running() for child in children))
-    with running_server(data_dir) as server:
-        ready = patient.get(f"{server.address}/readyz").status_code
-
-    assert gone
-    assert ready == 200
-    assert processes_of(data_dir) == []
+    assert life.is_gone_with_its_supervisor
+    assert life.ready[0] == 200
 
 
 def test_a_busy_port_is_told_before_anything_is_started() -> None:

@@ -20,7 +20,7 @@ FIXTURE = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthChec
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 settings.register_profile(
     "bounded",
-    max_examples=6,
+    max_examples=3,
     derandomize=True,
     database=None,
     deadline=None,

@@ -37,7 +37,7 @@ def send(server: RunningServer, entrant: str, score: float, key: str | None = No
     rows = "model,task,MASE\n" + "".join(f"{entrant},t{task},{score + task}\n" for task in (1, 2, 3))
     files = [("files", ("r.csv", rows.encode())), ("prereg", ("p.yaml", PREREG))]
     headers = admin(server) | ({} if key is None else {"Idempotency-Key": key})
-    return httpx.post(f"{server.address}/benchmarks/tiny/submissions", files=files, headers=headers, timeout=30)
+    return patient.post(f"{server.address}/benchmarks/tiny/submissions", files=files, headers=headers)
 
 
 def broken_off(data_dir: Path) -> list[str]:
@@ -68,7 +68,7 @@ def test_submissions_are_withdrawn_while_their_boards_are_published(server: Runn
         for attempt in range(N_WITHDRAWN):
             sent = send(server, f"W{number}", attempt)
             address = f"{server.address}/submissions/{sent.json()['id']}/withdraw"
-            withdrawn = httpx.post(address, json={"reason": "wrong"}, headers=headers, timeout=30)
+            withdrawn = patient.post(address, json={"reason": "wrong"}, headers=headers)
             codes += [sent.status_code, withdrawn.status_code]
             gone.append(sent.json()["id"])
         return codes
