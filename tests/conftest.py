@@ -26,6 +26,7 @@ from app.store import behind, tokens, waiting
 from tests.cases import embedded_user, running_server
 from tests.cases.described import Description
 from tests.cases.hearing import Heard
+from tests.cases.places import place
 
 # Whoever has one of these at hand starts a database. Held by identity, so that it does not matter where they live.
 STARTERS = (
@@ -86,7 +87,7 @@ def forget_at_a_crash(url: str) -> None:
 @contextmanager
 def passing_folder() -> Iterator[Path]:
     """Yield the name of a folder, where also an unprivileged user may make one, and remove it afterwards."""
-    folder = Path(f"/var/tmp/plumbline-tests-{uuid.uuid4().hex[:8]}")  # noqa: S108 - its server may be another user
+    folder = place() / f"plumbline-tests-{uuid.uuid4().hex[:8]}"
     try:
         yield folder
     finally:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil
 
+from tests.cases.places import place
+
 STOPS_WITHIN_S = 40
 
 
@@ -80,9 +82,9 @@ def running_server(data_dir: Path, *, python: Path = Path(sys.executable), **set
 
 
 @contextmanager
-def fresh_data_dir() -> Iterator[Path]:
+def fresh_data_dir(*, on_disk: bool = False) -> Iterator[Path]:
     """Yield the name of a folder that is not there yet, where also an unprivileged user may look."""
-    with tempfile.TemporaryDirectory(prefix="plumbline-test-") as folder:
+    with tempfile.TemporaryDirectory(prefix="plumbline-test-", dir=None if on_disk else place()) as folder:
         Path(folder).chmod(0o755)
         yield Path(folder) / "data"
 

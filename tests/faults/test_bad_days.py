@@ -76,7 +76,7 @@ def answers(server: RunningServer, sent: int, headers: dict[str, str] | None = N
 def test_a_full_disk_of_the_database_refuses_and_recovers() -> None:
     """Data and log (WAL) on one full disk: 503 for a write, pages as before, and all is well when there is room."""
     with ExitStack() as stack:
-        disk = stack.enter_context(small_disk(stack.enter_context(fresh_data_dir()).parent / "disk"))
+        disk = stack.enter_context(small_disk(stack.enter_context(fresh_data_dir(on_disk=True)).parent / "disk"))
         server = stack.enter_context(running_server(disk / "data", **LIMITS))
         declare(server.address, admin(server), [SLUG])
         all_published(server, seed=1, n=12)
@@ -94,7 +94,7 @@ def test_a_full_disk_of_the_database_refuses_and_recovers() -> None:
 
 def test_a_full_disk_of_the_log_alone_refuses_and_recovers() -> None:
     """Postgres ends when it cannot write its log; it is started again, and is well when there is room."""
-    with fresh_data_dir() as data_dir, small_disk(data_dir.parent / "disk") as disk:
+    with fresh_data_dir(on_disk=True) as data_dir, small_disk(data_dir.parent / "disk") as disk:
         with running_server(data_dir, **LIMITS) as server:
             headers = admin(server)
             declare(server.address, headers, [SLUG])
@@ -117,7 +117,7 @@ def test_a_full_disk_of_the_log_alone_refuses_and_recovers() -> None:
 
 def test_a_full_disk_of_temporary_files_refuses_and_recovers() -> None:
     """507 for an upload; the board is read all the while."""
-    with fresh_data_dir() as data_dir, small_disk(data_dir.parent / "disk") as disk:
+    with fresh_data_dir(on_disk=True) as data_dir, small_disk(data_dir.parent / "disk") as disk:
         (disk / "tmp").mkdir(mode=0o1777)
         (disk / "tmp").chmod(0o1777)
         with running_server(data_dir, TMPDIR=str(disk / "tmp"), **LIMITS) as server:
@@ -140,7 +140,7 @@ MIGRATION = """
 
 def test_a_migration_under_load_loses_nothing() -> None:
     """What a later version would do to the schema, while clients send: each is taken, and readers see no gap."""
-    with fresh_data_dir() as data_dir, running_server(data_dir, **LIMITS) as server:
+    with fresh_data_dir(on_disk=True) as data_dir, running_server(data_dir, **LIMITS) as server:
         declare(server.address, admin(server), [SLUG])
         url = plumbline("db", "url", PLUMBLINE_DATA_DIR=str(data_dir)).stdout.strip()
         all_published(server, seed=1, n=12)
@@ -156,7 +156,7 @@ def test_a_migration_under_load_loses_nothing() -> None:
 
 def test_backups_under_load_are_whole(tmp_path: Path) -> None:
     """Made while clients send; each comes back with what was published at its instant, and all exports can be read."""
-    with fresh_data_dir() as data_dir, running_server(data_dir, **LIMITS) as server:
+    with fresh_data_dir(on_disk=True) as data_dir, running_server(data_dir, **LIMITS) as server:
         declare(server.address, admin(server), [SLUG])
         all_published(server, seed=1, n=12)
         sending = [plan([SLUG], 60, seed=seed) for seed in (2,)]
@@ -172,7 +172,7 @@ def test_backups_under_load_are_whole(tmp_path: Path) -> None:
 
     assert made == [0, 0], time.monotonic() - began
     for name in ("rows", "files"):
-        with fresh_data_dir() as restored:
+        with fresh_data_dir(on_disk=True) as restored:
             done = plumbline("db", "restore", str(tmp_path / name), PLUMBLINE_DATA_DIR=str(restored))
             assert done.returncode == 0, done.stderr
             assert len(exports_of_folder(restored)) > 10

@@ -63,7 +63,7 @@ class Pair:
 def pair() -> Iterator[Pair]:
     """Two servers that share an embedded database, and the benchmarks."""
     with ExitStack() as stack:
-        data_dir = stack.enter_context(fresh_data_dir())
+        data_dir = stack.enter_context(fresh_data_dir(on_disk=True))
         settings = {"PLUMBLINE_WORKERS": "2", "PLUMBLINE_MAX_REQUESTS_PER_MINUTE": "100000",
                     "PLUMBLINE_MAX_READS_PER_MINUTE": "1000000", "PLUMBLINE_WEB_PATIENCE_S": "60"}  # fmt: skip
         one = stack.enter_context(running_server(data_dir, **settings))
