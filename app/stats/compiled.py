@@ -14,7 +14,8 @@ def compiled(loop: Callable[..., Any], *, reorders_sums: bool = False) -> Callab
     """Return a loop over numpy arrays as machine code, kept on disk where a folder for that can be written.
 
     With `reorders_sums` several parts of a sum are added at once, as numpy and BLAS do; the last digit may differ.
-    The loop takes arrays of any shape and looks at no bound: whoever calls it has checked them.
+    The loop takes arrays of any shape and looks at no bound: whoever calls it has checked them. A division by zero is
+    infinite or NaN, as numpy has it.
 
     >>> import numpy as np
     >>> def total(values): return values.sum()
@@ -23,7 +24,7 @@ def compiled(loop: Callable[..., Any], *, reorders_sums: bool = False) -> Callab
     """
     from numba import njit
 
-    how: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc"} if reorders_sums else False}
+    how: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc"} if reorders_sums else False}
     try:
         result: Callable[..., Any] = njit(cache=True, **how)(loop)
     except RuntimeError:  # no folder to keep it in: compile it anew in each process

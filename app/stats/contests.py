@@ -7,18 +7,17 @@ Called by `app.stats.rank_sets` and by `app.boards.standing`; pure. Scores are l
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.checks import InvalidArgument, require_finite, require_shape
+from app.stats.compiled import compiled, in_parts
 from app.stats.interval import TIE, probability_beats
+from app.stats.known_contests import KNOWN, Recalled
 from app.stats.pair_loops import Signs, pair_variances
 
-T = TypeVar("T", bound=np.generic)
 Rows = slice | IntArray
 EVERY = slice(None)
 STRIP_CELLS = 1 << 17
@@ -69,10 +68,27 @@ class Contests:
     @cached_property
     def drawn(self) -> FloatArray:
         """Return the standard deviation of each difference over the resamples; 0 where it is the same in all."""
-        spread = np.sqrt(pair_variances(self.deviations))
-        size = np.abs(self.points) + np.abs(self.deviations).max(axis=1)
-        spread[spread <= ROUNDING * (size[:, None] + size[None, :])] = 0.0
-        return spread
+        fresh = self.recalled.fresh
+        if len(fresh) == len(self.points):
+            return self._spreads(None)
+        drawn, own = self.recalled.drawn(), self._spreads(fresh)
+        drawn[fresh], drawn[:, fresh] = own, own.T
+        return drawn
+
+    @cached_property
+    def recalled(self) -> Recalled:
+        """Return what this process knows of the pairs already."""
+        return KNOWN.recall(self.points, self.deviations)
+
+    def _spreads(self, wanted: IntArray | None) -> FloatArray:
+        spreads = pair_variances(self.deviations, wanted)
+        np.sqrt(spreads, out=spreads)
+        size = np.abs(self.points) + np.maximum(self.deviations.max(axis=1), -self.deviations.min(axis=1))
+        of_rows = size if wanted is None else size[wanted]
+        for rows in self._strips(len(of_rows)):
+            strip = spreads[rows]
+            strip[strip <= ROUNDING * (of_rows[rows, None] + size[None, :])] = 0.0
+        return spreads
 
     @cached_property
     def _grid(self) -> tuple[FloatArray, IntArray]:
@@ -110,22 +126,25 @@ class Contests:
 
         For scores in steps no more than the normal quantile of the share of resamples with the other sign.
         """
-        sizes = np.empty_like(self.drawn)
-        for rows in self._strips():
-            with np.errstate(divide="ignore", invalid="ignore"):
-                np.divide(np.abs(self.differences(rows)), self.errors(rows), out=sizes[rows])
+        if self.inflation is None:
+            variances = 1.0 + 2.0 / _rounded_down(np.where(self.has_spread, self.freedom, np.inf))
+        else:
+            variances = np.where(self.has_spread, self.inflation, 1.0)
+        sizes, loop = np.empty_like(self.drawn), compiled(_fill_sizes)
+        among = (self.points, np.sqrt(variances), self.drawn, TIE, sizes)
+        in_parts(len(sizes), 1, lambda part: loop(*among, part.start, part.stop))
         if self.in_steps:
             won = probability_beats(self.replicates)
             with np.errstate(divide="ignore", invalid="ignore"):
                 turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors()
                 sizes = np.minimum(sizes, turned)
-        sizes[~(self.drawn > 0.0)] = np.inf
+            sizes[~(self.drawn > 0.0)] = np.inf
         return sizes
 
-    def _strips(self) -> Iterator[slice]:
+    def _strips(self, n_rows: int) -> Iterator[slice]:
         """Yield some rows at a time: what is computed of them stays near the processor."""
-        n_rows = max(1, STRIP_CELLS // max(1, len(self.points)))
-        return (slice(start, start + n_rows) for start in range(0, len(self.points), n_rows))
+        at_once = max(1, STRIP_CELLS // max(1, len(self.points)))
+        return (slice(start, start + at_once) for start in range(0, n_rows, at_once))
 
     def signs(self, critical: FloatArray, safe: float) -> Signs:
         """Return 1 where row is above column by more than its critical value [n_entrants], −1 where below, else 0.
@@ -139,14 +158,10 @@ class Contests:
         steps, place = self._grid
         values = np.where(steps < FEW_UNITS - 1.0, np.maximum(critical, safe)[:, None], critical[:, None])
         least, of_signs = -stdtrit(steps[None, :], ndtr(-values)), _sign_test(steps)[None, :] > values
-        signs = np.empty(self.drawn.shape, dtype=np.int8)
-        for rows in self._strips():
-            columns = np.minimum(place[rows][:, None], place[None, :])
-            far = self.sizes[rows] > _look_up(least[rows], columns)
-            far &= (self.drawn[rows] > 0.0) | _look_up(of_signs[rows], columns)
-            differences = self.differences(rows)
-            far &= np.where(differences > 0.0, self.has_spread[rows, None], self.has_spread[None, :])
-            signs[rows] = np.where(far, np.sign(differences), 0.0)
+        signs, loop = np.empty(self.drawn.shape, dtype=np.int8), compiled(_fill_signs)
+        looked_up = (place, least, np.broadcast_to(of_signs, least.shape), self.has_spread)
+        among = (self.points, self.sizes, self.drawn, TIE, *looked_up, signs)
+        in_parts(len(signs), 1, lambda part: loop(*among, part.start, part.stop))
         return signs
 
     def p_values(self, at: IntArray) -> FloatArray:
@@ -166,9 +181,41 @@ class Contests:
         return np.where(margins > 0.0, margins, np.nan)
 
 
-def _look_up(table: NDArray[T], place: IntArray) -> NDArray[T]:
-    """Return the entry of each row [n_entrants, n_steps] at each place of it; the same one where there is one alone."""
-    return table if table.shape[1] == 1 else np.take_along_axis(table, place, axis=1)
+def _fill_sizes(
+    points: FloatArray, roots: FloatArray, drawn: FloatArray, tie: float, sizes: FloatArray, begin: int, end: int
+) -> None:
+    for row in range(begin, end):
+        for column in range(len(points)):
+            difference = abs(points[row] - points[column])
+            size = 0.0 if difference <= tie else difference
+            error = drawn[row, column] * max(roots[row], roots[column])
+            sizes[row, column] = size / error if drawn[row, column] > 0.0 else np.inf
+
+
+def _fill_signs(
+    points: FloatArray,
+    sizes: FloatArray,
+    drawn: FloatArray,
+    tie: float,
+    place: IntArray,
+    least: FloatArray,
+    of_signs: BoolArray,
+    has_spread: BoolArray,
+    signs: Signs,
+    begin: int,
+    end: int,
+) -> None:
+    for row in range(begin, end):
+        for column in range(len(points)):
+            step = min(place[row], place[column])
+            difference = points[row] - points[column]
+            sign = 0
+            if sizes[row, column] > least[row, step] and (drawn[row, column] > 0.0 or of_signs[row, step]):
+                if difference > tie and has_spread[row]:
+                    sign = 1
+                elif difference < -tie and has_spread[column]:
+                    sign = -1
+            signs[row, column] = sign
 
 
 def _rounded_down(freedom: FloatArray) -> FloatArray:

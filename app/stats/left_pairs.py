@@ -33,7 +33,7 @@ class LeftPairs:
     """
 
     studentized: Studentized
-    bounds: FloatArray
+    bounds: Real
 
     def __post_init__(self) -> None:
         require_shape("bounds", self.bounds, *self.studentized.rows.shape)
@@ -45,7 +45,7 @@ class LeftPairs:
         Raises InvalidArgument for `rejected` of another shape, and for more resamples than there are.
         Source: by definition; Fagin, Lotem & Naor 2003 for stopping at a bound.
 
-        >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 0.5], [0.5, 0.0]]))
+        >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
         >>> none = np.zeros((2, 2), dtype=np.int8)
         >>> LeftPairs(each, each.largest(none, np.arange(2))).own(none, np.arange(2), 2).round(6).tolist()
         [1.0, 1.0]
@@ -53,9 +53,8 @@ class LeftPairs:
         self._require(rejected, n_largest)
         quantiles, loop = np.empty(len(wanted)), compiled(_own)
         among = (self._columns, self.studentized.factors, rejected, self.bounds)
-        order = np.argsort(-self.bounds[wanted], axis=1)
         in_parts(
-            len(wanted), 1, lambda part: loop(*among, wanted[part], order[part], n_largest, LANES, quantiles[part])
+            len(wanted), 1, lambda part: loop(*among, wanted[part], self._order, n_largest, LANES, quantiles[part])
         )
         return quantiles
 
@@ -64,7 +63,7 @@ class LeftPairs:
 
         Raises and source: as for `own`.
 
-        >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 0.5], [0.5, 0.0]]))
+        >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
         >>> none = np.zeros((2, 2), dtype=np.int8)
         >>> round(LeftPairs(each, each.largest(none, np.arange(2))).together(none, 1), 6)
         2.0
@@ -79,7 +78,7 @@ class LeftPairs:
 
     def _largest_in(self, rejected: Signs, resample: int) -> float:
         """Return the largest of what is left in one resample: of a few rows at a time, those of the largest bounds."""
-        column, bounds = self._columns[resample], self.bounds[:, resample]
+        column, bounds = self._columns[resample, : len(self.bounds)], self.bounds[:, resample]
         order, largest = np.argsort(-bounds), -np.inf
         for start in range(0, len(order), ROWS):
             rows = order[start : start + ROWS]
@@ -93,7 +92,22 @@ class LeftPairs:
 
     @cached_property
     def _columns(self) -> Real:
-        return np.ascontiguousarray(self.studentized.rows.T)
+        """Return the deviations by resample, each padded with zeros to whole lanes."""
+        n_entrants, n_resamples = self.bounds.shape
+        columns = np.zeros((n_resamples, -(-n_entrants // LANES) * LANES), dtype=self.studentized.rows.dtype)
+        columns[:, :n_entrants] = self.studentized.rows.T
+        return columns
+
+    @cached_property
+    def _order(self) -> NDArray[np.int32]:
+        """Return the resamples of each row, the one with the largest bound first."""
+        order = np.empty(self.bounds.shape, dtype=np.int32)
+
+        def sort(part: slice) -> None:
+            order[part] = np.argsort(-self.bounds[part], axis=1)
+
+        in_parts(len(order), 1, sort)
+        return order
 
     def _require(self, rejected: Signs, n_largest: int) -> None:
         n_entrants, n_resamples = self.bounds.shape
@@ -106,18 +120,17 @@ def _own(
     columns: Real,
     factors: Real,
     rejected: Signs,
-    bounds: FloatArray,
+    bounds: Real,
     wanted: IntArray,
-    order: IntArray,
+    order: NDArray[np.int32],
     n_largest: int,
     n_lanes: int,
     quantiles: FloatArray,
 ) -> None:
-    n_entrants = len(factors)
-    n_padded = (n_entrants + n_lanes - 1) // n_lanes * n_lanes
+    n_entrants, n_padded = len(factors), columns.shape[1]
     # A difference is multiplied with both; twice the same where one direction is left.
     up, down = np.zeros(n_padded, dtype=factors.dtype), np.zeros(n_padded, dtype=factors.dtype)
-    column, lanes = np.zeros(n_padded, dtype=factors.dtype), np.empty(n_lanes, dtype=factors.dtype)
+    lanes = np.empty(n_lanes, dtype=factors.dtype)
     for place in range(len(wanted)):
         first = wanted[place]
         for second in range(n_entrants):
@@ -125,10 +138,10 @@ def _own(
             up[second] = -factor if sign > 0 else factor
             down[second] = factor if sign < 0 else -factor
         kept = np.full(n_largest, -np.inf)
-        for resample in order[place]:
+        for resample in order[first]:
             if bounds[first, resample] <= kept[0]:
                 break
-            column[:n_entrants] = columns[resample]
+            column = columns[resample]
             here = column[first]
             lanes[:] = -np.inf
             for start in range(0, n_padded, n_lanes):

@@ -5,6 +5,7 @@ Called by `app.stats.contests`, `app.stats.rank_sets` and `app.stats.left_pairs`
 never that of the product of the three.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -23,55 +24,62 @@ ILL_CONDITIONED = 1e3
 """Deviations this many times larger than those of a difference lose too much of it in single precision."""
 
 
-def pair_variances(deviations: FloatArray) -> FloatArray:
-    """Return the variance over resamples of each difference, [n_entrants, n_entrants], of deviations of that many rows.
+def pair_variances(deviations: FloatArray, wanted: IntArray | None = None) -> FloatArray:
+    """Return the variance over resamples of each difference, [n_wanted, n_entrants], of deviations of that many rows.
 
-    Each difference is taken before it is squared, so that what two entrants have in common costs no digit. Variances
-    are in the square of the deviations' unit; one of a row with a NaN is NaN.
+    `wanted` are the positions of some rows; without it all are. Each difference is taken before it is squared, so that
+    what two entrants have in common costs no digit. Variances are in the square of the deviations' unit; one of a row
+    with a NaN is NaN.
     Raises InvalidArgument for deviations of other axes, and for no resample.
     Source: by definition; the divisor is n_resamples − 1.
 
     >>> pair_variances(np.array([[1.0, -1.0], [-1.0, 1.0]])).tolist()
     [[0.0, 8.0], [8.0, 0.0]]
+    >>> pair_variances(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1])).tolist()
+    [[8.0, 0.0]]
     """
     require_shape("deviations", deviations, "n_entrants", "[n_resamples]")
-    sums = np.zeros((len(deviations),) * 2)
-    rows, loop = np.ascontiguousarray(deviations), compiled(_add_squares, reorders_sums=True)
-    in_parts(len(rows), NEAR, lambda part: loop(rows, sums, part.start, part.stop))
-    variances: FloatArray = sums / max(deviations.shape[1] - 1, 1)
-    return variances
+    rows, of = np.ascontiguousarray(deviations), np.arange(len(deviations)) if wanted is None else wanted
+    sums, loop = np.zeros((len(of), len(rows))), compiled(_add_squares, reorders_sums=True)
+    in_parts(len(of), NEAR, lambda part: loop(rows, of, wanted is None, sums, part.start, part.stop))
+    sums /= max(deviations.shape[1] - 1, 1)
+    return sums
 
 
 @dataclass(frozen=True)
 class Studentized:
     """Deviations `rows` [n_entrants, n_resamples] with `factors` [n_entrants, n_entrants], which make them comparable.
 
-    What all have in common in a resample is taken out in double precision; both are in single precision unless a
-    difference is more than ILL_CONDITIONED times smaller than what it is the difference of.
+    Both are in single precision unless a difference is more than ILL_CONDITIONED times smaller than what it is the
+    difference of. Rows and factors are scaled by a power of two, which costs no digit: in one precision the number of
+    a pair does not depend on who else is there.
     """
 
     rows: Real
     factors: Real
 
     @classmethod
-    def of(cls, deviations: FloatArray, inverse: FloatArray) -> Self:
+    def of(cls, deviations: FloatArray, drawn: FloatArray) -> Self:
         """Return deviations [n_entrants, n_resamples] with one over the standard deviation of each difference.
 
-        `inverse` [n_entrants, n_entrants] is 0 for a pair that does not count. Deviations may not be
-        NaN. Raises InvalidArgument for other shapes.
+        `drawn` [n_entrants, n_entrants] are those standard deviations, 0 for a pair that does not count. Deviations may
+        not be NaN. Raises InvalidArgument for other shapes.
         Source: by definition.
 
-        >>> Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 0.5], [0.5, 0.0]])).rows.tolist()
-        [[1.0, -1.0], [-1.0, 1.0]]
+        >>> Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])).factors.tolist()
+        [[0.0, 0.5], [0.5, 0.0]]
         """
         require_shape("deviations", deviations, "n_entrants", "[n_resamples]")
-        require_shape("inverse", inverse, len(deviations), len(deviations))
-        own = deviations - deviations.mean(axis=0)
-        scale = float(np.sqrt((own**2).mean())) or 1.0
-        precision = np.float64 if scale * inverse.max(initial=0.0) > ILL_CONDITIONED else np.float32
-        return cls(np.ascontiguousarray(own / scale, dtype=precision), (inverse * scale).astype(precision))
+        require_shape("drawn", drawn, len(deviations), len(deviations))
+        size = float(np.sqrt(np.vdot(deviations, deviations) / deviations.size))
+        scale = math.ldexp(1.0, math.frexp(size)[1] - 1) if size > 0.0 else 1.0
+        least = float(np.min(drawn, initial=np.inf, where=drawn > 0.0))
+        precision = np.float64 if size > ILL_CONDITIONED * least else np.float32
+        factors = np.zeros(drawn.shape, dtype=precision)
+        np.divide(scale, drawn, out=factors, where=drawn > 0.0, casting="same_kind")
+        return cls(np.ascontiguousarray(deviations / scale, dtype=precision), factors)
 
-    def largest(self, rejected: Signs, wanted: IntArray) -> FloatArray:
+    def largest(self, rejected: Signs, wanted: IntArray) -> Real:
         """Return the largest studentized difference over the hypotheses that are left, [n_wanted, n_resamples].
 
         `rejected` [n_entrants, n_entrants] is 0 where both directions of a pair are left, 1 where row was found better
@@ -79,36 +87,63 @@ class Studentized:
         which nothing is left has −inf. Raises InvalidArgument for `rejected` of another shape.
         Source: Romano & Wolf 2005, the step-down of the maximum; Mogstad, Romano, Shaikh & Wilhelm 2024, section 3.
 
-        >>> pair = Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 0.5], [0.5, 0.0]]))
+        >>> pair = Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
         >>> pair.largest(np.zeros((2, 2), dtype=np.int8), np.array([0])).tolist()
         [[1.0, 1.0]]
         >>> pair.largest(np.array([[0, 1], [-1, 0]], dtype=np.int8), np.array([0])).tolist()
         [[-1.0, 1.0]]
         """
-        require_shape("rejected", rejected, len(self.rows), len(self.rows))
         largest = np.full((len(wanted), self.rows.shape[1]), -np.inf, dtype=self.rows.dtype)
-        loop = compiled(_keep_largest)
-        in_parts(len(wanted), NEAR, lambda part: loop(self.rows, self.factors, rejected, wanted[part], largest[part]))
-        return largest.astype(np.float64)
+        self._raise(largest, rejected, wanted, np.arange(len(self.rows)))
+        return largest
+
+    def largest_of_all(self, known: Real | None, fresh: IntArray) -> Real:
+        """Return the largest of each row, [n_entrants, n_resamples], every hypothesis being left.
+
+        `known` are those over the pairs without the `fresh` rows, of which it has −inf; it is overwritten. Without it
+        every pair is looked at. Raises InvalidArgument for `known` of another shape.
+        Source: by definition.
+
+        >>> pair = Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
+        >>> pair.largest_of_all(np.full((2, 2), -np.inf, dtype=np.float32), np.array([1])).tolist()
+        [[1.0, 1.0], [1.0, 1.0]]
+        """
+        everyone, none = np.arange(len(self.rows)), np.zeros(self.factors.shape, dtype=np.int8)
+        if known is None:
+            return self.largest(none, everyone)
+        require_shape("known", known, *self.rows.shape)
+        self._raise(known, none, everyone, fresh)
+        known[fresh] = self.largest(none, fresh)
+        return known
+
+    def _raise(self, largest: Real, rejected: Signs, wanted: IntArray, others: IntArray) -> None:
+        require_shape("rejected", rejected, len(self.rows), len(self.rows))
+        loop, among = compiled(_keep_largest), (self.rows, self.factors, rejected)
+        in_parts(len(wanted), NEAR, lambda part: loop(*among, wanted[part], others, largest[part]))
 
 
-def _add_squares(rows: FloatArray, sums: FloatArray, begin: int, end: int) -> None:
+def _add_squares(rows: FloatArray, wanted: IntArray, is_half: bool, sums: FloatArray, begin: int, end: int) -> None:
     for start in range(begin, end, NEAR):
         for second in range(rows.shape[0]):
             b = rows[second]
-            for first in range(start, min(start + NEAR, end, second)):
-                a = rows[first]
+            for place in range(start, min(start + NEAR, end)):
+                if is_half and place >= second:
+                    continue
+                a = rows[wanted[place]]
                 total = 0.0
                 for at in range(len(a)):
                     difference = a[at] - b[at]
                     total += difference * difference
-                sums[first, second] = total
-                sums[second, first] = total
+                sums[place, second] = total
+                if is_half:
+                    sums[second, place] = total
 
 
-def _keep_largest(rows: Real, factors: Real, rejected: Signs, wanted: IntArray, largest: Real) -> None:
+def _keep_largest(
+    rows: Real, factors: Real, rejected: Signs, wanted: IntArray, others: IntArray, largest: Real
+) -> None:
     for start in range(0, len(wanted), NEAR):
-        for second in range(rows.shape[0]):
+        for second in others:
             for place in range(start, min(start + NEAR, len(wanted))):
                 first = wanted[place]
                 factor, sign = factors[first, second], rejected[first, second]

@@ -15,8 +15,9 @@ from scipy.special import ndtri
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.checks import require_level
 from app.stats.contests import Contests
+from app.stats.known_contests import KNOWN
 from app.stats.left_pairs import LeftPairs
-from app.stats.pair_loops import Signs, Studentized
+from app.stats.pair_loops import Real, Signs, Studentized
 
 DEVIATIONS = 2.0
 """How many standard errors of a resampled quantile are added to it."""
@@ -72,12 +73,10 @@ def rank_sets(contests: Contests, level: float, *, rounds: int = MOST_ROUNDS) ->
     """
     require_level(level)
     n_entrants = len(contests.points)
-    drawn = contests.drawn
-    inverse = np.divide(1.0, drawn, out=np.zeros_like(drawn), where=drawn > 0.0)
-    everyone = np.arange(n_entrants)
-    none = np.zeros(drawn.shape, dtype=np.int8)
-    studentized = Studentized.of(contests.deviations, inverse)
-    pairs = LeftPairs(studentized, studentized.largest(none, everyone))
+    studentized, recalled = Studentized.of(contests.deviations, contests.drawn), contests.recalled
+    bounds = studentized.largest_of_all(recalled.bounds(studentized.rows.dtype), recalled.fresh)
+    KNOWN.keep(recalled, contests.drawn, bounds)
+    pairs = LeftPairs(studentized, bounds)
     own = _step_down(contests, pairs, level, rounds, together=False)
     together = _step_down(contests, pairs, level, rounds, together=True)
     worse, better = (own > 0).sum(axis=1), (own < 0).sum(axis=1)
@@ -122,11 +121,11 @@ def _bonferroni(level: float, n_tests: int) -> float:
     return float(-ndtri((1.0 - level) / (2.0 * max(n_tests, 1))))
 
 
-def _quantiles(largest: FloatArray, level: float) -> FloatArray:
+def _quantiles(largest: Real, level: float) -> FloatArray:
     """Return the quantile of each row, an observed one, and no less than that of a single normal difference."""
     level = max(level, 0.0)
     at = _place(largest.shape[1], level)
-    quantiles: FloatArray = np.partition(largest, at, axis=1)[:, at]
+    quantiles = np.partition(largest, at, axis=1)[:, at].astype(np.float64)
     return np.maximum(quantiles, _normal_quantile(level))
 
 

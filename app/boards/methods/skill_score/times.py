@@ -25,6 +25,7 @@ from app.values.table import Column
 FEWEST_FORECASTS = 1.0
 TITLES = {"training": "Training", "inference": "Inference", "e2e": "Time"}
 DISPUTED = "forecast_counts_differ"
+MEASURED = frozenset({"training_time_s", "inference_time_s"})
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,12 @@ def median_times(manifest: Manifest, spec: SkillScore, scores: ScoreTable, relat
     >>> median_times(benchmark(board), board, scores, relative).medians[0].tolist()
     [2.0]
     """
+    n = spec.normalize_time_per_n_forecasts
+    if n is None and not MEASURED & set(scores.columns):
+        unknown = np.full(len(relative.cells.entrants), np.nan)
+        return Times(n, (unknown, unknown, unknown))
     training = quantity(relative.cells, scores, "training_time_s")[relative.kept]
     inference = quantity(relative.cells, scores, "inference_time_s")[relative.kept]
-    n = spec.normalize_time_per_n_forecasts
     if n is None:
         return Times(n, _medians(training, inference))
     tasks = [task for task, kept in zip(relative.cells.tasks, relative.kept.tolist(), strict=True) if kept]
