@@ -69,21 +69,25 @@ class Chosen:
     tasks: Sequence[str] | None
 
 
-def listed_tasks(manifest: Manifest, spec: Leaderboard) -> list[Task]:
-    """Return the tasks of a board that the manifest lists; none where tasks are open.
+def listed_tasks(manifest: Manifest, spec: Leaderboard, open_tasks: Sequence[Task] = ()) -> list[Task]:
+    """Return the tasks of a board that the manifest lists; where tasks are open, those that were found.
 
     >>> from app.boards.example import benchmark
     >>> board = Leaderboard(name="main", method="mean", tasks=["b"], uncertainty={"n_resamples": 100})
     >>> [task.id for task in listed_tasks(benchmark(board), board)]
     ['b']
     """
-    declared = [] if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
+    declared = open_tasks if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
     own = spec.ranked_tasks()
     return list(declared) if own is None else [task for task in declared if task.id in own]
 
 
-def understand(manifest: Manifest, spec: Leaderboard, known: Sequence[str], choice: Choice) -> Chosen:
+def understand(
+    manifest: Manifest, spec: Leaderboard, known: Sequence[str], choice: Choice, open_tasks: Sequence[Task] = ()
+) -> Chosen:
     """Return what a choice comes to. Raises FieldRejected naming everything in it that the board does not have.
+
+    `open_tasks` are the tasks that count where the manifest leaves them open.
 
     >>> from app.boards.example import benchmark
     >>> from app.boards.methods.mean import Mean
@@ -92,9 +96,9 @@ def understand(manifest: Manifest, spec: Leaderboard, known: Sequence[str], choi
     >>> chosen.entrants, chosen.tasks
     (['Fair'], ['a'])
     """
-    if problems := list(_problems(manifest, spec, known, choice)):
+    tasks = listed_tasks(manifest, spec, open_tasks)
+    if problems := list(_problems(spec, tasks, known, choice)):
         raise FieldRejected(f"The choice asks for what the board {spec.name} does not have.", problems)
-    tasks = listed_tasks(manifest, spec)
     left = _tasks(spec, tasks, choice)
     weights = _task_weights(spec, tasks, choice.weights)
     zero = {name for name, weight in weights.items() if not weight}
@@ -122,8 +126,7 @@ def _drawn_quickly(board: Leaderboard) -> Leaderboard:
     return board.model_copy(update={"uncertainty": fewer})
 
 
-def _problems(manifest: Manifest, spec: Leaderboard, known: Sequence[str], choice: Choice) -> Iterator[Problem]:
-    tasks = listed_tasks(manifest, spec)
+def _problems(spec: Leaderboard, tasks: Sequence[Task], known: Sequence[str], choice: Choice) -> Iterator[Problem]:
     groups = spec.groups_of_tasks(tasks)
     yield from _unknown("entrant", choice.entrants, known)
     yield from _unknown("task", choice.tasks, [task.id for task in tasks])

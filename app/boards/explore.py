@@ -14,7 +14,7 @@ from app.boards.registry import compute_board, measured_method
 from app.boards.some_rows import rows_of
 from app.boards.tables import sentences
 from app.errors import FieldRejected, Problem
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.names import clip_for_message
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
@@ -29,12 +29,16 @@ QUICK = (
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What a board can be computed from anew: who has any, and the rows or measurements of those who are asked for."""
+    """What a board can be computed from anew: who has any, and the rows or measurements of those who are asked for.
+
+    `open_tasks` returns the tasks that count where the manifest leaves them open.
+    """
 
     entrants: Sequence[str]
     scores: Callable[[], ScoreTable]
     measurements: Callable[[Leaderboard, Collection[str]], Sequence[Measurement]]
     measured: Callable[[], MeasuredEvidence]
+    open_tasks: Callable[[], Sequence[Task]] = tuple
 
 
 def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Choice) -> Table:
@@ -50,7 +54,7 @@ def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choi
     >>> [row[:2] for row in chosen_board(benchmark(board), board, evidence, Choice(matching="o")).rows]
     [(1, 'Good'), (2, 'Poor')]
     """
-    chosen = understand(manifest, spec, evidence.entrants, choice)
+    chosen = understand(manifest, spec, evidence.entrants, choice, evidence.open_tasks())
     if not choice.names(evidence.entrants):
         value = clip_for_message(choice.matching or choice.described)
         message = "no entrant has it in its name" if choice.matching else "no entrant has all of this"
@@ -73,7 +77,7 @@ def draft_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence) -> Ta
     >>> draft.name, [row[:2] for row in draft.rows]
     ('draft/later', [(1, 'Good'), (2, 'Fair'), (3, 'Poor')])
     """
-    board = _compute(manifest, understand(manifest, spec, evidence.entrants, Choice()), evidence)
+    board = _compute(manifest, understand(manifest, spec, evidence.entrants, Choice(), evidence.open_tasks()), evidence)
     return replace(board, name=f"draft/{spec.name}", notes=(DRAFT_LABEL, *board.notes))
 
 
@@ -95,10 +99,12 @@ def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Ch
         why = [f"“{choice.matching}” in the name"] if choice.matching else []
         why += [choice.described] if choice.described else []
         why += [f"{len(choice.entrants)} named"] if choice.entrants else []
+        asked = set(choice.names(evidence.entrants))
+        why += [f"with {name}, whom scores are relative to" for name in chosen.entrants if name not in asked]
         yield f"{len(chosen.entrants):,} of {n_known:,} entrants ({', '.join(why)})"
     if chosen.tasks is not None:
         named = sentences([*choice.groups, *choice.tasks] or list(chosen.tasks))
-        yield f"{len(chosen.tasks):,} of {len(listed_tasks(manifest, spec)):,} tasks ({named})"
+        yield f"{len(chosen.tasks):,} of {len(listed_tasks(manifest, spec, evidence.open_tasks())):,} tasks ({named})"
     if choice.weights:
         yield f"weights {sentences([f'{name} {weight:g}' for name, weight in choice.weights.items()])}"
     if choice.baseline:

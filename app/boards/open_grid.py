@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from app.stats.arrays import BoolArray, IntArray
+from app.values.scores import ScoreTable
 
 
 def commonly_held(counts: IntArray, owners: Sequence[Hashable]) -> IntArray:
@@ -31,6 +32,25 @@ def commonly_held(counts: IntArray, owners: Sequence[Hashable]) -> IntArray:
     n_needed = (len(names) + 1) // 2
     common: IntArray = np.sort(most, axis=0)[len(names) - n_needed]
     return common if common.any() else np.asarray(most.max(axis=0))
+
+
+def common_tasks(scores: ScoreTable, entrants: Sequence[str], owners: Sequence[Hashable]) -> list[str]:
+    """Return the tasks that at least half of the owners of some entrants have a row of, by name.
+
+    Source: by definition.
+
+    >>> from app.boards.example import rows
+    >>> common_tasks(rows({"A": [0.1], "B": [0.1, 0.2], "C": [0.3]}), ["A", "B", "C"], ["a", "b", "c"])
+    ['a']
+    """
+    has = np.zeros((len(scores.entrant.words), len(scores.task.words)), dtype=np.bool_)
+    has[scores.entrant.codes, scores.task.codes] = True
+    place = {name: at for at, name in enumerate(scores.entrant.words)}
+    known = [(place[name], owner) for name, owner in zip(entrants, owners, strict=True) if name in place]
+    if not known:
+        return []
+    common = are_common(has[[at for at, _ in known]], [owner for _, owner in known])
+    return sorted(scores.task.words[at] for at in np.flatnonzero(common).tolist())
 
 
 def are_common(has: BoolArray, owners: Sequence[Hashable]) -> BoolArray:

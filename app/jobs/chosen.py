@@ -14,16 +14,17 @@ from sqlalchemy.orm import Session
 
 from app.boards.explore import Evidence
 from app.boards.measured import Measurement
+from app.boards.open_grid import common_tasks
 from app.boards.registry import measured_method
 from app.db.models import Benchmark, Entry, Snapshot, SnapshotEntry
 from app.errors import FieldRejected, Problem
 from app.jobs.measuring import Measuring
 from app.kinds.known import kind_of, measured_evidence
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.store import benchmarks, grids, snapshots
 from app.store.benchmarks import Declared
 from app.store.measured import Piece
-from app.store.rows import read_rows
+from app.store.rows import read_rows, strata_of
 from app.values.scores import ScoreTable
 
 MOST_ROWS = 5_000_000
@@ -78,7 +79,21 @@ class SnapshotEvidence:
             scores=lambda: self._rows(pieces),
             measurements=lambda chosen, names: self._measure(spec, chosen, {name: pieces[name] for name in names}),
             measured=lambda: measured_evidence(self.manifest),
+            open_tasks=self.open_tasks,
         )
+
+    def open_tasks(self) -> list[Task]:
+        """Return the tasks that count where the manifest leaves them open, with what each means; else none.
+
+        None also where there are too many rows to look at, or no scores.
+        """
+        is_closed = self.manifest.task_ids() is not None
+        if is_closed or kind_of(self.manifest).rows.form == "packed" or self._count() > MOST_ROWS:
+            return []
+        pieces = self._pieces()
+        names = common_tasks(self._rows(pieces), list(pieces), self.manifest.asked.facts.owners_of(list(pieces)))
+        means = strata_of(self.session, self.declared.benchmark.id)
+        return [Task.model_construct(id=name, where=dict(means.get(name, {}))) for name in names]
 
     def rows(self, *entrants: str) -> ScoreTable | None:
         """Return the rows of everybody, or of some; None where the evidence is no scores. Raises FieldRejected."""

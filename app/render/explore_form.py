@@ -9,7 +9,7 @@ from typing import Any
 
 from app.boards.choice import Choice, listed_tasks
 from app.boards.described import WORDS, Wish, stated_values
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.values.table import Table
 
 MOST_TASKS = 150
@@ -84,9 +84,11 @@ class ExploreForm:
         return replace(self, columns=[Tick(c.name, c.title, c.name in chosen) for c in table.columns])
 
 
-def explore_form(manifest: Manifest, spec: Leaderboard, table: Table, text: str, choice: Choice) -> ExploreForm:
-    """Return the form of a board, filled in with what was asked."""
-    tasks = listed_tasks(manifest, spec)
+def explore_form(
+    manifest: Manifest, spec: Leaderboard, table: Table, text: str, choice: Choice, open_tasks: Sequence[Task] = ()
+) -> ExploreForm:
+    """Return the form of a board, filled in with what was asked; `open_tasks` are the tasks where these are open."""
+    tasks = listed_tasks(manifest, spec, open_tasks)
     groups = spec.groups_of_tasks(tasks)
     columns: dict[str, list[Tick]] = {}
     for name in groups:

@@ -90,3 +90,9 @@ def _tasks(session: Session, pairs: Sequence[Pair]) -> Mapping[int, tuple[str, A
     benchmark = select(Submission.benchmark_id).where(Submission.id == pairs[0][0]).scalar_subquery()
     query = select(Task.id, Task.name, Task.stratum).where(Task.benchmark_id == benchmark)
     return {number: (name, stratum) for number, name, stratum in session.execute(query)}
+
+
+def strata_of(session: Session, benchmark_id: int) -> dict[str, Mapping[str, Any]]:
+    """Return what each task of a benchmark means whose name stands for a stratum, by name."""
+    query = select(Task.name, Task.stratum).where(Task.benchmark_id == benchmark_id, Task.stratum.is_not(None))
+    return dict(session.execute(query).all())

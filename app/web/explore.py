@@ -116,9 +116,12 @@ def explore_board(
     if asked.is_among and within is not None:
         choice = replace(choice, within=within, described=wish_in_words)
     table = _table(session, evidence, spec, choice)
-    form = explore_form(evidence.manifest, spec, table, asked.text, choice).with_facts(declared_facts, asked.wish)
+    form = explore_form(evidence.manifest, spec, table, asked.text, choice, evidence.open_tasks())
+    form = form.with_facts(declared_facts, asked.wish)
     form = form.with_columns(table, request.query_params.getlist("column"))
-    view = replace(view_of(session, slug, rows_matching(table, asked.text, within, wish_in_words), shown), explore=form)
+    # Who is ranked anew is all shown: who has no part in what was asked is the baseline, or was named beside it.
+    rows = table if asked.is_among else rows_matching(table, asked.text, within, wish_in_words)
+    view = replace(view_of(session, slug, rows, shown), explore=form)
     home = f"/benchmarks/{slug}/leaderboards/{board}"
     view = around(view, f"{home}/explore", [("The benchmark's own board", home)], name_links(declared))
     view = replace(view, trail=[*view.trail, (board, home)])

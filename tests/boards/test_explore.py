@@ -12,7 +12,7 @@ from app.boards.explore import LABEL, Evidence, chosen_board
 from app.boards.registry import compute_board
 from app.boards.some_rows import rows_of
 from app.errors import FieldRejected
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Manifest, Task
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 from tests.cases.boards import declare
@@ -54,7 +54,9 @@ def scores(names: Sequence[str] = NAMES, tasks: Sequence[str] = TASKS) -> ScoreT
     )
 
 
-def explored(manifest: Manifest, choice: Choice, rows: ScoreTable | None = None) -> Table:
+def explored(
+    manifest: Manifest, choice: Choice, rows: ScoreTable | None = None, open_tasks: Sequence[Task] = ()
+) -> Table:
     """Return the board of a choice."""
     found = scores() if rows is None else rows
     evidence = Evidence(
@@ -62,6 +64,7 @@ def explored(manifest: Manifest, choice: Choice, rows: ScoreTable | None = None)
         scores=lambda: found,
         measurements=lambda spec, names: [],
         measured=lambda: pytest.fail("nobody is measured apart here"),
+        open_tasks=lambda: open_tasks,
     )
     return chosen_board(manifest, manifest.leaderboards[0], evidence, choice)
 
@@ -229,3 +232,22 @@ def test_very_many_entrants_are_drawn_less_often_and_their_board_says_so() -> No
 
     assert board.meta["n_resamples"] == 200
     assert any("somewhat wider" in note for note in board.notes)
+
+
+def test_strata_that_a_manifest_leaves_open_can_be_chosen() -> None:
+    """By name or by what they mean; the board is what a benchmark of those strata alone would have."""
+    manifest = declare("series_metrics", "{catalog: lrdbench, use: [mae]}",
+                       "method: weighted_rank, weights: {mae: 1.0}", "mode: ground_truth")  # fmt: skip
+    rows = replace(scores(), columns=("mae",), item=scores().task)
+    strata = [Task(id=task, where={"n": 128 if task.startswith("easy") else 512}) for task in TASKS]
+    alone = rows.take(np.isin(rows.task.codes, (0, 1)))
+    expected = by_entrant(compute_board(manifest, manifest.leaderboards[0], alone).leaderboard)
+
+    for choice in (Choice(groups=("n:128",)), Choice(tasks=("easy1", "easy2"))):
+        chosen = explored(manifest, choice, rows, strata)
+        shared = {"rank", "rank_low", "rank_high", "score", "covered"} & expected["org/Alpha"].keys()
+        assert {"rank", "score"} <= shared
+        assert [{key: row[key] for key in shared} for row in by_entrant(chosen).values()] == [
+            {key: row[key] for key in shared} for row in expected.values()
+        ]
+    assert "2 of 6 tasks (n:128)" in explored(manifest, Choice(groups=("n:128",)), rows, strata).notes[0]

@@ -52,6 +52,16 @@ def test_ranking_among_the_found_is_a_new_board(published: Site) -> None:
     assert {row["choice"] for row in answer["rows"]} == {"2 of 3 entrants (“G” in the name)"}
 
 
+def test_whom_scores_are_relative_to_is_shown_among_the_found(published: Site) -> None:
+    """Its name has not the text that was looked for, but it has a rank, and its part in every score."""
+    answer = published.http.get(
+        "/benchmarks/tiny/leaderboards/skill/explore.json?snapshot=1&q=Goo&among=matching"
+    ).json()
+
+    assert [row["entrant"] for row in answer["rows"]] == ["Good", "Base"]
+    assert "(“Goo” in the name, with Base, whom scores are relative to)" in answer["notes"][0]
+
+
 def test_a_choice_of_task_and_entrants_is_ranked_on_it(published: Site) -> None:
     """On the first task alone Great is best."""
     assert ranks(published, f"{EXPLORE}.csv?{CHOICE}") == {"Great": "1", "Base": "2"}

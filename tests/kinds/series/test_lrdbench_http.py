@@ -346,3 +346,17 @@ def test_a_stratum_lists_its_rows_by_record(roomy_site: Site) -> None:
         r["record_id"] for r in per_series(name) if r["estimator_name"] == "RS"
     }
     assert rows[0]["record_id"] in page
+    _explore_its_strata(roomy_site, slug, stratum)
+
+
+def _explore_its_strata(site: Site, slug: str, stratum: str) -> None:
+    """A reader finds the strata in the form, and gets a board over one of them, labelled."""
+    board = site.http.get(f"/benchmarks/{slug}.json").json()["manifest"]["leaderboards"][0]["name"]
+    explore = f"/benchmarks/{slug}/leaderboards/{board}/explore"
+    form = site.http.get(explore, headers={"Accept": "text/html"}).text
+    n_offered = form.count('name="task"')
+    chosen = site.http.get(f"{explore}.json", params={"task": stratum}).json()
+
+    assert f'name="task" value="{html.escape(stratum)}"' in form
+    assert 'name="group" value="contamination_operator:' in form
+    assert f"1 of {n_offered} tasks" in chosen["notes"][0]

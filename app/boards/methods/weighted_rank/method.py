@@ -24,7 +24,7 @@ from app.boards.methods.weighted_rank.groups import (
 )
 from app.boards.methods.weighted_rank.identity import levels_of, split_identity
 from app.boards.methods.weighted_rank.pairs import score_pairs, terms_table
-from app.boards.methods.weighted_rank.records import held_records, on_records
+from app.boards.methods.weighted_rank.records import held_records, on_records, on_tasks
 from app.boards.methods.weighted_rank.resampling import (
     DrawnComponents,
     Records,
@@ -60,11 +60,12 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     >>> [row[:3] for row in compute(benchmark(board), board, rows(metric="mae")).leaderboard.rows]
     [(1, 'Good', 1.0), (2, 'Fair', 2.0), (3, 'Poor', 3.0)]
     """
+    scores, asked = on_tasks(scores, manifest.asked.named_items, spec.tasks)
     enrolled = part_of(manifest, RankedPart).enrolled()
     names = enrolled_estimators(scores, enrolled)
     if not names:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
-    held = held_records(scores, names, manifest.asked.named_items, manifest.asked.facts.owners_of(names))
+    held = held_records(scores, names, asked, manifest.asked.facts.owners_of(names))
     all_groups = [*series_groups(scores), *class_groups(scores, spec.metric_names())]
     labels = record_labels(scores, len(held.records))
     groups = list(on_records([group for group in all_groups if group.estimator in set(names)], held.of_benchmark))
@@ -107,9 +108,8 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         },
     )
     board = leaderboard(manifest, spec, shown)
-    if spec.explored is not None:
-        return BoardTables(board, None)
-    return BoardTables(board, score_pairs(spec, shown), (terms_table(spec, shown),))
+    further = None if spec.explored is not None else (terms_table(spec, shown),)
+    return BoardTables(board, None) if further is None else BoardTables(board, score_pairs(spec, shown), further)
 
 
 @dataclass(frozen=True)

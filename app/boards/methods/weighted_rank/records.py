@@ -3,7 +3,7 @@
 Called by `.method` and `app.kinds.series.contract_tables`; pure.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,6 +92,27 @@ def held_records(
             strata[record] = strata[record] or scores.task.words[task]
     of_grid = None if asked is None else np.array([record in asked for record in records], dtype=np.bool_)
     return HeldRecords(tuple(contenders), records, tuple(strata), held, of_grid, tuple(owners))
+
+
+def on_tasks(
+    scores: ScoreTable, asked: frozenset[str] | None, tasks: Collection[str] | None
+) -> tuple[ScoreTable, frozenset[str] | None]:
+    """Return the rows in some strata, with the asked records that anybody has there; None of the strata: all of both.
+
+    A record that nobody has is in no stratum, so a board over some of them does not ask for it. Source: by definition.
+
+    >>> from app.boards.example import rows
+    >>> kept, asked = on_tasks(rows({"A": [0.1, 0.2, 0.3]}), frozenset("abcd"), ["b", "c"])
+    >>> len(kept), sorted(asked)
+    (2, ['b', 'c'])
+    """
+    if tasks is None:
+        return scores, asked
+    is_in = np.array([word in tasks for word in scores.task.words], dtype=np.bool_)
+    kept = scores.take(is_in[scores.task.codes])
+    if asked is None or kept.item is None:
+        return kept, asked
+    return kept, asked & {kept.item.words[code] for code in np.unique(kept.item.codes).tolist()}
 
 
 def on_records(groups: Sequence[Group], wanted: BoolArray) -> Iterator[Group]:

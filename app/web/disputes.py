@@ -1,0 +1,99 @@
+"""/submissions/{submission}/disputes: somebody says what is wrong with it, and a steward answers in public.
+
+The form for it is at /disputes/{submission}, beside the other pages of who is signed in.
+"""
+
+from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.db.models import Submission
+from app.errors import Forbidden
+from app.store import audit, benchmarks, disputes, submissions
+from app.store.audit import Change
+from app.web.answers import json_answer, page
+from app.web.cookies import form_key_of
+from app.web.described import described
+from app.web.documents.submissions import SubmissionDocument
+from app.web.early import CheckedFirst
+from app.web.fields import Body, Reason
+from app.web.state import Holder, SessionDep, Submitter, is_steward_of, refuse_elsewhere
+from app.web.submission_views import describe
+
+router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
+ADDRESS = "/submissions/{submission}/disputes"
+PRIVATE = {"Cache-Control": "no-store"}
+
+
+class Saying(Body):
+    """What is wrong with a submission; public, without a name, once it is answered."""
+
+    text: Reason
+
+
+class Answering(Body):
+    """What a steward answers; public for ever, with what it answers."""
+
+    answer: Reason
+
+
+@router.get(
+    "/disputes/{submission}",
+    summary="Say what is wrong",
+    responses=described(401, 404, also=("html",)),
+    include_in_schema=False,
+)
+def show(submission: int, request: Request, session: SessionDep, caller: Holder) -> Response:
+    """Show what was said of a submission and answered, one's own that waits, and the form."""
+    stored = submissions.find_submission(session, submission)
+    is_steward = is_steward_of(session, caller, stored.benchmark_id)
+    readable = [
+        each
+        for each in disputes.of_submission(session, stored.id)
+        if is_steward or each.answer is not None or each.by_id == caller.id
+    ]
+    shown = page("disputes.html", title=f"Disputes of submission {stored.id}", submission=stored.id,
+                 slug=submissions.slug_of(session, stored), disputes=readable, is_steward=is_steward,
+                 form_key=form_key_of(request))  # fmt: skip
+    shown.headers.update(PRIVATE)
+    return shown
+
+
+@router.post(
+    ADDRESS,
+    summary="Say what is wrong with a submission",
+    status_code=201,
+    responses=described(403, 404, 409, answer=SubmissionDocument, status=201),
+)
+def say(submission: int, saying: Saying, session: SessionDep, caller: Submitter) -> Response:
+    """Keep it for the stewards; everybody sees at once that it waits, and reads it with the answer."""
+    stored, slug = _stored(session, submission)
+    refuse_elsewhere(caller, slug)
+    new = disputes.dispute(session, stored, caller.id, saying.text)
+    audit.record(session, caller.act, 201, Change(None, {"dispute": new.id}, None, slug))
+    return _changed(session, stored, 201)
+
+
+@router.post(
+    f"{ADDRESS}/{{dispute}}/answer",
+    summary="Answer a dispute",
+    responses=described(403, 404, 409, answer=SubmissionDocument),
+)
+def answer(submission: int, dispute: int, answering: Answering, session: SessionDep, caller: Submitter) -> Response:
+    """Answer once (a steward of the benchmark): from then on everybody reads both."""
+    stored, slug = _stored(session, submission)
+    if not is_steward_of(session, caller, stored.benchmark_id):
+        raise Forbidden("Only a steward of its benchmark answers what is said of a submission.")
+    disputes.answer(session, stored, dispute, caller.id, answering.answer)
+    audit.record(session, caller.act, 200, Change({"dispute": dispute}, {"answered": True}, answering.answer, slug))
+    return _changed(session, stored, 200)
+
+
+def _stored(session: Session, number: int) -> tuple[Submission, str]:
+    stored = submissions.find_submission(session, number)
+    return stored, submissions.slug_of(session, stored)
+
+
+def _changed(session: Session, stored: Submission, status: int) -> Response:
+    benchmarks.mark_pages_changed(session, stored.benchmark_id)
+    return json_answer(describe(session, stored), status=status, headers=PRIVATE)
