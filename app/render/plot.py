@@ -4,6 +4,7 @@ Called by `app.render.drawings` for each plot that a table declares. The plot sh
 nothing else; it needs no script, follows the colours of the page, and prints.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +18,8 @@ from app.values.table import Cell, Table
 MAX_SERIES = 10
 DASH = 6.0
 NAMES = 0.35
+RANK_ROOM = 0.5
+MOST_RANKS = 12
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
     )
     # A bar's length is read from zero.
     y = _scale([*up, 0.0] if kind == "bars" else up, declared.get("y_range"))
-    y = Falling(y.low, y.high) if declared.get("falls") else y
+    # Ranks are whole numbers, and the first of them has room above it.
+    y = Falling(y.low - RANK_ROOM, y.high + RANK_ROOM) if declared.get("falls") else y
     shown = list(groups.items())[:MAX_SERIES]
     keys = {name: _key(name, group, declared) for name, group in shown}
     is_banded = len(shown) <= int(declared.get("bands_upto", MAX_SERIES))
@@ -89,8 +93,13 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
     return LinePlot(
         x_title=_title(table, declared["x"]),
         y_title=_title(table, declared["y"]),
-        x_ticks=tuple(Tick(x.at(value), format_number(value, _digits(x.scale))) for value in x.scale.ticks()),
-        y_ticks=tuple(Tick(y_at(y, value), format_number(value, _digits(y))) for value in y.ticks()),
+        # Not where names stand: nothing lies there.
+        x_ticks=tuple(
+            Tick(x.at(value), format_number(value, _digits(x.scale)))
+            for value in x.scale.ticks()
+            if value <= max(across) + half or declared.get("direct") != "end"
+        ),
+        y_ticks=tuple(Tick(y_at(y, value), format_number(value, _digits(y))) for value in _ticks(y)),
         series=tuple(
             _series((keys[name], placed[name]), group, x, y, kind, is_banded=is_banded) for name, group in shown
         ),
@@ -101,6 +110,17 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
         marks=spread(list(marks_of(declared, shown, placed, x, y)), TOP + LINE_HEIGHT, HEIGHT - BOTTOM - 4.0, x.width),
         levels=tuple(levels_of(declared, points, y)),
     )
+
+
+def _ticks(scale: Scale) -> Sequence[float]:
+    """Return the values that an axis names: of ranks each, or where they are many the round ones and the first."""
+    if not isinstance(scale, Falling):
+        return scale.ticks()
+    ranks = range(max(math.ceil(scale.low), 1), math.floor(scale.high) + 1)
+    if len(ranks) <= MOST_RANKS:
+        return list(ranks)
+    whole = [value for value in scale.ticks() if value == round(value) and value - ranks[0] > 1.0]
+    return [ranks[0], *whole]
 
 
 def _room(across: Sequence[float], declared: Declared) -> float:
@@ -150,6 +170,8 @@ def _title(table: Table, name: str) -> str:
 
 
 def _digits(scale: Scale) -> int:
+    if isinstance(scale, Falling):
+        return 0
     span = scale.high - scale.low
     return next((digits for digits in range(6) if span * 10**digits >= 4), 6)
 

@@ -85,6 +85,7 @@ def history_table(session: Session, benchmark_id: int, standing: Table, name: st
         "y": "rank",
         "by": "board",
         "falls": True,
+        "direct": "end",
         "title": "Rank by snapshot, 1 being the best",
     }
     meta = {"plot": plot} if len({row[0] for row in rows}) > 1 else {}

@@ -197,3 +197,30 @@ def test_a_level_line_is_that_of_the_rows_that_are_drawn() -> None:
     (level,) = marked(*rows, levels=levels).levels
 
     assert (level.y, level.text) == ((TOP + HEIGHT - BOTTOM) / 2, "positives 0.5")
+
+
+def test_ranks_are_whole_numbers_from_the_first_on() -> None:
+    """One has room above it, nothing is half a rank, and no tick stands among the names at the ends of the lines."""
+    plot = {**LINES, "falls": True, "direct": "end"}
+    drawn = build_plot(table(*((who, float(at), 1.0, None, None) for who in "AB" for at in range(1, 9)), plot=plot))
+
+    assert drawn is not None
+    assert [tick.text for tick in drawn.y_ticks] == ["1", "2"]
+    assert TOP < drawn.y_ticks[0].at < drawn.y_ticks[1].at
+    assert float(drawn.x_ticks[-1].text) <= 8
+    assert "keys" not in page_of(table(("A", 1.0, 1.0, None, None), ("B", 2.0, 2.0, None, None), plot=plot))
+
+
+def test_the_names_of_a_front_stand_apart_from_each_other_and_from_the_dots() -> None:
+    """However close its dots are, in a column where by definition nobody is."""
+    columns = (Column("who", "Who", "text"), Column("x", "Cost"), Column("y", "Score"), Column("front", "F", "flag"))
+    rows = (("long-name-one", 1.0, 0.50, True), ("long-name-two", 1.01, 0.501, True), ("b", 30.0, -2.0, False))
+    plot = {"kind": "tradeoff", "label": "who", "x": "x", "y": "y", "front": "front"}
+    figure = build_drawings(Table("tradeoff/a", "A", columns, rows, (), {"plot": plot})).shown[0].figure
+
+    assert figure is not None
+    names = [each.attributes for each in figure.shapes if each.text.startswith("long-name")]
+    dots = [each.attributes for each in figure.shapes if each.tag == "circle"]
+    assert abs(float(names[0]["y"]) - float(names[1]["y"])) >= 12
+    assert max(float(name["x"]) for name in names) < min(float(dot["cx"]) for dot in dots)
+    assert min(float(name["x"]) - 13 * 6.6 for name in names) >= LEFT

@@ -18,6 +18,7 @@ text{{font-family:system-ui,sans-serif;font-size:12px;fill:{ink}}}
 path{{fill:none}}
 .rule,.grid path{{stroke:{line}}}
 .reach{{stroke:{whisker};stroke-width:1.3}}
+.leader{{stroke:{line}}}
 .front{{stroke:{mark};stroke-width:1.6}}
 .together{{stroke:{heavy};stroke-width:4}}
 .axis-line{{stroke:{heavy}}}

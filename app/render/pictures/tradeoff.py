@@ -16,7 +16,8 @@ from app.values.table import Column, Table
 LOG_FROM = 50.0
 """Costs that differ by more than this factor are on a scale of powers of ten."""
 NAME = 24
-LABEL_HEIGHT = 13.0
+LABEL_HEIGHT = 14.0
+FRONT_ROOM, FRONT_GAP = 24.0, 14.0
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,12 @@ def draw_tradeoff(table: Table, declared: Declared) -> Figure | None:
     x_column, y_column = (table.columns[table.index(declared[key])] for key in ("x", "y"))
     is_log = min(spot.x for spot in spots) > 0 and max(s.x for s in spots) > LOG_FROM * min(s.x for s in spots)
     placed = [log10(spot.x) if is_log else spot.x for spot in spots]
-    x, y = _scale(placed), _scale([end for spot in spots for end in (spot.low, spot.high)])
+    x, y = _scale(placed), _scale(_near_ends(spots))
+    aside = _Aside.of(spots, x_column)
+    x = aside.widened(x)
     at = [(_across(x, value), _up(y, spot.y)) for value, spot in zip(placed, spots, strict=True)]
     shapes = [*_axes(x, y, x_column, y_column, is_log)]
+    shapes += _leaders(named := aside.names(at, spots))
     shapes += [path("reach", f"M{cx:g} {_up(y, spot.low):g}V{_up(y, spot.high):g}")
                for (cx, _), spot in zip(at, spots, strict=True) if spot.high > spot.low]  # fmt: skip
     front = sorted(place for place, spot in zip(at, spots, strict=True) if spot.is_front)
@@ -49,7 +53,7 @@ def draw_tradeoff(table: Table, declared: Declared) -> Figure | None:
     for (cx, cy), spot in zip(at, spots, strict=True):
         hint = f"{spot.name}: {y_column.title} {spot.y:.4g}, {x_column.title} {spot.x:.4g}"
         shapes.append(dot("c0" if spot.is_front else "c9", cx, cy, 4.5 if spot.is_front else 3.5, hint))
-    shapes += _names([(place, spot) for place, spot in zip(at, spots, strict=True) if spot.is_front])
+    shapes += [words(text, *where, aside.anchor, "mark") for text, where, _ in named]
     description = f"{y_column.title} by {x_column.title}; the line is the front, and the table below has every number"
     return Figure(WIDTH, HEIGHT, description, tuple(shapes), len(table.rows) - len(spots))
 
@@ -76,7 +80,8 @@ def _across(scale: Scale, value: float) -> float:
 
 
 def _up(scale: Scale, value: float) -> float:
-    return round(HEIGHT - BOTTOM - (value - scale.low) / (scale.high - scale.low) * (HEIGHT - TOP - BOTTOM), 1)
+    held = min(max(value, scale.low), scale.high)
+    return round(HEIGHT - BOTTOM - (held - scale.low) / (scale.high - scale.low) * (HEIGHT - TOP - BOTTOM), 1)
 
 
 def _axes(x: Scale, y: Scale, x_column: Column, y_column: Column, is_log: bool) -> Iterator[Shape]:
@@ -105,15 +110,59 @@ def _title(column: Column) -> str:
     return f"{column.title}{f', {column.unit}' if column.unit else ''}{better}"
 
 
-def _names(spots: Sequence[tuple[tuple[float, float], Spot]]) -> Iterator[Shape]:
-    """Yield the names of the front, each where no other is yet; one without room is in the table alone."""
-    taken: list[tuple[float, float, float]] = []
-    for (cx, cy), spot in sorted(spots, key=lambda each: each[0]):
-        name = clipped(spot.name, NAME)
-        wide = LETTER * len(name)
-        for down in (-7.0, 15.0, -20.0, 28.0):
-            left = min(max(cx - wide / 2, LEFT), WIDTH - wide)
-            if all(abs(cy + down - y) >= LABEL_HEIGHT or left > end or left + wide < begin for begin, end, y in taken):
-                taken.append((left, left + wide, cy + down))
-                yield words(name, left, cy + down, look="mark")
-                break
+Named = tuple[str, tuple[float, float], tuple[float, float]]
+"""A name, where it is written, and the dot that it belongs to."""
+
+
+@dataclass(frozen=True)
+class _Aside:
+    """Where the names of the front stand: in a column beyond its cheapest dot, where by definition nobody else is.
+
+    `share` is how much of the drawing it takes; `is_left`: less is better across, so the column is on the left.
+    """
+
+    share: float
+    is_left: bool
+
+    @classmethod
+    def of(cls, spots: Sequence[Spot], x_column: Column) -> "_Aside":
+        longest = max((len(clipped(spot.name, NAME)) for spot in spots if spot.is_front), default=0)
+        return cls((LETTER * longest + FRONT_ROOM) / (WIDTH - LEFT - RIGHT), x_column.direction != "maximize")
+
+    @property
+    def anchor(self) -> str:
+        return "end" if self.is_left else "start"
+
+    def widened(self, scale: Scale) -> Scale:
+        """Return the scale with room for the column beside the dots."""
+        more = (scale.high - scale.low) * self.share / (1.0 - self.share)
+        return Scale(scale.low - more, scale.high) if self.is_left else Scale(scale.low, scale.high + more)
+
+    def names(self, at: Sequence[tuple[float, float]], spots: Sequence[Spot]) -> list[Named]:
+        """Return the names of the front from the top down, a line of text apart; what has no room is in the table."""
+        front = sorted((cy, cx, spot) for (cx, cy), spot in zip(at, spots, strict=True) if spot.is_front)
+        edge = [cx for _, cx, _ in front]
+        x = min(edge) - FRONT_GAP if self.is_left else max(edge) + FRONT_GAP
+        named: list[Named] = []
+        y = TOP + LABEL_HEIGHT
+        over = max(0.0, y + LABEL_HEIGHT * len(front) - (HEIGHT - BOTTOM))
+        for place, (cy, cx, spot) in enumerate(front):
+            latest = HEIGHT - BOTTOM - LABEL_HEIGHT * (len(front) - place) + over
+            y = max(y, min(cy, latest))
+            if y <= HEIGHT - BOTTOM:
+                named.append((clipped(spot.name, NAME), (x, y + 4.0), (cx, cy)))
+            y += LABEL_HEIGHT
+        return named
+
+
+def _leaders(named: Sequence[Named]) -> Iterator[Shape]:
+    """Yield a thin line from each name to its dot."""
+    for _, (x, y), (cx, cy) in named:
+        yield path("leader", f"M{x + (3.0 if x < cx else -3.0):g} {y - 4.0:g}L{cx:g} {cy:g}")
+
+
+def _near_ends(spots: Sequence[Spot]) -> list[float]:
+    """Return the ends of intervals within the scale: one far beyond the dots would press them together."""
+    low, high = min(spot.y for spot in spots), max(spot.y for spot in spots)
+    reach = 0.5 * (high - low) or 0.5
+    return [min(max(end, low - reach), high + reach) for spot in spots for end in (spot.low, spot.high)]
