@@ -112,7 +112,7 @@ def on_tasks(
     kept = scores.take(is_in[scores.task.codes])
     if asked is None or kept.item is None:
         return kept, asked
-    return kept, asked & {kept.item.words[code] for code in np.unique(kept.item.codes).tolist()}
+    return kept, asked & {kept.item.words[code] for code in np.unique(kept.item.codes).tolist() if code >= 0}
 
 
 def on_records(groups: Sequence[Group], wanted: BoolArray) -> Iterator[Group]:
