@@ -22,5 +22,7 @@ def browser() -> Iterator[Chrome]:
         for flag in (*FLAGS, *QUIET, f"--user-data-dir={profile}"):
             options.add_argument(flag)
         driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        # A machine that is busy with other tests is slow, not broken.
+        driver.set_script_timeout(120)
         yield driver
         driver.quit()
