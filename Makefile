@@ -9,7 +9,7 @@ CYCLONEDX_VERSION := 7.5.0
 PIP_AUDIT_VERSION := 2.10.1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-slow test-all faults release-database licences sbom audit wheel-test coverage mutate fuzz lint format bench lock clean
+.PHONY: help run test test-fast test-slow test-all faults test-postgres release-database licences sbom audit wheel-test coverage mutate fuzz lint format bench lock clean
 
 help:
 	@echo "make run       start plumbline on http://127.0.0.1:8000 with its examples; PLUMBLINE_* settings apply"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-fast run the tests that need no database"
 	@echo "make test-all  the tests, then the slow simulations"
 	@echo "make faults    kill, stop and fill real servers and disks for ten minutes; FAULTS_N says how many submissions"
+	@echo "make test-postgres PROGRAMS=/usr/lib/postgresql/18/bin runs what asks the database, and a storm, on that Postgres"
 	@echo "make release-database NAME=0.1.0 keeps a small database of this version, which every later one must upgrade"
 	@echo "make fuzz      ten minutes of made-up submissions; FUZZ_S says how many seconds"
 	@echo "make wheel-test install the wheel into an empty environment and walk one row through it"
@@ -68,6 +69,14 @@ test-all: test test-slow
 # Real servers while everything is killed, stopped and filled. As root the disks are small file systems of their own.
 faults: $(VENV)/.development
 	$(BIN)/python -m pytest -m faults tests/faults $(ARGS)
+
+# On a Postgres of any version: make test-postgres PROGRAMS=/usr/lib/postgresql/18/bin. What is said to the database, and a
+# storm of kills on it with so many submissions.
+ON_POSTGRES := tests/db tests/store tests/jobs tests/receiving tests/web/test_health.py tests/test_walkthrough.py
+
+test-postgres: $(VENV)/.development
+	$(BIN)/python -m tests.cases.own_postgres $(PROGRAMS) $(PYTEST) -m "not slow and not wheel" $(ON_POSTGRES) $(ARGS)
+	FAULTS_PROGRAMS=$(PROGRAMS) FAULTS_N=$${FAULTS_N-100} $(BIN)/python -m pytest -m faults tests/faults/test_storm.py $(ARGS)
 
 # NAME=unreleased while nothing is: that one may be made anew when the first revision is edited.
 release-database: $(VENV)/.development

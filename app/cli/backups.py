@@ -42,6 +42,8 @@ def backup(
     ] = False,
 ) -> None:
     """Copy the database while it is used: all of one instant, noted and verified. A copy cut short leaves nothing."""
+    # A stop from outside leaves nothing half made either, as Ctrl-C does: schedules end what takes too long by SIGTERM.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with open_database(Settings.from_env()) as database_url:
         refuse_newer_database(database_url)
         written = base.make_base(database_url, folder) if files else dump.make_dump(database_url, folder)

@@ -7,7 +7,7 @@ tokens, never names: a name can be erased, an event cannot be changed.
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, func, select, update
@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import AuditEvent, Token
 from app.names import clip_for_message
+from app.store import clock
 
 MAX_TEXT = 500
 MOST_LISTED = 1000
@@ -117,7 +118,7 @@ def _add(session: Session, act: Act, status: int | None, change: Change, refusal
             token_id=act.token_id,
             session_id=act.session_id,
             address=act.address if is_kept else None,
-            address_until=datetime.now(UTC) + timedelta(days=act.kept_days) if is_kept else None,
+            address_until=clock.now(session) + timedelta(days=act.kept_days) if is_kept else None,
             status=status,
             refusal=refusal,
             before=None if change.before is None else dict(change.before),

@@ -5,12 +5,12 @@ Called by `app.jobs`, and by the page of whoever runs the server.
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark
 from app.store.benchmarks import lock_benchmark, mark_boards_changed
-from app.store.retries import retry_time
+from app.store.retries import is_due, retry_time
 
 
 def note_publish_failure(session: Session, benchmark_id: int, cause: str) -> int:
@@ -49,4 +49,4 @@ def _behind() -> ColumnElement[bool]:
 
 
 def _due() -> ColumnElement[bool]:
-    return or_(Benchmark.publish_retry_at.is_(None), Benchmark.publish_retry_at <= func.clock_timestamp())
+    return is_due(Benchmark.publish_retry_at)

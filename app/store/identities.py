@@ -7,7 +7,7 @@ soon, and whatever ends is no lasting steward or admin (`app.store.roles`, `app.
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -16,7 +16,7 @@ from app.config.oidc import GroupRole
 from app.db.models import Benchmark, Identity, Token
 from app.errors import Forbidden, Unauthenticated
 from app.names import is_holder
-from app.store import benchmarks, roles, tokens
+from app.store import benchmarks, clock, roles, tokens
 from app.store.roles import Role
 from app.store.token_bounds import Bounds
 
@@ -44,7 +44,7 @@ def sign_in(session: Session, claimed: Claimed, known: Collection[GroupRole], la
     if not given:
         raise Forbidden("You are known to the identity provider, but none of your groups has a role on this server.")
     own = max((each.role for each in given), key=lambda role: RANK[role])
-    until = datetime.now(UTC) + lasts
+    until = clock.now(session) + lasts
     token = _token(session, claimed, "submitter" if own == "reviewer" else own, until)
     for each in given:
         if each.benchmark is not None:

@@ -8,14 +8,14 @@ import hashlib
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Identity, Invitation, RoleGrant, Token
 from app.errors import Conflict, NotFound, TooManyRequests
-from app.store import benchmarks, roles, tokens
+from app.store import benchmarks, clock, roles, tokens
 from app.store.benchmarks import Declared
 from app.store.roles import Role
 from app.store.token_bounds import Bounds
@@ -43,7 +43,7 @@ def invite(session: Session, terms: Terms, by_id: int) -> tuple[Invitation, str]
         benchmark_id=None if terms.benchmark is None else terms.benchmark.id,
         token_days=terms.token_days,
         made_by=by_id,
-        expires_at=datetime.now(UTC) + timedelta(days=terms.days),
+        expires_at=clock.now(session) + timedelta(days=terms.days),
     )
     session.add(invitation)
     session.flush()
@@ -116,7 +116,7 @@ def revoke(invitation: Invitation) -> None:
     """Make a locked invitation useless. Raises Conflict for one that was used: its token is what to revoke."""
     if invitation.used_at is not None:
         raise Conflict(f"Invitation {invitation.id} was used; revoke token {invitation.token_id}.")
-    invitation.revoked_at = invitation.revoked_at or datetime.now(UTC)
+    invitation.revoked_at = invitation.revoked_at or clock.now_for(invitation)
 
 
 def state_of(invitation: Invitation) -> str:
@@ -125,7 +125,7 @@ def state_of(invitation: Invitation) -> str:
         return "used"
     if invitation.revoked_at is not None:
         return "revoked"
-    return "expired" if invitation.expires_at <= datetime.now(UTC) else "open"
+    return "expired" if invitation.expires_at <= clock.now_for(invitation) else "open"
 
 
 def _why_not(session: Session, code: str) -> NotFound | Conflict:
@@ -150,7 +150,7 @@ def _refuse_if_lapsed(session: Session, invitation: Invitation) -> None:
 def _make_token(
     session: Session, name: str, role: Role, benchmark: Benchmark | None, days: int | None
 ) -> tuple[Token, str]:
-    ends = None if days is None else datetime.now(UTC) + timedelta(days=days)
+    ends = None if days is None else clock.now(session) + timedelta(days=days)
     slugs = None if benchmark is None else [benchmark.slug]
     scopes = ["read"] if role.name == "reviewer" else None
     own_role = "steward" if role.name == "steward" else "submitter"

@@ -7,14 +7,14 @@ use, after a day in any case, and when its holder says so.
 import hashlib
 import hmac
 import secrets
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.db.models import BrowserSession, Token
-from app.store import tokens
+from app.store import clock, tokens
 
 LASTS = timedelta(hours=24)
 IDLE = timedelta(hours=2)
@@ -29,7 +29,7 @@ def begin(session: Session, token: Token, proved_at: datetime | None = None) -> 
     showed who they are, if not just now.
     """
     secret = secrets.token_urlsafe(32)
-    now = datetime.now(UTC)
+    now = clock.now(session)
     proved_at = now if proved_at is None else min(proved_at, now)
     values = {"proved_at": proved_at, "used_at": now, "expires_at": now + LASTS}
     begun = BrowserSession(hash=_hash(secret), token_id=token.id, **values)
@@ -45,7 +45,7 @@ def find(session: Session, secret: str) -> tuple[BrowserSession, Token] | None:
     if row is None:
         return None
     browser_session, token = row
-    now = datetime.now(UTC)
+    now = clock.now(session)
     is_over = (
         browser_session.ended_at is not None
         or browser_session.expires_at <= now
@@ -56,14 +56,14 @@ def find(session: Session, secret: str) -> tuple[BrowserSession, Token] | None:
 
 def note_use(session: Session, browser_session: BrowserSession) -> None:
     """Note that a session was used, every few minutes: only then is it idle."""
-    now = datetime.now(UTC)
+    now = clock.now(session)
     if now - browser_session.used_at >= NOTED_EVERY:
         session.execute(update(BrowserSession).where(BrowserSession.id == browser_session.id).values(used_at=now))
 
 
 def is_fresh(browser_session: BrowserSession) -> bool:
     """Say whether its holder showed who they are only just now, as dangerous acts ask for."""
-    return datetime.now(UTC) - browser_session.proved_at < FRESH
+    return timedelta() <= clock.now_for(browser_session) - browser_session.proved_at < FRESH
 
 
 def end(session: Session, secret: str) -> None:
@@ -81,7 +81,7 @@ def end_all(session: Session, token_id: int, but: int | None = None) -> int:
 
 def list_open(session: Session, token_id: int) -> list[BrowserSession]:
     """Return the sessions of a token that have not ended, the newest first."""
-    now = datetime.now(UTC)
+    now = clock.now(session)
     query = select(BrowserSession).where(
         BrowserSession.token_id == token_id,
         BrowserSession.ended_at.is_(None),

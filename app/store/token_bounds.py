@@ -5,7 +5,7 @@ Called by `app.store.tokens` before a token is made.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -13,7 +13,7 @@ from app.db.models import ROLES
 from app.db.models.tokens import SCOPES
 from app.errors import FieldRejected, Problem
 from app.names import HOLDER_RULE, clip_for_message, is_holder
-from app.store import benchmarks
+from app.store import benchmarks, clock
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ def check_bounds(session: Session, name: str, role: str, bounds: Bounds) -> None
         problems.append(Problem(f"expected {HOLDER_RULE}", column="name", value=clip_for_message(name)))
     if role not in ROLES:
         problems.append(Problem(f"expected one of {', '.join(ROLES)}", column="role", value=clip_for_message(role)))
-    problems += [*_of_end(bounds), *_of_benchmarks(session, role, bounds), *_of_scopes(role, bounds)]
+    problems += [*_of_end(session, bounds), *_of_benchmarks(session, role, bounds), *_of_scopes(role, bounds)]
     if problems:
         raise FieldRejected("The token cannot be made.", problems)
 
 
-def _of_end(bounds: Bounds) -> Iterator[Problem]:
-    if bounds.expires_at is not None and bounds.expires_at <= datetime.now(UTC):
+def _of_end(session: Session, bounds: Bounds) -> Iterator[Problem]:
+    if bounds.expires_at is not None and bounds.expires_at <= clock.now(session):
         given = bounds.expires_at.isoformat()
         yield Problem("expected a time that is still to come", column="expires_at", value=given)
 

@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import any_, func, literal, or_, select
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Token
 from app.errors import Conflict, NotFound
 from app.names import clip_for_message
-from app.store import benchmarks, roles
+from app.store import benchmarks, clock, roles
 from app.store.token_bounds import UNBOUNDED, Bounds, check_bounds
 
 PREFIX = "plb_"
@@ -49,7 +49,7 @@ def rotate_token(session: Session, token_id: int, overlap_h: int, asked_with: st
     text = _new_text()
     is_former = asked_with is not None and token.former_hash == _hash(asked_with)
     token.former_hash, token.hash = token.former_hash if is_former else token.hash, _hash(text)
-    token.former_until = datetime.now(UTC) + timedelta(hours=overlap_h)
+    token.former_until = clock.now(session) + timedelta(hours=overlap_h)
     session.flush()
     return token, text
 
@@ -58,7 +58,7 @@ def why_ended(token: Token) -> str | None:
     """Say why a token works no more; None for one that does."""
     if token.revoked_at is not None:
         return "was revoked"
-    if token.expires_at is not None and token.expires_at <= datetime.now(UTC):
+    if token.expires_at is not None and token.expires_at <= clock.now_for(token):
         return f"expired on {token.expires_at:%Y-%m-%d %H:%M} UTC"
     return None
 
@@ -77,7 +77,7 @@ def in_short(token: Token) -> dict[str, Any]:
 
 def note_use(session: Session, token: Token) -> None:
     """Note that a token was used, to the hour: not every write is worth another one."""
-    now = datetime.now(UTC)
+    now = clock.now(session)
     if token.used_at is None or now - token.used_at >= NOTED_EVERY:
         token.used_at = now
 

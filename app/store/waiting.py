@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Entry, Submission, SubmissionTable
 from app.store.numbers import one_of
+from app.store.retries import is_due
 
 MOST_TOGETHER, MOST_ROWS_TOGETHER = 100, 150_000
 """As many submissions share a transaction, and as many rows: no fault, and no other benchmark, waits long for them."""
@@ -16,7 +17,9 @@ MOST_TOGETHER, MOST_ROWS_TOGETHER = 100, 150_000
 def benchmarks_waiting(session: Session, older_than_s: float) -> Sequence[int]:
     """Return the benchmarks with a submission that has waited too long, power and debug runs among them."""
     age = func.extract("epoch", func.clock_timestamp() - Submission.received_at)
-    query = select(Submission.benchmark_id).where(_waits(), age > older_than_s).distinct()
+    # Younger than nothing is what came before the database's clock was set back: how long it has waited is not known.
+    waits_long = or_(age > older_than_s, age < 0)
+    query = select(Submission.benchmark_id).where(_waits(), waits_long).distinct()
     return session.scalars(query.order_by(Submission.benchmark_id)).all()
 
 
@@ -52,5 +55,4 @@ def _waits() -> ColumnElement[bool]:
     shown_only = and_(
         Submission.status == "not_admitted", Submission.run_purpose != "leaderboard", ~has_summary.exists()
     )
-    due = or_(Submission.evaluation_retry_at.is_(None), Submission.evaluation_retry_at <= func.clock_timestamp())
-    return and_(or_(Submission.status == "received", shown_only), due)
+    return and_(or_(Submission.status == "received", shown_only), is_due(Submission.evaluation_retry_at))

@@ -1,6 +1,6 @@
 """/preregs/{sha256}/attestations: a steward's word that a preregistration existed before the server saw it."""
 
-from datetime import UTC, datetime
+from datetime import UTC
 
 from fastapi import APIRouter
 from pydantic import AwareDatetime, Field
@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.errors import FieldRejected, Forbidden, Problem
-from app.store import audit, preregs, roles
+from app.store import audit, clock, preregs, roles
 from app.store.audit import Change
 from app.store.preregs import Word
 from app.web.answers import json_answer
@@ -41,7 +41,7 @@ def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: S
     A steward's word counts in the benchmarks of theirs that it was registered for, an admin's everywhere.
     """
     at = attestation.registered_at.astimezone(UTC)
-    if at > datetime.now(UTC):
+    if at > clock.now(session):
         problem = Problem("expected a time in the past", column="registered_at", value=at.isoformat())
         raise FieldRejected("The attestation cannot be recorded.", [problem])
     slugs = None if caller.role == "admin" else _stewarded(session, sha256, caller)

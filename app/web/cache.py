@@ -1,7 +1,8 @@
 """The published-page cache: a small ASGI app in front of FastAPI that answers from bytes in memory.
 
 Made by `app.main`. However many wait for a page, it is rendered once; when its benchmark changes the old one is
-served, marked stale, until the new one is there, but never longer than a setting says.
+served, marked stale, until the new one is there, but never longer than a setting says. A page of which nothing is heard
+because the database is away is served for longer.
 """
 
 import asyncio
@@ -24,6 +25,8 @@ from app.web.renderer import TOO_MANY, RenderProcess
 
 PAUSE_S = 1.0
 POPULAR_S = 600.0
+AWAY_S = 300.0
+"""How long a page that is not known to be old is served while the database is away (RFC 5861, stale-if-error)."""
 FIRST, NEXT, LAST = range(3)
 
 
@@ -102,12 +105,17 @@ class PublishedPages:
             if since is None:
                 PAGES["kept"] += 1
                 return page, None
-            if now - since < self._max_stale_s and not insists:
+            if now - since < self._longest_stale_s(part, page) and not insists:
                 self._fly(ask, part)
                 PAGES["old"] += 1
                 return page, now - since
         PAGES["rendered"] += 1
         return await self._wait(ask, part)
+
+    def _longest_stale_s(self, part: Part, page: Kept) -> float:
+        if self._max_stale_s == 0 or self._freshness.is_changed(part, page.count):
+            return self._max_stale_s
+        return max(AWAY_S, self._max_stale_s)
 
     async def _wait(self, ask: Ask, part: Part) -> tuple[Kept | Answer, float | None]:
         """Wait for a render that began after the request came, so that it shows what the reader may have written."""

@@ -1,7 +1,7 @@
 """/desk/{slug}: what waits for its stewards, a withdrawal with its reason, another manifest and its effect."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
@@ -14,7 +14,7 @@ from app.errors import FieldRejected, Forbidden, Problem
 from app.kinds.parse import parse_manifest
 from app.receiving.preview import diff_of, preview_of
 from app.render.desk_page import Flagged
-from app.store import audit, benchmarks, current, fingerprints, sessions, submissions
+from app.store import audit, benchmarks, clock, current, fingerprints, sessions, submissions
 from app.store.audit import Change
 from app.store.registrations import list_registrations
 from app.store.tries import refused_here
@@ -122,7 +122,7 @@ def _desk(
     preview: dict[str, Any] | None = None,
 ) -> Response:
     declared = benchmarks.find_declared(session, slug)
-    number, secret, now = declared.benchmark.id, session_secret(request), datetime.now(UTC)
+    number, secret, now = declared.benchmark.id, session_secret(request), clock.now(session)
     listed = submissions.list_with_names(session, number, limit=1000)
     late = [each for each in list_registrations(session, declared) if each.outcome(now) in LATE]
     shown = page(

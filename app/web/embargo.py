@@ -1,22 +1,28 @@
 """Until when a registration is shown to few: asked at `POST /preregs`, held by `app.store.visibility`."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from fastapi import Depends, Query
 from pydantic import AwareDatetime
 
 from app.errors import FieldRejected, Problem
+from app.store import clock
+from app.web.state import StateDep
 
 LONGEST = timedelta(days=2 * 365)
 
 
 def read_embargo(
+    state: StateDep,
     embargo_until: Annotated[AwareDatetime | None, Query(description="shown to few until then, or until cited")] = None,
 ) -> datetime | None:
     """Return until when a registration is to be under embargo. Raises FieldRejected for a time that makes no sense."""
-    now = datetime.now(UTC)
-    if embargo_until is not None and not now < embargo_until <= now + LONGEST:
+    if embargo_until is None:
+        return None
+    with state.sessions() as session:
+        now = clock.now(session)
+    if not now < embargo_until <= now + LONGEST:
         message = f"expected a time that is still to come, at most {LONGEST.days} days from now"
         problem = Problem(message, column="embargo_until", value=embargo_until.isoformat())
         raise FieldRejected("The registration cannot be under this embargo.", [problem])

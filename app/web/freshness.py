@@ -84,14 +84,21 @@ class Freshness:
         """
         if part == NEVER:
             return None
-        changes = self._changes.get(part)
-        since = math.inf
-        if changes is not None and changes.count > count:
-            missed = changes.count - count
-            since = changes.at[-missed] if missed <= len(changes.at) else -math.inf
+        since = self._changed_at(part, count)
         if self.clock() - self._heard_at > TRUSTED_S:
             since = min(since, self._heard_at)
         return None if since == math.inf else since
+
+    def is_changed(self, part: Part, count: int) -> bool:
+        """Say whether a page made at this count is known to be old; one that was not heard of may be."""
+        return self._changed_at(part, count) < math.inf
+
+    def _changed_at(self, part: Part, count: int) -> float:
+        changes = self._changes.get(part)
+        if changes is None or changes.count <= count:
+            return math.inf
+        missed = changes.count - count
+        return changes.at[-missed] if missed <= len(changes.at) else -math.inf
 
     def hear(self) -> None:
         """Note that the counters were read just now."""

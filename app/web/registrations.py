@@ -1,11 +1,9 @@
 """/benchmarks/{slug}/registrations and /submitters: everything that was registered, also what was never reported."""
 
-from datetime import UTC, datetime
-
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.store import benchmarks
+from app.store import benchmarks, clock
 from app.store.registrations import count_unbound, list_registrations, registrations_table, submitters_table
 from app.web.answers import split_format, table_answer
 from app.web.described import table_routes
@@ -22,7 +20,7 @@ def show_registrations(slug: str, request: Request, session: SessionDep) -> Resp
     """List every registration of a benchmark with its outcome (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
     listed = list_registrations(session, declared)
-    table = registrations_table(declared, listed, datetime.now(UTC), count_unbound(session, listed))
+    table = registrations_table(declared, listed, clock.now(session), count_unbound(session, listed))
     address = f"/benchmarks/{slug}/registrations"
     links = [("By submitter", f"/benchmarks/{slug}/submitters")]
     view = around(view_of(session, slug, table, None), address, links, name_links(declared))
@@ -33,7 +31,7 @@ def show_registrations(slug: str, request: Request, session: SessionDep) -> Resp
 def show_submitters(slug: str, request: Request, session: SessionDep) -> Response:
     """Show how many runs each submitter registered, and how many of them were reported (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
-    table = submitters_table(declared, list_registrations(session, declared), datetime.now(UTC))
+    table = submitters_table(declared, list_registrations(session, declared), clock.now(session))
     address = f"/benchmarks/{slug}/submitters"
     links = [("Registrations", f"/benchmarks/{slug}/registrations")]
     view = around(view_of(session, slug, table, None), address, links, name_links(declared))

@@ -1,6 +1,6 @@
 """/benchmarks/{slug}/roles: its stewards, reviewers and submitters; granted, limited in time and revoked."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path
@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from app.db.models import Benchmark
 from app.errors import FieldRejected, Forbidden, Problem
-from app.store import audit, benchmarks, roles, tokens
+from app.store import audit, benchmarks, clock, roles, tokens
 from app.store.audit import Change
 from app.store.roles import Role
 from app.web.answers import json_answer
@@ -52,7 +52,7 @@ def grant(slug: str, wanted: NewRole, session: SessionDep, caller: StewardHere) 
     Given again it ends when the newer one says.
     """
     _refuse_unless_above(caller, wanted.role)
-    _refuse_past(wanted.until)
+    _refuse_past(session, wanted.until)
     benchmark = _lock(session, slug)
     holder = tokens.find_named(session, str(wanted.token))
     is_new = roles.grant(session, benchmark, holder, Role(wanted.role, wanted.until), caller.id)
@@ -80,8 +80,8 @@ def _refuse_unless_above(caller: Caller, role: str) -> None:
         raise Forbidden("Only an admin makes stewards and ends their role.")
 
 
-def _refuse_past(until: datetime | None) -> None:
-    if until is not None and until <= datetime.now(UTC):
+def _refuse_past(session: Session, until: datetime | None) -> None:
+    if until is not None and until <= clock.now(session):
         problem = Problem("expected a time that is still to come", column="until", value=until.isoformat())
         raise FieldRejected("The role cannot be given.", [problem])
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -24,7 +23,7 @@ from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
 from app.receiving.receive import Run, Sent
 from app.receiving.written_for import held_against, not_asked, open_versions
-from app.store import audit, benchmarks, labels
+from app.store import audit, benchmarks, clock, labels
 from app.store.benchmarks import Declared
 from app.store.tries import keep_try
 from app.telemetry.logs import current_request
@@ -200,9 +199,9 @@ def _sent(
 ) -> Sent:
     """Return the run, held against the version of the manifest that it was written for."""
     with state.sessions() as session:
-        held = held_against(session, versions, evidence)
+        held, received_at = held_against(session, versions, evidence), clock.now(session)
     warned = replace(evidence, warnings=(*not_asked(versions, held), *evidence.warnings))
-    return Sent(held, submitter, Run(held.manifest, warned, fields, datetime.now(UTC)), request)
+    return Sent(held, submitter, Run(held.manifest, warned, fields, received_at), request)
 
 
 def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:

@@ -133,10 +133,17 @@ def test_a_registration_at_the_very_start_counts() -> None:
 
 
 def test_a_registration_after_the_upload_is_refused() -> None:
-    """Even without a word on when the run began."""
-    late = replace(registered(), registered_at=RECEIVED + timedelta(seconds=1))
+    """A steward's word of it, even without a word on when the run began."""
+    late = replace(registered(), registered_at=RECEIVED + timedelta(seconds=1), attested=True)
 
     assert "after the upload" in failed(case(registered=late, started_at=None))["registered_before_run"]
+
+
+def test_a_witnessed_registration_that_is_cited_was_there_before() -> None:
+    """The server has it already: a later date says that the database's clock was set back, not that it came later."""
+    ahead = replace(registered(), registered_at=RECEIVED + timedelta(hours=5))
+
+    assert check(case(registered=ahead, started_at=None), "registered_before_run").outcome == "warned"
 
 
 def test_a_registration_with_the_upload_is_not_after_it() -> None:

@@ -1,5 +1,6 @@
 """What is done to two servers on one database while clients send: killed, stopped, cut off. Used by tests/faults."""
 
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,8 @@ import psycopg
 from tests.cases.embedded_user import postmaster_of, servers_of
 from tests.cases.running_server import RunningServer, command_of
 
+SERVES = re.compile(r"postgres: .*plumbline (\[local\]|127\.0\.0\.1)")
+"""The title of a process that serves a connection to our database, over a socket or a port."""
 GONE = (StopIteration, IndexError, psutil.Error)
 """The process is not there just now: another fault was quicker."""
 INSIDE_COPY = (
@@ -55,7 +58,7 @@ def _stop_for(seconds: float, find: Callable[[], psutil.Process]) -> None:
 
 def _backend(data_dir: Path) -> psutil.Process:
     """Return a process of Postgres that serves one of our connections."""
-    return next(each for each in servers_of(data_dir) if "[local]" in " ".join(command_of(each)))
+    return next(each for each in servers_of(data_dir) if SERVES.search(" ".join(command_of(each))))
 
 
 def _cut_off_inside_copy(url: str) -> None:

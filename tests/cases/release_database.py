@@ -39,8 +39,8 @@ def board_digests(exports: dict[str, bytes]) -> dict[str, str]:
     return {address: hashlib.sha256(content).hexdigest() for address, content in sorted(boards.items())}
 
 
-def make(name: str, *, is_released: bool) -> None:
-    """Make the database of a release: registered, submitted, published, superseded."""
+def make(target: Path, *, is_released: bool) -> None:
+    """Make the database of a release in a new folder: registered, submitted, published, superseded."""
     with fresh_data_dir() as data_dir, running_server(data_dir) as address:
         upgrade(address)
         with open_site(address, Settings(max_stale_s=0, max_reads_per_minute=100_000)) as site:
@@ -50,10 +50,10 @@ def make(name: str, *, is_released: bool) -> None:
                 site.work()
             about: dict[str, Any] = {"is_released": is_released, "schema": schema_digest()}
             about["boards"] = board_digests(all_exports(site.http))
-        RELEASES.mkdir(exist_ok=True)
-        make_dump(address, RELEASES / name)
-    (RELEASES / name / ABOUT).write_text(json.dumps(about, indent=2) + "\n", "utf-8")
+        make_dump(address, target)
+    (target / ABOUT).write_text(json.dumps(about, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    make(sys.argv[1], is_released=not sys.argv[1].startswith("unreleased"))
+    RELEASES.mkdir(exist_ok=True)
+    make(RELEASES / sys.argv[1], is_released=not sys.argv[1].startswith("unreleased"))

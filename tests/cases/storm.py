@@ -33,6 +33,7 @@ admission: {{prereg: optional}}
 leaderboards: [{{name: average, method: mean, metric: MASE}}]
 """
 TRIED_FOR_S = 120.0
+LONG_GAP_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -134,39 +135,52 @@ class Read:
     n_pages: int = 0
     bytes_of: dict[tuple[str, int], set[bytes]] = field(default_factory=lambda: defaultdict(set))
     went_back: list[str] = field(default_factory=list)
+    last_page_at: float = field(default_factory=time.monotonic)
+    gaps: list[str] = field(default_factory=list)
+    lock: Lock = field(default_factory=Lock)
+
+    def note_page(self, slug: str, address: str, board: tuple[int, bytes], newest: dict[str, int]) -> None:
+        """Note a page, the time since anybody had the one before, and whether its number went back at this address."""
+        number, content = board
+        with self.lock:
+            now = time.monotonic()
+            gap_s, self.last_page_at = now - self.last_page_at, now
+            self.longest_gap_s = max(self.longest_gap_s, gap_s)
+            self.gaps += [f"{gap_s:.2f} s until {address} answered"] if gap_s > LONG_GAP_S else []
+            self.n_pages += 1
+            self.bytes_of[slug, number].add(content)
+            if number < newest.get(slug, 0):
+                self.went_back.append(f"{slug} at {address}: {newest[slug]}, then {number}")
+            newest[slug] = number
 
 
 @contextmanager
 def reading(addresses: Sequence[str], slugs: Sequence[str]) -> Iterator[Read]:
-    """Read the boards all the time, from whichever web process answers first, as behind a load balancer."""
+    """Read the boards all the time from both web processes, and see how long neither has a page to show.
+
+    A reader behind a load balancer waits as long as that takes to ask the other one; this is what no balancer can mend.
+    """
     read, over = Read(), Event()
-    thread = Thread(target=_read_until, args=(over, addresses, slugs, read))
-    thread.start()
+    threads = [Thread(target=_read_until, args=(over, address, slugs, read)) for address in addresses]
+    for thread in threads:
+        thread.start()
     try:
         yield read
     finally:
         over.set()
-        thread.join()
+        for thread in threads:
+            thread.join()
 
 
-def _read_until(over: Event, addresses: Sequence[str], slugs: Sequence[str], read: Read) -> None:
-    newest: dict[tuple[str, str], int] = {}
-    last_page_at = time.monotonic()
+def _read_until(over: Event, address: str, slugs: Sequence[str], read: Read) -> None:
+    newest: dict[str, int] = {}
     with httpx.Client(timeout=2) as client:
-        for slug, address in itertools.cycle(itertools.product(slugs, addresses)):
+        for slug in itertools.cycle(slugs):
             if over.wait(0.05):
                 return
             board = _board(client, address, slug)
-            if board is None:
-                continue
-            now = time.monotonic()
-            read.longest_gap_s, last_page_at = max(read.longest_gap_s, now - last_page_at), now
-            read.n_pages += 1
-            number, content = board
-            read.bytes_of[slug, number].add(content)
-            if number < newest.get((slug, address), 0):
-                read.went_back.append(f"{slug} at {address}: {newest[slug, address]}, then {number}")
-            newest[slug, address] = number
+            if board is not None:
+                read.note_page(slug, address, board, newest)
 
 
 def _board(client: httpx.Client, address: str, slug: str) -> tuple[int, bytes] | None:

@@ -1,103 +1,26 @@
 """Copies of a database come back byte for byte, whole or as of an instant, and what is no such copy is refused."""
 
+import gzip
 import json
 import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Event, Thread
 
 import psycopg
 import pytest
 
-from app.config.settings import Settings
-from app.db.backup.base import make_base, receive_wal
 from app.db.backup.dump import make_dump, restore_dump
-from app.db.backup.note import verify
+from app.db.backup.note import note_files, read_note, verify, write_note
 from app.db.backup.programs import BackupError
-from app.db.backup.recover import recover_embedded
+from app.db.backup.recover import lay_out, recover_embedded
 from app.db.embedded.running import running_server
-from app.db.migrate import SchemaMismatch, upgrade
-from tests.cases.exports import all_exports, exports_of_folder
+from app.db.migrate import SchemaMismatch
+from tests.cases.copies import Copies, copies
+from tests.cases.exports import exports_of_folder
 from tests.cases.running_server import fresh_data_dir
-from tests.cases.waiting import eventually
-from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
-from tests.conftest import Site, new_database, open_site
+from tests.conftest import new_database
 
-
-@dataclass(frozen=True)
-class Copies:
-    """The copies of one server: a dump and a base of before, the log until after, and what the server showed."""
-
-    dump: Path
-    base: Path
-    wal: Path
-    then: datetime
-    exports_then: dict[str, bytes]
-    exports_last: dict[str, bytes]
-
-
-@pytest.fixture(scope="module")
-def copies() -> Iterator[Copies]:
-    """A server with two publications: copied after the first, its log received until after the second."""
-    with fresh_data_dir() as data_dir, running_server(data_dir) as address:
-        upgrade(address)
-        with open_site(address, Settings(max_stale_s=0, max_reads_per_minute=100_000)) as site:
-            declare(site)
-            send(site, BASE)
-            send(site, GOOD)
-            site.work()
-            yield _copied(site, address, data_dir.parent)
-
-
-def _copied(site: Site, address: str, folder: Path) -> Copies:
-    with received_wal(address, folder / "wal"):
-        make_dump(address, folder / "dump")
-        make_base(address, folder / "base")
-        exports_then = all_exports(site.http)
-        then = _now(address)
-        send(site, BETTER)
-        site.work()
-        exports_last = all_exports(site.http)
-        _wait_until_received(address)
-    return Copies(folder / "dump", folder / "base", folder / "wal", then, exports_then, exports_last)
-
-
-@contextmanager
-def received_wal(address: str, folder: Path) -> Iterator[None]:
-    """Have the log of a server written to a folder while the block runs."""
-    ended = Event()
-
-    def wait(receiving: "subprocess.Popen[str]") -> int:
-        ended.wait()
-        receiving.send_signal(2)
-        return receiving.wait()
-
-    thread = Thread(target=receive_wal, args=(address, folder, wait))
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
-def _now(address: str) -> datetime:
-    with psycopg.connect(address) as connection:
-        return connection.execute("SELECT clock_timestamp()").fetchall()[0][0]  # type: ignore[no-any-return]
-
-
-def _wait_until_received(address: str) -> None:
-    """Wait until the receiver has written all that the server has, of which the last transaction was flushed."""
-    behind = "SELECT count(*) FROM pg_replication_slots WHERE restart_lsn IS NULL OR NOT active"
-    with psycopg.connect(address, autocommit=True) as connection:
-        assert eventually(lambda: connection.execute(behind).fetchall() == [(0,)])
-        lsn = connection.execute("SELECT pg_current_wal_flush_lsn()").fetchall()[0][0]
-        query = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= %s"
-        assert eventually(lambda: connection.execute(query, [lsn]).fetchall() == [(1,)])
+__all__ = ["copies"]
 
 
 def test_a_dump_comes_back_on_an_empty_machine_byte_for_byte(copies: Copies) -> None:
@@ -194,6 +117,37 @@ def test_a_backup_of_another_product_is_refused(copies: Copies, tmp_path: Path, 
         BackupError, match=f"is not the note of a backup that this plumbline knows: {next(iter(change))}"
     ):
         verify(tmp_path)
+
+
+def test_a_backup_whose_note_leaves_a_file_out_is_refused(copies: Copies, tmp_path: Path) -> None:
+    """What is not listed would be restored without being compared with anything."""
+    shutil.copytree(copies.dump, tmp_path / "copy")
+    note = json.loads((copies.dump / "backup.json").read_text())
+    (tmp_path / "copy" / "backup.json").write_text(json.dumps({**note, "files": {}}))
+
+    with pytest.raises(BackupError, match=r"it lists no file, and a dump is database\.dump"):
+        verify(tmp_path / "copy")
+
+
+def test_files_that_are_no_archive_are_refused_in_a_sentence(copies: Copies, tmp_path: Path) -> None:
+    """Even with a note that says they are as they were made."""
+    shutil.copytree(copies.base, tmp_path / "copy")
+    (tmp_path / "copy" / "base.tar.gz").write_bytes(gzip.compress(b"no archive"))
+    note = read_note(tmp_path / "copy")
+    write_note(tmp_path / "copy", note.model_copy(update={"files": note_files(tmp_path / "copy")}))
+
+    with pytest.raises(BackupError, match="cannot be unpacked, so it is no copy of a server's files"):
+        lay_out(tmp_path / "copy", None, None, tmp_path / "cluster")
+    assert not (tmp_path / "cluster").exists()
+
+
+def test_a_folder_without_segments_is_no_log(copies: Copies, tmp_path: Path) -> None:
+    """Whatever lies there with a name that begins as theirs do."""
+    (tmp_path / "0_notes").mkdir()
+    (tmp_path / "00000001.txt").touch()
+
+    with pytest.raises(BackupError, match="There is no log of a database in"):
+        lay_out(copies.base, tmp_path, None, tmp_path / "cluster")
 
 
 def test_a_backup_of_a_newer_plumbline_is_refused(copies: Copies, tmp_path: Path, postgres_url: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from app.db.embedded.running import running_server
 from tests.cases.embedded_user import (
     cluster_with_a_row,
+    copy_of,
     database_user,
     kept_number,
     kill_servers_of,
@@ -43,6 +44,20 @@ def test_a_second_process_uses_the_same_server(data_dir: Path) -> None:
         n_postmasters = sum("-D" in command_of(server) for server in servers_of(data_dir))
 
     assert (len(addresses), n_postmasters) == (1, 1)
+
+
+def test_a_server_all_of_whose_connections_are_taken_is_found(cluster: Path) -> None:
+    """Its address is known at once: `plumbline db url` does not take a busy server for one that does not answer."""
+    with copy_of(cluster) as few, ExitStack() as stack:
+        with (few / "cluster" / "postgresql.conf").open("a") as settings:
+            settings.write("max_connections = 8\nmax_wal_senders = 0\nautovacuum = off\n")
+        address = stack.enter_context(running_server(few))
+        with pytest.raises(psycopg.OperationalError, match="too many clients"):  # noqa: PT012
+            for _ in range(9):
+                stack.enter_context(psycopg.connect(address))
+
+        with running_server(few) as again:
+            assert again == address
 
 
 def test_the_first_to_go_leaves_the_server_to_the_other(data_dir: Path) -> None:

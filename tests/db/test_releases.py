@@ -12,7 +12,7 @@ from app.db.engine import make_engine
 from app.db.migrate import check_schema, upgrade
 from app.db.models import Base
 from tests.cases.exports import all_exports, served
-from tests.cases.release_database import ABOUT, RELEASES, board_digests, schema_digest
+from tests.cases.release_database import ABOUT, RELEASES, board_digests, make, schema_digest
 from tests.conftest import new_database
 
 
@@ -22,6 +22,20 @@ def test_the_database_of_a_release_is_upgraded(release: Path, postgres_url: str)
     about = json.loads((release / ABOUT).read_text("utf-8"))
     if not about["is_released"] and about["schema"] != schema_digest():
         pytest.skip("the first revision was edited since, and is not released: make release-database NAME=unreleased")
+    comes_up_with_its_boards(release, postgres_url)
+
+
+@pytest.mark.slow
+def test_a_database_that_is_kept_now_is_upgraded(tmp_path: Path, postgres_url: str) -> None:
+    """What `make release-database` makes is what the test of releases takes, also before there is a first one."""
+    make(tmp_path / "now", is_released=False)
+
+    comes_up_with_its_boards(tmp_path / "now", postgres_url)
+
+
+def comes_up_with_its_boards(release: Path, postgres_url: str) -> None:
+    """Restore a release's backup, upgrade it, and compare its schema and its boards."""
+    about = json.loads((release / ABOUT).read_text("utf-8"))
     with new_database(postgres_url) as url:
         restore_dump(release, url)
         upgrade(url)

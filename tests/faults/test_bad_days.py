@@ -20,6 +20,7 @@ from tests.cases.offline import plumbline
 from tests.cases.processes import admin
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 from tests.cases.storm import declare, expected_means, plan, published_means, send_all, settled
+from tests.cases.waiting import eventually
 
 pytestmark = pytest.mark.faults
 
@@ -152,6 +153,23 @@ def test_a_migration_under_load_loses_nothing() -> None:
 
     assert ready.status_code == 200
     assert "the schema r9999" in ready.json()["warnings"][0]
+
+
+def test_a_backup_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
+    """SIGTERM, as a schedule sends it to what takes too long, while a lock holds the copy up."""
+    with fresh_data_dir() as data_dir, running_server(data_dir) as server:
+        declare(server.address, admin(server), [SLUG])
+        url = plumbline("db", "url", PLUMBLINE_DATA_DIR=str(data_dir)).stdout.strip()
+        with psycopg.connect(url) as connection:
+            connection.execute("LOCK TABLE score IN ACCESS EXCLUSIVE MODE")
+            command = [sys.executable, "-m", "app.cli", "db", "backup", str(tmp_path / "rows")]
+            making = subprocess.Popen(command, env={**os.environ, "PLUMBLINE_DATA_DIR": str(data_dir)})
+            assert eventually(lambda: any(tmp_path.glob("*.partial/*")), 60)
+            making.terminate()
+            code = making.wait(60)
+
+    assert code != 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_backups_under_load_are_whole(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 from tests.cases import patient
 from tests.cases.fault_kinds import kinds_of_faults
 from tests.cases.offline import plumbline
+from tests.cases.own_postgres import own_postgres
 from tests.cases.processes import admin
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 from tests.cases.storm import (
@@ -38,6 +39,10 @@ SLUGS = ("storm-a", "storm-b", "storm-c", "storm-d")
 LONGEST_GAP_S = 2.0
 
 
+PROGRAMS = os.environ.get("FAULTS_PROGRAMS")
+"""Whose Postgres it is: that of these programs, else the embedded one."""
+
+
 @dataclass(frozen=True)
 class Pair:
     """Two whole servers on one database: two web processes, four workers, two sweeps."""
@@ -46,6 +51,7 @@ class Pair:
     one: RunningServer
     other: RunningServer
     headers: dict[str, str]
+    own_url: str | None
 
     @property
     def addresses(self) -> Sequence[str]:
@@ -54,6 +60,8 @@ class Pair:
 
     def database_url(self) -> str:
         """Return the address of their database."""
+        if self.own_url is not None:
+            return self.own_url
         answered = plumbline("db", "url", PLUMBLINE_DATA_DIR=str(self.data_dir))
         assert answered.returncode == 0, answered.stderr
         return answered.stdout.strip()
@@ -63,14 +71,26 @@ class Pair:
 def pair() -> Iterator[Pair]:
     """Two servers that share an embedded database, and the benchmarks."""
     with ExitStack() as stack:
-        data_dir = stack.enter_context(fresh_data_dir(on_disk=True))
-        settings = {"PLUMBLINE_WORKERS": "2", "PLUMBLINE_MAX_REQUESTS_PER_MINUTE": "100000",
+        data_dir, own_url = stack.enter_context(database())
+        settings = {} if own_url is None else {"PLUMBLINE_DATABASE_URL": own_url}
+        settings |= {"PLUMBLINE_WORKERS": "2", "PLUMBLINE_MAX_REQUESTS_PER_MINUTE": "100000",
                     "PLUMBLINE_MAX_READS_PER_MINUTE": "1000000", "PLUMBLINE_WEB_PATIENCE_S": "60"}  # fmt: skip
         one = stack.enter_context(running_server(data_dir, **settings))
         headers = admin(one)
         other = stack.enter_context(running_server(data_dir, **settings))
         declare(one.address, headers, SLUGS)
-        yield Pair(data_dir, one, other, headers)
+        yield Pair(data_dir, one, other, headers, own_url)
+
+
+@contextmanager
+def database() -> Iterator[tuple[Path, str | None]]:
+    """Yield the folder of a database's files, and its address where it is no embedded one."""
+    if PROGRAMS is None:
+        with fresh_data_dir(on_disk=True) as data_dir:
+            yield data_dir, None
+    else:
+        with own_postgres(Path(PROGRAMS).absolute()) as own:
+            yield own
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +104,7 @@ def seen(pair: Pair) -> Seen:
         seen = send_all(pair.addresses, pair.headers, plan(SLUGS, N_SUBMISSIONS, seed=19), N_CLIENTS)
     seen.read, seen.done = read, Counter(done)
     print(f"{len(seen.numbers)} taken in {seen.n_tries} tries; {dict(Counter(done))}; "
-          f"longest without a page {read.longest_gap_s:.2f} s of {read.n_pages} pages")  # fmt: skip
+          f"longest without a page {read.longest_gap_s:.2f} s of {read.n_pages} pages: {read.gaps}")  # fmt: skip
     settled(pair.addresses[1], sorted(set(seen.numbers.values())), within_s=240)
     return seen
 

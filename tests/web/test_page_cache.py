@@ -257,6 +257,27 @@ def test_without_the_database_old_pages_are_served_for_a_while() -> None:
     assert refused[0] == 503
 
 
+def test_a_page_that_is_not_known_to_be_old_outlasts_a_database_that_is_away() -> None:
+    """Long enough for a server to recover, and marked; after five minutes the refusal is passed on."""
+
+    async def ask() -> Any:
+        app, clock = Counting(), Clock()
+        pages = PublishedPages(app, 100_000, heard(clock), max_stale_s=10)
+        await read(pages, BOARD)
+        app.status = 503
+        clock.now += 299
+        served = await read(pages, BOARD)
+        clock.now += 2
+        refused = await read(pages, BOARD)
+        await pages.stop()
+        return served, refused
+
+    served, refused = asyncio.run(ask())
+
+    assert served == (200, b"1", b"plumbline; hit; ttl=-299; detail=stale")
+    assert refused[0] == 503
+
+
 def test_another_benchmark_leaves_the_pages_alone() -> None:
     """Neither its submissions nor its boards make a page of this one old."""
     app, freshness = Counting(), heard()

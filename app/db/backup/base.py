@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 
 from app.db.backup.dump import refuse_existing, schema_of
-from app.db.backup.note import Note, note_files, write_note
+from app.db.backup.note import FILES, Note, note_files, write_note
 from app.db.backup.programs import BackupError, complaint, find_program, run, without_password
 from app.db.embedded.place import appearing
 from app.program.version import release
@@ -35,6 +35,7 @@ def make_base(database_url: str, target: Path) -> Note:
         with appearing(target) as partial:
             command: list[str | Path] = [program, *MAKING, "--no-password", f"--pgdata={partial}"]
             run("The files of the database could not be copied", command, database_url)
+            _refuse_tablespaces(partial)
             note = Note(
                 kind="base",
                 schema_revision=schema,
@@ -46,6 +47,15 @@ def make_base(database_url: str, target: Path) -> Note:
             )
             write_note(partial, note)
     return note
+
+
+def _refuse_tablespaces(partial: Path) -> None:
+    others = sorted(path.name for path in partial.iterdir() if path.name not in FILES["base"])
+    if others:
+        raise BackupError(
+            f"The server keeps files in tablespaces of their own ({', '.join(others)}), which this cannot bring back: "
+            "make a backup of its rows, without --base."
+        )
 
 
 def _now(connection: psycopg.Connection[Any]) -> datetime:

@@ -16,6 +16,8 @@ from app.db.backup.programs import BackupError
 
 NAME = "backup.json"
 BLOCK = 1 << 20
+FILES = {"dump": {"database.dump"}, "base": {"base.tar.gz", "pg_wal.tar.gz", "backup_manifest"}}
+"""What a restoring reads: all of it must be listed, or it would not be compared with its digest."""
 
 
 class FileNote(BaseModel):
@@ -89,12 +91,16 @@ def read_note(folder: Path) -> Note:
 def verify(folder: Path) -> Note:
     """Return the note of a copy whose files are as they were written. Raises BackupError naming all that are not."""
     note = read_note(folder)
-    wrong = [name for name, expected in note.files.items() if not _is_whole(folder / name, expected)]
-    if wrong or not note.files:
-        named = ", ".join(wrong) or "every file"
+    if set(note.files) != FILES[note.kind]:
         raise BackupError(
-            f"The backup in {folder} is not whole: {named} is missing, cut short or changed since it was made. "
-            "Take another copy of it, or another backup."
+            f"{folder / NAME} is not the note of a backup that this plumbline knows: it lists "
+            f"{', '.join(sorted(note.files)) or 'no file'}, and a {note.kind} is {', '.join(sorted(FILES[note.kind]))}."
+        )
+    wrong = [name for name, expected in note.files.items() if not _is_whole(folder / name, expected)]
+    if wrong:
+        raise BackupError(
+            f"The backup in {folder} is not whole: {', '.join(wrong)} is missing, cut short or changed since it was "
+            "made. Take another copy of it, or another backup."
         )
     return note
 

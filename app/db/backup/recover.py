@@ -5,10 +5,12 @@ whole; for a Postgres of one's own the files are laid out, and its own start doe
 """
 
 import os
+import re
 import shutil
 import tarfile
 import tempfile
 import time
+import zlib
 from datetime import datetime
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from app.db.migrate import refuse_newer
 
 WAITS_S = 24 * 3600
 LOOKS_EVERY_S = 0.1
+SEGMENT = re.compile(r"[0-9A-F]{24}(\.partial)?|[0-9A-F]{8}\.history")
 MARK = "# Set by plumbline db restore; may be removed once the server has started.\n"
 
 
@@ -75,7 +78,7 @@ def _suitable(folder: Path, wal: Path | None, until: datetime | None) -> Note:
             f"The backup in {folder} was made at {note.made_at:%Y-%m-%dT%H:%M:%SZ}: it cannot be brought to an instant "
             "before, so take an older one."
         )
-    if wal is not None and not any(wal.glob("0*")):
+    if wal is not None and not _segments(wal):
         raise BackupError(f"There is no log of a database in {wal}: name the folder that plumbline db wal writes to.")
     return note
 
@@ -86,7 +89,7 @@ def _lay_out(folder: Path, wal: Path | None, until: datetime | None, partial: Pa
     shutil.copyfile(folder / "backup_manifest", partial / "backup_manifest")
     program = find_program("pg_verifybackup", _major(partial), exactly=True)
     run(f"The backup in {folder} is not whole", [program, "--quiet", "--exit-on-error", partial])
-    for segment in sorted(wal.glob("0*")) if wal is not None else ():
+    for segment in _segments(wal) if wal is not None else ():
         _copy_segment(segment, partial / "pg_wal")
     (partial / "recovery.signal").touch()
     # Everything is in pg_wal already; the server asks all the same for a command, which never finds more.
@@ -103,8 +106,16 @@ def _major(cluster: Path) -> int:
 
 def _unpack(archive: Path, into: Path) -> None:
     into.mkdir(mode=0o700, exist_ok=True)
-    with tarfile.open(archive) as opened:
-        opened.extractall(into, filter="data")
+    try:
+        with tarfile.open(archive) as opened:
+            opened.extractall(into, filter="data")
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise BackupError(f"{archive} cannot be unpacked, so it is no copy of a server's files: {error}.") from None
+
+
+def _segments(wal: Path) -> list[Path]:
+    """Return the files of a log in their order, whatever else lies beside them."""
+    return sorted(path for path in wal.glob("*") if SEGMENT.fullmatch(path.name) and path.is_file())
 
 
 def _copy_segment(segment: Path, into: Path) -> None:

@@ -14,7 +14,8 @@ from app.errors import EmbeddedDatabaseError
 # above all its durability: fsync and synchronous_commit stay on.
 SETTINGS = {
     "shared_buffers": "256MB",
-    "max_connections": "50",
+    # Two web processes and four workers ask for up to 130; a place that nobody takes costs 16 KiB.
+    "max_connections": "200",
     "max_wal_size": "2GB",
     # What keeps the log for `plumbline db wal` must not fill the disk: beyond this a new base backup is needed.
     "max_slot_wal_keep_size": "8GB",

@@ -36,6 +36,7 @@ LINGERS_S = 3
 LOOKS_EVERY_S = 0.05
 MAX_LOG_BYTES = 4 * 1024 * 1024
 NOTED_SOCKET_LINE = 4  # of postmaster.pid, counted from 0
+TOO_MANY = "too many clients"  # every connection is taken: the server runs, and its database is there since its start
 NOT_YET = "the database system is"  # starting up, in recovery mode, not yet accepting connections, shutting down
 
 
@@ -105,6 +106,8 @@ def _wait_for_answer(server: Server) -> Path | None:
             ensure_database(socket_folder)
         except (LookupError, FileNotFoundError, psycopg.OperationalError) as error:
             problem = str(error)
+            if TOO_MANY in problem:
+                return server.noted_socket_folder()
         else:
             return socket_folder
         if NOT_YET in problem:
