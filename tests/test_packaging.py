@@ -18,6 +18,7 @@ import yaml
 from app.cli.supervisor import STOP_MARGIN_S
 from app.config.secrets import SECRETS
 from app.config.settings import variable_names
+from app.db.embedded.binaries import MAJOR_VERSION
 from tests.cases.packaging import ROOT
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")
@@ -139,6 +140,14 @@ def test_compose_migrates_before_it_serves() -> None:
     waits = {name: services[name]["depends_on"]["migrate"]["condition"] for name in ("web", "worker")}
 
     assert waits == dict.fromkeys(("web", "worker"), "service_completed_successfully")
+
+
+def test_compose_has_a_postgres_that_the_image_can_copy_and_that_has_room() -> None:
+    """Programs of Postgres copy no server newer than themselves; two web processes and four workers take 130 places."""
+    postgres = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["postgres"]
+
+    assert postgres["image"] == f"postgres:{MAJOR_VERSION}"
+    assert "max_connections=200" in postgres["command"]
 
 
 def test_the_image_runs_as_an_unprivileged_user_with_a_healthcheck() -> None:

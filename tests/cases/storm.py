@@ -135,6 +135,7 @@ class Read:
     n_pages: int = 0
     bytes_of: dict[tuple[str, int], set[bytes]] = field(default_factory=lambda: defaultdict(set))
     went_back: list[str] = field(default_factory=list)
+    began_at: float = field(default_factory=time.monotonic)
     last_page_at: float = field(default_factory=time.monotonic)
     gaps: list[str] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
@@ -146,7 +147,9 @@ class Read:
             now = time.monotonic()
             gap_s, self.last_page_at = now - self.last_page_at, now
             self.longest_gap_s = max(self.longest_gap_s, gap_s)
-            self.gaps += [f"{gap_s:.2f} s until {address} answered"] if gap_s > LONG_GAP_S else []
+            self.gaps += [f"{gap_s:.2f} s before page {self.n_pages} at {now - self.began_at:.0f} s"] * (
+                gap_s > LONG_GAP_S
+            )
             self.n_pages += 1
             self.bytes_of[slug, number].add(content)
             if number < newest.get(slug, 0):
@@ -200,7 +203,7 @@ def faults(actions: Mapping[str, Callable[[], None]], addresses: Sequence[str], 
     Each waits until all servers are ready again after the one before: faults that come quicker than anything can
     recover only show that nothing is taken then.
     """
-    over, done = Event(), list[str]()
+    over, done, began_at = Event(), list[str](), time.monotonic()
 
     def act() -> None:
         for name, action in itertools.cycle(actions.items()):
@@ -211,6 +214,7 @@ def faults(actions: Mapping[str, Callable[[], None]], addresses: Sequence[str], 
                     return
             action()
             done.append(name)
+            print(f"{time.monotonic() - began_at:.0f} s: {name}")
 
     thread = Thread(target=act)
     thread.start()

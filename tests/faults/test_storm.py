@@ -34,7 +34,8 @@ pytestmark = pytest.mark.faults
 N_SUBMISSIONS = int(os.environ.get("FAULTS_N", "500"))
 N_CLIENTS = 8
 N_KINDS = 8
-EVERY_S = 2.0
+# So short a storm has every kind of fault, too.
+EVERY_S = max(0.5, min(2.0, N_SUBMISSIONS / 250))
 SLUGS = ("storm-a", "storm-b", "storm-c", "storm-d")
 LONGEST_GAP_S = 2.0
 
