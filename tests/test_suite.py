@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from tests.conftest import passing_folder
@@ -50,3 +51,12 @@ def test_templates_and_styles_can_be_reviewed() -> None:
 def lines_of(path: Path) -> list[tuple[int, str]]:
     """Return the lines of a file with their numbers."""
     return list(enumerate(path.read_text("utf-8").splitlines(), start=1))
+
+
+def test_compiled_loops_are_mutated_where_they_run_as_python() -> None:
+    """A mutant cannot be compiled: whatever module compiles a loop is in the part of the mutation tests without it."""
+    modules = (ROOT / "app" / "stats").glob("*.py")
+    compiling = {f"app/stats/{path.name}" for path in modules if "import compiled" in path.read_text("utf-8")}
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+
+    assert compiling == set(tools["mutmut_loops"]["only_mutate"]) == set(tools["mutmut"]["do_not_mutate"])
