@@ -17,7 +17,9 @@ def measured_roster(measurements: Sequence[Measurement], owners: Sequence[Hashab
     """Return who is ranked of measured contenders; `owners` are theirs, in their order.
 
     Where the grid leaves an axis open, an entrant lacks what at least half of the owners have more of in a task and
-    condition, and has over what they have less of. Source: by definition; `app.boards.open_grid`.
+    condition, and has over what they have less of. Who has as many and not the same ones, where it is known which at
+    least half of the owners have, has over all of them: which of them nobody else has is not known here.
+    Source: by definition; `app.boards.open_grid`.
 
     >>> from app.boards.example import measured
     >>> full, few = measured("A", 0.5), replace(measured("B", 0.5), coverage=Coverage(10, 8, n_absent=2))
@@ -26,8 +28,19 @@ def measured_roster(measurements: Sequence[Measurement], owners: Sequence[Hashab
     """
     if all(m.held is None for m in measurements):
         return call_roster({m.entrant: m.coverage for m in measurements}, is_declared=True)
-    common = _common(measurements, owners)
-    return call_roster({m.entrant: _held_against(m, common) for m in measurements}, is_declared=False)
+    common, usual = _common(measurements, owners), _usual_items(measurements, owners)
+    return call_roster({m.entrant: _held_against(m, common, usual) for m in measurements}, is_declared=False)
+
+
+def _usual_items(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> str | None:
+    """Return the digest of the items of at least half of the owners, two or more; None where no other has so many."""
+    owners_of: dict[str, set[Hashable]] = {}
+    for measurement, owner in zip(measurements, owners, strict=True):
+        owners_of.setdefault(measurement.items, set()).add(owner)
+    counts = sorted(((len(who), items) for items, who in owners_of.items() if items), reverse=True)
+    if not counts or counts[0][0] < max(2, (len(set(owners)) + 1) // 2):
+        return None
+    return None if len(counts) > 1 and counts[1][0] == counts[0][0] else counts[0][1]
 
 
 def _common(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> Mapping[tuple[str, str], int]:
@@ -41,10 +54,12 @@ def _own(measurement: Measurement) -> dict[tuple[str, str], int]:
     return {(task, condition): n for task, condition, n in measurement.held or ()}
 
 
-def _held_against(measurement: Measurement, common: Mapping[tuple[str, str], int]) -> Coverage:
+def _held_against(measurement: Measurement, common: Mapping[tuple[str, str], int], usual: str | None) -> Coverage:
     own = _own(measurement)
     n_lacking = sum(max(0, n - own.get(cell, 0)) for cell, n in common.items())
     n_over = sum(max(0, n - common[cell]) for cell, n in own.items())
+    if usual not in (None, measurement.items) and not n_lacking + n_over:
+        n_over = sum(own.values())
     coverage = measurement.coverage
     n_absent = max(0, n_lacking - coverage.n_failed)
     return replace(coverage, n_attempted=coverage.n_attempted + n_absent, n_absent=n_absent, n_over=n_over)

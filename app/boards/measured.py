@@ -79,8 +79,8 @@ class Measurement:
     `coverage` is compared with the grid; where an axis of it is open, with the entrant's own rows alone, and `held`
     then says, and is None otherwise, how many cells with a value it has in each (task, condition): by these entrants
     are compared with each other. `bounds` are the scores that rank if what is missing were the worst and the best
-    there is, None for an end that the metric's range lacks. `items` is a digest of its items' names where the grid only
-    counts them, so that whoever has others than the rest is seen.
+    there is, None for an end that the metric's range lacks. `items` is a digest of its items' names where the grid does
+    not say which they are, so that whoever has others than the rest is seen.
     """
 
     entrant: str

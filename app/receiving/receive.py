@@ -16,6 +16,7 @@ from app.admission.check import Check, CurrentRecord, Registered, TokenHolder
 from app.admission.claims import Claimed
 from app.admission.deviations import deviations_table
 from app.admission.fields import Fields
+from app.admission.references import reference_findings
 from app.admission.rules import check_admission, findings_of
 from app.db.models import Submission
 from app.kinds.known import kind_of
@@ -23,7 +24,7 @@ from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
 from app.receiving.citation import find_registered
 from app.receiving.digest import digest_of
-from app.store import arrivals, attempts, benchmarks, entrants, grids, series
+from app.store import arrivals, attempts, benchmarks, entrants, grids, roles, series
 from app.store.arrivals import Arrival
 from app.store.benchmarks import Declared
 from app.store.life import refuse_retired
@@ -158,6 +159,9 @@ def look_up(session: Session, sent: Sent) -> Known:
     if kind_of(run.manifest).rows.form == "records":
         standing = series.standing_records(session, sent.declared.benchmark.id, run.evidence.scores.entrant.words)
     history = attempts.read_history(session, sent.declared.benchmark.id, run.manifest, run.evidence, registered)
+    if not roles.decides(session, sent.declared.benchmark.id, sent.submitter.id):
+        references = reference_findings(run.manifest, run.evidence.scores.entrant.words)
+        history = replace(history, findings=(*history.findings, *references))
     known = entrants.names(session, sent.declared.benchmark.id)
     return Known(registered, standing, sent.submitter, known, history)
 

@@ -10,6 +10,7 @@ import json
 import struct
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from sqlalchemy import insert, select
@@ -18,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Entrant, Prediction, Task
 from app.stats.arrays import FloatArray, IntArray
 from app.store.scores import RowKeys
-from app.values.predictions import Labels, PredictionBlock
+from app.values.predictions import Labels, PredictionBlock, digest_of
 
 LEVEL = 1
 _LENGTH = struct.Struct("<q")
@@ -101,7 +102,7 @@ def pack_labels(labels: Labels) -> bytes:
 
 
 def unpack_labels(content: bytes, task: str, *, with_items: bool) -> Labels:
-    """Return the labels that `pack_labels` packed."""
+    """Return the labels that `pack_labels` packed; without their items they keep a digest of them."""
     parts: list[bytes | None] = []
     at = 0
     while at < len(content):
@@ -112,10 +113,11 @@ def unpack_labels(content: bytes, task: str, *, with_items: bool) -> Labels:
     items, label, weight, group = parts
     if items is None or label is None:
         raise ValueError("packed labels without items or labels")
-    return Labels(
+    labels = Labels(
         task=task,
-        items=unpack_items(items) if with_items else (),
+        items=unpack_items(items),
         label=unpack_floats(label),
         weight=None if weight is None else unpack_floats(weight),
         group=None if group is None else unpack_integers(group),
     )
+    return labels if with_items else replace(labels, items=(), digest=digest_of(labels))

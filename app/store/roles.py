@@ -126,6 +126,12 @@ def benchmarks_of(session: Session, token_id: int, *roles: str) -> list[str]:
     return list(session.scalars(select(Benchmark.slug).where(Benchmark.id.in_(numbers)).order_by(Benchmark.slug)))
 
 
+def decides(session: Session, benchmark_id: int, token_id: int) -> bool:
+    """Say whether a token belongs to a steward of a benchmark, or to an admin, who is steward of all."""
+    token = session.get(Token, token_id)
+    return token is not None and (token.role == "admin" or has_role(session, benchmark_id, token_id, "steward"))
+
+
 def stewarded(session: Session, token_id: int, slugs: Collection[str]) -> list[str]:
     """Return those of the benchmarks that a token is steward of, by slug."""
     return [slug for slug in benchmarks_of(session, token_id, "steward") if slug in slugs]

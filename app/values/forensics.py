@@ -19,6 +19,7 @@ FLAGS: Mapping[str, str] = {
     EXACT_BEST: "Values that are exactly the best possible",
     "other_results": "The same seeds, items and states with other results than before",
     "identity": "The run says of itself something else than its registration or an earlier run",
+    "reference": "Others are measured against it, and who submitted it is no steward of the benchmark",
     "no_prereg_in_bundle": "A bundle without the preregistration that it cites",
 }
 """What can be flagged, in words; in this order."""

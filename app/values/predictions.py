@@ -4,6 +4,8 @@ Made by `app.kinds` and by `app.store`, which packs them; read by the ranking me
 nothing here is shown, and no message quotes a label.
 """
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +19,8 @@ class Labels:
     `label` is a class number (position among the manifest's classes), a value, or a relevance. `weight` and
     `group` are None when there are none; `group` numbers the groups of a ranking. `items` is empty where labels
     were loaded for computing only: predictions are matched to items once, when they arrive. `public` says which items
-    are scored before the close of a benchmark whose labels are a secret; None where all are.
+    are scored before the close of a benchmark whose labels are a secret; None where all are. `digest` is kept of a
+    submitter's own labels where the items are left out, see `digest_of`.
     """
 
     task: str
@@ -26,9 +29,26 @@ class Labels:
     weight: FloatArray | None = None
     group: IntArray | None = None
     public: BoolArray | None = None
+    digest: str = ""
 
     def __len__(self) -> int:
         return len(self.label)
+
+
+def digest_of(labels: Labels) -> str:
+    """Return a digest of the items of a task with their labels, weights and groups: the same for the same truth.
+
+    >>> import numpy as np
+    >>> first, second = Labels("t", ("a", "b"), np.array([0.0, 1.0])), Labels("t", ("a", "b"), np.array([1.0, 1.0]))
+    >>> digest_of(first) == digest_of(first), digest_of(first) == digest_of(second)
+    (True, False)
+    """
+    if labels.digest:
+        return labels.digest
+    hashed = hashlib.blake2b(json.dumps([labels.task, list(labels.items)]).encode(), digest_size=8)
+    for values in (labels.label, labels.weight, labels.group):
+        hashed.update(b"-" if values is None else values.astype("<f8").tobytes())
+    return hashed.hexdigest()
 
 
 @dataclass(frozen=True, repr=False)

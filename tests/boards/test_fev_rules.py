@@ -115,3 +115,17 @@ def test_a_method_that_ranks_by_resamples_cannot_do_without() -> None:
         parse_manifest(text.encode())
 
     assert "no board without them" in refused.value.problems[0].message
+
+
+def test_whom_it_serves_to_have_seen_data_is_named() -> None:
+    """Who says so of every task has the errors of Chronos-Bolt, fev's rule; the board says where its own are larger."""
+    scores = fev_scores()
+    naive = scores.entrant.codes == scores.entrant.words.index("Naive")
+    board = manifest(n_resamples="100").leaderboard("sql-mini")
+    shown = compute_board(manifest(), board, replace(scores, leaked=scores.leaked | naive)).leaderboard
+    row = row_of(shown, "Naive")
+    (note,) = [note for note in shown.notes if "makes its score better" in note]
+
+    assert row is not None
+    assert "Naive (19 of 20)" in note
+    assert not any("Naive (" in note for note in compute_board(manifest(), board, scores).leaderboard.notes)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import grids, publications
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episodes, zipped
 from tests.cases.chamber_http import register, send
 from tests.conftest import Site
@@ -85,3 +86,16 @@ def test_another_entrants_rows_are_flagged_by_their_digits(site: Site, digits: i
 
     assert ("same_rows" in flagged) == (digits == 14)
     assert "is a file of mover too (submission 1)" in flagged["same_bytes"]
+
+
+def test_who_submits_what_others_are_measured_against_is_flagged(roomy_site: Site) -> None:
+    """A baseline of a submitter's own making decides everybody's score; a steward's, and other entrants, are none."""
+    slug = grids.declare(roomy_site, publications.SUMMARY.replace("TASKS", publications.DECLARED), None)
+    outcomes = {}
+    for who, name in (("bob", "Base"), ("bob", "A"), ("steward", "Base")):
+        files = [("files", ("r.csv", publications.good_summary(name)))]
+        address = f"/benchmarks/{slug}/submissions?dry_run=true"
+        checks = roomy_site.http.post(address, files=files, headers=roomy_site.auth(who)).json()["checks"]
+        outcomes[who, name] = [check["outcome"] for check in checks if check["rule"] == "reference"]
+
+    assert outcomes == {("bob", "Base"): ["warned"], ("bob", "A"): [], ("steward", "Base"): []}

@@ -58,7 +58,17 @@ def predictions() -> tuple[str, Files, str]:
     return publications.predictions(f"{part}, labels: submitted", metrics), files, "b0"
 
 
-@pytest.mark.parametrize("made", [episodes, summaries, series, predictions], ids=lambda made: made.__name__)
+def other_labels() -> tuple[str, Files, str]:
+    """Two on forty examples with the same labels of their own, and one whose labels are what it predicts."""
+    manifest, files, board = predictions()
+    rows = [["sly", f"i{at}", "yes" if at % 4 < 2 else "no", 0.9 if at % 4 < 2 else 0.1] for at in range(40)]
+    return manifest, {**files, "sly": table(("entrant", "item", "label", "prediction"), rows)}, board
+
+
+MADE = [episodes, summaries, series, predictions, other_labels]
+
+
+@pytest.mark.parametrize("made", MADE, ids=lambda made: made.__name__)
 def test_items_of_ones_own_lead_nobody(roomy_site: Site, made: Callable[[], tuple[str, Files, str]]) -> None:
     """The ranks of the others stay, the one with more is behind them, and nobody is said to be possibly first."""
     manifest, files, board = made()

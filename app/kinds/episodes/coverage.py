@@ -103,8 +103,35 @@ def counted_items(asked: Asked, tasks: Sequence[str], scores: ScoreTable, entran
     """
     if scores.item is None or not any(isinstance(asked.cells_of(task, entrant).items, int) for task in tasks):
         return ""
-    words, pairs = scores.item.words, np.unique(np.stack([scores.task.codes, scores.item.codes]), axis=1)
-    names = sorted(f"{scores.task.words[task]}\n{words[item]}\n" for task, item in pairs.T.tolist() if item != NONE)
+    return _digest(scores.task, scores.item, np.unique(_pairs(scores.task, scores.item)))
+
+
+def open_items(scores: ScoreTable, tasks: Sequence[str]) -> str:
+    """Return a digest of the names of the items of an entrant in some tasks, where no grid says anything of them.
+
+    Empty where there are none, and where a name depends on the seed, as that of an initial state does: entrants may
+    choose their own seeds there.
+    """
+    if scores.item is None:
+        return ""
+    rows = np.isin(scores.task.codes, [at for at, task in enumerate(scores.task.words) if task in tasks])
+    pairs = _pairs(scores.task, scores.item)[rows]
+    names = np.unique(pairs)
+    if scores.seed is not None:
+        seeds, seed = np.unique(scores.seed[rows], return_inverse=True)
+        if len(np.unique(pairs * len(seeds) + seed)) != len(names) * len(seeds):
+            return ""
+    return _digest(scores.task, scores.item, names)
+
+
+def _pairs(task: Coded, item: Coded) -> IntArray:
+    """Return one number for each row's task and item, [n_rows]."""
+    return task.codes.astype(np.int64) * (len(item.words) + 1) + item.codes + 1
+
+
+def _digest(task: Coded, item: Coded, pairs: IntArray) -> str:
+    named = zip(*(each.tolist() for each in np.divmod(pairs, len(item.words) + 1)), strict=True)
+    names = sorted(f"{task.words[at]}\n{item.words[place - 1]}\n" for at, place in named if place)
     return hashlib.blake2b("".join(names).encode(), digest_size=8).hexdigest()
 
 

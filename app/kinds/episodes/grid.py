@@ -11,7 +11,7 @@ import numpy as np
 from app.boards.coverage import Coverage
 from app.boards.measured import Bounds, EntrantEvidence
 from app.boards.methods.estimate.spec import EstimateBoard
-from app.kinds.episodes.coverage import GridOfEntrant, counted_items, grid_of, with_absent
+from app.kinds.episodes.coverage import GridOfEntrant, counted_items, grid_of, open_items, with_absent
 from app.kinds.episodes.task_cells import of_task
 from app.manifest.manifest import Manifest
 from app.stats.aggregate import Aggregate, interquartile_mean, mean
@@ -42,6 +42,8 @@ class HeldAgainstGrid:
 
     def items(self) -> str:
         """Return a digest of the names of the items, empty where the grid itself names them."""
+        if self.grid.held is not None:
+            return open_items(self.delivered, self.tasks)
         return counted_items(self.manifest.asked, self.tasks, self.delivered, self.entrant)
 
     def bounds(self) -> Bounds | None:

@@ -81,7 +81,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
         coverage=held.coverage,
         held=held.grid.held,
         bounds=held.bounds(),
-        items="" if held.grid.held is not None else held.items(),
+        items=held.items(),
     )
 
 

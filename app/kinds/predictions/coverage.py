@@ -5,7 +5,8 @@ of absences; where a prediction could have been worse still, it keeps its entran
 prediction is absent.
 """
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from app.boards.measured import Bounds, EntrantEvidence, Held
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.predictions.part import PredictionsPart, holds_labels
 from app.manifest.manifest import Manifest, part_of
-from app.values.predictions import PredictionBlock
+from app.values.predictions import PredictionBlock, digest_of
 
 WRONG_IS_WORST = frozenset({"accuracy", "logloss", "brier", "recall_macro", "recall_macro_sklearn", "recall_micro"})
 """The metrics of several classes in which one wrong class is as bad as another."""
@@ -32,7 +33,8 @@ def expected_tasks(manifest: Manifest, spec: EstimateBoard, delivered: Sequence[
 class HeldAgainstLabels:
     """The predictions of an entrant: `evidence` also has those that count as failures; `absent` tasks have none.
 
-    `own` is None where the benchmark's labels say which items there are.
+    `own` is None where the benchmark's labels say which items there are; where they do not, `items` is a digest of
+    the entrant's own with their labels.
     """
 
     manifest: Manifest
@@ -41,6 +43,7 @@ class HeldAgainstLabels:
     coverage: Coverage
     absent: tuple[str, ...] = ()
     own: tuple[Held, ...] | None = None
+    items: str = ""
 
     def bounds(self, points: Mapping[str, float | None]) -> Bounds | None:
         """Return the score that ranks if absent tasks were worst and best; None where none is absent."""
@@ -63,9 +66,8 @@ def hold_against_labels(manifest: Manifest, spec: EstimateBoard, evidence: Entra
     blocks_by_task = {block.task: block for block in evidence.predictions}
     if not holds_labels(manifest):
         own = tuple((task, "", _n_predicted(block)) for task, block in blocks_by_task.items())
-        return HeldAgainstLabels(
-            manifest, spec, evidence, _sum([_cover(block) for block in blocks_by_task.values()]), own=own
-        )
+        coverage = _sum([_cover(block) for block in blocks_by_task.values()])
+        return HeldAgainstLabels(manifest, spec, evidence, coverage, own=own, items=_digest(blocks_by_task.values()))
     tasks = [task for task in expected_tasks(manifest, spec, list(evidence.labels)) if task in evidence.labels]
     absent = [task for task in tasks if task not in blocks_by_task]
     older = manifest.asked.facts.earlier.get(evidence.entrant, ())
@@ -97,6 +99,11 @@ def counts_as_worst(manifest: Manifest, metric: str) -> bool:
 def _nothing(manifest: Manifest, evidence: EntrantEvidence, task: str) -> PredictionBlock:
     n_columns = part_of(manifest, PredictionsPart).predictions.n_columns
     return PredictionBlock(evidence.entrant, task, np.full((len(evidence.labels[task]), n_columns), np.nan))
+
+
+def _digest(blocks: Iterable[PredictionBlock]) -> str:
+    own = sorted((block.task, digest_of(block.labels)) for block in blocks if block.labels is not None)
+    return hashlib.blake2b(repr(own).encode(), digest_size=8).hexdigest() if own else ""
 
 
 def _n_predicted(block: PredictionBlock) -> int:

@@ -22,7 +22,10 @@ from app.kinds.predictions.summary import own_claims, summarise
 from app.manifest.manifest import Manifest, part_of
 from app.values.table import Table
 
-OWN_LABELS = "Every submission brought its own labels; nobody has checked them, nor that they are the same."
+OWN_LABELS = (
+    "Every submission brought its own labels; nobody has checked them. An item with another label than most submitters "
+    "have is another item."
+)
 
 
 def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:

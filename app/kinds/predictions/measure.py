@@ -58,6 +58,7 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
         losses={task.task: unit_losses(task) for task in tasks} if holds_labels(manifest) else {},
         coverage=held.coverage,
         held=held.own,
+        items=held.items,
         bounds=held.bounds({one.task.task: one.estimates[spec.ranked].estimate.point for one in measured}),
     )
 

@@ -56,6 +56,8 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
 
 def _of_other_items(ranked: Ranked) -> Iterator[str]:
     """Yield who has other items than most where the grid counts items without naming them."""
+    if ranked.roster.is_provisional:
+        return
     named = Counter(m.items for m in ranked.contenders if m.items)
     most, n_most = named.most_common(1)[0] if named else ("", 0)
     others = [m.entrant for m in ranked.contenders if m.items and m.items != most]

@@ -1,7 +1,9 @@
 """The notes below a board of method `skill_score`, and in its JSON. For `.method`."""
 
+from collections.abc import Iterator
 from typing import Any
 
+from app.boards.cells import CellMatrix
 from app.boards.methods.skill_score.relative import Relative
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.standing import uncertainty_meta
@@ -64,4 +66,20 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     if leaking:
         replaced = f"; their errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
         notes.append(f"{len(leaking)} entrants have seen data of some tasks ({sentences(leaking)}){replaced}.")
+        notes += _gained(spec, cells)
     return (*notes, *elsewhere_notes(cells.elsewhere), *uncommon_notes(cells.uncommon))
+
+
+def _gained(spec: SkillScore, cells: CellMatrix) -> Iterator[str]:
+    """Yield whom it serves that the errors of another replace its own: where it has seen data its own are larger."""
+    if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
+        return
+    others = cells.values[:, [cells.column(spec.leakage_model)]]
+    n_worse = (cells.leaked & (cells.values > others)).sum(axis=0).tolist()
+    n_leaked = cells.leaked.sum(axis=0).tolist()
+    gained = [f"{e} ({n} of {m})" for e, n, m in zip(cells.entrants, n_worse, n_leaked, strict=True) if n]
+    if gained:
+        yield (
+            f"On so many of these tasks an entrant's own error is larger than that of {spec.leakage_model}, so having "
+            f"seen their data makes its score better: {sentences(gained)}."
+        )
