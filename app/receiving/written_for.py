@@ -20,6 +20,7 @@ from app.manifest.earlier import as_asked_by, written_for
 from app.names import clip_for_message
 from app.receiving.citation import find_registered
 from app.store.benchmarks import Declared
+from app.store.numbers import one_of
 
 
 def open_versions(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> list[Declared]:
@@ -77,7 +78,7 @@ def held_against(session: Session, versions: Sequence[Declared], evidence: Evide
 def _newest_of(session: Session, benchmark_id: int, names: Collection[str]) -> int | None:
     query = select(func.max(Submission.manifest_version_id)).join(Entry, Entry.submission_id == Submission.id)
     query = query.join(Entrant, Entrant.id == Entry.entrant_id)
-    return session.scalar(query.where(Entrant.benchmark_id == benchmark_id, Entrant.name.in_(names)))
+    return session.scalar(query.where(Entrant.benchmark_id == benchmark_id, one_of(Entrant.name, names)))
 
 
 def _gone_back(versions: Sequence[Declared], evidence: Evidence, names: Sequence[str]) -> EvidenceRejected:

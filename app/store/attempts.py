@@ -18,6 +18,7 @@ from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
 from app.store.fingerprints import MOST_COMPARED, alike, earlier_of, same_files
+from app.store.numbers import one_of
 from app.values.forensics import Finding
 
 
@@ -69,11 +70,11 @@ def _n_before(
     query = (
         select(func.lower(Entrant.name), func.count())
         .join(Entry, Entry.entrant_id == Entrant.id)
-        .where(Entrant.benchmark_id == benchmark_id, func.lower(Entrant.name).in_({name.lower() for name in names}))
+        .where(Entrant.benchmark_id == benchmark_id, one_of(func.lower(Entrant.name), {name.lower() for name in names}))
         .group_by(func.lower(Entrant.name))
     )
     if tasks is not None:
-        numbers = select(Task.id).where(Task.benchmark_id == benchmark_id, Task.name.in_(tasks))
+        numbers = select(Task.id).where(Task.benchmark_id == benchmark_id, one_of(Task.name, tasks))
         known = cast(list(session.scalars(numbers)), ARRAY(Integer))
         query = query.where(Entry.task_ids.bool_op("&&")(known))
     counts: dict[str, int] = dict(session.execute(query).all())

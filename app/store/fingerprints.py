@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.admission.forensics import Earlier
 from app.db.models import Entrant, Entry, Fingerprint, Submission, SubmissionFile
 from app.files.uploads import FileRecord
+from app.store.numbers import one_of
 from app.values.fingerprints import Fingerprint as Value
 from app.values.forensics import Finding, flags_of
 
@@ -50,7 +51,7 @@ def earlier_of(session: Session, benchmark_id: int, names: Iterable[str]) -> lis
     ranked = (
         select(Fingerprint.submission_id, Fingerprint.entrant_id, number.label("number"))
         .join(Entrant, Entrant.id == Fingerprint.entrant_id)
-        .where(Entrant.benchmark_id == benchmark_id, func.lower(Entrant.name).in_(lowered))
+        .where(Entrant.benchmark_id == benchmark_id, one_of(func.lower(Entrant.name), lowered))
         .subquery()
     )
     is_it = (ranked.c.submission_id == Fingerprint.submission_id) & (ranked.c.entrant_id == Fingerprint.entrant_id)
@@ -66,7 +67,7 @@ def alike(session: Session, benchmark_id: int, values: Sequence[Value]) -> list[
     lowered = {value.entrant.lower() for value in values}
     query = _select().where(
         Entrant.benchmark_id == benchmark_id,
-        func.lower(Entrant.name).not_in(lowered),
+        ~one_of(func.lower(Entrant.name), lowered),
         Fingerprint.contents.bool_op("&&")(cast(contents, ARRAY(BigInteger))),
     )
     newest = query.order_by(Fingerprint.submission_id.desc(), Fingerprint.entrant_id).limit(MOST_COMPARED)

@@ -6,12 +6,14 @@ Called by `app.store`. A statement has at most 65,535 parameters.
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, String, Text, any_, bindparam
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Integer, Text, any_, bindparam
 from sqlalchemy.orm import InstrumentedAttribute
 
 
-def one_of(column: InstrumentedAttribute[Any], values: Iterable[int] | Iterable[str]) -> ColumnElement[bool]:
+def one_of(
+    column: InstrumentedAttribute[Any] | ColumnElement[Any], values: Iterable[int] | Iterable[str]
+) -> ColumnElement[bool]:
     """Return the condition that a column holds one of the numbers or texts."""
-    kind = Text() if isinstance(column.type, String) else BigInteger()
+    kind = BigInteger() if isinstance(column.type, Integer) else Text()
     wanted = bindparam(None, sorted(set(values)), type_=ARRAY(kind), unique=True)
     return column == any_(wanted)

@@ -13,6 +13,7 @@ from app.db.models import Prereg, PreregAttestation, PreregBinding, Submission, 
 from app.errors import Forbidden, NotFound
 from app.prereg.prereg import Prereg as ParsedPrereg
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
+from app.store.numbers import one_of
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def load_parsed(session: Session, sha256s: Iterable[str]) -> dict[str, ParsedPre
     wanted = set(sha256s)
     if not wanted:
         return {}
-    query = select(Prereg.sha256, Prereg.yaml).where(Prereg.sha256.in_(wanted))
+    query = select(Prereg.sha256, Prereg.yaml).where(one_of(Prereg.sha256, wanted))
     return {sha256: parse_stored(yaml) for sha256, yaml in session.execute(query)}
 
 

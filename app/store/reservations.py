@@ -15,6 +15,7 @@ from app.db.models import Benchmark, Entrant, EntrantRelease, EntrantReservation
 from app.errors import Conflict, NotFound
 from app.names import name_key
 from app.store.locks import take_turns
+from app.store.numbers import one_of
 
 RESERVED_FOR = timedelta(days=90)
 MAX_OPEN = 20
@@ -60,7 +61,7 @@ def refuse_reserved(session: Session, benchmark: Benchmark, names: Iterable[str]
     """Raise Conflict naming every entrant that nobody owns and that is reserved for somebody else."""
     keys = {name_key(name) for name in names}
     query = _select().where(EntrantReservation.benchmark == benchmark.slug, EntrantReservation.token_id != token_id)
-    query = query.where(EntrantReservation.name_key.in_(keys), _is_open())
+    query = query.where(one_of(EntrantReservation.name_key, keys), _is_open())
     taken = [_reserved(row) for row in session.execute(query.order_by(EntrantReservation.name))]
     if taken:
         names_shown = "; ".join(_in_words(each, each.holder.name) for each in taken[:SHOWN])

@@ -18,6 +18,7 @@ from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL
 from app.db.engine import SessionFactory
 from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.store.assembly import STRATUM
+from app.store.numbers import one_of
 from app.values.scores import NONE, Coded, ScoreTable
 
 ROLE, DIAGNOSTIC = "role", "diagnostic"
@@ -65,7 +66,7 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
         .join(Task, Task.id == Score.task_id)
         .where(
             Entrant.benchmark_id == benchmark_id,
-            Entrant.name.not_in(besides),
+            ~one_of(Entrant.name, besides),
             Entry.state.in_(("pending", "current")),
             Score.item.is_not(None),
         )

@@ -181,7 +181,7 @@ def list_with_names(session: Session, benchmark_id: int, limit: int) -> list[Lis
 
 def manifest_versions(session: Session, numbers: Iterable[int]) -> dict[int, int]:
     """Return under which version of its benchmark's manifest each submission was made, by their ids."""
-    query = select(Submission.id, Submission.manifest_version_id).where(Submission.id.in_(set(numbers)))
+    query = select(Submission.id, Submission.manifest_version_id).where(one_of(Submission.id, numbers))
     versions: dict[int, int] = dict(session.execute(query).all())
     return versions
 

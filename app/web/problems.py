@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
@@ -52,6 +53,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(DBAPIError, _database_error)
     app.add_exception_handler(PoolTimeout, _database_error)
     app.add_exception_handler(OSError, _system_error)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _fault)
 
 
@@ -153,6 +155,13 @@ def _system_error(request: Request, error: Exception) -> Response:
 def is_disk_full(error: BaseException | None) -> bool:
     """Say whether the system refused to write for want of room."""
     return isinstance(error, OSError) and error.errno in DISK_FULL
+
+
+def _gone(request: Request, error: Exception) -> Response:
+    """Answer a body that ended early. Mostly nobody reads it; it is no fault, and a log full of it would hide those."""
+    del error
+    REFUSALS.labels("Gone").inc()
+    return answer(request, 400, "The connection ended before the body was whole; nothing was stored.")
 
 
 def _fault(request: Request, error: Exception) -> Response:

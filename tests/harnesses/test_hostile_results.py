@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.errors import EvidenceRejected
@@ -154,6 +155,27 @@ def test_a_score_of_mteb_that_is_null_in_one_subset_is_no_score(tmp_path: Path) 
 
     assert not any("main_score" in row.scores for row in rows)
     assert run.findings.n_problems + len(rows)
+
+
+TWO_METRICS = SUMMARY.format(column="exact_match,none").replace(
+    "tasks:", '  acc: {direction: maximize, from: "acc,none"}\ntasks:'
+)
+
+
+def with_task(metrics: dict[str, float]) -> bytes:
+    """Return the results of lm-eval with one more task, which has metrics of its own."""
+    document = json.loads(RESULTS.read_text())
+    document["results"]["hellaswag"] = {"alias": "hellaswag", **metrics}
+    return json.dumps(document).encode()
+
+
+def test_tasks_of_one_run_may_have_metrics_of_their_own(tmp_path: Path) -> None:
+    """hellaswag has an accuracy and math an exact match: what a task does not have is absent there, and no fault."""
+    scores = read(written(tmp_path, {RESULTS.name: with_task({"acc,none": 0.5})}), TWO_METRICS).scores
+
+    of_hellaswag = [task == "hellaswag" for task in scores.task.to_list()]
+    assert (~np.isnan(scores.value("acc"))).tolist() == of_hellaswag
+    assert np.isnan(scores.value("score")).tolist() == of_hellaswag
 
 
 def test_half_of_a_surrogate_pair_is_refused_with_its_row_and_column(tmp_path: Path) -> None:

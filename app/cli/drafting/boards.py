@@ -1,7 +1,9 @@
 """The boards of a drafted benchmark. Called by `app.cli.drafting.draft`; pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from app.cli.drafting.metrics import MetricGuess
 from app.cli.drafting.roles import Roles, task_groups
@@ -17,8 +19,19 @@ def board_lines(sheet: Sheet, roles: Roles, metrics: Sequence[MetricGuess], kind
     if kind == "episodes":
         return _estimate(metrics)
     first, *others = metrics[:MAX_BOARDS]
-    lines = [*_mean(first, "mean"), *_group_mean(sheet, roles, first), *_borda(sheet, roles, first)]
-    return [*lines, *[line for metric in others for line in _mean(metric, _slug(f"mean-{metric.name}"))]]
+    lines = [*_mean(sheet, roles, first, "mean"), *_group_mean(sheet, roles, first), *_borda(sheet, roles, first)]
+    return [*lines, *[line for each in others for line in _mean(sheet, roles, each, _slug(f"mean-{each.name}"))]]
+
+
+def tasks_with(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str] | None:
+    """Return the tasks that have a metric, where others have none of it; None where all have it."""
+    if roles.task is None:
+        return None
+    task, numbers = sheet.columns[roles.task], sheet.columns[metric.column].numbers
+    if numbers is None:
+        return None
+    having = {task.words[code] for code in task.codes[np.isfinite(numbers)].tolist() if code >= 0}
+    return sorted(having) if 0 < len(having) < len(task.words) else None
 
 
 def _estimate(metrics: Sequence[MetricGuess]) -> list[str]:
@@ -34,9 +47,20 @@ def _estimate(metrics: Sequence[MetricGuess]) -> list[str]:
     ]
 
 
-def _mean(metric: MetricGuess, name: str) -> list[str]:
+def _mean(sheet: Sheet, roles: Roles, metric: MetricGuess, name: str) -> list[str]:
     about = "the average over tasks; who lacks one stands apart without a rank"
-    return [commented(f"  - {{name: {name}, method: mean, metric: {metric.name}, missing: drop}}", about)]
+    keys = {"name": name, "method": "mean", "metric": metric.name, "missing": "drop"}
+    return _board(keys, about, tasks_with(sheet, roles, metric))
+
+
+def _board(keys: Mapping[str, str], about: str, tasks: Sequence[str] | None) -> list[str]:
+    """Return a board in one line, or with the tasks that it is over in several."""
+    if tasks is None:
+        return [commented(f"  - {{{', '.join(f'{key}: {value}' for key, value in keys.items())}}}", about)]
+    (key, name), *rest = keys.items()
+    lines = [f"    {key}: {value}" for key, value in rest]
+    listed = commented(f"    tasks: {flow_list(tasks, '      ')}", "the others have no such metric")
+    return [commented(f"  - {key}: {name}", about), *lines, listed]
 
 
 def _group_mean(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
@@ -45,7 +69,7 @@ def _group_mean(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
         return []
     column, of = grouping
     groups: dict[str, list[str]] = {}
-    for task in sorted(of):
+    for task in tasks_with(sheet, roles, metric) or sorted(of):
         groups.setdefault(of[task], []).append(task)
     return [
         f"  - name: {_slug(f'mean-{column}')}",
@@ -57,10 +81,11 @@ def _group_mean(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
 
 
 def _borda(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
-    if roles.task is None or len(sheet.columns[roles.task].words) < FEW_TASKS:
+    tasks = tasks_with(sheet, roles, metric)
+    if roles.task is None or len(tasks or sheet.columns[roles.task].words) < FEW_TASKS:
         return []
     about = "points for everybody ranked behind, task by task; an absent task gives none"
-    return [commented(f"  - {{name: borda, method: borda, metric: {metric.name}}}", about)]
+    return _board({"name": "borda", "method": "borda", "metric": metric.name}, about, tasks)
 
 
 def _slug(name: str) -> str:

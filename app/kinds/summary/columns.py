@@ -100,6 +100,7 @@ class FileColumns:
         self._file = file
         self._has_lengths = columns.is_fev and {old_fev.LENGTH, old_fev.HORIZON} <= self._header
         self.wanted = tuple(name for name in columns.wanted() if self.has(name))
+        self.metrics = tuple(metric for metric in columns.metrics if self.has(metric))
         self.sources = tuple(dict.fromkeys(source for name in self.wanted for source in self._sources(name)))
         self.ignored = tuple(name for name in header if name not in {*self.sources, *columns.redundant})
 

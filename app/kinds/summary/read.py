@@ -4,7 +4,8 @@ Called by `app.kinds.reader`. The preset fev differs only in what the manifest s
 """
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,15 @@ def read_evaluation_summary(request: Request) -> Reading | None:
     entrant = checked_entrant(request)
     with tempfile.TemporaryDirectory(prefix="plumbline-summary-") as folder:
         return _Submission(request, entrant, Path(folder)).read(request.files)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Rows of a harness that were read together, and their files."""
+
+    columns: FileColumns
+    part: Part
+    files: tuple[str, ...]
 
 
 class _Submission:
@@ -84,9 +94,9 @@ class _Submission:
             return
         run = HarnessRun(files, self._findings)
         names = (self._columns.entrant or "entrant", self._columns.task or "task")
-        for table in harness_tables(sound_rows(run, harness.summary(run)), *names):
-            if not harness.is_mixed or self._has_metrics(table):
-                self._take_batch(table)
+        tables = harness_tables(sound_rows(run, harness.summary(run)), *names)
+        taken = [self._take_batch(table) for table in tables if not harness.is_mixed or self._has_metrics(table)]
+        self._refuse_missing(taken)
         self._warnings += run.warnings
         stated = run.table(harness.title)
         self._stated += [] if stated is None else [stated]
@@ -108,10 +118,9 @@ class _Submission:
             self._findings.add(Problem(message, file=file.name))
 
     def _has_metrics(self, table: HarnessTable) -> bool:
-        columns = FileColumns(self._columns, table.header, table.files[0].name)
-        return any(columns.has(metric) for metric in self._columns.metrics)
+        return bool(FileColumns(self._columns, table.header, table.files[0].name).metrics)
 
-    def _take_batch(self, table: HarnessTable) -> None:
+    def _take_batch(self, table: HarnessTable) -> _Batch:
         """Take the rows of a harness's files that have the same columns; those that nobody reads are no surprise."""
         first, *_ = table.files
         columns = FileColumns(self._columns, table.header, first.name)
@@ -119,9 +128,16 @@ class _Submission:
         for file in table.files:
             self._count(file, 1)
         part = self._reader.read(block, columns, first, table.files)
-        for name in dict.fromkeys(file.name for file in table.files):
-            self._findings.extend(self._problems_of_missing(columns, name, [part]))
         self._parts.append(part)
+        return _Batch(columns, part, tuple(dict.fromkeys(file.name for file in table.files)))
+
+    def _refuse_missing(self, batches: Sequence[_Batch]) -> None:
+        """Refuse what a run lacks. Tasks have metrics of their own: one that other results have is absent there."""
+        held = {metric for batch in batches for metric in batch.columns.metrics}
+        for batch in batches:
+            elsewhere = held if batch.columns.metrics else set()
+            for name in batch.files:
+                self._findings.extend(self._problems_of_missing(batch.columns, name, [batch.part], elsewhere))
 
     def _take_table(self, file: ReceivedFile, table: TableFile) -> None:
         """Take a table."""
@@ -157,14 +173,16 @@ class _Submission:
         if sum(self._n_rows.values()) > self._max_rows:
             raise TooLarge(f"The submission has more than {self._max_rows:,} rows.")
 
-    def _problems_of_missing(self, columns: FileColumns, file: str, parts: Sequence[Part]) -> Iterator[Problem]:
+    def _problems_of_missing(
+        self, columns: FileColumns, file: str, parts: Sequence[Part], elsewhere: Collection[str] = ()
+    ) -> Iterator[Problem]:
         """Yield the columns that a file lacks; not for a file of another benchmark, of which every row says so."""
         tasks = np.concatenate([part.task for part in parts]) if parts else np.zeros(0, dtype=np.int64)
         if columns.has(self._columns.task) and len(tasks) and (tasks == NONE).all():
             return
         if self._columns.entrant is None and self._entrant is None:
             yield Problem("no entrant; send the form field entrant", file=file)
-        for column in self._required(columns):
+        for column in [name for name in self._required(columns) if name not in elsewhere]:
             yield missing_column(column, columns.header, file)
         for column in self._reader.rules.expected:
             if not columns.has(column) and self._reader.rules.missing_matters(column, tasks):

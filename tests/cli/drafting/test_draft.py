@@ -160,6 +160,13 @@ def test_a_draft_of_many_files_counts_them(tmp_path: Path) -> None:
     assert line == "# Drafted by `plumbline benchmark init` from 25 rows of 15 files."
 
 
+def test_a_board_is_over_the_tasks_that_have_its_metric(tmp_path: Path) -> None:
+    """Over the others nobody could be ranked."""
+    draft = draft_of("model,task,acc,f1\na,s,0.5,\na,t,,0.5\nb,s,0.7,\nb,t,,0.6\n", tmp_path)
+
+    assert [board.tasks for board in parse_manifest(draft.text.encode()).leaderboards] == [["s"], ["t"]]
+
+
 def test_a_table_without_tasks_is_one_task(tmp_path: Path) -> None:
     """A score for each model is a benchmark, and takes the table that it was drafted from."""
     table = "model,accuracy\na,0.5\nb,0.7\n"
