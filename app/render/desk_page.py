@@ -7,6 +7,7 @@ from typing import Any
 
 from app.db.models import Try
 from app.render.page import Page
+from app.store.disputes import ReadDispute
 from app.store.registrations import Registered
 from app.store.submissions import ListedSubmission
 
@@ -18,6 +19,18 @@ class Flagged:
     submission: int
     status: str
     flags: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DisputesPage(Page):
+    """What was said of a submission, as far as who looks may read it, with the form to say more."""
+
+    template = "disputes.html"
+    submission: int
+    slug: str
+    disputes: Sequence[ReadDispute]
+    is_steward: bool
+    form_key: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +46,7 @@ class DeskPage(Page):
     waiting: Sequence[ListedSubmission]
     flagged: Sequence[Flagged]
     refused: Sequence[tuple[Try, str]]
+    disputes: Sequence[ReadDispute]
     late: Sequence[tuple[Registered, str]]
     withdrawn: Sequence[tuple[int, datetime, str]]
     manifest: str

@@ -12,7 +12,7 @@ from app.render.addresses import path_of_name
 from app.render.assets import asset_url
 from app.render.audit_page import AuditPage
 from app.render.columns import ShownColumn, shown_columns
-from app.render.desk_page import DeskPage
+from app.render.desk_page import DeskPage, DisputesPage
 from app.render.drawings import MAX_DRAWN
 from app.render.health_page import HealthPage
 from app.render.matrix import entrant_numbers
@@ -47,6 +47,7 @@ def _page_types() -> dict[str, type[Page]]:
         *SUBMIT_PAGES,
         AuditPage,
         DeskPage,
+        DisputesPage,
         HealthPage,
     )
     return {kind.template: kind for kind in kinds}

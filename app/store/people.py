@@ -10,7 +10,18 @@ from typing import Any
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEvent, Benchmark, BrowserSession, Entrant, Notification, Prereg, Submission, Token, Try
+from app.db.models import (
+    AuditEvent,
+    Benchmark,
+    BrowserSession,
+    Dispute,
+    Entrant,
+    Notification,
+    Prereg,
+    Submission,
+    Token,
+    Try,
+)
 from app.store import benchmarks, identities, roles, visibility
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
@@ -72,6 +83,8 @@ def _everything_about(session: Session, token: Token) -> Mapping[str, Any]:
             select(Submission).where(Submission.token_id == token.id).order_by(Submission.id))],
         "tries": [_plain(each, "id", "at", "is_dry", "status", "detail") for each in session.scalars(
             select(Try).where(Try.token_id == token.id).order_by(Try.at))],
+        "disputes": [_plain(each, "submission_id", "at", "text") for each in session.scalars(
+            select(Dispute).where(Dispute.by_id == token.id).order_by(Dispute.id))],
         "notifications": [_plain(each, "id", "address", "made_at", "ended_at") for each in session.scalars(
             select(Notification).where(Notification.token_id == token.id).order_by(Notification.id))],
         "events": [_plain(each, "id", "at", "action", "subject", "benchmark", "address", "status") for each in

@@ -16,6 +16,7 @@ from app.receiving.preview import diff_of, preview_of
 from app.render.desk_page import Flagged
 from app.store import audit, benchmarks, clock, current, fingerprints, sessions, submissions
 from app.store.audit import Change
+from app.store.disputes import waiting_here
 from app.store.registrations import list_registrations
 from app.store.tries import refused_here
 from app.web.answers import page
@@ -133,6 +134,7 @@ def _desk(
         waiting=[each for each in listed if each.submission.status in WAITING][:MOST],
         flagged=_flagged(session, number),
         refused=refused_here(session, number),
+        disputes=waiting_here(session, number),
         late=[(each, each.outcome(now)) for each in late[:MOST]],
         withdrawn=_withdrawn(session, number),
         manifest=declared.version.yaml.decode() if text is None else text,

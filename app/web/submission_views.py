@@ -15,6 +15,7 @@ from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
 from app.store import audit, benchmarks, current, fingerprints, submissions, tables
 from app.store.audit import Change
+from app.store.disputes import shown_disputes
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.described import described
 from app.web.documents.submissions import SubmissionDocument
@@ -70,6 +71,7 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
             {"name": f.name, "sha256": f.sha256, "n_bytes": f.n_bytes, "n_rows": f.n_rows}
             for f in submissions.list_files(session, submission.id)
         ],
+        **shown_disputes(session, submission.id),
         "history": [{"status": e.status, "at": e.at.isoformat(), "reason": e.reason} for e in events],
     }
 

@@ -38,6 +38,8 @@ RECORDS = (
     "label_answer",
     "owner_link",
     "benchmark_change",
+    "dispute",
+    "dispute_answer",
     "item_set",
     "prediction",
     "snapshot",

@@ -118,6 +118,14 @@ TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
     ),
     # 403: with a token alone; the form is for who is signed in.
     ("POST /submit/{slug}", "/submit/tiny", {"files": FILES}, (401, 403, 403, 403, 403, 403)),
+    ("POST /submissions/{submission}/disputes", "/submissions/1/disputes", {"json": {"text": "x"}}, (401, *[201] * 5)),
+    # 404: none has this number.
+    (
+        "POST /submissions/{submission}/disputes/{dispute}/answer",
+        "/submissions/1/disputes/99/answer",
+        {"json": {"answer": "x"}},
+        (401, 403, 403, 403, 404, 404),
+    ),
     (
         "POST /desk/{slug}/withdraw",
         "/desk/tiny/withdraw",
@@ -211,6 +219,7 @@ KEPT: Mapping[str, tuple[int, ...]] = {
     "/desk/tiny": (401, 403, 403, 403, 200, 200),
     # Who has no session is led to the login.
     "/submit/tiny": (303,) * 6,
+    "/disputes/1": (401, *[200] * 5),
     "/tries/1": (401, 404, 404, 404, 404, 404),
     "/account/submissions": (401, 200, 200, 200, 200, 200),
     # They make a cookie of their own for each, see test_sessions.py and test_oidc.py.

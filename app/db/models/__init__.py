@@ -9,6 +9,7 @@ from app.db.models.audit import AuditEvent
 from app.db.models.base import Base
 from app.db.models.benchmarks import Benchmark, ManifestVersion, RoleGrant, Task
 from app.db.models.disclosure import LabelAnswer, LabelAttempt, LabelClose, LabelPart, LabelSecret, OwnerLink
+from app.db.models.disputes import Dispute, DisputeAnswer
 from app.db.models.drafts import DraftBoard
 from app.db.models.entrants import Entrant, EntrantRelease, EntrantReservation, EntrantTransfer
 from app.db.models.evidence import Evidence, Fingerprint, Measured, Prediction, Score
@@ -43,6 +44,8 @@ __all__ = [
     "BenchmarkChange",
     "BrowserSession",
     "Delivery",
+    "Dispute",
+    "DisputeAnswer",
     "DraftBoard",
     "Entrant",
     "EntrantRelease",

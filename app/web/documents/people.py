@@ -118,6 +118,7 @@ class OwnDataDocument(Document):
     registrations: list[dict[str, Any]]
     submissions: list[dict[str, Any]]
     tries: list[dict[str, Any]]
+    disputes: list[dict[str, Any]]
     notifications: list[dict[str, Any]]
     events: list[dict[str, Any]]
 

@@ -43,6 +43,16 @@ class EventDocument(Document):
     reason: str
 
 
+class DisputeDocument(Document):
+    """What somebody says is wrong with a submission, and the answer of a steward; null while it waits for that."""
+
+    id: int
+    at: str
+    text: str | None
+    answer: str | None
+    answered_at: str | None
+
+
 class WarningDocument(Document):
     """Something the submitter should know that is no problem."""
 
@@ -78,6 +88,7 @@ class SubmissionDocument(Document):
     entrants: list[EntryDocument]
     files: list[FileDocument]
     history: list[EventDocument]
+    disputes: list[DisputeDocument] | None = None
     warnings: list[WarningDocument] | None = None
 
 
