@@ -17,6 +17,7 @@ from app.store import audit, benchmarks, entrant_story, entrants, reservations, 
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
+from app.store.unreported import unreported_table
 from app.values.table import Table
 from app.web.answers import json_answer, split_format, split_name, table_answer
 from app.web.described import TABLE, described, table_routes
@@ -100,6 +101,8 @@ def _panels(session: Session, declared: Declared, shown: Snapshot | None, entran
     home = f"/benchmarks/{declared.benchmark.slug}"
     links = {**name_links(declared), "board": lambda name: f"{home}/leaderboards/{name}"}
     panels = [Panel("Submissions", entrant_story.attempts_table(session, entrant), links)]
+    silent = unreported_table(session, declared, entrant)
+    panels += [Panel("Registered without a report", silent, links)] if silent.rows else []
     if shown is None:
         return panels
     standing = entrant_story.standing_table(session, declared.manifest, shown, entrant.name)

@@ -15,6 +15,8 @@ from tests.cases.chamber import MANIFEST as ARM
 from tests.cases.chamber import PREREG as DOCUMENT
 from tests.cases.chamber import bundle, zipped
 from tests.cases.registrations import YAML
+from tests.cases.walkthrough import BASE, GOOD, declare
+from tests.cases.walkthrough import send as submit
 from tests.conftest import Site
 
 NOW = datetime(2026, 6, 30, tzinfo=UTC)
@@ -101,6 +103,23 @@ def test_a_registration_without_a_report_is_public(site: Site) -> None:
 
     assert row["outcome"] == "awaited"
     assert counts[1].split(",")[1:3] == ["1", "0"]
+
+
+def test_a_registration_without_a_report_stands_on_the_page_of_its_entrant(site: Site) -> None:
+    """Until something is submitted under it; of another entrant it says nothing."""
+    declare(site)
+    for rows in (BASE, GOOD):
+        submit(site, rows)
+    silent = b"benchmark: tiny\nentrants: [Good]\nmetrics: [MASE]\ntasks: all\n"
+    assert post(site, "/preregs", silent)[0] == 201
+    pages = {
+        name: site.http.get(f"/benchmarks/tiny/entrants/{name}", headers={"accept": "text/html"}).text
+        for name in ("Good", "Base")
+    }
+
+    assert "Registered without a report" in pages["Good"]
+    assert sha256_hex(silent) in pages["Good"]
+    assert "Registered without a report" not in pages["Base"]
 
 
 def post(site: Site, address: str, content: bytes, who: str = "alice") -> tuple[int, dict[str, Any]]:
