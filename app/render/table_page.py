@@ -163,17 +163,17 @@ class TablePage(Page):
         """Return the square of a pairwise table."""
         return build_matrix(self.table)
 
-    @property
+    @cached_property
     def tally(self) -> list[Count]:
         """Return how many results were attempted, included, imputed, leaked and failed."""
         return tally(self.table)
 
-    @property
+    @cached_property
     def leader_sentence(self) -> str | None:
         """Return who may be the best."""
         return leader_sentence(self.table)
 
-    @property
+    @cached_property
     def tier_starts(self) -> frozenset[int]:
         """Return the rows that begin a group set apart from the rows above."""
         return tier_starts(self.table, self.rows)
