@@ -1,6 +1,8 @@
 """Reading and submitting in a real browser: no barrier that axe finds, no script needed, the walk of a submitter."""
 
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
@@ -17,6 +19,7 @@ from selenium_axe_python import Axe
 
 from tests.cases import patient
 from tests.cases.browser import browser
+from tests.cases.layout import SCHEMES, WIDTHS, kept_layout, look, moved, show
 from tests.cases.processes import admin, send, server, wait_until_settled
 from tests.cases.running_server import RunningServer
 from tests.cases.walkthrough import PREREG
@@ -51,7 +54,17 @@ PUBLIC = (
     f"{TINY}/snapshots",
     "/submissions/1",
 )
-OWN = ("/account", "/account/submissions", "/submit/tiny", "/desk/tiny", "/audit")
+KEY_PAGES = (
+    "/",
+    TINY,
+    BOARD,
+    f"{BOARD}/explore?task=t1&entrant=Good&entrant=Base",
+    f"{BOARD}/matrix",
+    f"{BOARD}/against?a=Good&b=Base",
+    f"{TINY}/entrants/Good",
+    "/submissions/1",
+)
+OWN = ("/account", "/account/submissions", "/submit/tiny", "/desk/tiny", "/audit", "/disputes/1")
 WITHIN_S = 30
 ROWS = b"model,task,MASE\nFormed,t1,0.1\nFormed,t2,0.2\nFormed,t3,0.3\n"
 
@@ -69,18 +82,15 @@ def published(server: RunningServer) -> RunningServer:
     return server
 
 
-def colors(driver: Chrome, scheme: str) -> None:
-    """Ask for light or dark pages."""
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-
 def barriers(driver: Chrome, address: str) -> list[str]:
-    """Return what axe finds against a page: each rule with the first element that breaks it."""
+    """Return what axe finds against a page, in the dark by its colours: each rule with the first that breaks it."""
+    show(driver, "light")
     driver.get(address)
     axe = Axe(driver)
     axe.inject()
     found = axe.run()["violations"]
+    show(driver, "dark")
+    found += axe.run(options={"runOnly": ["color-contrast"]})["violations"]
     return [f"{address}: {each['id']} at {each['nodes'][0]['target']}" for each in found]
 
 
@@ -93,10 +103,8 @@ def sign_in(driver: Chrome, at: RunningServer, leads_to: str = "/account") -> No
     WebDriverWait(driver, WITHIN_S).until(url_to_be(f"{at.address}{leads_to}"))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_barrier(published: RunningServer, browser: Chrome, scheme: str) -> None:
-    """On no kind of page, for strangers and for who is signed in."""
-    colors(browser, scheme)
+def test_axe_finds_no_barrier(published: RunningServer, browser: Chrome) -> None:
+    """On no kind of page, light and dark, for strangers and for who is signed in."""
     browser.delete_all_cookies()
     found = [barrier for page in PUBLIC for barrier in barriers(browser, published.address + page)]
     sign_in(browser, published)
@@ -154,3 +162,28 @@ def test_a_choice_is_a_link_without_any_script(published: RunningServer, browser
     assert "Good" in filtered
     assert "Base" not in filtered
     assert kept == filtered
+
+
+def test_key_pages_look_as_they_were_looked_at(published: RunningServer, browser: Chrome) -> None:
+    """On phones, laptops and wide screens, light and dark: blocks stay in place, colours too, and nothing overlaps."""
+    browser.delete_all_cookies()
+    seen: dict[str, Any] = {"boxes": {}, "colors": {scheme: {} for scheme in SCHEMES}}
+    wrong = []
+    for page in KEY_PAGES:
+        browser.get(published.address + page)
+        for width, scheme in product(WIDTHS, SCHEMES):
+            show(browser, scheme, width)
+            looks = look(browser)
+            place = f"{page} {width}"
+            wrong += [f"{place} {scheme}: {each}" for each in looks["wrong"]]
+            wrong += [f"{place} {scheme}: {each}" for each in moved(seen["boxes"].setdefault(place, looks["boxes"]),
+                                                                    looks["boxes"])]  # fmt: skip
+            seen["colors"][scheme] |= looks["colors"]
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    kept = kept_layout(seen)
+    wrong += [
+        f"{place}: {each}" for place, boxes in seen["boxes"].items() for each in moved(kept["boxes"][place], boxes)
+    ]
+
+    assert wrong == []
+    assert seen["colors"] == kept["colors"]
