@@ -24,10 +24,10 @@ from tests.cases.storm import (
     faults,
     plan,
     published_means,
-    reading,
     send_all,
     settled,
 )
+from tests.cases.storm_readers import reading
 
 pytestmark = pytest.mark.faults
 
@@ -105,7 +105,8 @@ def seen(pair: Pair) -> Seen:
         seen = send_all(pair.addresses, pair.headers, plan(SLUGS, N_SUBMISSIONS, seed=19), N_CLIENTS)
     seen.read, seen.done = read, Counter(done)
     print(f"{len(seen.numbers)} taken in {seen.n_tries} tries; {dict(Counter(done))}; "
-          f"longest without a page {read.longest_gap_s:.2f} s of {read.n_pages} pages: {read.gaps}")  # fmt: skip
+          f"longest without a page {read.longest_gap_s:.2f} s of {read.n_pages} pages {read.gaps}; the first "
+          f"after {read.first_page_s:.2f} s")  # fmt: skip
     settled(pair.addresses[1], sorted(set(seen.numbers.values())), within_s=240)
     return seen
 
