@@ -4,6 +4,7 @@ Called by the ranking methods; pure. `app.stats.calibrated` says how they are ma
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -12,6 +13,8 @@ from app.boards.tables import sentences
 from app.manifest.metric import Metric
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
+from app.stats.compiled import in_parts
+from app.stats.known_columns import Columns
 from app.stats.spreads import SHARE, Range, task_spread
 from app.values.frame import CalibratedCells
 from app.values.table import finite
@@ -39,11 +42,16 @@ def range_of(metric: Metric) -> Range:
 
 
 def task_intervals(
-    values: FloatArray, within: Range, level: float, *, scale: Callable[[FloatArray], FloatArray] | None = None
+    given: FloatArray | Columns,
+    within: Range,
+    level: float,
+    *,
+    scale: Callable[[FloatArray], FloatArray] | None = None,
 ) -> CellsAt:
-    """Return by position the interval of each column's mean over tasks, values [n_tasks, n_entrants] in any unit.
+    """Return by position the interval of each column's mean over tasks, [n_tasks, n_entrants] in any unit.
 
-    `scale` turns a mean into the number that is published; where it falls the ends change places. A column with a NaN
+    `scale` turns a mean into the number that is published; where it falls the ends change places. Of `Columns` only
+    those are computed that are not known. A column with a NaN
     has no interval, and neither have means of fewer than MIN_UNITS tasks or of equal values: their reason is given.
     Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
 
@@ -51,13 +59,15 @@ def task_intervals(
     >>> (round(at(0).low, 2), round(at(0).high, 2), at(0).n_units, at(1).low)
     (0.0, 1.0, 2.0, None)
     """
+    values = given.values if isinstance(given, Columns) else given
     known: BoolArray = ~np.asarray(np.isnan(values).any(axis=0))
     low, high = np.full((2, values.shape[1]), np.nan)
     if len(values) >= MIN_UNITS and known.any():
         held = within.holding(float(values[:, known].min()), float(values[:, known].max()))
-        for columns in np.split(np.flatnonzero(known), range(AT_ONCE, int(known.sum()), AT_ONCE)):
-            spread = task_spread(values[:, columns].T)
-            low[columns], high[columns] = intervals(spread, held, level)
+        if isinstance(given, Columns) and known.all():
+            low, high = given.numbers(("intervals", held, level), partial(_intervals, within=held, level=level))
+        else:
+            low[known], high[known] = _intervals(values[:, known], held, level)
     if scale is not None:
         low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))
     how = how_of(within)
@@ -71,6 +81,19 @@ def task_intervals(
         return CalibratedCells(finite(float(low[at])), finite(float(high[at])), how, float(len(values)))
 
     return cells
+
+
+def _intervals(values: FloatArray, within: Range, level: float) -> FloatArray:
+    """Return the ends of each column, [2, n_columns]."""
+    ends = np.empty((2, values.shape[1]))
+
+    def fill(part: slice) -> None:
+        for start in range(part.start, part.stop, AT_ONCE):
+            columns = slice(start, min(start + AT_ONCE, part.stop))
+            ends[:, columns] = intervals(task_spread(values[:, columns].T), within, level)
+
+    in_parts(values.shape[1], AT_ONCE, fill)
+    return ends
 
 
 def how_of(within: Range) -> str:

@@ -13,7 +13,6 @@ from app.boards import coverage
 from app.boards.coverage import NO_REMARKS, RankStatus
 from app.manifest.manifest import Leaderboard
 from app.stats.arrays import FloatArray
-from app.stats.interval import percentile_interval
 from app.values.frame import Ends, Field, Frame
 from app.values.registry import Registry
 from app.values.table import Cell, Column, Table, finite
@@ -131,16 +130,15 @@ def _nothing_at(_at: int) -> Cell:
     return None
 
 
-def ends_at(points: FloatArray, drawn: FloatArray | None, level: float) -> Callable[[int], Ends]:
-    """Return the point at a position with the percentile interval of its replicates [n_resamples, n_entrants].
+def ends_at(points: FloatArray, ends: FloatArray | None) -> Callable[[int], Ends]:
+    """Return the point at a position with the ends of its interval, [2, n_entrants]; without any they are None.
 
-    Points are [n_entrants] in any unit; what is not finite, and an interval without replicates, is None.
-    Raises InvalidArgument for a level outside (0, 1). Source: `app.stats.interval.percentile_interval`.
+    Points are [n_entrants], all in one unit; what is not finite is None. Source: by definition.
 
     >>> import numpy as np
-    >>> ends_at(np.array([2.0]), np.arange(5.0)[:, None], 0.5)(0)
-    (2.0, 1.0, 3.0)
+    >>> ends_at(np.array([2.0]), np.array([[1.0], [np.inf]]))(0)
+    (2.0, 1.0, None)
     """
-    low, high = (None, None) if drawn is None else percentile_interval(drawn, level)
+    low, high = (None, None) if ends is None else ends
     point_at, low_at, high_at = (cell_at(values) for values in (points, low, high))
     return lambda at: (point_at(at), low_at(at), high_at(at))

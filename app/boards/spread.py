@@ -4,14 +4,17 @@ Called by the ranking methods for `app.boards.standing`. Whatever stream a board
 ranks, verdicts and chances come from these draws.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.manifest.uncertainty import Uncertainty
 from app.stats.arrays import FloatArray
+from app.stats.interval import percentile_interval
+from app.stats.known_columns import Columns
 from app.stats.named_draws import NamedResamples, unit_keys
+from app.stats.resample import Resamples
 
 MIN_UNITS = 2
 
@@ -111,3 +114,34 @@ def pooled(weights: FloatArray, replicates: Sequence[FloatArray], parts: Sequenc
     shares /= shares.sum()
     freedom = 1.0 / sum(share**2 / part.freedom for share, part in zip(shares.tolist(), parts, strict=True))
     return Precision(freedom, sum(share * part.inflation for share, part in zip(shares.tolist(), parts, strict=True)))
+
+
+def resampled_ends(
+    columns: Columns, resamples: Resamples, level: float, scale: Callable[[FloatArray], FloatArray] | None = None
+) -> FloatArray:
+    """Return the percentile interval of the mean of each column over resampled units, [2, n_columns].
+
+    `scale` is a function of a module, which turns each mean into the number that is published.
+    Raises InvalidArgument for a level outside (0, 1). Source: `app.stats.interval.percentile_interval`.
+
+    >>> resamples = Resamples(2, 3, lambda: np.random.default_rng(1))
+    >>> resampled_ends(Columns(np.array([[5.0], [5.0]])), resamples, 0.95).tolist()
+    [[5.0], [5.0]]
+    """
+
+    def ends(values: FloatArray) -> FloatArray:
+        means = resamples.means(values)
+        return np.stack(percentile_interval(means if scale is None else scale(means), level))
+
+    draws = resamples.digest()
+    return ends(columns.values) if draws is None else columns.numbers(("ends", draws, level, scale), ends)
+
+
+def named_means(columns: Columns, drawn: NamedResamples) -> FloatArray:
+    """Return `NamedResamples.means` of the columns, [n_resamples, n_columns].
+
+    >>> drawn = draw_named_tasks(Uncertainty(n_resamples=100), ["a", "b"])
+    >>> float(named_means(Columns(np.array([[5.0], [5.0]])), drawn).min())
+    5.0
+    """
+    return columns.numbers(("named", drawn.keys.tobytes(), drawn.n_resamples), drawn.means)

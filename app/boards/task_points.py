@@ -20,6 +20,7 @@ from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_no
 from app.boards.task_coverage import filled
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_wins
+from app.stats.interval import percentile_interval
 from app.stats.pairs import PairStatistics
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
@@ -82,7 +83,8 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     drawn = None if contenders.drawn is None else _spread(given, contenders.drawn * (given.unit * sheet.n_tasks))
     points = np.where(given.ranked, given.points, np.nan)
     ours = task_intervals(points, given.within, level, scale=lambda mean: mean * given.unit * sheet.n_tasks)
-    fields = (*with_calibrated(given.column, ends_at(shown, drawn, level), ours), *given.fields, *_counts(sheet))
+    ends = None if drawn is None else np.stack(percentile_interval(drawn, level))
+    fields = (*with_calibrated(given.column, ends_at(shown, ends), ours), *given.fields, *_counts(sheet))
     pairs = contenders.compared(spec, standing)
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **given.meta}  # fmt: skip

@@ -14,7 +14,7 @@ from app.boards.cells import CellMatrix, build_cells
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.sheet import EVERYWHERE, task_weights
-from app.boards.spread import Spread, draw_named_tasks
+from app.boards.spread import Spread, draw_named_tasks, named_means, resampled_ends
 from app.boards.standing import BoardStanding, draw_tasks, rounds_of, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
@@ -31,6 +31,7 @@ from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_means
+from app.stats.known_columns import Columns
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
 from app.stats.weighing import weigh
@@ -82,11 +83,12 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     sign, level = ranking.sign, spec.uncertainty.level
     values = ranked.values[ranking.kept]
     resamples = draw_tasks(spec, len(values))
-    drawn = None if resamples is None or not len(ranked.entrants) else resamples.means(values)
-    standing = _standing(spec, ranked, ranking.kept, sign * values)
+    columns = Columns(values)
+    drawn = None if resamples is None or not len(ranked.entrants) else resampled_ends(columns, resamples, level)
+    standing = _standing(spec, ranked, ranking.kept, columns, sign)
     placed = _placed(ranking, standing)
-    ours = _calibrated(ranking, task_intervals(values, ranking.within, level))
-    fields = (*with_calibrated(column, _ends(ranking, drawn, level), ours), *_counts(ranking.cells, ranking.kept))
+    ours = _calibrated(ranking, task_intervals(columns, ranking.within, level))
+    fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_counts(ranking.cells, ranking.kept))
     few = few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level)
     notes = (*_notes(ranking), *few, *hidden_tasks_note(len(values), ranking.within))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
@@ -98,13 +100,14 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     return BoardTables(board, pairs)
 
 
-def _standing(spec: Mean, ranked: CellMatrix, kept: BoolArray, values: FloatArray) -> BoardStanding | None:
-    """Return the standing of the ranked by values [n_tasks, n_entrants], larger being better; None without any."""
+def _standing(spec: Mean, ranked: CellMatrix, kept: BoolArray, columns: Columns, sign: float) -> BoardStanding | None:
+    """Return the standing of the ranked by sign × [n_tasks, n_entrants], larger being better; None without any."""
     if not len(ranked.entrants):
         return None
     named = draw_named_tasks(spec.uncertainty, [ranked.tasks[at] for at in np.flatnonzero(kept)])
-    spread = None if named is None else Spread.of_units(named.means(values), len(values))
-    return stand(values.mean(axis=0), spread, spec.uncertainty.level, rounds=rounds_of(spec))
+    values = columns.values
+    spread = None if named is None else Spread.of_units(sign * named_means(columns, named), len(values))
+    return stand((sign * values).mean(axis=0), spread, spec.uncertainty.level, rounds=rounds_of(spec))
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,10 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     if not kept.any():
         reason = "No task has a result of every entrant that could be ranked."
         raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason)
-    means = [float(v[~np.isnan(v)].mean()) if (~np.isnan(v)).any() else np.nan for v in cells.values.T]
+    rows = np.ascontiguousarray(cells.values.T)
+    has_gap: list[bool] = np.asarray(np.isnan(rows).any(axis=1)).tolist()
+    known = [row[~np.isnan(row)] if gap else row for row, gap in zip(rows, has_gap, strict=True)]
+    means = [float(row.mean()) if len(row) else np.nan for row in known]
     sign = 1.0 if metric.direction == "maximize" else -1.0
     within = range_of(metric) if weights is None else EVERYWHERE
     ends = (metric.worst, metric.best)
@@ -166,10 +172,10 @@ def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Pla
     ]
 
 
-def _ends(ranking: _Ranking, drawn: FloatArray | None, level: float) -> Callable[[int], Ends]:
+def _ends(ranking: _Ranking, ends: FloatArray | None) -> Callable[[int], Ends]:
     """Return the point of a column of the cells, with its interval where it is ranked."""
     ranked = ranking.roster.ranked
-    of_ranked = ends_at(ranking.means[[ranking.cells.column(name) for name in ranked]], drawn, level)
+    of_ranked = ends_at(ranking.means[[ranking.cells.column(name) for name in ranked]], ends)
     place = {ranking.cells.column(name): at for at, name in enumerate(ranked)}
     point = cell_at(ranking.means)
     return lambda at: of_ranked(place[at]) if at in place else (point(at), None, None)

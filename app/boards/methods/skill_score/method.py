@@ -24,7 +24,7 @@ from app.boards.methods.skill_score.relative import (
 )
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.methods.skill_score.times import median_times
-from app.boards.spread import Spread, draw_named_tasks
+from app.boards.spread import Spread, draw_named_tasks, named_means, resampled_ends
 from app.boards.standing import (
     BoardStanding,
     among_others,
@@ -37,6 +37,8 @@ from app.boards.standing import (
 from app.boards.tables import MAX_COMPARED, NO_ENDS, BoardTables, TableMethod, TaskPairs, pairwise_notes
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
+from app.stats.interval import percentile_interval
+from app.stats.known_columns import Columns
 from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
 from app.stats.resample import Resamples
 from app.stats.spreads import SHARE, Range
@@ -77,7 +79,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     fields = (*_effects(spec, measured, scored, cells), *times.fields(), *_counts(everyone))
     notes = (*notes_of(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
     # Mostly everybody who has a score is ranked, and by the same errors.
-    own = _rank(spec, among, measured.wins if np.array_equal(scored.errors, among.relative.errors) else None)
+    own = _rank(spec, among, measured if np.array_equal(scored.errors, among.relative.errors) else None)
     placed = _placed(among, own, measured, scored)
     board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta())
     if not with_pairs or spec.explored is not None or len(scored.cells.entrants) < 2:
@@ -87,29 +89,28 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
 
 @dataclass(frozen=True)
 class _Effects:
-    """Points [n_entrants] and replicates [n_resamples, n_entrants] by effect; without resamples no replicates.
+    """Points [n_entrants] and the ends of their intervals [2, n_entrants] by effect; without resamples no ends.
 
-    `wins` are the shares of opponents beaten on each task, [n_tasks, n_entrants].
+    `wins` are the shares of opponents beaten on each task, `logs` the logarithms of the errors, [n_tasks, n_entrants].
     """
 
     points: Mapping[str, FloatArray]
     drawn: Mapping[str, FloatArray]
     rank_by: str
     wins: FloatArray
+    logs: Columns
 
 
-def _measured(
-    spec: SkillScore, relative: Relative, resamples: Resamples | None, wins: FloatArray | None = None
-) -> _Effects:
+def _measured(spec: SkillScore, relative: Relative, resamples: Resamples | None) -> _Effects:
     logs = np.log(relative.errors)
     several = len(relative.cells.entrants) > 1
-    if wins is None:
-        wins = win_shares(relative.errors) if several else np.full(logs.shape, np.nan)
+    wins = win_shares(relative.errors) if several else np.full(logs.shape, np.nan)
     points = {"win_rate": wins.mean(axis=0), "skill_score": skill(logs.mean(axis=0))}
-    drawn = {}
+    drawn, columns, level = {}, Columns(logs), spec.uncertainty.level
     if resamples is not None:
-        drawn = {"win_rate": resamples.means(wins), "skill_score": skill(resamples.means(logs))}
-    return _Effects(points, drawn, spec.rank_by if several else "skill_score", wins)
+        of_wins = np.stack(percentile_interval(resamples.means(wins), level))
+        drawn = {"win_rate": of_wins, "skill_score": resampled_ends(columns, resamples, level, skill)}
+    return _Effects(points, drawn, spec.rank_by if several else "skill_score", wins, columns)
 
 
 @dataclass(frozen=True)
@@ -126,20 +127,20 @@ class _Own:
         return among_others(self.standing, [place.get(name) for name in shown])
 
 
-def _rank(spec: SkillScore, among: Among, wins: FloatArray | None) -> _Own:
+def _rank(spec: SkillScore, among: Among, measured: _Effects | None) -> _Own:
     """Rank by points of the ranked alone, and by what resampled tasks, drawn by their names, say of them.
 
-    `wins` are theirs where they are known already.
+    `measured` is what they came to where that is known already.
     """
     relative = among.relative
-    own = _measured(spec, relative, None, wins)
+    own = measured or _measured(spec, relative, None)
     if not among.roster.ranked:
         return _Own((), own.rank_by, None)
     tasks = [relative.cells.tasks[at] for at in np.flatnonzero(relative.kept)]
     named, spread = draw_named_tasks(spec.uncertainty, tasks), None
     if named is not None:
         is_rate = own.rank_by == "win_rate"
-        means = named.means(own.wins if is_rate else np.log(relative.errors))
+        means = named.means(own.wins) if is_rate else named_means(own.logs, named)
         spread = Spread.of_units(means if is_rate else skill(means), len(tasks))
     standing = stand(own.points[own.rank_by], spread, spec.uncertainty.level, rounds=rounds_of(spec))
     return _Own(among.roster.ranked, own.rank_by, standing)
@@ -162,7 +163,7 @@ def _effects(spec: SkillScore, measured: _Effects, scored: Relative, cells: Cell
     at = {cells.column(name): position for position, name in enumerate(scored.cells.entrants)}
     for name, title in (("win_rate", "Win rate"), ("skill_score", "Skill score")):
         column = Column(name, title, direction="maximize", glossary=name, digits=3)
-        ends = ends_at(measured.points[name], measured.drawn.get(name), spec.uncertainty.level)
+        ends = ends_at(measured.points[name], measured.drawn.get(name))
         yield from with_calibrated(column, partial(_ends_of, at, ends), partial(_cells_of, at, ours[name]))
 
 
@@ -180,7 +181,7 @@ def _calibrated(spec: SkillScore, measured: _Effects, scored: Relative) -> Mappi
     The baseline's own ratios are one whatever the tasks, so its skill is known: 0, and no interval is needed.
     """
     level, baseline = spec.uncertainty.level, scored.cells.column(spec.baseline)
-    of_skill = task_intervals(np.log(scored.errors), Range(), level, scale=skill)
+    of_skill = task_intervals(measured.logs, Range(), level, scale=skill)
     known = CalibratedCells(0.0, 0.0, "baseline", float(len(scored.errors)))
     return {
         "win_rate": task_intervals(measured.wins, SHARE, level),

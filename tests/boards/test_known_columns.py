@@ -1,0 +1,101 @@
+"""Boards of which a process knows most columns: to the last bit those of a process that knows nothing."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from app.boards.methods.mean import METHOD as MEAN
+from app.boards.methods.skill_score.method import METHOD as SKILL
+from app.kinds.parse import parse_manifest
+from app.stats import contests, known_columns, rank_sets
+from app.stats.arrays import FloatArray
+from app.stats.known_columns import Columns, KnownColumns
+from app.stats.known_contests import KnownContests
+from app.values.scores import Coded, ScoreTable
+
+N_TASKS, N_ENTRANTS, FEWEST_CELLS = 120, 60, 6_000
+MANIFEST = parse_manifest(b"""\
+schema_version: 1
+slug: rows
+title: Rows
+evidence: evaluation_summary
+columns: {entrant: model, task: task}
+metrics: {MASE: {direction: minimize, min: 0}}
+tasks: {open: true}
+admission: {prereg: optional}
+leaderboards:
+  - {name: skill, method: skill_score, metric: MASE, baseline: m000, uncertainty: {n_resamples: 1000}}
+  - {name: mean, method: mean, metric: MASE, uncertainty: {n_resamples: 1000}}
+""")
+METHODS = {"skill_score": SKILL, "mean": MEAN}
+
+
+def rows(values: FloatArray) -> ScoreTable:
+    """Return a score table of values [n_entrants, n_tasks]."""
+    n_entrants, n_tasks = values.shape
+    return ScoreTable(
+        entrant=Coded(tuple(f"m{at:03}" for at in range(n_entrants)), np.repeat(np.arange(n_entrants), n_tasks)),
+        task=Coded(tuple(f"t{at:04}" for at in range(n_tasks)), np.tile(np.arange(n_tasks), n_entrants)),
+        columns=("MASE",),
+        values=values.reshape(-1, 1),
+        leaked=np.zeros(values.size, dtype=np.bool_),
+        file=np.zeros(values.size, dtype=np.int64),
+        row=np.arange(values.size),
+    )
+
+
+def histories() -> Iterator[FloatArray]:
+    """Yield the values of a board on which somebody comes, goes, and sends another number of one task."""
+    values = np.exp(np.random.default_rng(1).normal(size=(N_ENTRANTS, N_TASKS)))
+    yield values[:-2]
+    yield values[:-1]
+    yield np.delete(values, 7, axis=0)
+    changed = values.copy()
+    changed[3, 5] *= 2.0
+    yield changed
+
+
+def test_one_more_entrant_changes_no_digit_of_what_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over such a history both boards are, to the last bit, those of a process that has forgotten everything."""
+    monkeypatch.setattr(known_columns, "FEWEST_CELLS", FEWEST_CELLS)
+    remembered = [KnownColumns(), KnownContests()]
+    for values in histories():
+        found = []
+        for columns, pairs in (remembered, (KnownColumns(0), KnownContests(0))):
+            monkeypatch.setattr(known_columns, "KNOWN", columns)
+            monkeypatch.setattr(contests, "KNOWN", pairs)
+            monkeypatch.setattr(rank_sets, "KNOWN", pairs)
+            boards = [METHODS[s.method].compute(MANIFEST, s, rows(values)) for s in MANIFEST.leaderboards]
+            found.append([board.leaderboard for board in boards])
+        assert found[0] == found[1]
+
+
+def test_only_new_columns_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of values with one column more that one is asked for, with as few others as its sums need; of few values all."""
+    monkeypatch.setattr(known_columns, "FEWEST_CELLS", FEWEST_CELLS)
+    monkeypatch.setattr(known_columns, "KNOWN", KnownColumns())
+    values = np.random.default_rng(1).normal(size=(N_TASKS, N_ENTRANTS))
+    asked: list[int] = []
+
+    def mean(some: FloatArray) -> FloatArray:
+        asked.append(some.shape[1])
+        return np.asarray(some.mean(axis=0)[None, :])
+
+    before = Columns(values[:, :-1]).numbers("mean", mean)
+    after = Columns(values).numbers("mean", mean)
+    few = values[: FEWEST_CELLS // N_ENTRANTS - 1]
+    Columns(few).numbers("mean", mean)
+    Columns(few).numbers("mean", mean)
+
+    assert asked == [N_ENTRANTS - 1, known_columns.FEWEST, N_ENTRANTS, N_ENTRANTS]
+    assert (after[:, :-1] == before).all()
+
+
+def test_the_numbers_of_the_oldest_board_are_forgotten() -> None:
+    """There is room for so many bytes, and those of the last boards are kept."""
+    known, numbers = KnownColumns(most_bytes=2 * 8 * 10), np.zeros((1, 10))
+    for board in ("first", "second", "first", "third"):
+        known.keep(board, [b"a"], numbers)
+
+    assert [len(known.recall(board)[0]) for board in ("first", "second", "third")] == [1, 0, 1]
