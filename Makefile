@@ -8,6 +8,9 @@ UV_VERSION := 0.13.8
 CYCLONEDX_VERSION := 7.5.0
 PIP_AUDIT_VERSION := 2.10.1
 
+# Compiled modules are kept, whatever the shell says: a process that compiles them all starts seconds later.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast test-slow test-all faults test-postgres release-database licences sbom audit wheel-test coverage mutate fuzz lint format bench lock clean
 

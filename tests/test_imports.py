@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -60,10 +61,17 @@ SAYS_NOTHING = {"found", "made", "there", "told"}
 SAYS_NOTHING_ANYWHERE = {"said", "stands"}
 
 
+@cache
 def sources_of_app() -> dict[str, str]:
     """Return the source of each module by its dotted name."""
     paths = sorted(APP.rglob("*.py"))
     return {".".join(path.relative_to(APP.parent).with_suffix("").parts): path.read_text("utf-8") for path in paths}
+
+
+@cache
+def parsed(source: str) -> ast.Module:
+    """Return the tree of a source, made once for all that look at it."""
+    return ast.parse(source)
 
 
 def imported(source: str) -> Iterator[tuple[int, str]]:
@@ -71,7 +79,7 @@ def imported(source: str) -> Iterator[tuple[int, str]]:
 
     `from a import b` yields `a.b`, as b may be a module; a relative import yields a name that begins with a dot.
     """
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -149,7 +157,7 @@ def impure_calls(source: str) -> Iterator[str]:
     for line, name in imported(source):
         if name.startswith("numpy.random.") and name.split(".")[2] not in STATELESS_RANDOM:
             yield f"line {line} imports {name}"
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("np.random", "numpy.random"):
             if node.attr not in STATELESS_RANDOM:
                 yield f"line {node.lineno} uses {ast.unparse(node)}"
@@ -290,7 +298,7 @@ def test_each_place_of_a_name_is_looked_at(line: str) -> None:
 
 def names_of(source: str) -> Iterator[str]:
     """Yield every name that a module gives to something."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.arg):

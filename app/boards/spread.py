@@ -121,7 +121,8 @@ def resampled_ends(
 ) -> FloatArray:
     """Return the percentile interval of the mean of each column over resampled units, [2, n_columns].
 
-    `scale` is a function of a module, which turns each mean into the number that is published.
+    `scale` is a function of a module, which turns each mean into the number that is published. A column without values
+    gives NaN.
     Raises InvalidArgument for a level outside (0, 1). Source: `app.stats.interval.percentile_interval`.
 
     >>> resamples = Resamples(2, 3, lambda: np.random.default_rng(1))
@@ -138,7 +139,9 @@ def resampled_ends(
 
 
 def named_means(columns: Columns, drawn: NamedResamples) -> FloatArray:
-    """Return `NamedResamples.means` of the columns, [n_resamples, n_columns].
+    """Return `NamedResamples.means` of the columns, [n_resamples, n_columns]; NaN for a column without values.
+
+    Source: `app.stats.named_draws`.
 
     >>> drawn = draw_named_tasks(Uncertainty(n_resamples=100), ["a", "b"])
     >>> float(named_means(Columns(np.array([[5.0], [5.0]])), drawn).min())

@@ -91,8 +91,7 @@ class RenderProcess:
         self._arguments = (make_app, settings, database_url)
         self._within_s = within_s
         self._pool = self._make_pool()
-        self._is_warm = False
-        self._warming: asyncio.Task[None] | None = None
+        self._is_warm = self._is_stopped = False
 
     def _make_pool(self) -> ProcessPoolExecutor:
         # Forked from one process that only imports the app: a second import would take as long again.
@@ -101,13 +100,15 @@ class RenderProcess:
         return ProcessPoolExecutor(1, forked, initializer=_begin, initargs=self._arguments)
 
     def warm_up(self) -> None:
-        """Start the process before somebody waits for it."""
-        self._warming = asyncio.create_task(self._warm_up())
+        """Start the process before somebody waits for it, in a thread of its own: first the app is imported."""
+        threading.Thread(target=self._warm_up, daemon=True).start()
 
-    async def _warm_up(self) -> None:
+    def _warm_up(self) -> None:
         with suppress(BrokenProcessPool):
-            await asyncio.get_running_loop().run_in_executor(self._pool, os.getpid)
+            self._pool.submit(os.getpid).result()
             self._is_warm = True
+        if self._is_stopped:
+            self._end()
 
     def or_here(self, here: Render) -> Render:
         """Return a renderer that uses the process when it is warm, and `here` before that or when it dies."""
@@ -135,14 +136,17 @@ class RenderProcess:
             return TOO_SLOW
 
     def _start_again(self) -> None:
-        self.stop()
+        self._end()
         self._pool, self._is_warm = self._make_pool(), False
         self.warm_up()
 
     def stop(self) -> None:
-        """End the process without waiting for a render in hand."""
-        if self._warming is not None:
-            self._warming.cancel()
+        """End the process without waiting for a render in hand, nor for a process that is still being started."""
+        self._is_stopped = True
+        if self._is_warm:
+            self._end()
+
+    def _end(self) -> None:
         processes = list((self._pool._processes or {}).values())
         self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
