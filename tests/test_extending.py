@@ -24,6 +24,7 @@ from app.kinds.predictions.metrics import METRICS
 from app.kinds.predictions.task import TaskPredictions
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest
+from app.stats.interval import percentile_interval
 from app.values.frame import Field, with_interval
 from app.values.glossary_entry import Entry
 from app.values.scores import ScoreTable
@@ -56,7 +57,7 @@ def compute_worst(manifest: Manifest, spec: Worst, scores: ScoreTable) -> BoardT
     )
     standing = stand(-points, Spread.of_units(-drawn, len(cells.tasks)), spec.uncertainty.level)
     column = Column(f"worst_{spec.metric}", "Largest error", direction="minimize", digits=3)
-    fields = with_interval(column, ends_at(points, drawn, spec.uncertainty.level))
+    fields = with_interval(column, ends_at(points, np.stack(percentile_interval(drawn, spec.uncertainty.level))))
     meta = {"method": spec.method, "rank_by": column.name, **uncertainty_meta(spec, len(cells.tasks))}
     return BoardTables(board_table(spec, fields, standing.placed(cells.entrants), (), meta), None)
 

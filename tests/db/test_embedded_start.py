@@ -104,7 +104,7 @@ def test_settings_fit_our_load(data_dir: Path) -> None:
         "synchronous_commit": "on",
         "full_page_writes": "on",
         "shared_buffers": "256MB",
-        "max_connections": "50",
+        "max_connections": "200",
         "wal_compression": "pglz",
     }
     with running_server(data_dir) as address, psycopg.connect(address) as connection:
