@@ -21,6 +21,8 @@ from app.config.settings import variable_names
 from app.db.embedded.binaries import MAJOR_VERSION
 from tests.cases.packaging import ROOT
 
+pytestmark = pytest.mark.heavy
+
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 

@@ -5,7 +5,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import passing_folder
+
+pytestmark = pytest.mark.heavy
 
 ROOT = Path(__file__).parent.parent
 

@@ -4,11 +4,15 @@ import threading
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
+
 from app.cli.drafts import compute_boards
 from app.cli.preview import PreviewSite, make_server
 from app.kinds.parse import parse_manifest
 from tests.cases.drafts import latency_table
 from tests.cases.offline import plumbline
+
+pytestmark = pytest.mark.heavy
 
 
 def test_init_writes_a_manifest_and_says_what_comes_next(tmp_path: Path) -> None:

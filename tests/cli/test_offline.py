@@ -9,6 +9,8 @@ from app.config.settings import Settings
 from tests.cases.chamber import EXAMPLES
 from tests.cases.offline import plumbline
 
+pytestmark = pytest.mark.heavy
+
 PREREG = Path(__file__).parents[1] / "data/chamber_prereg/prereg/AS.yaml"
 
 

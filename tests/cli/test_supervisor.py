@@ -35,6 +35,8 @@ CHILD = "import time; from app.cli.signs_of_life import stop_with_supervisor; st
 SUPERVISOR = """
 import os, pathlib, sys, time
 from app.cli.supervisor import Program, supervised
+
+pytestmark = pytest.mark.heavy
 with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.environ, 15, 5)]) as [child]:
     path = pathlib.Path(sys.argv[2])
     path.with_suffix(".new").write_text(str(child.pid))

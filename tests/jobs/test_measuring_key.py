@@ -13,6 +13,8 @@ PRINT_KEY = """
 import sys
 from app.jobs.measuring import measurement_key
 from app.kinds.parse import parse_manifest
+
+pytestmark = pytest.mark.heavy
 declared = parse_manifest(sys.stdin.buffer.read())
 print(measurement_key(declared, declared.leaderboards[0]))
 """

@@ -9,6 +9,8 @@ from app.kinds.field_texts import BOARDS, FIELDS, text_of
 from app.kinds.parse import manifest_json_schema, parse_manifest
 from app.kinds.reference import EXAMPLES, manifest_page
 
+pytestmark = pytest.mark.heavy
+
 PAGE = Path(__file__).parents[2] / "docs" / "manifest.md"
 
 

@@ -7,11 +7,14 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.config.settings import Settings
 from app.web.kept import Answer, Ask
 from app.web.renderer import Render, RenderProcess, render_here
+
+pytestmark = pytest.mark.heavy
 
 TRIES, PAUSE_S = 600, 0.05
 PID = Ask("/pid", b"/pid", b"", wants_html=False)
