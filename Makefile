@@ -56,7 +56,7 @@ test: $(VENV)/.development
 	$(BIN)/python -m pytest -m "alone and not slow" $(ARGS) || [ $$? -eq 5 ]
 
 test-fast: $(VENV)/.development
-	$(PYTEST) -m "not database and not slow and not heavy and not wheel" $(ARGS)
+	$(PYTEST) -m "$(PURE) and not heavy" $(ARGS)
 
 coverage: $(VENV)/.development
 	$(PYTEST) -m "$(PURE)" $(GATE) $(ARGS)

@@ -23,6 +23,7 @@ from tests.cases.packaging import ROOT
 
 pytestmark = pytest.mark.heavy
 
+
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 

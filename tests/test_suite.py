@@ -11,6 +11,7 @@ from tests.conftest import passing_folder
 
 pytestmark = pytest.mark.heavy
 
+
 ROOT = Path(__file__).parent.parent
 
 

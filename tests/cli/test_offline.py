@@ -11,6 +11,7 @@ from tests.cases.offline import plumbline
 
 pytestmark = pytest.mark.heavy
 
+
 PREREG = Path(__file__).parents[1] / "data/chamber_prereg/prereg/AS.yaml"
 
 

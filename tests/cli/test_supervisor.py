@@ -21,6 +21,8 @@ from app.cli.supervisor import (
 )
 from tests.cases.waiting import eventually
 
+pytestmark = pytest.mark.heavy
+
 PATIENCE_S = 3.0
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
 ONE_BEAT = "import os, time; os.write(0, b'.'); time.sleep(600)"
@@ -36,7 +38,6 @@ SUPERVISOR = """
 import os, pathlib, sys, time
 from app.cli.supervisor import Program, supervised
 
-pytestmark = pytest.mark.heavy
 with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.environ, 15, 5)]) as [child]:
     path = pathlib.Path(sys.argv[2])
     path.with_suffix(".new").write_text(str(child.pid))

@@ -5,8 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from app.jobs.measuring import measurement_key
 from tests.cases.chamber import MANIFEST, manifest
+
+pytestmark = pytest.mark.heavy
 
 APP = Path(__file__).parents[2] / "app"
 PRINT_KEY = """
@@ -14,7 +18,6 @@ import sys
 from app.jobs.measuring import measurement_key
 from app.kinds.parse import parse_manifest
 
-pytestmark = pytest.mark.heavy
 declared = parse_manifest(sys.stdin.buffer.read())
 print(measurement_key(declared, declared.leaderboards[0]))
 """

@@ -11,6 +11,7 @@ from app.kinds.reference import EXAMPLES, manifest_page
 
 pytestmark = pytest.mark.heavy
 
+
 PAGE = Path(__file__).parents[2] / "docs" / "manifest.md"
 
 

@@ -16,6 +16,7 @@ from app.web.renderer import Render, RenderProcess, render_here
 
 pytestmark = pytest.mark.heavy
 
+
 TRIES, PAUSE_S = 600, 0.05
 PID = Ask("/pid", b"/pid", b"", wants_html=False)
 STUCK = Ask("/stuck", b"/stuck", b"", wants_html=False)
