@@ -56,6 +56,7 @@ from app.web import (
     tokens,
     tries,
 )
+from app.web.beginning import BegunTogether
 from app.web.cache import PublishedPages
 from app.web.description import DescribedApi
 from app.web.freshness import Freshness, watch
@@ -106,7 +107,7 @@ def create_app(
     api = _make_api(settings, engine, readers, lifespan)
     limit = RateLimit(settings.max_reads_per_minute) if settings.tells_addresses_apart else None
     pages = PublishedPages(
-        api,
+        BegunTogether(api),
         settings.max_cache_mib * MIB,
         freshness,
         max_stale_s=settings.max_stale_s,

@@ -242,15 +242,16 @@ def test_a_submission_without_files_is_refused() -> None:
     assert refused.value.problems[0].message == "no file was sent"
 
 
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
+def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unpacked files are gone afterwards, whether the evidence was read or refused."""
-    place = Path(tempfile.gettempdir())
-    before = set(place.glob("plumbline-upload-*"))
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
 
     read(tmp_path, {"all.zip": make_zip([("a.csv", A)])})
     problems(tmp_path, {"all.zip": make_zip([("a.csv", b"")])})
 
-    assert set(place.glob("plumbline-upload-*")) == before
+    assert list(place.iterdir()) == []
 
 
 def test_limits_come_from_the_settings() -> None:
