@@ -93,8 +93,9 @@ def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pyt
 
 def computing(site: Site) -> AbstractContextManager[bool]:
     """Return the turn of whoever computes boards."""
-    found: AbstractContextManager[bool] = site.http.app.app._app.state.plumbline.computing  # type: ignore[attr-defined]
-    return found
+    api = site.http.app.app._app._app  # type: ignore[attr-defined]
+    turn: AbstractContextManager[bool] = api.state.plumbline.computing
+    return turn
 
 
 def rows(*cells: tuple[str, str, float]) -> ScoreTable:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -58,8 +58,8 @@ def sign_in(driver: Chrome, at: RunningServer, text: str) -> None:
 
 
 def patience(driver: Chrome) -> WebDriverWait[Chrome]:
-    """Return what waits for a page; while one goes and the next comes, elements that were found are stale."""
-    return WebDriverWait(driver, WITHIN_S, ignored_exceptions=[StaleElementReferenceException])
+    """Return what waits for a page; while one goes and the next comes, elements are stale or belong to no document."""
+    return WebDriverWait(driver, WITHIN_S, ignored_exceptions=[WebDriverException])
 
 
 def press(driver: Chrome, button: str, sees: str) -> str:
