@@ -4,9 +4,8 @@ Used by `app.main` between the page cache and the app.
 """
 
 import asyncio
-from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BEGUN = 16
 """Below the threads and connections that wait for the database; the event loop runs a round of so many in 50 ms."""
@@ -15,7 +14,8 @@ MOST_BEGUN = 16
 class BegunTogether:
     """An app of which only so many requests are between their head and their body; the others wait in order.
 
-    Who sends a body, streams an answer or waits for it holds no place: it is given back when the app asks for more.
+    Who sends a body, or takes an answer slowly, holds no place: it is given back when the app asks for more of the
+    request, and when it begins its answer.
     """
 
     def __init__(self, app: ASGIApp, most: int = MOST_BEGUN) -> None:
@@ -35,11 +35,15 @@ class BegunTogether:
                 is_begun = True
                 self._places.release()
 
-        async def receive_more() -> Any:
+        async def receive_more() -> Message:
             give_back()
             return await receive()
 
+        async def send_more(message: Message) -> None:
+            give_back()
+            await send(message)
+
         try:
-            await self._app(scope, receive_more, send)
+            await self._app(scope, receive_more, send_more)
         finally:
             give_back()
