@@ -18,6 +18,9 @@ BATCH_CELLS = 4_000_000
 """How many cells of a count matrix are drawn at once, about 100 MiB with what drawing them takes."""
 KEEP_CELLS = 256_000_000
 """How many cells are kept for a second pass, a byte each; larger matrices are drawn anew instead."""
+WHOLE_BLOCK = 16
+"""A product has a multiple of so many columns, because OpenBLAS adds up the columns left over in another order. So a
+column's means are the same bits whichever columns stand beside it: what is remembered of a pair holds anywhere."""
 
 
 def board_generator(rng_seed: int, *names: str) -> np.random.Generator:
@@ -115,7 +118,9 @@ class Resamples:
         [[5.0], [5.0], [5.0]]
         """
         require_shape("values", values, self.n_units, "n_columns")
-        sums = np.concatenate([counts.astype(values.dtype) @ values for counts in self.batches()])
+        n_columns = values.shape[1]
+        padded = np.pad(values, ((0, 0), (0, -n_columns % WHOLE_BLOCK)))
+        sums = np.concatenate([(counts.astype(values.dtype) @ padded)[:, :n_columns] for counts in self.batches()])
         means: FloatArray = np.asarray(sums, dtype=np.float64) / self.n_units
         return means
 
