@@ -1,5 +1,6 @@
 """A real, migrated Postgres for the tests, and the whole HTTP app on it."""
 
+import gc
 import os
 import shutil
 import signal
@@ -44,6 +45,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if needs_database(item):
             item.add_marker(pytest.mark.database)
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from here on, but do not look again and again at what importing the tests has made."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """Look at it again: Hypothesis, where nothing imported it before its report, asks who refers to its generator."""
+    gc.unfreeze()
 
 
 def needs_database(item: pytest.Item) -> bool:

@@ -77,6 +77,7 @@ def test_a_decision_that_cannot_be_cited_is_seen(text: str) -> None:
     assert broken_decisions(text) != []
 
 
+@pytest.mark.heavy
 def test_no_test_file_imports_another() -> None:
     """What several share is in tests/cases, so that each file can be moved, run and deleted alone."""
     sources = {path: path.read_text("utf-8") for path in ROOT.glob("tests/**/*.py")}

@@ -41,6 +41,7 @@ def stating(bundle: BundleFacts, **changed: str) -> BundleFacts:
     return replace(bundle, identity={**bundle.identity, **{key.replace("_", " "): v for key, v in changed.items()}})
 
 
+@pytest.mark.heavy
 def test_the_published_bundles_of_a_campaign_raise_no_flag() -> None:
     """Each runs what was registered, with the partners that the others have."""
     stat, oracle = given("B-STAT"), given("REF-SCRIPT")

@@ -142,6 +142,7 @@ def rank_of(row: Mapping[str, Cell]) -> float:
     return UNRANKED if row["rank"] is None else float(str(row["rank"]))
 
 
+@pytest.mark.heavy
 @METHODS
 @ABSENT
 @settings(max_examples=15, deadline=None)
@@ -154,6 +155,7 @@ def test_leaving_out_never_improves_a_rank(method: str, absent: str, kept: froze
     assert rank_of(after) >= rank_of(before)
 
 
+@pytest.mark.heavy
 @METHODS
 @settings(max_examples=15, deadline=None)
 @given(kept=SOME.filter(lambda kept: kept != WHOLE))
@@ -169,6 +171,7 @@ def test_a_stranger_changes_nobody_elses_rank(method: str, kept: frozenset[int])
     assert (after["C"]["rank"], after["C"]["n_attempted"], after["C"]["n_included"]) == (None, 8, len(kept))
 
 
+@pytest.mark.heavy
 @METHODS
 @settings(max_examples=15, deadline=None)
 @given(kept=SOME.filter(lambda kept: kept != WHOLE))

@@ -14,6 +14,8 @@ from app.stats.known_columns import Columns, KnownColumns
 from app.stats.known_contests import KnownContests
 from app.values.scores import Coded, ScoreTable
 
+pytestmark = pytest.mark.heavy
+
 N_TASKS, N_ENTRANTS, FEWEST_CELLS = 120, 60, 6_000
 MANIFEST = parse_manifest(b"""\
 schema_version: 1

@@ -36,6 +36,7 @@ def assert_same(first: PairStatistics, second: PairStatistics) -> None:
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("clip", [CLIP, (0.1, 100.0)], ids=["mirrored", "both orders"])
 @pytest.mark.parametrize("n_tasks", [7, 100, 1000])
 def test_a_board_that_grew_is_the_board_computed_anew(n_tasks: int, clip: tuple[float, float]) -> None:

@@ -16,6 +16,8 @@ from app.values.scores import ScoreTable
 from app.values.table import Table
 from tests.cases.fev_rows import to_scores
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "mteb-eng-v2"
 

@@ -42,6 +42,7 @@ def largest_difference(ours: pd.DataFrame, expected: pd.DataFrame) -> float:
     return float(np.nanmax(np.abs(aligned - expected.astype(float)).to_numpy()))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("file", "board", "changes"),
     [

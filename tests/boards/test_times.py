@@ -71,6 +71,7 @@ def test_without_a_declared_count_the_times_are_those_of_agreeing_rows() -> None
     assert np.abs(ours - expected).max() < 1e-12
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("factor", [0.5, 50.0])
 def test_one_entrants_count_makes_nobodys_time_another(factor: float) -> None:
     """Times are null and flagged with who says what, instead of divided by the largest count."""

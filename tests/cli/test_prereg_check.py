@@ -104,6 +104,7 @@ def test_a_published_bundle_is_fine(tmp_path: Path, handover: Files, capsys: pyt
     assert "failed" not in capsys.readouterr().out
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("forge", "rule", "reason"),
     [

@@ -5,6 +5,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from app.cli.folders import MAX_FILES
 from app.config.settings import Settings
 from client.typed import TARGET, described, documents
@@ -12,6 +14,7 @@ from client.typed import TARGET, described, documents
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.heavy
 def test_the_types_of_the_client_are_those_of_the_api() -> None:
     """Every key is answered with its type; `python -m client.typed` writes down those that the API has more."""
     here, there = fields(TARGET.read_text("utf-8")), fields(documents(described()))

@@ -148,6 +148,7 @@ def test_rows_are_numbered_across_blocks(tmp_path: Path) -> None:
     assert [p.row for p in found] == [5, 9_002]
 
 
+@pytest.mark.heavy
 def test_a_file_of_ragged_rows_is_given_up(tmp_path: Path) -> None:
     """After enough of them the rest is not read, and the message says so."""
     with pytest.raises(EvidenceRejected) as refused:

@@ -151,6 +151,7 @@ def test_a_broken_gzip_is_named(tmp_path: Path, content: bytes) -> None:
     assert the_problem(tmp_path, content, name="a.csv.gz").file == "a.csv.gz"
 
 
+@pytest.mark.heavy
 def test_a_bomb_stops_at_the_budget(tmp_path: Path) -> None:
     """What really comes out is counted, so zeros do not fill the disk, zipped or gzipped, or both."""
     zeros = bytes(LIMITS.max_unpacked_bytes * 3)

@@ -95,6 +95,7 @@ def test_summaries_that_are_not_drawn_again_cost_nothing() -> None:
     assert episodes_drawn(scores, summarised().bundles) == 2000 * 540
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("name", "at"), [(name, at) for name in GIVEN for at in range(3)])
 def test_every_claimed_number_of_the_given_bundles_comes_out_bit_for_bit(name: str, at: int) -> None:
     """Point estimates, both ends of the interval and the count; the next float is another number."""

@@ -198,6 +198,7 @@ def test_the_address_is_the_sha_256_of_the_bytes() -> None:
     assert sha256_hex(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
+@pytest.mark.heavy
 def test_mutated_preregistrations_are_read_or_refused() -> None:
     """Random damage to the values of real files never raises anything but PreregRejected."""
     rng = random.Random(20260706)

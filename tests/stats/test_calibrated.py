@@ -46,6 +46,7 @@ def weights_of(values: FloatArray, seed: int) -> FloatArray:
     return np.random.default_rng(seed).uniform(0.1, 3.0, len(values))
 
 
+@pytest.mark.heavy
 @few
 @given(values=UNITS, seed=st.integers(0, 9), times=st.sampled_from([1e-6, 0.5, 1000.0, 1e9]))
 @pytest.mark.parametrize("within", RANGES)

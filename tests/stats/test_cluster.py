@@ -98,6 +98,7 @@ def test_the_compatible_stream_holds_for_unequal_seeds() -> None:
     assert found["mean"].replicates == pytest.approx(means, abs=1e-12)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("binary", [True, False])
 def test_the_default_stream_has_the_distribution_of_the_definition(binary: bool) -> None:
     """Mean and spread of 4,000 replicates agree with the double loop within Monte-Carlo error."""

@@ -40,6 +40,7 @@ def unequal_weights(rng: np.random.Generator) -> tuple[float, Ends]:
     return 0.5, (low, high)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("draw", [heavy_residuals, skewed_tasks, tasks_near_the_end, unequal_weights])
 def test_an_interval_holds_the_truth_as_often_as_it_says(draw: Draw) -> None:
     """In worlds in which the plain forms hold 87 to 93 %."""

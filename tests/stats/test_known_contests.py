@@ -47,6 +47,7 @@ def histories() -> list[list[IntArray]]:
     return [grown, one_more, twins, [everyone[:FEWEST], everyone[: FEWEST - 1], everyone]]
 
 
+@pytest.mark.heavy
 def test_what_is_remembered_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over histories of entrants that come and go every board is that of a process that knows nothing."""
     replicates = entrants(FEWEST + 20)

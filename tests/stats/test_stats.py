@@ -62,6 +62,7 @@ def test_pairs_without_resamples_have_no_interval() -> None:
     assert np.isnan([pairs.skill_low, pairs.win_rate_high]).all()
 
 
+@pytest.mark.heavy
 def test_pairs_equal_the_brute_force_bootstrap() -> None:
     """Every pair, resampled in a loop by the definition."""
     drawn = np.random.default_rng(3).integers(0, 13, size=(200, 13))

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from client.typed import described
 from tests.conftest import Site
 
@@ -18,6 +20,7 @@ def operations() -> set[str]:
     return found
 
 
+@pytest.mark.heavy
 def test_no_operation_of_the_version_goes_away_or_asks_for_more() -> None:
     """What is listed stays as it is; docs/http-api.md says how a removal is announced a release ahead."""
     listed = {line for line in LISTED.read_text("utf-8").splitlines() if line}

@@ -446,6 +446,7 @@ def test_another_query_is_another_page() -> None:
     assert app.asked == ["/benchmarks/a?task=t", "/benchmarks/a?task=u"]
 
 
+@pytest.mark.heavy
 def test_queries_without_end_leave_the_plain_pages() -> None:
     """A thousand queries take each other's place and nobody else's."""
     app = Counting()

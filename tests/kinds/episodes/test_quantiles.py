@@ -33,6 +33,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[FloatArray, dict[st
     return scores.value("force_peak"), {row["quantile"]: row for row in by_quantile}
 
 
+@pytest.mark.heavy
 def test_quantiles_are_those_of_the_episodes(found: tuple[FloatArray, dict[str, dict[str, Any]]]) -> None:
     """p50, p90, p99 and the maximum of 1,750 forces."""
     forces, rows = found

@@ -63,6 +63,7 @@ def test_a_row_of_scores_stands_for_each_entrant_and_task(tmp_path: Path) -> Non
     assert evidence.files[0].n_rows == 6
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "content",
     [
@@ -82,6 +83,7 @@ def test_classes_may_be_columns_or_a_list(tmp_path: Path, content: Any) -> None:
     assert values(tmp_path, content, COLOURS, labels("a", "b")) == [[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "content",
     [
@@ -240,6 +242,7 @@ def test_rounding_beyond_the_ends_is_cut(tmp_path: Path, cell: str, cut: float) 
     assert values(tmp_path, in_list, BINARY, labels("a")) == [[cut]]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("number", [np.nan, np.inf, 1.5])
 def test_numbers_of_parquet_are_judged_as_any(tmp_path: Path, number: float) -> None:
     """NaN, infinity and what no probability is."""
@@ -389,6 +392,7 @@ def test_weights_are_in_all_files_or_in_none(tmp_path: Path) -> None:
     assert (found.file, found.message) == ("q.csv", "the column weight is missing, which another file has")
 
 
+@pytest.mark.heavy
 def test_a_row_of_a_million_columns_is_refused(tmp_path: Path) -> None:
     """In the header, in a row, as keys, as a list: each with its own words."""
     wide = ",".join(["x"] * 1_000_000)
@@ -471,6 +475,7 @@ class TestHostileParquet:
         assert len(content) < 5_000_000
         assert "more than 536,870,912 bytes" in found.message or "needs more memory" in found.message
 
+    @pytest.mark.heavy
     def test_kinds_that_are_not_read_are_named(self, tmp_path: Path) -> None:
         """Structures, times, fractions where names belong, lists where numbers belong."""
         struct = problems(tmp_path, {"p.parquet": parquet({"item": ["a"], "prediction": [{"x": 1.0}]})})
@@ -548,6 +553,7 @@ def test_labels_that_are_wrong_are_refused_without_a_word_of_them(
     assert not any(text in told for text in ("yes", "perhaps", "0.7", "51"))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("cells", [[["secretive"]], [2**64 - 1]])
 def test_labels_of_parquet_are_not_quoted_either(tmp_path: Path, cells: list[Any]) -> None:
     """Not by the reader's own complaint about a cell."""

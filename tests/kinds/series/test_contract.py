@@ -46,6 +46,7 @@ def plain(cell: str) -> object:
         return cell
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_is_lrdbenchs_own(run: tuple[str, dict[str, Table]], name: str) -> None:
     """The same columns in the same order, the same rows in the same order, the same cells with their metadata."""

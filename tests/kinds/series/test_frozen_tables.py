@@ -38,6 +38,7 @@ def test_the_leaderboard_of_the_contract_is_as_it_was() -> None:
                                                      contract_leaderboard([ERRORS, RATES])]))  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_the_tables_of_stress_are_as_they_were(tmp_path: Path) -> None:
     """What stress came to, record by record, and what failed."""
     manifest, evidence = given_manifest("rich_stress"), read_given("rich_stress", tmp_path)

@@ -2,11 +2,13 @@
 
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from app.errors import Problem
+from app.kinds.reader import Evidence
 from app.kinds.series.strata import stratum_of
 from app.names import clip_for_message, is_name
 from app.values.facts import RunFacts
@@ -41,11 +43,24 @@ def the_problem_of(folder: Path, *rows: Row, mode: str = "ground_truth", use: st
     return problem
 
 
-@pytest.mark.parametrize("run", GIVEN)
-def test_a_given_run_is_read_whole(run: str, tmp_path: Path) -> None:
+@dataclass(frozen=True)
+class TakenRun:
+    """A given run, and what was read of it."""
+
+    run: str
+    evidence: Evidence
+
+
+@pytest.fixture(scope="module", params=GIVEN)
+def taken(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TakenRun:
+    """Return each run, read once for all that look at it."""
+    return TakenRun(request.param, read_given(request.param, tmp_path_factory.mktemp("given")))
+
+
+def test_a_given_run_is_read_whole(taken: TakenRun) -> None:
     """Every per-series row is a cell of the table, with its value, its stratum and its metadata."""
-    scores = read_given(run, tmp_path).scores
-    given = [row for row in member(run, "raw/metrics.csv") if row["scope"] == "per_series"]
+    scores = taken.evidence.scores
+    given = [row for row in member(taken.run, "raw/metrics.csv") if row["scope"] == "per_series"]
     recorded = {name: column.to_list() for name, column in scores.recorded.items()}
     found = {}
     for at, (entrant, item) in enumerate(
@@ -71,24 +86,22 @@ def test_a_given_run_is_read_whole(run: str, tmp_path: Path) -> None:
     assert found == wanted
 
 
-@pytest.mark.parametrize("run", GIVEN)
-def test_strata_of_a_given_run_have_names(run: str, tmp_path: Path) -> None:
+def test_strata_of_a_given_run_have_names(taken: TakenRun) -> None:
     """A name is safe, and no two strata share one."""
-    scores = read_given(run, tmp_path).scores
+    scores = taken.evidence.scores
 
     assert all(is_name(name) for name in scores.task.words)
     assert len(scores.task.words) == len(scores.recorded["stratum_json"].words)
 
 
-@pytest.mark.parametrize("run", GIVEN)
-def test_a_given_run_keeps_its_estimates(run: str, tmp_path: Path) -> None:
+def test_a_given_run_keeps_its_estimates(taken: TakenRun) -> None:
     """Validity, points, intervals and warnings come out as they were written."""
-    evidence = read_given(run, tmp_path)
+    evidence = taken.evidence
     scores = evidence.scores
     names = {"point": "point_estimate", "ci_high": "ci_high", "valid": "valid", "warnings": "warnings"}
     pairs = list(zip((scores.item or scores.task).to_list(), scores.entrant.to_list(), strict=True))
     kept = {theirs: dict(zip(pairs, scores.recorded[ours].to_list(), strict=True)) for theirs, ours in names.items()}
-    given = member(run, "raw/estimates.csv")
+    given = member(taken.run, "raw/estimates.csv")
 
     assert all(
         (kept[name][row["record_id"], row["estimator_name"]] or "") == row[name] for row in given for name in names
@@ -96,26 +109,24 @@ def test_a_given_run_keeps_its_estimates(run: str, tmp_path: Path) -> None:
     assert evidence.warnings == ()
 
 
-@pytest.mark.parametrize("run", GIVEN)
-def test_a_given_run_describes_its_estimators(run: str, tmp_path: Path) -> None:
+def test_a_given_run_describes_its_estimators(taken: TakenRun) -> None:
     """Family, estimand and parameters are kept by estimator, variants included, made-up names left out."""
-    described = read_given(run, tmp_path).facts.described
-    given = {row["estimator_name"]: row for row in member(run, "tables/estimator_metadata.csv")}
+    described = taken.evidence.facts.described
+    given = {row["estimator_name"]: row for row in member(taken.run, "tables/estimator_metadata.csv")}
 
     assert set(described) == set(given)
     assert all(facts["family"] == given[name]["family"] for name, facts in described.items())
     assert all(facts["parameters"] == json.loads(given[name]["params_json"]) for name, facts in described.items())
 
 
-@pytest.mark.parametrize("run", GIVEN)
-def test_a_given_run_claims_each_value_once(run: str, tmp_path: Path) -> None:
+def test_a_given_run_claims_each_value_once(taken: TakenRun) -> None:
     """raw/metrics.csv and the tables repeat each other: a claim is kept once."""
-    claimed = read_given(run, tmp_path).facts.claimed
+    claimed = taken.evidence.facts.claimed
     tables = [claim.table for claim in claimed]
-    boards = member(run, "tables/leaderboard.csv")
+    boards = member(taken.run, "tables/leaderboard.csv")
 
-    assert tables.count("per_stratum_metrics") == len(member(run, "tables/per_stratum_metrics.csv"))
-    assert tables.count("benchmark_uncertainty") == len(member(run, "tables/benchmark_uncertainty.csv"))
+    assert tables.count("per_stratum_metrics") == len(member(taken.run, "tables/per_stratum_metrics.csv"))
+    assert tables.count("benchmark_uncertainty") == len(member(taken.run, "tables/benchmark_uncertainty.csv"))
     assert tables.count("leaderboard") == sum(len(row) - 1 for row in boards)
 
 

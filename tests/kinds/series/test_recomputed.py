@@ -137,6 +137,7 @@ def test_the_runs_of_the_tests_carry_what_is_needed() -> None:
     assert member(RUN, "raw/truths.csv")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("metric", ["estimate_drift", "relative_degradation_ratio"])
 @pytest.mark.parametrize("how", ["smaller", "out"])
 def test_what_stress_did_is_made_from_both_estimates(tmp_path: Path, metric: str, how: str) -> None:

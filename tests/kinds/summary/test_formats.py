@@ -25,6 +25,7 @@ def parquet(table: pa.Table) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.heavy
 def test_parquet_gives_what_the_csv_gives(tmp_path: Path) -> None:
     """A given result file, written again by pandas: every value, flag and recorded text."""
     manifest = parse_manifest(MANIFEST.read_bytes())
@@ -40,6 +41,7 @@ def test_parquet_gives_what_the_csv_gives(tmp_path: Path) -> None:
     assert ours.recorded["dataset_fingerprint"].to_list() == expected.recorded["dataset_fingerprint"].to_list()
 
 
+@pytest.mark.heavy
 def test_lists_of_parquet_are_compared_with_the_definition(tmp_path: Path) -> None:
     """Columns that pandas reads as texts may be lists, integers and nothing there."""
     table = pa.table(
@@ -52,6 +54,7 @@ def test_lists_of_parquet_are_compared_with_the_definition(tmp_path: Path) -> No
     assert len(read(tmp_path, {"r.parquet": parquet(table)}, make_manifest(CLOSED)).scores) == 1
 
 
+@pytest.mark.heavy
 def test_a_wrong_cell_of_parquet_has_its_row(tmp_path: Path) -> None:
     """The first record is row 1."""
     table = pa.table({"model": ["A", "B"], "task": ["t", "t"], "MASE": [1.0, -1.0]})
@@ -60,6 +63,7 @@ def test_a_wrong_cell_of_parquet_has_its_row(tmp_path: Path) -> None:
     assert (problem.file, problem.row, problem.column, problem.value) == ("r.parquet", 2, "MASE", "-1")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("content", [b"PAR1", b"model,task\n"])
 def test_what_is_no_parquet_says_so(tmp_path: Path, content: bytes) -> None:
     """A broken file is a problem, not an error of the server."""

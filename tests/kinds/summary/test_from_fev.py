@@ -21,6 +21,7 @@ TASKS = (FEV / "tasks.yaml").read_bytes
 MINI = (FEV / "tasks_mini.yaml").read_bytes
 
 
+@pytest.mark.heavy
 def test_the_example_is_what_the_import_gives() -> None:
     """Making it again changes nothing, so nobody has edited it by hand."""
     plain = parse(manifest_from_fev_tasks(TASKS(), MINI(), "fev-bench", "fev-bench"))
