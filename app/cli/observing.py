@@ -16,10 +16,11 @@ from app.telemetry.metrics import FOLDER, REGISTRY
 
 def configure_log(settings: Settings, process: str) -> None:
     """Have this process log in the form of the settings, without their secrets, and send traces if asked to."""
-    passwords = (None if url is None else make_url(url).password for url in (settings.database_url,))
+    addresses = (settings.database_url, settings.direct_database_url, settings.smtp_url)
+    passwords = (None if url is None else make_url(url).password for url in addresses)
     if settings.tracing and process != "serve":
         tracing.install(process)
-    configure(settings.log_format, process, (settings.admin_token, *map(_text, passwords)))
+    configure(settings.log_format, process, (settings.admin_token, settings.oidc_client_secret, *map(_text, passwords)))
 
 
 def _text(password: object) -> str | None:

@@ -1,7 +1,7 @@
-"""How long the supervisor waits before it starts a process again. Called by `app.cli.supervisor`.
+"""How long the supervisor waits before it starts a process again, and until it is up. Called by `app.cli.supervisor`.
 
 A program that served a moment ago has users who wait: it is started again at once. One that never comes up would only
-keep the machine busy, so each failure doubles the delay.
+keep the machine busy, so each failure doubles the delay; it may only be slow, so each failure doubles its time as well.
 """
 
 from collections import deque
@@ -11,6 +11,8 @@ FIRST_DELAY_S, LONGEST_DELAY_S = 0.5, 30.0
 # What came up less than this ago can come up. More ends than MANY within it: a pause, so that the rest goes on.
 WINDOW_S, MANY = 60.0, 20
 PAUSE_S = 2.0
+# Until its first heartbeat a process is only starting: on a busy machine, or a cold disk, that takes long.
+STARTS_WITHIN_S, LONGEST_START_S = 120.0, 1800.0
 
 
 class Restarts:
@@ -42,3 +44,11 @@ class Restarts:
 def restart_delay_s(n_failed_starts: int) -> float:
     """Return how long to wait before a program that failed to come up n times in a row is started again."""
     return float(min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (max(1, n_failed_starts) - 1)))
+
+
+def start_patience_s(n_failed_starts: int) -> float:
+    """Return how long a process may take to its first heartbeat after n in a row that did not get there.
+
+    Twice as long each time: where a start takes longer than the first limit, killing it there again would never end.
+    """
+    return float(min(LONGEST_START_S, STARTS_WITHIN_S * 2**n_failed_starts))

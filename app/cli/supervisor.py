@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Protocol
 
-from app.cli.restarts import Restarts
+from app.cli.restarts import Restarts, start_patience_s
 from app.cli.signs_of_life import Beats
 from app.config.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-# Until its first heartbeat a process is only starting: on a busy machine, or a cold disk, that takes long.
-STARTS_WITHIN_S = 120.0
 # A job that is cut is done again, so it gets less time than an upload, which would have to be sent again.
 JOB_GRACE_S = 5.0
 # Beyond the grace that what is in hand has: closing connections and ending the interpreter take a moment, too.
@@ -118,7 +116,9 @@ class Child:
             self.start()
 
     def _patience_s(self) -> float:
-        return self.program.patience_s if self._beats.heard else max(STARTS_WITHIN_S, self.program.patience_s)
+        if self._beats.heard:
+            return self.program.patience_s
+        return max(start_patience_s(self.n_failed_starts), self.program.patience_s)
 
     def _kill_silent(self, process: subprocess.Popen[bytes]) -> None:
         logger.warning("%s has sent no heartbeat for %.0f s; killing it", self.program.name, self._beats.silent_s)
@@ -136,6 +136,11 @@ class Child:
     def pid(self) -> int | None:
         """The number of the running process."""
         return None if self._process is None else self._process.pid
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the process has started and sent its first heartbeat."""
+        return self._process is not None and self._beats.heard
 
     @property
     def n_failed_starts(self) -> int:

@@ -19,6 +19,7 @@ from app.errors import SettingsError
 
 PREFIX = "PLUMBLINE_"
 MIB = 1024 * 1024
+MAIL_SERVER = re.compile(r"(smtp|smtps|smtp\+plain)://([^/?#\s]+@)?([^][/?#\s@:]+|\[[\da-f:.]+\])(:\d{1,5})?", re.I)
 
 
 def default_data_dir() -> Path:
@@ -145,7 +146,7 @@ class Settings(BaseModel):
     @field_validator("smtp_url")
     @classmethod
     def _is_of_mail(cls, url: str | None) -> str | None:
-        if url is not None and not re.match(r"(smtp|smtps|smtp\+plain)://[^/?#\s]+$", url):
+        if url is not None and not MAIL_SERVER.fullmatch(url):
             raise ValueError("expected smtp://, smtps:// or smtp+plain://, then user:password@host:port")
         return url
 

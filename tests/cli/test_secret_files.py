@@ -17,6 +17,8 @@ TOKEN = "0123456789abcdef0123456789abcdex"
         ("PLUMBLINE_ADMIN_TOKEN", "admin_token", TOKEN),
         ("PLUMBLINE_DATABASE_URL", "database_url", "postgresql://a:b@c/d"),
         ("PLUMBLINE_DIRECT_DATABASE_URL", "direct_database_url", "postgresql://a:b@c/d"),
+        ("PLUMBLINE_SMTP_URL", "smtp_url", "smtp://user:password@mail.example.org:587"),
+        ("PLUMBLINE_OIDC_CLIENT_SECRET", "oidc_client_secret", "the provider's secret"),
     ],
 )
 def test_a_secret_is_read_from_its_file(tmp_path: Path, variable: str, field: str, value: str) -> None:
@@ -46,6 +48,14 @@ def test_a_file_without_a_secret_is_refused(tmp_path: Path, content: bytes | Non
     with pytest.raises(SettingsError, match=complaint) as refused:
         Settings.from_env({"PLUMBLINE_ADMIN_TOKEN_FILE": str(path)})
     assert "short" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["mail://plumbline:hunter2@mail.example.org", "smtp://plumbline:hunter2"])
+def test_an_address_of_mail_that_is_none_is_not_shown(url: str) -> None:
+    """Its password would be in the log of every start that was refused."""
+    with pytest.raises(SettingsError, match="PLUMBLINE_SMTP_URL: Value error, expected smtp://") as refused:
+        Settings.from_env({"PLUMBLINE_SMTP_URL": url})
+    assert "hunter2" not in str(refused.value)
 
 
 def test_a_secret_is_said_once(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.cli.restarts import AT_ONCE_S, LONGEST_DELAY_S, MANY, PAUSE_S, Restarts
+from app.cli import restarts
+from app.cli.restarts import AT_ONCE_S, LONGEST_DELAY_S, LONGEST_START_S, MANY, PAUSE_S, Restarts, start_patience_s
 from app.cli.signs_of_life import LONGEST_STEP_S, Beats
 from app.cli.supervisor import (
     Program,
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.heavy
 PATIENCE_S = 3.0
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
 ONE_BEAT = "import os, time; os.write(0, b'.'); time.sleep(600)"
+SLOW = ("/bin/sh", "-c", "sleep 0.6; printf . >&0; sleep 600")
 BEATS = "import asyncio; from app.cli.signs_of_life import send_beats; asyncio.run(send_beats())"
 STUBBORN = (
     sys.executable,
@@ -167,6 +169,30 @@ def test_a_program_that_ends_again_and_again_though_it_comes_up_gets_a_pause() -
         delays.append(restarts.delay_after_end_s(float(at), had_come_up=True))
 
     assert delays == [AT_ONCE_S] * MANY + [PAUSE_S] * MANY
+
+
+def test_each_failed_start_doubles_the_time_to_come_up() -> None:
+    """Up to half an hour: a machine on which a start takes that long serves nobody."""
+    times_s = [start_patience_s(n) for n in range(6)]
+
+    assert times_s == [120, 240, 480, 960, LONGEST_START_S, LONGEST_START_S]
+
+
+def test_a_process_that_starts_slowly_is_not_killed_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a starved machine the first limit is too short for any start, so a later one has more time."""
+    monkeypatch.setattr(restarts, "STARTS_WITHIN_S", 0.2)
+    monkeypatch.setattr(restarts, "FIRST_DELAY_S", 0.01)
+    slow = Program("slow", SLOW, os.environ, patience_s=0.1, grace_s=5)
+    failures = []
+    with supervised([slow]) as [child]:
+
+        def comes_up() -> bool:
+            child.tend()
+            failures.append(child.n_failed_starts)
+            return child.is_up
+
+        assert eventually(comes_up, 30)
+    assert max(failures) >= 1
 
 
 def test_a_process_that_falls_silent_is_killed_and_started_again() -> None:

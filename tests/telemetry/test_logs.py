@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.cli.observing import configure_log
+from app.config.settings import Settings
 from app.telemetry import logs
 from app.telemetry.logs import bind, event
 
@@ -88,3 +90,23 @@ def test_the_text_form_is_the_sentence_with_its_facts(written: io.StringIO, monk
     event(logging.getLogger("app.jobs"), "benchmark published", benchmark="fev", snapshot=3)
 
     assert written.getvalue() == "benchmark published (benchmark=fev snapshot=3)\n"
+
+
+@pytest.mark.usefixtures("written")
+def test_every_secret_of_the_settings_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also by itself, as a library may quote it: what is known to be secret stands in no line."""
+    known = ("database-pw", "direct-pw", "mail-pw", "of-the-provider", "QVt3x9zKq2LmW7bRf4NcH8sYd1JgP6aE")
+    settings = Settings(
+        log_format="json",
+        database_url=f"postgresql://p:{known[0]}@pooler/p",
+        direct_database_url=f"postgresql://p:{known[1]}@postgres/p",
+        smtp_url=f"smtp://p:{known[2]}@mail:25",
+        oidc_client_secret=known[3],
+        admin_token=known[4],
+    )
+    configure_log(settings, "web")
+    for secret in known:
+        logging.getLogger("somebody.else").warning("said %s, which it should not", secret)
+
+    told = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
+    assert told == ["said …, which it should not"] * len(known)
