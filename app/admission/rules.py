@@ -162,7 +162,9 @@ def _tasks(prereg: Prereg, case: Case, rules: KindRules) -> Check:
     gaps = _missing_tasks(case.scores, set(declared))
     if gaps:
         return _judge_missing_tasks(prereg, rules, some(gaps))
-    return Check("tasks", "passed", f"All {len(set(declared))} registered tasks are there for every entrant.")
+    n = len(set(declared))
+    all_of_them = "The registered task is" if n == 1 else f"All {n:,} registered tasks are"
+    return Check("tasks", "passed", f"{all_of_them} there for every entrant.")
 
 
 def _missing_tasks(scores: ScoreTable, wanted: set[str]) -> list[str]:

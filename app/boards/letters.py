@@ -68,7 +68,7 @@ def _columns(score: Column) -> tuple[Column, ...]:
                glossary=score.glossary, digits=score.digits),
         *(Column(f"score_{end}", title, detail=True, digits=score.digits)
           for end, title in zip(("low", "high"), ends, strict=True)),
-        Column("letters", "Letters", "text", glossary="separable"),
+        Column("letters", "Letters", "text", glossary="letters"),
     )  # fmt: skip
 
 

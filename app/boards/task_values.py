@@ -101,7 +101,7 @@ def matrix_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, order: 
         Column("entrant", "Entrant", "text"),
         Column("task", "Task", "text"),
         Column("value", metric.title or by_task.metric, unit=metric.unit, direction=metric.direction, digits=4),
-        Column("beats", "Share beaten", direction="maximize", glossary="win_rate", digits=2),
+        Column("beats", "Share beaten", direction="maximize", glossary="share_beaten", digits=2),
         Column("state", "State", "text"),
     )
     plot = {"kind": "squares", "y": "entrant", "x": "task", "share": "beats", "state": "state"}

@@ -83,7 +83,7 @@ class ShownColumn:
         return _mark(row, self.at, self.low_at, self.high_at)
 
 
-EARLY = frozenset({"p_best", "threshold"})
+EARLY = frozenset({"rank", "p_best", "threshold"})
 """Numbers that stand among texts and scores: what a claim is held to means nothing behind long names of its sides."""
 
 

@@ -32,12 +32,16 @@ class Tick:
 
 @dataclass(frozen=True)
 class Series:
-    """One line with its band, its points or its bars, as SVG paths; `number` chooses its colour."""
+    """One line with its band, its points or its bars, as SVG paths; `number` chooses its colour.
+
+    `dots` are where a line was measured, for lines of few points.
+    """
 
     name: str
     number: int
     line: str
     band: str
+    dots: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
     y = _scale([*up, 0.0] if kind == "bars" else up, declared.get("y_range"))
     # Ranks are whole numbers, and the first of them has room above it.
     y = Falling(y.low - RANK_ROOM, y.high + RANK_ROOM) if declared.get("falls") else y
+    is_whole = kind != "bars" and table.columns[table.index(declared["x"])].kind == "integer"
     shown = list(groups.items())[:MAX_SERIES]
     keys = {name: _key(name, group, declared) for name, group in shown}
     is_banded = len(shown) <= int(declared.get("bands_upto", MAX_SERIES))
@@ -95,11 +100,14 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
         y_title=_title(table, declared["y"]),
         # Not where names stand: nothing lies there.
         x_ticks=tuple(
-            Tick(x.at(value), format_number(value, _digits(x.scale)))
-            for value in x.scale.ticks()
+            Tick(x.at(value), format_number(value, 0 if is_whole else _digits(x.scale)))
+            for value in _ticks(x.scale, is_whole=is_whole)
             if value <= max(across) + half or declared.get("direct") != "end"
         ),
-        y_ticks=tuple(Tick(y_at(y, value), format_number(value, _digits(y))) for value in _ticks(y)),
+        y_ticks=tuple(
+            Tick(y_at(y, value), format_number(value, _digits(y)))
+            for value in _ticks(y, is_whole=isinstance(y, Falling))
+        ),
         series=tuple(
             _series((keys[name], placed[name]), group, x, y, kind, is_banded=is_banded) for name, group in shown
         ),
@@ -112,15 +120,16 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
     )
 
 
-def _ticks(scale: Scale) -> Sequence[float]:
-    """Return the values that an axis names: of ranks each, or where they are many the round ones and the first."""
-    if not isinstance(scale, Falling):
+def _ticks(scale: Scale, *, is_whole: bool) -> Sequence[float]:
+    """Return the values that an axis names: of ranks and snapshots each, or of many the round ones and the first."""
+    if not is_whole:
         return scale.ticks()
-    ranks = range(max(math.ceil(scale.low), 1), math.floor(scale.high) + 1)
-    if len(ranks) <= MOST_RANKS:
-        return list(ranks)
-    whole = [value for value in scale.ticks() if value == round(value) and value - ranks[0] > 1.0]
-    return [ranks[0], *whole]
+    lowest = 1 if isinstance(scale, Falling) else math.ceil(scale.low)
+    numbers = range(max(math.ceil(scale.low), lowest), math.floor(scale.high) + 1)
+    if len(numbers) <= MOST_RANKS:
+        return list(numbers)
+    whole = [value for value in scale.ticks() if value == round(value) and value - numbers[0] > 1.0]
+    return [numbers[0], *whole]
 
 
 def _room(across: Sequence[float], declared: Declared) -> float:
@@ -188,9 +197,11 @@ def _series(
     placed = [at for run in runs for at in run]
     if kind == "bars":
         return Series(*named, _bars(placed, y_at(y, max(y.low, 0.0))), "")
+    dots = "".join(f"M{across:g} {up:g}h.01" for across, up in placed)
     if kind == "points":
-        return Series(*named, "".join(f"M{across:g} {up:g}h.01" for across, up in placed), "")
-    return Series(*named, "".join(map(_line, runs)), _band(points, x, y) if is_banded else "")
+        return Series(*named, dots, "")
+    is_dotted = isinstance(y, Falling)
+    return Series(*named, "".join(map(_line, runs)), _band(points, x, y) if is_banded else "", dots * is_dotted)
 
 
 def _line(run: Sequence[tuple[float, float]]) -> str:

@@ -37,6 +37,13 @@ SCORES = (
         "fev (forecast evaluation), its leaderboard and pairwise comparison",
     ),
     Entry(
+        "share_beaten",
+        "Share beaten",
+        "The share of the other entrants with a value on this task that are worse there, half for ties: 1 is the first "
+        "place on the task, 0 the last.",
+        "mean over opponents B of [A better than B] + ½ [A = B]",
+    ),
+    Entry(
         "mean",
         "Mean over tasks",
         "The plain average of a metric over tasks; every task counts the same, however much data it has.",

@@ -89,6 +89,14 @@ UNCERTAINTY = (
         "t = difference / standard error over the resamples; Student's t with the units less one as degrees of freedom",
     ),
     Entry(
+        "letters",
+        "Letters",
+        "Who shares a letter is not separable; who shares none is, all pairs of the board tested at once. A bar of the "
+        "picture is a letter, broken where somebody between does not have it.",
+        None,
+        "Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons",
+    ),
+    Entry(
         "separable",
         "Separable",
         "Yes when the difference between the two scores is no chance, with all pairs of the board tested at once: at a "

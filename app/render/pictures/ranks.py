@@ -31,7 +31,7 @@ def draw_ranks(table: Table, declared: Declared) -> Figure | None:
     for at, (name, mark) in enumerate(zip(names, marks, strict=True)):
         shapes += _row(clipped(name), mark, scale, left, TOP + LINE * (at + 0.5))
     for place, letter in enumerate(shown):
-        shapes.append(_bar(letters, letter, left + SCALE + 16.0 + BAR * place))
+        shapes += _bar(letters, letter, left + SCALE + 16.0 + BAR * place)
     width = left + SCALE + 24.0 + BAR * len(shown)
     description = f"{table.title}: who shares a bar is not separable; the table below has every number"
     return Figure(width, TOP + LINE * len(rows) + 8.0, description, tuple(shapes), len(table.rows) - len(rows))
@@ -66,11 +66,12 @@ def _row(name: str, mark: tuple[float, float, float], scale: Scale, left: float,
     ]
 
 
-def _bar(letters: Sequence[str], letter: str, x: float) -> Shape:
-    """Return the bar of a letter; it is broken where somebody between does not share it."""
+def _bar(letters: Sequence[str], letter: str, x: float) -> list[Shape]:
+    """Return the bar of a letter, under the letter; it is broken where somebody between does not share it."""
     drawn = ""
     own = [at for at, has in enumerate(letters) if letter in has]
     for at in own:
         y = TOP + LINE * at
         drawn += f"M{x:g} {y + 3:g}v{LINE - (0 if at + 1 in own else 6):g}"
-    return path("together", drawn, f"group {letter}")
+    name = words(letter, x, TOP + LINE * own[0] - 1.0, "middle", "tick small")
+    return [name, path("together", drawn, f"group {letter}")]

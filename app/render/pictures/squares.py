@@ -4,6 +4,8 @@ A square is nine pixels, so that 324 by 41 are one picture; a class has one path
 Called by `app.render.drawings`.
 """
 
+from collections.abc import Mapping
+
 from app.render.pictures.figure import LETTER, Figure, Shape, clipped, path, words
 from app.render.plot_axes import Declared
 from app.values.table import Table
@@ -12,6 +14,8 @@ SIDE = 10.0
 MOST_SQUARES = 60_000
 SHADES = 8
 LOOK_OF_STATE = {"no value": "lost", "absent": "gone", "imputed": "filled", "leaked": "leaked"}
+STATE_OF_LOOK = {look: state for state, look in LOOK_OF_STATE.items()}
+PLACES = "last to first on the task"
 NAME = 30
 
 
@@ -34,9 +38,25 @@ def draw_squares(table: Table, declared: Declared) -> Figure | None:
         words(clipped(name, NAME), left - 4.0, top + SIDE * at + 8.5, "end", "small") for name, at in rows.items()
     ]
     shapes += [_upright(clipped(name, NAME), left + SIDE * at + 8.0, top - 4.0) for name, at in columns.items()]
-    width = max(left + SIDE * len(columns) + 8.0, 120.0)
+    bottom = top + SIDE * len(rows)
+    key, right = _key({look: STATE_OF_LOOK[look] for look in sorted(drawn.keys() & STATE_OF_LOOK)}, bottom + 12.0)
+    width = max(left + SIDE * len(columns) + 8.0, right, 120.0)
     description = f"{table.title}: more colour is a better place on its task; the table has every number"
-    return Figure(width, top + SIDE * len(rows) + 4.0, description, tuple(shapes))
+    return Figure(width, bottom + 30.0, description, (*shapes, *key))
+
+
+def _key(signs: Mapping[str, str], y: float) -> tuple[list[Shape], float]:
+    """Return what shades and signs mean, in one line, and where it ends: a saved picture has no other words."""
+    shades = [path(f"q{shade}", _square("", 4.0 + SIDE * at, y)) for at, shade in enumerate((0, 4, SHADES))]
+    shapes, x = [*shades, words(PLACES, 8.0 + 3 * SIDE, y + 8.5)], 8.0 + 3 * SIDE + _wide(PLACES)
+    for look, meaning in signs.items():
+        shapes += [path(look, _square(look, x, y)), words(meaning, x + SIDE + 4.0, y + 8.5)]
+        x += SIDE + 4.0 + _wide(meaning)
+    return shapes, x
+
+
+def _wide(text: str) -> float:
+    return LETTER * len(text) + 12.0
 
 
 def _looks(share: object, state: str) -> list[str]:

@@ -47,16 +47,14 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     >>> board = SkillScore(name="main", method="skill_score", metric="error", baseline="Fair")
     >>> cells = build_cells(benchmark(board), board, rows(), "error")
     >>> notes_of(board, treat_missing(cells, cells.values, "error"))
-    ('3 entrants on 3 tasks; 0 failures of 0 entrants.',)
+    ('3 entrants on 3 tasks; no failures.',)
     """
     cells = relative.cells
     failing = [e for e, n in zip(cells.entrants, relative.n_failures.tolist(), strict=True) if n]
     leaking = [e for e, n in zip(cells.entrants, cells.leaked.sum(axis=0).tolist(), strict=True) if n]
-    notes = [
-        f"{len(cells.entrants)} entrants on {len(cells.tasks)} tasks; "
-        f"{int(relative.n_failures.sum())} failures of {len(failing)} entrants"
-        + (f" ({sentences(failing)})." if failing else ".")
-    ]
+    n_failures = int(relative.n_failures.sum())
+    failures = f"{n_failures} failures of {len(failing)} entrants ({sentences(failing)})" if failing else "no failures"
+    notes = [f"{len(cells.entrants)} entrants on {len(cells.tasks)} tasks; {failures}."]
     treatment = {
         "impute": f"A failure counts as the error of {spec.baseline}.",
         "drop": f"Tasks with a failure are dropped: {int(relative.kept.sum())} of {len(cells.tasks)} remain.",
