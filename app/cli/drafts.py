@@ -12,7 +12,7 @@ from app.cli.drafting.draft import Draft, Wishes, draft_manifest
 from app.cli.drafting.roles import Roles
 from app.cli.drafting.sheet import Sheet, read_sheet
 from app.cli.folders import zipped_folders
-from app.cli.output import note, say, show_error
+from app.cli.output import note, noticed, say, show_error
 from app.cli.preview import serve_preview
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.config.settings import Settings
@@ -207,5 +207,5 @@ def read_results(manifest: ManifestValue, results: Sequence[Path], name: str | N
         uploads = [Upload(path.name, path) for path in files]
         read = read_evidence(manifest, uploads, name, Limits.from_settings(Settings()))
     for warning in read.warnings:
-        note("Note: " + ": ".join(part for part in (warning.file, warning.column, warning.message) if part))
+        note(noticed(warning.as_dict()))
     return read

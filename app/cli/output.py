@@ -35,6 +35,11 @@ def note(text: str, *, style: str | None = None) -> None:
     make_console(sys.stderr).print(Text(text), style=style, soft_wrap=True)
 
 
+def noticed(warning: Mapping[str, Any]) -> str:
+    """Return what is odd about an upload and no reason to refuse it, with its place."""
+    return "Note: " + ": ".join(warning[part] for part in ("file", "column", "message") if warning[part])
+
+
 def show_error(error: PlumblineError) -> None:
     """Print what was wrong, with every problem that the error knows of."""
     note(f"Error: {error}", style="red")

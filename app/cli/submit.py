@@ -13,7 +13,7 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from app.cli.folders import zipped_folders
-from app.cli.output import check_table, make_console, note, say, show
+from app.cli.output import check_table, make_console, note, noticed, say, show
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.cli.waiting import wait_for_verdict
 from app.errors import FieldRejected, Problem
@@ -84,6 +84,8 @@ def submit(
         package = Package(benchmark, tuple(sent), prereg, given, dry_run)
         answer = upload(remote, package)
         show(check_table(answer["checks"]))
+        for warning in answer.get("warnings") or ():
+            note(noticed(warning))
         if dry_run:
             raise typer.Exit(_say_dry_run(answer))
         note(f"Submission {answer['id']}: {remote.address}{answer['url']}")

@@ -20,6 +20,7 @@ from app.names import clip_for_message
 from app.values.table import Column, Table
 
 MAX_STATED = 500
+MAX_ODD = 20
 AnyText = TypeVar("AnyText", str, str | None)
 TABLE = "harness"
 
@@ -104,14 +105,20 @@ class HarnessRun:
                 yield record
 
     def table(self, title: str) -> Table | None:
-        """Return what the run states of itself; None where it states nothing."""
+        """Return what the run states of itself, with what it lacks and what is odd; None where it states nothing."""
         if not self.stated:
             return None
         columns = (Column("key", "Key", "text"), Column("task", "Task", "text"), Column("value", "Stated", "text"))
         known = {key for key, _, _ in self.stated}
         lacking = sorted(set(self.lacking) - known)
-        notes = (f"Not stated: {', '.join(lacking)}.",) if lacking else ()
+        odd = (f"{whole(clip_for_message(_sentence(each), MAX_STATED))}." for each in self.warnings[:MAX_ODD])
+        notes = (*([f"Not stated: {', '.join(lacking)}."] if lacking else ()), *odd)
         return Table(TABLE, f"What {title} states of the run", columns, tuple(self.stated), notes)
+
+
+def _sentence(problem: Problem) -> str:
+    place = f"{problem.file}: " if problem.file else ""
+    return f"{place}{problem.message[:1].upper()}{problem.message[1:]}"
 
 
 Rows = Callable[[HarnessRun], Iterator[Row]]

@@ -18,6 +18,13 @@ from app.values.table import Cell, Column, Table
 SCHEMA_VERSION = "0.3.0"
 NAMESPACE = uuid.UUID("7d8c5b0e-3f1e-4c59-9a53-6d3e2c1b7a11")
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+RANGES: Mapping[str, tuple[float | None, float | None]] = {
+    "win_rate": (0.0, 1.0),
+    "skill_score": (None, 1.0),
+    "mean_rank": (1.0, None),
+}
+AVERAGES = ("_iqm", "_mean", "_public_part", "_best_threshold", "_ydf")
+"""The ends of columns that are a metric taken otherwise, and never leave what it lies within."""
 UNKNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 
 
@@ -139,8 +146,7 @@ def _result(source: Source, scored: Scored) -> dict[str, Any]:
 
 
 def _metric(manifest: Manifest, column: Column) -> dict[str, Any]:
-    declared = manifest.metrics.get(column.name) or manifest.metrics.get(column.name.removeprefix("mean_"))
-    low, high = (None, None) if declared is None else (declared.min, declared.max)
+    low, high = _range(manifest, column.name)
     return {
         "metric_id": column.name,
         "metric_name": column.title,
@@ -150,6 +156,16 @@ def _metric(manifest: Manifest, column: Column) -> dict[str, Any]:
         "min_score": "-Infinity" if low is None else low,
         "max_score": "Infinity" if high is None else high,
     }
+
+
+def _range(manifest: Manifest, name: str) -> tuple[float | None, float | None]:
+    """Return what a column of scores lies within: what its metric does, where it is an average of it."""
+    if name in RANGES:
+        return RANGES[name]
+    averaged = name.removeprefix("group_").removeprefix("mean_").removeprefix("metric__")
+    stems = (name, averaged, *(name.removesuffix(end) for end in AVERAGES if name.endswith(end)))
+    declared = next((manifest.metrics[stem] for stem in stems if stem in manifest.metrics), None)
+    return (None, None) if declared is None else (declared.min, declared.max)
 
 
 def _standing(row: Mapping[str, Cell]) -> dict[str, str]:

@@ -245,6 +245,15 @@ def test_a_dry_run_stores_nothing_and_tells_the_verdict(
     assert "1 row of Naive would not be admitted. Nothing was stored." in capsys.readouterr().out
 
 
+def test_what_is_odd_about_an_upload_is_told(script: Script, scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As `benchmark check` tells it of the same files, with the place."""
+    odd = {"file": None, "row": None, "column": "n-samples", "value": None, "message": "5,000 scored; there are 10"}
+    script.answer(202, {**RECEIVED, "warnings": [odd]})
+    submit(script, scores, "--no-wait")
+
+    assert "Note: n-samples: 5,000 scored; there are 10" in capsys.readouterr().err
+
+
 def sent_zip(body: bytes) -> bytes:
     """Return the zip in the body of a request."""
     return body[body.index(b"PK\x03\x04") : body.rindex(b"\r\n--")]

@@ -21,6 +21,15 @@ def test_lm_eval_samples_are_items_of_the_model_that_the_results_name(tmp_path: 
     assert run.directions == {"exact_match": "maximize"}
 
 
+def test_what_is_odd_about_a_run_stands_with_what_it_states(tmp_path: Path) -> None:
+    """Whoever reads the submission later is told too that most samples are not there."""
+    _, run = rows_of(sorted(LM_EVAL.glob("*_*.json*")), tmp_path)
+    table = run.table("lm-eval")
+
+    assert table is not None
+    assert table.notes == ("The results say that 5,000 samples of math_perturbed_full were scored; there are 10.",)
+
+
 def test_lm_eval_results_are_a_summary_of_their_tasks(tmp_path: Path) -> None:
     """Standard errors are no metrics."""
     rows, _ = rows_of(sorted(LM_EVAL.glob("results_*.json")), tmp_path, "summary")

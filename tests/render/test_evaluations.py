@@ -1,0 +1,43 @@
+"""What a board's scores lie within, as other sites are told."""
+
+from datetime import UTC, datetime
+
+from app.render.evaluations import Source, every_eval_ever
+from app.values.table import Column, Table
+from tests.cases.evidence_tables import parse
+
+MANIFEST = b"""
+schema_version: 1
+slug: s
+title: S
+evidence: evaluation_summary
+tasks: [{id: t}]
+metrics: {success: {direction: maximize, min: 0, max: 1}}
+leaderboards: [{name: b, method: mean, metric: success}]
+"""
+WITHIN = {
+    "success": (0, 1),
+    "success_iqm": (0, 1),
+    "mean_success": (0, 1),
+    "group_mean_success": (0, 1),
+    "win_rate": (0, 1),
+    "skill_score": ("-Infinity", 1),
+    "success_optimality_gap": ("-Infinity", "Infinity"),
+}
+
+
+def test_an_average_of_a_share_is_a_share() -> None:
+    """Whoever reads the export scales by the range; what is no average of the metric has none that is declared."""
+    ends = {name: (f"{name}_low", f"{name}_high") for name in WITHIN}
+    scores = (Column(name, name, direction="maximize", interval=ends[name]) for name in WITHIN)
+    columns = (
+        Column("entrant", "Entrant", "text"),
+        *scores,
+        *(Column(end, end) for own in ends.values() for end in own),
+    )
+    table = Table("leaderboard/b", "B", columns, (("A", *[0.5] * (3 * len(WITHIN))),))
+    source = Source(parse(MANIFEST), {"b": table}, 1, datetime(2026, 1, 1, tzinfo=UTC), "1", "http://x/s")
+    ((_, document),) = every_eval_ever(source)
+    told = {each["evaluation_result_id"]: each["metric_config"] for each in document["evaluation_results"]}
+
+    assert {name: (told[f"b/{name}"]["min_score"], told[f"b/{name}"]["max_score"]) for name in WITHIN} == WITHIN
