@@ -66,6 +66,7 @@ PARTS: Mapping[str, Callable[[], object]] = {
     "clusters": measure_bootstrap,
     "rows": partial(growth.report, ["rows"]),
     "episodes": partial(growth.report, ["episodes"]),
+    "predictions-growth": partial(growth.report, ["predictions"]),
     "workers": workers.report,
     "plans": plans.report,
     "strata": measure_strata,

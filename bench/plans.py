@@ -154,7 +154,8 @@ def hot(site: Site, benchmark_id: int) -> Mapping[str, Callable[[], object]]:
 
 def report(n_benchmarks: int = N_BENCHMARKS, n_each: int = N_SUBMISSIONS) -> None:
     """Print the plan of each statement. Raises where one reads a large table from end to end."""
-    with fresh_data_dir() as data_dir, embedded_server(data_dir) as url:
+    # Of ten million submissions there is more than a folder in memory holds.
+    with fresh_data_dir(on_disk=True) as data_dir, embedded_server(data_dir) as url:
         upgrade(url)
         with open_site(url, Settings()) as site:
             declare(site)

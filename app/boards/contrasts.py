@@ -55,15 +55,21 @@ class Contrasts:
         separable = bool(self.separated[a, b] or self.separated[b, a])
         return Verdict(ends, float(self.beats[a, b]), finite(float(self.p_values[a, b])), separable)
 
-    def cells(self) -> list[Sequence[Cell]]:
-        """Return the same of every ordered pair, row after row: contrast, its ends, P(beats), p-value, separable."""
+    def cells(self, *, is_turned: bool = False) -> list[Sequence[Cell]]:
+        """Return the same of every ordered pair, row after row: contrast, its ends, P(beats), p-value, separable.
+
+        `is_turned`: scores were negated, and the contrast is to have the metric's own sign, with its ends in order.
+        """
         is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
-        ends = [np.clip(self.differences + way * self.margins, -self.widest, self.widest) for way in (-1.0, 1.0)]
-        squares = [np.where(is_known, values, np.nan) for values in (*ends, self.beats, self.p_values)]
+        low, high = (np.clip(self.differences + way * self.margins, -self.widest, self.widest) for way in (-1.0, 1.0))
+        squares = [np.where(is_known, values, np.nan) for values in (low, high, self.beats, self.p_values)]
         separable: list[Any] = (self.separated | self.separated.T).ravel().tolist()
         for at in np.flatnonzero(~is_known).tolist():
             separable[at] = None
-        return [*map(cells_in_rows, (self.differences, *squares)), separable]
+        contrast = (self.differences, *squares[:2])
+        # Not −x: no difference at all stays 0.0.
+        shown = (0.0 - contrast[0], 0.0 - contrast[2], 0.0 - contrast[1]) if is_turned else contrast
+        return [*map(cells_in_rows, (*shown, *squares[2:])), separable]
 
 
 def cells_in_rows(square: FloatArray) -> Sequence[Cell]:

@@ -171,17 +171,49 @@ class TaskPairs:
 
         It is made column by column, for of a square of entrants one value a row costs more than all of its cells.
         """
-        n_named = len(self.names)
-        who: list[list[Cell]] = [[a for a in self.names for _ in self.names], [*self.names] * n_named]
-        verdict = [*contrast_field(contrast), *VERDICT]
-        columns = [*_with(PAIR, who), *self._win_rate(), *effect, *_with(verdict, self.contrasts.cells())]
-        rows = zip(*(cells for _, cells in columns), strict=True)
-        return _pairwise(spec, [column for column, _ in columns], rows, notes, meta)
+        verdict = _with([*contrast_field(contrast), *VERDICT], self.contrasts.cells())
+        return _square(spec, self.names, [*self._win_rate(), *effect, *verdict], notes, meta)
 
     def _win_rate(self) -> tuple[ColumnOfCells, ...]:
         column = Column("win_rate", "Win rate of A", direction="maximize", glossary="pair_win_rate", digits=3)
         pairs = self.statistics
         return _interval_at(column, pairs.win_rate, pairs.win_rate_low, pairs.win_rate_high)
+
+
+def contrast_table(
+    spec: Leaderboard,
+    names: Sequence[str],
+    fields: Sequence[Field[Pair]],
+    cells: Sequence[Sequence[Cell]],
+    notes: Iterable[str],
+    meta: Mapping[str, Any],
+) -> Table:
+    """Return the table of every ordered pair of names, row after row, from the cells that `Contrasts.cells` returns.
+
+    `fields` are those of the contrast; for the rest see `pairwise_table`, of which this is the quick way to many rows.
+
+    >>> import numpy as np
+    >>> from app.boards.contrasts import without_spread
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> cells = without_spread(np.array([3.0, 1.0])).cells()
+    >>> contrast_table(board, "AB", contrast_field(Column("difference", "A minus B")), cells, [], {}).rows[1]
+    ('A', 'B', 2.0, None, None, None, None, None)
+    """
+    return _square(spec, names, _with([*fields, *VERDICT], cells), notes, meta)
+
+
+def _square(
+    spec: Leaderboard,
+    names: Sequence[str],
+    beside: Sequence[ColumnOfCells],
+    notes: Iterable[str],
+    meta: Mapping[str, Any],
+) -> Table:
+    """Return the table of every ordered pair of names, with columns that are there already."""
+    who: list[list[Cell]] = [[a for a in names for _ in names], [*names] * len(names)]
+    columns = [*_with(PAIR, who), *beside]
+    rows = zip(*(cells for _, cells in columns), strict=True)
+    return _pairwise(spec, [column for column, _ in columns], rows, notes, meta)
 
 
 def _interval_at(column: Column, *squares: FloatArray) -> tuple[ColumnOfCells, ...]:

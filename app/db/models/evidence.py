@@ -82,7 +82,8 @@ class Prediction(Base):
 class Measured(Base):
     """What one entrant's evidence comes to under one board, kept so that publishing need not read its rows again.
 
-    `key` is a digest of everything that decides it: the board's declaration, the metrics, the code.
+    `key` is a digest of everything that decides it: the board's declaration, the metrics, the code. `losses` are what
+    paired tests need of each item, apart from the rest because few entrants of a board are tested.
     """
 
     __tablename__ = "measured"
@@ -91,3 +92,4 @@ class Measured(Base):
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
     key: Mapped[str] = mapped_column(Text, primary_key=True)
     content: Mapped[bytes]
+    losses: Mapped[bytes | None]

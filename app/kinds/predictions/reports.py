@@ -4,7 +4,8 @@ Called by `app.kinds.predictions.measure` for the rows of one entrant, by `kinds
 overlays and by `app.kinds.predictions.summary` for a submission's own report: one definition, so they cannot disagree.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from itertools import islice
 from typing import Any
 
 from app.boards.measured import Estimate
@@ -16,6 +17,8 @@ from app.kinds.predictions.scores import truncated_names
 from app.kinds.predictions.task import TaskPredictions
 from app.values.table import Cell, Table
 
+MAX_REPORTED = 200
+INTERVALS = "intervals"
 Rows = Sequence[tuple[Cell, ...]]
 
 
@@ -43,18 +46,30 @@ def report_metrics(task: TaskPredictions) -> tuple[str, ...]:
 
 
 def report_tables(rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, board: str | None = None) -> tuple[Table, ...]:
-    """Return the tables that have rows: `<kind>/<board>` of a board, `<kind>` of a submission."""
+    """Return the tables that have rows: `<kind>/<board>` of a board, `<kind>` of a submission.
+
+    The entrants of a board come from best to worst. All of them have their intervals, and the best their curves.
+    """
+    best = dict(islice(rows_by_entrant.items(), None if board is None else MAX_REPORTED))
     tables = []
     for name, kind in KINDS.items():
-        rows = tuple((entrant, *row) for entrant, kinds in rows_by_entrant.items() for row in kinds.get(name, ()))
+        shown = rows_by_entrant if name == INTERVALS else best
+        rows = tuple((entrant, *row) for entrant, kinds in shown.items() for row in kinds.get(name, ()))
         if rows:
-            written = _written(name, rows_by_entrant)
-            plots = [dict(plot) | written | _many_classes(plot, rows_by_entrant) for plot in kind.plots]
+            written = _written(name, shown)
+            plots = [dict(plot) | written | _many_classes(plot, shown) for plot in kind.plots]
             meta = {"plot": plots} if plots else {}
             table = Table(name if board is None else f"{name}/{board}", kind.title, (*kind.named, *kind.columns), rows,
-                          kind.notes, meta)  # fmt: skip
+                          (*kind.notes, *_left_out(shown, rows_by_entrant)), meta)  # fmt: skip
             tables.append(table)
     return tuple(tables)
+
+
+def _left_out(shown: Sized, entrants: Sized) -> tuple[str, ...]:
+    """Say when not everybody is shown: what a thousand curves come to is larger than anyone reads."""
+    if len(shown) == len(entrants):
+        return ()
+    return (f"The {len(shown)} best of {len(entrants)} are shown; every submission's own page has its report.",)
 
 
 def _many_classes(plot: Mapping[str, Any], rows_by_entrant: Mapping[str, Mapping[str, Rows]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_curve
 
 from app.boards.measured import Measurement
 from app.kinds.predictions.grain import Grain
-from app.kinds.predictions.reports import report_tables
+from app.kinds.predictions.reports import MAX_REPORTED, report_tables
 from app.kinds.predictions.steps import share_step
 from app.render.drawings import build_drawings
 from app.stats.arrays import FloatArray
@@ -233,3 +233,17 @@ def test_thirty_classes_share_plots_by_tens() -> None:
         [f"c{at}" for at in range(start, start + 10)] for start in (0, 10, 20)
     ]
     assert not any(series.band for plot in drawn if plot for series in plot.series)
+
+
+def test_a_board_of_many_has_the_curves_of_the_best_and_the_intervals_of_all() -> None:
+    """Curves of a thousand are larger than anyone reads; a submission with as many entrants keeps them all."""
+    truth, scores = two_classes(40)
+    measured = measure(benchmark(BINARY, ["auc"]), "A", scores, truth)
+    many = {f"m{at:03}": measured.rows for at in range(MAX_REPORTED + 1)}
+    on_board = {table.name: table for table in report_tables(many, board="main")}
+    of_run = {table.name: table for table in report_tables(many)}
+
+    assert len({row[0] for row in on_board["intervals/main"].rows}) == MAX_REPORTED + 1
+    assert {row[0] for row in on_board["roc/main"].rows} == set(list(many)[:MAX_REPORTED])
+    assert on_board["roc/main"].notes[-1].startswith("The 200 best of 201 are shown")
+    assert len({row[0] for row in of_run["roc"].rows}) == MAX_REPORTED + 1

@@ -11,7 +11,7 @@ from app.boards.contrasts import Verdict
 from app.boards.measured import Measurement
 from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.standing import BoardStanding
-from app.boards.tables import MAX_COMPARED, Pair, contrast_field, pairwise_table
+from app.boards.tables import MAX_COMPARED, contrast_field, contrast_table
 from app.manifest.manifest import Manifest
 from app.values.table import Cell, Column, Table
 
@@ -34,24 +34,17 @@ def pairwise(
     if standing is None or len(contenders) < 2:
         return None
     metric = manifest.metrics[spec.ranked]
-    pairs = _pairs(contenders[:MAX_COMPARED], standing, is_turned=metric.direction == "minimize")
+    names = [measurement.entrant for measurement in contenders[:MAX_COMPARED]]
+    cells = standing.contrasts(range(len(names))).cells(is_turned=metric.direction == "minimize")
     notes = _notes(len(contenders), metric.title or spec.ranked)
     meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference"}
-    return pairwise_table(spec, DIFFERENCE, pairs, notes, meta)
+    return contrast_table(spec, names, DIFFERENCE, cells, notes, meta)
 
 
 def _notes(n_contenders: int, metric: str) -> Iterator[str]:
     yield f"Differences of {metric}."
     if n_contenders > MAX_COMPARED:
         yield f"The {MAX_COMPARED} best of {n_contenders} contenders are compared."
-
-
-def _pairs(shown: Sequence[Measurement], standing: BoardStanding, *, is_turned: bool) -> Iterator[Pair]:
-    contrasts = standing.contrasts(range(len(shown)))
-    for a, first in enumerate(shown):
-        for b, second in enumerate(shown):
-            verdict = contrasts.verdict(a, b)
-            yield Pair(first.entrant, second.entrant, in_own_sign(verdict) if is_turned else verdict)
 
 
 def in_own_sign(verdict: Verdict) -> Verdict:

@@ -92,8 +92,9 @@ def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measure
     sign = sign_of(manifest, spec.ranked)
     scored = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
     roster = measured_roster(scored, manifest.asked.facts.owners_of([m.entrant for m in scored]))
-    contenders = [m for m in scored if m.entrant in roster.ranked]
-    others = [m for m in measurements if m not in contenders]
+    names = frozenset(roster.ranked)
+    contenders = [m for m in scored if m.entrant in names]
+    others = [m for m in measurements if m.entrant not in names]
     if not contenders:
         return Ranked((), tuple(others), None, roster, spec.ranked, sign)
     order = stand(points_of(manifest, spec.ranked, contenders), None, spec.uncertainty.level)
