@@ -6,13 +6,13 @@ whom takes into account that all pairs are looked at.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from app.stats.arrays import BoolArray, FloatArray
+from app.values.columnar import CellColumn
 from app.values.frame import Ends
-from app.values.table import Cell, finite
+from app.values.table import finite
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Contrasts:
         separable = bool(self.separated[a, b] or self.separated[b, a])
         return Verdict(ends, float(self.beats[a, b]), finite(float(self.p_values[a, b])), separable)
 
-    def cells(self, *, is_turned: bool = False) -> list[Sequence[Cell]]:
+    def cells(self, *, is_turned: bool = False) -> list[CellColumn]:
         """Return the same of every ordered pair, row after row: contrast, its ends, P(beats), p-value, separable.
 
         `is_turned`: scores were negated, and the contrast is to have the metric's own sign, with its ends in order.
@@ -63,25 +63,14 @@ class Contrasts:
         is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
         low, high = (np.clip(self.differences + way * self.margins, -self.widest, self.widest) for way in (-1.0, 1.0))
         squares = [np.where(is_known, values, np.nan) for values in (low, high, self.beats, self.p_values)]
-        separable: list[Any] = (self.separated | self.separated.T).ravel().tolist()
-        for at in np.flatnonzero(~is_known).tolist():
-            separable[at] = None
+        separable = np.where(is_known, 1 + (self.separated | self.separated.T), 0).astype(np.int8)
         contrast = (self.differences, *squares[:2])
         # Not −x: no difference at all stays 0.0.
         shown = (0.0 - contrast[0], 0.0 - contrast[2], 0.0 - contrast[1]) if is_turned else contrast
-        return [*map(cells_in_rows, (*shown, *squares[2:])), separable]
-
-
-def cells_in_rows(square: FloatArray) -> Sequence[Cell]:
-    """Return the entries of a square [n, n] row after row, None for what is not finite. Source: by definition.
-
-    >>> cells_in_rows(np.array([[0.0, np.nan], [1.0, np.inf]]))
-    [0.0, None, 1.0, None]
-    """
-    cells: list[Any] = square.ravel().tolist()
-    for at in np.flatnonzero(~np.isfinite(square)).tolist():
-        cells[at] = None
-    return cells
+        return [
+            *map(CellColumn.of_numbers, (*shown, *squares[2:])),
+            CellColumn(separable.ravel(), (None, False, True)),
+        ]
 
 
 def without_spread(points: FloatArray) -> Contrasts:

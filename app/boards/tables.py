@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from app.boards.contrasts import Contrasts, Verdict, cells_in_rows
+import numpy as np
+
+from app.boards.contrasts import Contrasts, Verdict
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
+from app.values.columnar import CellColumn, ColumnarRows
 from app.values.frame import Ends, Field, Frame, with_interval
 from app.values.scores import ScoreTable
-from app.values.table import Cell, Column, Table
+from app.values.table import Column, Rows, Table
 
 SHOWN = 6
 
@@ -109,19 +112,19 @@ def pairwise_table(
     (('A', 'B', None, None, True),)
     """
     frame: Frame[Pair] = Frame([*PAIR, *fields, *VERDICT])
-    return _pairwise(spec, frame.columns, map(frame.cells, pairs), notes, meta)
+    return _pairwise(spec, frame.columns, tuple(map(frame.cells, pairs)), notes, meta)
 
 
 def _pairwise(
     spec: Leaderboard,
     columns: Sequence[Column],
-    rows: Iterable[tuple[Cell, ...]],
+    rows: Rows,
     notes: Iterable[str],
     meta: Mapping[str, Any],
 ) -> Table:
     title = f"{spec.title or spec.name}, pair by pair"
     how = {"test": TEST, "contrast_interval": f"Student's t of {RESAMPLED}"}
-    return Table(f"pairwise/{spec.name}", title, tuple(columns), tuple(rows), tuple(notes), {**how, **meta})
+    return Table(f"pairwise/{spec.name}", title, tuple(columns), rows, tuple(notes), {**how, **meta})
 
 
 RESAMPLED = "resampled differences, drawn by name"
@@ -137,7 +140,7 @@ def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[Fi
     return with_interval(column, lambda pair: pair.verdict.contrast, ends_title=ends_title)
 
 
-ColumnOfCells = tuple[Column, Sequence[Cell]]
+ColumnOfCells = tuple[Column, CellColumn]
 """A column and its cells, from the first row to the last."""
 
 
@@ -184,7 +187,7 @@ def contrast_table(
     spec: Leaderboard,
     names: Sequence[str],
     fields: Sequence[Field[Pair]],
-    cells: Sequence[Sequence[Cell]],
+    cells: Sequence[CellColumn],
     notes: Iterable[str],
     meta: Mapping[str, Any],
 ) -> Table:
@@ -192,7 +195,6 @@ def contrast_table(
 
     `fields` are those of the contrast; for the rest see `pairwise_table`, of which this is the quick way to many rows.
 
-    >>> import numpy as np
     >>> from app.boards.contrasts import without_spread
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
     >>> cells = without_spread(np.array([3.0, 1.0])).cells()
@@ -210,17 +212,18 @@ def _square(
     meta: Mapping[str, Any],
 ) -> Table:
     """Return the table of every ordered pair of names, with columns that are there already."""
-    who: list[list[Cell]] = [[a for a in names for _ in names], [*names] * len(names)]
+    at, words = np.arange(len(names)), tuple(names)
+    who = [CellColumn(np.repeat(at, len(at)), words), CellColumn(np.tile(at, len(at)), words)]
     columns = [*_with(PAIR, who), *beside]
-    rows = zip(*(cells for _, cells in columns), strict=True)
+    rows = ColumnarRows(tuple(cells for _, cells in columns))
     return _pairwise(spec, [column for column, _ in columns], rows, notes, meta)
 
 
 def _interval_at(column: Column, *squares: FloatArray) -> tuple[ColumnOfCells, ...]:
-    return _with(with_interval(column, lambda pair: NO_ENDS), list(map(cells_in_rows, squares)))
+    return _with(with_interval(column, lambda pair: NO_ENDS), list(map(CellColumn.of_numbers, squares)))
 
 
-def _with(fields: Sequence[Field[Any]], cells: Sequence[Sequence[Cell]]) -> tuple[ColumnOfCells, ...]:
+def _with(fields: Sequence[Field[Any]], cells: Sequence[CellColumn]) -> tuple[ColumnOfCells, ...]:
     """Return the columns of fields, each with cells that are there already."""
     return tuple((field.column, column) for field, column in zip(fields, cells, strict=True))
 

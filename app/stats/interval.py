@@ -12,6 +12,7 @@ import numpy as np
 
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.checks import InvalidArgument, require_level, require_numbers, require_shape
+from app.stats.compiled import compiled, in_parts
 
 TIE = 1e-12
 """Replicate scores nearer than this are a tie: they differ by the rounding of sums only."""
@@ -144,10 +145,23 @@ def probability_beats(scores: FloatArray) -> FloatArray:
     """
     require_shape("scores", scores, "[n_resamples]", "n_entrants")
     require_numbers("scores", scores)
-    n_entrants = scores.shape[1]
-    beats = np.empty((n_entrants, n_entrants))
-    with np.errstate(invalid="ignore"):  # the difference of equal infinities is NaN, and a tie
-        for row in range(n_entrants):  # one entrant against all, all replicates at once
-            margin = scores[:, [row]] - scores
-            beats[row] = (margin > TIE).mean(axis=0) + 0.5 * (~(np.abs(margin) > TIE)).mean(axis=0)
+    columns = np.ascontiguousarray(scores.T)
+    beats, loop = np.empty((len(columns),) * 2), compiled(_fill_beats)
+    in_parts(len(columns), 1, lambda part: loop(columns, TIE, beats, part.start, part.stop))
     return beats
+
+
+def _fill_beats(columns: FloatArray, tie: float, beats: FloatArray, begin: int, end: int) -> None:
+    n_entrants, n_drawn = columns.shape
+    for first in range(begin, end):
+        a = columns[first]
+        for second in range(first, n_entrants):
+            b = columns[second]
+            n_above, n_below = 0, 0
+            for at in range(n_drawn):
+                margin = a[at] - b[at]
+                n_above += margin > tie
+                n_below += margin < -tie
+            # The difference of equal infinities is NaN, and a tie.
+            tied = 0.5 * ((n_drawn - n_above - n_below) / n_drawn)
+            beats[first, second], beats[second, first] = n_above / n_drawn + tied, n_below / n_drawn + tied

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from app.errors import TableRejected
+from app.values.columnar import ColumnarRows
 
 Kind = Literal["text", "integer", "number", "flag", "time"]
 Cell = str | int | float | bool | None
+Rows = tuple[tuple[Cell, ...], ...] | ColumnarRows
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Table:
     name: str
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: Rows
     notes: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
 
@@ -59,7 +61,7 @@ class Table:
         if len(set(names)) < len(names):
             repeated = next(name for at, name in enumerate(names) if name in names[:at])
             raise TableRejected(f"{self.name} has two columns {repeated}")
-        if set(map(len, self.rows)) - {len(names)} or not _all_finite(self.rows):
+        if not _are_sound(self.rows, len(names)):
             self._refuse_rows(names)
         if not _is_finite(self.meta):
             raise TableRejected(f"what {self.name} says of how it was made holds a number that is not finite")
@@ -133,6 +135,12 @@ class Table:
 def finite(number: float) -> float | None:
     """Return a number as a cell: what is not finite has no place in a table, and is null there."""
     return number if math.isfinite(number) else None
+
+
+def _are_sound(rows: Rows, n_columns: int) -> bool:
+    if isinstance(rows, ColumnarRows):
+        return rows.fits(n_columns)
+    return not set(map(len, rows)) - {n_columns} and _all_finite(rows)
 
 
 def _all_finite(rows: Iterable[Sequence[Cell]]) -> bool:

@@ -33,7 +33,7 @@ CREATE TABLE snapshot_entry (
     CONSTRAINT fk_snapshot_entry_submission_id FOREIGN KEY (submission_id) REFERENCES submission
 );
 
--- A published table: the JSON of app/values/table.py, compressed.
+-- A published table: the JSON of app/values/table.py, or of a square its columns as arrays; compressed already.
 CREATE TABLE snapshot_table (
     snapshot_id bigint NOT NULL,
     name text NOT NULL,
@@ -41,5 +41,6 @@ CREATE TABLE snapshot_table (
     CONSTRAINT pk_snapshot_table PRIMARY KEY (snapshot_id, name),
     CONSTRAINT fk_snapshot_table_snapshot_id FOREIGN KEY (snapshot_id) REFERENCES snapshot
 );
+ALTER TABLE snapshot_table ALTER content SET STORAGE EXTERNAL;
 
 ALTER TABLE benchmark ADD CONSTRAINT fk_benchmark_snapshot_id FOREIGN KEY (snapshot_id) REFERENCES snapshot;

@@ -1,13 +1,14 @@
 """Tables as snapshots store them: what is packed comes back as it was, and what cannot be stored is refused."""
 
-import json
-import zlib
 from datetime import date
 from typing import Any
 
+import numpy as np
 import pytest
 
-from app.store.snapshots import pack_table
+from app.errors import TableRejected
+from app.store.snapshots import pack_table, unpack_table
+from app.values.columnar import CellColumn, ColumnarRows
 from app.values.table import Column, Table
 
 COLUMNS = (Column("a", "A"), Column("b", "B", "text"))
@@ -30,7 +31,7 @@ def table(*rows: tuple[Any, ...]) -> Table:
 )
 def test_a_packed_table_comes_back_as_it_was(rows: tuple[tuple[Any, ...], ...]) -> None:
     """Each number keeps every digit, each text each character, and nothing moves."""
-    found = Table.from_json(json.loads(zlib.decompress(pack_table(table(*rows)))))
+    found = unpack_table(pack_table(table(*rows)))
     assert found == table(*rows)
     assert repr(found.rows) == repr(rows)
 
@@ -39,3 +40,27 @@ def test_a_cell_that_is_no_plain_value_is_refused() -> None:
     """A date is a fault of what made the table, and is not stored as something else."""
     with pytest.raises(TypeError, match="holds a date"):
         pack_table(table((1.0, date(2026, 1, 1))))
+
+
+def test_rows_that_are_columns_come_back_as_they_were() -> None:
+    """Each number keeps every bit, what is not finite is None, and whoever looks sees rows."""
+    numbers = np.array([[5e-324, -0.0], [np.nan, np.inf]])
+    words = CellColumn(np.array([0, 1, 2, 1]), ("\ud800", None, True))
+    made = Table("pairwise/x", "X", COLUMNS, ColumnarRows((CellColumn.of_numbers(numbers), words)), ("A note.",))
+
+    found = unpack_table(pack_table(made))
+
+    assert found == made
+    assert repr(found.rows) == "((5e-324, '\\ud800'), (-0.0, None), (None, True), (None, None))"
+    assert found.rows[1:2] == ((-0.0, None),)
+    assert len(found.rows) == 4
+
+
+def test_rows_that_are_columns_are_refused_as_others_are() -> None:
+    """An infinite number is in no table, nor is a column too many, nor a cell that is no plain value."""
+    infinite, dated = CellColumn(np.array([np.inf])), CellColumn(np.array([0]), (date(2026, 1, 1),))  # type: ignore[arg-type]
+    for columns in ((infinite, infinite), (dated,)):
+        with pytest.raises(TableRejected):
+            Table("pairwise/x", "X", COLUMNS, ColumnarRows(columns))
+    with pytest.raises(TypeError, match="holds a date"):
+        pack_table(Table("pairwise/x", "X", COLUMNS, ColumnarRows((dated, dated))))

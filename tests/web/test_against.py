@@ -1,7 +1,5 @@
 """A against B: the sentence one may write of two entrants, its rows as CSV and JSON, and what is refused."""
 
-import json
-import zlib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,6 +7,7 @@ import pytest
 from sqlalchemy import select, text
 
 from app.db.models import SnapshotTable
+from app.store.snapshots import pack_table, unpack_table
 from app.values.table import Column, Table
 from tests.conftest import Site
 
@@ -62,8 +61,8 @@ def rewrite_pairwise(site: Site, board: str, change: Callable[[Table], Table]) -
         # Published tables are immutable by trigger; only the owner of the database can put that aside.
         session.execute(text("SET LOCAL session_replication_role = replica"))
         stored = session.scalars(select(SnapshotTable).where(SnapshotTable.name == f"pairwise/{board}")).one()
-        table = change(Table.from_json(json.loads(zlib.decompress(stored.content))))
-        stored.content = zlib.compress(json.dumps(table.to_json()).encode())
+        table = change(unpack_table(stored.content))
+        stored.content = pack_table(table)
 
 
 def with_log_ratio(table: Table) -> Table:
