@@ -13,6 +13,7 @@ from starlette.types import Lifespan
 
 from app.config.settings import MIB, Settings
 from app.db.engine import make_engine, make_session_factory
+from app.db.replica import Replica
 from app.jobs.queue import QueuedJobs
 from app.program.version import release
 from app.reading.readers import Readers
@@ -69,6 +70,8 @@ from app.web.state import State
 from app.web.visitors import sees_more
 
 SMALL_BODY = 1 * MIB
+# An export reads one part at a time, with a session for each.
+COPY_POOL = 5
 
 
 def create_app(
@@ -102,6 +105,8 @@ def create_app(
         for process in apart:
             process.stop()
         engine.dispose()
+        if api.state.plumbline.replica is not None:
+            api.state.plumbline.replica.close()
 
     engine = _serving_engine(settings, database_url, 10)
     api = _make_api(settings, engine, readers, lifespan)
@@ -130,6 +135,14 @@ def _serving_engine(settings: Settings, database_url: str, pool_size: int) -> En
     return make_engine(settings.database_url, pool_size=pool_size, is_pooled=True)
 
 
+def _replica(settings: Settings) -> Replica | None:
+    """Return the copy for reading, if there is one; what needs no session of its own works through a pooler as well."""
+    if settings.read_database_url is None:
+        return None
+    engine = make_engine(settings.read_database_url, pool_size=COPY_POOL, is_pooled=True)
+    return Replica(narrow_to_reader(make_session_factory(engine)))
+
+
 def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Lifespan[FastAPI] | None) -> FastAPI:
     factory = narrow_to_reader(make_session_factory(engine))
     app = DescribedApi(
@@ -145,7 +158,8 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     own = settings.oidc
     provider = None if own is None else Provider(own)
     reads = RateLimit(settings.max_reads_per_minute)
-    app.state.plumbline = State(settings, factory, QueuedJobs(), readers, provider=provider, reads=reads)
+    copy = _replica(settings)
+    app.state.plumbline = State(settings, factory, QueuedJobs(), readers, provider=provider, reads=reads, replica=copy)
     problems.install(app)
     app.router.routes.extend(_routes(settings))
     return app

@@ -16,7 +16,12 @@ from app.telemetry.metrics import FOLDER, REGISTRY
 
 def configure_log(settings: Settings, process: str) -> None:
     """Have this process log in the form of the settings, without their secrets, and send traces if asked to."""
-    addresses = (settings.database_url, settings.direct_database_url, settings.smtp_url)
+    addresses = (
+        settings.database_url,
+        settings.direct_database_url,
+        settings.read_database_url,
+        settings.smtp_url,
+    )
     passwords = (None if url is None else make_url(url).password for url in addresses)
     if settings.tracing and process != "serve":
         tracing.install(process)

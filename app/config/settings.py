@@ -47,6 +47,9 @@ class Settings(BaseModel):
     direct_database_url: str | None = Field(
         None, description="address of the Postgres itself, where PLUMBLINE_DATABASE_URL leads to a pooler (pgbouncer)"
     )
+    read_database_url: str | None = Field(
+        None, description="address of a copy that follows the database (streaming replica), from which exports are read"
+    )
     log_format: Literal["text", "json"] = Field("text", description="form of the log: lines for people, or JSON")
     tracing: bool = Field(False, description="send traces by OpenTelemetry; needs the extra otel and OTEL_* settings")
     metrics_port: int | None = Field(
@@ -156,6 +159,13 @@ class Settings(BaseModel):
         if text is not None and not is_plausible_secret(text):
             raise ValueError(HARD_TO_GUESS)
         return text
+
+    @field_validator("read_database_url")
+    @classmethod
+    def _is_of_postgres(cls, url: str | None) -> str | None:
+        if url is not None and not re.match(r"postgres(ql)?://", url):
+            raise ValueError("expected postgresql://user@host/name")
+        return url
 
     @field_validator("oidc_roles")
     @classmethod

@@ -7,6 +7,7 @@ estimators has rows and no entry: it belongs to its submission and to nobody's n
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from app.admission.check import CurrentRecord
 from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL
-from app.db.engine import SessionFactory
 from app.db.models import Entrant, Entry, Score, Submission, Task
+from app.db.replica import Source
 from app.store.assembly import STRATUM
 from app.store.numbers import one_of
 from app.values.scores import NONE, Coded, ScoreTable
@@ -76,7 +77,7 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
     return [CurrentRecord(record or "", *rest) for record, *rest in session.execute(query)]
 
 
-def read_parts(sessions: SessionFactory, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:
+def read_parts(source: Source, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:
     """Yield the rows of `app.store.rows.read_records` in parts of PART_ROWS, each read in a session of its own.
 
     So a reader who is slow holds no connection, and one who goes away leaves nothing open; rows are never rewritten.
@@ -84,13 +85,16 @@ def read_parts(sessions: SessionFactory, pairs: Sequence[tuple[int, int]]) -> It
     for run in _runs(pairs):
         after: int | None = -1
         while after is not None:
-            with sessions() as session:
-                stored = _columns(session, run.submission)
-                query = _rows(run).where(Score.position > after).limit(PART_ROWS)
-                rows = [(*row, stored) for row in session.execute(query)]
+            stored, rows = source.read(partial(_read_part, run=run, after=after))
             if rows:
                 yield _to_table(rows, tuple(stored))
             after = rows[-1][0] if len(rows) == PART_ROWS else None
+
+
+def _read_part(session: Session, run: "_Run", after: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+    stored = _columns(session, run.submission)
+    query = _rows(run).where(Score.position > after).limit(PART_ROWS)
+    return stored, [(*row, stored) for row in session.execute(query)]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,14 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
+
+from sqlalchemy.orm import Session
 
 from app.boards.methods.weighted_rank.groups import PAIRED_RATIO
 from app.boards.methods.weighted_rank.identity import split_identity
-from app.db.engine import SessionFactory
+from app.db.replica import Source
 from app.kinds.series.estimates import RECORDED_AS
 from app.store import snapshots
 from app.store.assembly import STRATUM
@@ -25,26 +28,27 @@ ESTIMATES = ("record_id", "estimator_name", "point", "ci_low", "ci_high", "stder
 SCOPES = {"aggregate": "tables/per_stratum_metrics", "uncertainty": "tables/benchmark_uncertainty"}
 
 
-def metric_rows(sessions: SessionFactory, snapshot_id: int) -> Iterator[str]:
+def metric_rows(source: Source, snapshot_id: int) -> Iterator[str]:
     """Yield the file in parts, the header first; no session is open while a part is being read."""
     yield _lines([HEADER])
-    with sessions() as session:
-        pairs = snapshots.entrant_ids(session, snapshot_id)
-    for part in read_parts(sessions, pairs):
+    pairs = source.read(lambda session: snapshots.entrant_ids(session, snapshot_id))
+    for part in read_parts(source, pairs):
         yield _lines(_per_series(part))
     for scope, name in SCOPES.items():
-        with sessions() as session:
-            table = snapshots.load_table(session, snapshot_id, name)
+        table = source.read(partial(_load, snapshot_id=snapshot_id, name=name))
         yield _lines([] if table is None else _computed(scope, table))
 
 
-def estimate_rows(sessions: SessionFactory, snapshot_id: int) -> Iterator[str]:
+def estimate_rows(source: Source, snapshot_id: int) -> Iterator[str]:
     """Yield raw/estimates.csv in parts, as `metric_rows`: each estimate with its own intervals, as it was sent."""
     yield _lines([ESTIMATES])
-    with sessions() as session:
-        pairs = snapshots.entrant_ids(session, snapshot_id)
-    for part in read_parts(sessions, pairs):
+    pairs = source.read(lambda session: snapshots.entrant_ids(session, snapshot_id))
+    for part in read_parts(source, pairs):
         yield _lines(_estimates(part))
+
+
+def _load(session: Session, snapshot_id: int, name: str) -> Table | None:
+    return snapshots.load_table(session, snapshot_id, name)
 
 
 def _estimates(scores: ScoreTable) -> Iterator[Sequence[Any]]:

@@ -43,6 +43,10 @@ def look(state: State) -> Readiness:
     warnings = [trouble.text] if trouble is not None and trouble.is_newer else []
     if silent_s is None or silent_s > WORKER_SILENT_S:
         warnings.append("No worker has reported within a minute: what is submitted is stored, and waits.")
+    if state.replica is not None and state.replica.is_left_alone:
+        warnings.append(
+            "The copy for reading (PLUMBLINE_READ_DATABASE_URL) fails: exports come from the database itself."
+        )
     free_mib = shutil.disk_usage(tempfile.gettempdir()).free // MIB
     if free_mib < ROOM_MIB:
         warnings.append(f"The temporary folder has {free_mib} MiB left: uploads may be refused.")

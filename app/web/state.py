@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Security
@@ -12,13 +13,14 @@ from starlette.concurrency import run_in_threadpool
 
 from app.config.settings import Settings
 from app.db.engine import SessionFactory
-from app.db.models import Benchmark
+from app.db.models import Benchmark, Snapshot
+from app.db.replica import Replica, Source
 from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthenticated
 from app.jobs.chosen import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
-from app.store import benchmarks, rates, roles
+from app.store import benchmarks, rates, roles, snapshots
 from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
 from app.web.limits import RateLimit, limit_nobody
@@ -40,10 +42,15 @@ class State:
     computing: threading.Lock = field(default_factory=threading.Lock)
     provider: Provider | None = None
     reads: RateLimit | None = None
+    replica: Replica | None = None
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""
         return await run_in_threadpool(self.transact, lambda session: work(session, *arguments))
+
+    def source_of(self, shown: Snapshot) -> Source:
+        """Return where the rows of a snapshot are read: from the copy for reading once the snapshot is there."""
+        return Source(self.sessions, self.replica, partial(snapshots.is_there, shown=shown))
 
     def transact(self, work: Callable[[Session], T]) -> T:
         """Run `work(session)` in one transaction, again when the database broke it off."""

@@ -17,6 +17,7 @@ TOKEN = "0123456789abcdef0123456789abcdex"
         ("PLUMBLINE_ADMIN_TOKEN", "admin_token", TOKEN),
         ("PLUMBLINE_DATABASE_URL", "database_url", "postgresql://a:b@c/d"),
         ("PLUMBLINE_DIRECT_DATABASE_URL", "direct_database_url", "postgresql://a:b@c/d"),
+        ("PLUMBLINE_READ_DATABASE_URL", "read_database_url", "postgresql://a:b@c/d"),
         ("PLUMBLINE_SMTP_URL", "smtp_url", "smtp://user:password@mail.example.org:587"),
         ("PLUMBLINE_OIDC_CLIENT_SECRET", "oidc_client_secret", "the provider's secret"),
     ],
