@@ -23,8 +23,10 @@ from tests.cases.running_server import fresh_data_dir
 from tests.cases.waiting import eventually
 
 SUPERUSER, ROLE, PASSWORD = "postgres", "plumbline", "not-a-secret"
-# What a steward of a database gives: no superuser, but one that makes databases (as tests do) and base backups.
+# What a steward of a database gives: no superuser, but one that makes databases (as tests do) and base backups. Tests
+# that write a history which no program of ours would write must set its triggers aside.
 GIVEN = f"CREATE ROLE {ROLE} LOGIN CREATEDB REPLICATION PASSWORD '{PASSWORD}'"
+FOR_TESTS = f"GRANT SET ON PARAMETER session_replication_role TO {ROLE}"
 PAUSE_S = 0.2
 
 
@@ -44,6 +46,7 @@ def own_postgres(
         with serving(programs, folder / "cluster", waits_for_disk=waits_for_disk, environ=environ) as port:
             with psycopg.connect(address(port, "postgres", SUPERUSER), autocommit=True) as connection:
                 connection.execute(GIVEN)
+                connection.execute(FOR_TESTS)
                 connection.execute(f"CREATE DATABASE {ROLE} OWNER {ROLE}")
             yield folder, address(port)
 

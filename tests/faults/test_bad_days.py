@@ -5,8 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -19,6 +18,7 @@ from tests.cases.exports import exports_of_folder
 from tests.cases.offline import plumbline
 from tests.cases.processes import admin
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
+from tests.cases.small_disk import fill, small_disk
 from tests.cases.storm import declare, expected_means, plan, published_means, send_all, settled
 from tests.cases.waiting import eventually
 
@@ -26,7 +26,6 @@ pytestmark = pytest.mark.faults
 
 SLUG = "storm-a"
 LIMITS = {"PLUMBLINE_MAX_REQUESTS_PER_MINUTE": "100000"}
-ROOM_MIB = 160
 
 
 def all_published(server: RunningServer, seed: int, n: int = 40, headers: dict[str, str] | None = None) -> None:
@@ -37,30 +36,6 @@ def all_published(server: RunningServer, seed: int, n: int = 40, headers: dict[s
     assert len(seen.numbers) == n
     assert seen.faults == []
     assert published_means(server.address, SLUG) == pytest.approx(expected_means(seen, SLUG), rel=1e-12)
-
-
-@contextmanager
-def small_disk(at: Path) -> Iterator[Path]:
-    """Mount a small file system of its own; only root may."""
-    at.mkdir(parents=True)
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM_MIB}m", "tmpfs", at]).returncode:
-        pytest.skip("needs the right to mount a file system")
-    at.chmod(0o755)
-    try:
-        yield at
-    finally:
-        subprocess.run(["umount", "--lazy", at], check=True)
-
-
-def fill(folder: Path) -> Path:
-    """Write until there is no room left, and return the file."""
-    filler = folder / "filler"
-    with filler.open("wb", buffering=0) as opened:
-        try:
-            while True:
-                opened.write(b"\0" * (1 << 16))
-        except OSError:
-            return filler
 
 
 def answers(server: RunningServer, sent: int, headers: dict[str, str] | None = None) -> httpx.Response:

@@ -19,6 +19,7 @@ from app.db.embedded.place import appearing
 from app.program.version import release
 
 SLOT = "plumbline_wal"
+SEGMENT_SIZE = "SELECT setting::bigint FROM pg_settings WHERE name = 'wal_segment_size'"
 MAKING = ("--format=tar", "--gzip", "--wal-method=stream", "--checkpoint=fast", "--manifest-checksums=SHA256")
 
 
@@ -63,6 +64,16 @@ def _now(connection: psycopg.Connection[Any]) -> datetime:
     return now
 
 
+def _empty_cut_segments(target: Path, segment_bytes: int) -> None:
+    """Empty what a full disk let nobody make as long as a segment is: nothing was received into it yet.
+
+    pg_receivewal goes on with a segment that is empty or of full length, and refuses any other for ever.
+    """
+    for begun in target.glob("*.partial"):
+        if 0 < begun.stat().st_size < segment_bytes:
+            os.truncate(begun, 0)
+
+
 def receive_wal(database_url: str, target: Path, wait: Callable[["subprocess.Popen[str]"], int]) -> None:
     """Write every change of a server into a folder as it happens, until `wait` says that it ended.
 
@@ -72,8 +83,10 @@ def receive_wal(database_url: str, target: Path, wait: Callable[["subprocess.Pop
     with psycopg.connect(database_url) as connection:
         major = connection.info.server_version // 10_000
         schema_of(connection)
+        segment_bytes = connection.execute(SEGMENT_SIZE).fetchall()[0][0]
     program = find_program("pg_receivewal", major)
     target.mkdir(parents=True, exist_ok=True)
+    _empty_cut_segments(target, segment_bytes)
     command: list[str | Path] = [program, f"--directory={target}", f"--slot={SLOT}", "--no-password"]
     run("The server does not hand out its log", [*command, "--create-slot", "--if-not-exists"], database_url)
     environ = dict(os.environ)

@@ -4,6 +4,7 @@ Called by `app.cli.backups`. For the embedded database the server is run until i
 whole; for a Postgres of one's own the files are laid out, and its own start does the rest.
 """
 
+import gzip
 import os
 import re
 import shutil
@@ -109,8 +110,10 @@ def _unpack(archive: Path, into: Path) -> None:
     try:
         with tarfile.open(archive) as opened:
             opened.extractall(into, filter="data")
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BackupError(f"{archive} cannot be unpacked, so it is no copy of a server's files: {error}.") from None
+    except OSError as error:
+        raise BackupError(f"{archive} could not be unpacked in {into}: {error.strerror}.") from None
 
 
 def _segments(wal: Path) -> list[Path]:
