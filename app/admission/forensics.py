@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.admission.check import Check, listed, some
+from app.admission.earlier import Earlier
 from app.admission.twins import twin_of, twins_within
 from app.stats.arrays import BoolArray, IntArray
 from app.values.fingerprints import (
@@ -37,15 +38,6 @@ MIN_CONTENTS = 5
 MIN_RUN = 8
 DISTINCT_SHARE = 0.5
 """A run of equal numbers says something only where the numbers around it mostly differ."""
-
-
-@dataclass(frozen=True, repr=False)
-class Earlier:
-    """One entrant's evidence in an earlier submission; `is_same` says that it is of the very entrant."""
-
-    submission: int
-    is_same: bool
-    fingerprint: Fingerprint
 
 
 def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> Forensics:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from app.admission.attempts import check_attempts
+from app.admission.beginnings import check_started_at
 from app.admission.case import Case, KindRules
 from app.admission.check import Check, Registered, is_after, listed, outcome_of_gap, policy_in_words, some
 from app.admission.chosen import check_chosen
@@ -80,7 +81,8 @@ def _manifest_checks(case: Case, rules: KindRules) -> list[Check]:
     noticed = (
         [] if case.forensics is None else check_forensics(findings_of(case), was_compared=case.history is not None)
     )
-    own = [*rules.scores(case), *_min_seeds(case), _dirty(case), *claims, *alike, *rules.run(case)]
+    stated = [*check_started_at(case), _dirty(case), *claims]
+    own = [*rules.scores(case), *_min_seeds(case), *stated, *alike, *rules.run(case)]
     return [*own, *check_attempts(case.history), *noticed]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 import typer
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from app.admission.check import Check, Registered
 from app.admission.fields import Claims, Fields
@@ -76,6 +76,7 @@ def check(
     entrant: Annotated[str | None, typer.Option(help="Where the rows do not name it.")] = None,
     claims: Annotated[str | None, typer.Option(help="JSON: values that you report, to be compared.")] = None,
     dirty: Annotated[bool | None, typer.Option("--dirty/--clean", help="Whether code was left uncommitted.")] = None,
+    started_at: Annotated[str | None, typer.Option(help="When the run began, such as 2026-03-02T08:00:00Z.")] = None,
 ) -> None:
     """Say whether a server would accept a prereg, and with --manifest and --evidence whether it would admit a run.
 
@@ -90,7 +91,7 @@ def check(
         return
     if manifest is None or not evidence:
         raise typer.BadParameter("--manifest and --evidence go together")
-    fields = Fields(entrant=entrant, dirty=dirty, claims=_read_claims(claims))
+    fields = Fields(entrant=entrant, started_at=_time_of(started_at), dirty=dirty, claims=_read_claims(claims))
     declared = parse_manifest(manifest.read_bytes())
     uploads = [Upload(path.name, path) for path in evidence]
     read = read_evidence(declared, uploads, entrant, Limits.from_settings(Settings()))
@@ -120,6 +121,13 @@ def _read_claims(text: str | None) -> Claims | None:
         return None if text is None else TypeAdapter(dict[str, dict[str, float]]).validate_json(text)
     except ValidationError:
         raise typer.BadParameter('--claims is JSON of this shape: {"entrant": {"metric": 0.5}}') from None
+
+
+def _time_of(text: str | None) -> datetime | None:
+    try:
+        return None if text is None else TypeAdapter(AwareDatetime).validate_python(text)
+    except ValidationError:
+        raise typer.BadParameter("--started-at is a time with its zone, such as 2026-03-02T08:00:00Z") from None
 
 
 def _checks(content: bytes, prereg: Prereg, run: Run) -> list[Check]:

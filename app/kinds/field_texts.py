@@ -80,6 +80,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "failure_policy": "how rows without a score are judged where no registration says it",
         "report_within_days": "how long after its registration a run may take before it counts as overdue",
         "submissions": "invited: only who was made a submitter of the benchmark registers and submits",
+        "started_at": "required: a run says when it began, so that a registration after it shows",
         "registration": "whoever asks gets a token to submit here; without it a steward invites",
     },
     "Registration": {

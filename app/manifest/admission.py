@@ -35,7 +35,8 @@ class Admission(Part):
 
     `report_within_days` is how long after its registration a run may take before it counts as overdue. `failure_policy`
     judges episodes without a score where no preregistration says how. Where submissions are invited only who was made a
-    submitter of the benchmark registers and submits.
+    submitter of the benchmark registers and submits. `started_at` asks of a run when it began: without it nobody can
+    say whether its registration came first.
     """
 
     prereg: Literal["required", "optional"] = "optional"
@@ -47,6 +48,7 @@ class Admission(Part):
     report_within_days: int | None = Field(None, ge=1, le=3650)
     submissions: Literal["open", "invited"] = "open"
     registration: Registration | None = None
+    started_at: Literal["optional", "required"] = "optional"
 
     def least_seeds(self, form: PreregForm | None) -> int | None:
         """Return how many seeds a run must have that was registered in this form, or not at all."""

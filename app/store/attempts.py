@@ -5,21 +5,29 @@ Called by `app.receiving.receive` while an upload is checked.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlalchemy import ARRAY, Integer, cast, func, select
+from sqlalchemy import ARRAY, DateTime, Integer, cast, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from app.admission.attempts import History
+from app.admission.beginnings import Beginning, began_before
 from app.admission.check import Registered
+from app.admission.earlier import Earlier
 from app.admission.forensics import compare
 from app.admission.identity import EarlierIdentity
-from app.db.models import Entrant, Entry, Submission, Task
+from app.admission.near import near_rows
+from app.admission.rules import WITNESSED_RULE
+from app.db.models import Entrant, Entry, Submission, SubmissionCheck, Task
 from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
-from app.store.fingerprints import MOST_COMPARED, alike, earlier_of, same_files
+from app.store.fingerprints import MOST_COMPARED, alike, earlier_of, others_now, same_files
 from app.store.numbers import one_of
+from app.values.fingerprints import Fingerprint
 from app.values.forensics import Finding
+
+SAME = {"same_rows", "same_results"}
+"""What is said already of whoever has the very rows of another one."""
 
 
 def read_history(
@@ -29,15 +37,34 @@ def read_history(
     names = evidence.scores.entrant.words
     prints = evidence.forensics.fingerprints
     before = [*earlier_of(session, benchmark_id, names), *alike(session, benchmark_id, prints)]
+    compared = [*compare(prints, before), *_begun(session, prints, before, registered)]
+    copied = {finding.entrant for finding in compared if finding.flag in SAME}
+    other = [mine for mine in prints if mine.entrant not in copied]
+    near = near_rows(other, others_now(session, benchmark_id, names)) if other else ()
     bytes_of_others = same_files(session, benchmark_id, evidence.files, names)
     tasks = evidence.scores.task.words if kind_of(manifest).rows.by_task(manifest) else None
     return History(
         n_of_prereg=None if registered is None else _n_citing(session, benchmark_id, registered.sha256) + 1,
         n_expected=_n_expected(registered),
         n_of_entrant={name: n + 1 for name, n in _n_before(session, benchmark_id, names, tasks).items()},
-        findings=(*compare(prints, before), *(_same_bytes(*same) for same in bytes_of_others)),
+        findings=(*compared, *near, *(_same_bytes(*same) for same in bytes_of_others)),
         identities=tuple(_identities(session, benchmark_id)) if evidence.facts.bundles else (),
     )
+
+
+def _begun(
+    session: Session, prints: Sequence[Fingerprint], before: Sequence[Earlier], registered: Registered | None
+) -> Iterator[Finding]:
+    """Yield whose run an earlier submission said to have begun before the registration that is cited now."""
+    numbers = {one.submission for one in before if one.is_same}
+    if registered is None or not numbers:
+        return
+    began = cast(Submission.description["started_at"].astext, DateTime(timezone=True))
+    is_refusal = (SubmissionCheck.rule == WITNESSED_RULE) & (SubmissionCheck.outcome == "failed")
+    refused = select(SubmissionCheck.submission_id).where(SubmissionCheck.submission_id == Submission.id, is_refusal)
+    query = select(Submission.id, began, refused.exists()).where(one_of(Submission.id, numbers), began.is_not(None))
+    beginnings = {number: Beginning(at, was_refused) for number, at, was_refused in session.execute(query)}
+    yield from began_before(prints, before, beginnings, registered.registered_at)
 
 
 def _identities(session: Session, benchmark_id: int) -> Iterator[EarlierIdentity]:

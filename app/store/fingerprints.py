@@ -9,11 +9,13 @@ import numpy as np
 from sqlalchemy import ARRAY, BigInteger, Select, cast, func, select
 from sqlalchemy.orm import Session
 
-from app.admission.forensics import Earlier
+from app.admission.earlier import Earlier
+from app.admission.near import Other
 from app.db.models import Entrant, Entry, Fingerprint, Submission, SubmissionFile
 from app.files.uploads import FileRecord
 from app.store.numbers import one_of
 from app.values.fingerprints import Fingerprint as Value
+from app.values.fingerprints import Sampled
 from app.values.forensics import Finding, flags_of
 
 MOST_COMPARED = 20
@@ -37,6 +39,9 @@ def write_fingerprints(
             results=value.results,
             sample=value.sample.astype("<u8").tobytes(),
             contents=list(value.contents),
+            sampled_columns=list(value.sampled.columns),
+            sampled_places=value.sampled.places.astype("<u4").tobytes(),
+            sampled_values=value.sampled.values.astype("<f4").tobytes(),
             flags=flags_of(findings, value.entrant),
         )
         for value in values
@@ -60,18 +65,38 @@ def earlier_of(session: Session, benchmark_id: int, names: Iterable[str]) -> lis
 
 
 def alike(session: Session, benchmark_id: int, values: Sequence[Value]) -> list[Earlier]:
-    """Return fingerprints of other entrants that have contents in common with some of these, the newest first."""
+    """Return fingerprints of other entrants that have contents in common with some of these, the newest first.
+
+    And those whose results are all the same, which rows of yes and no can be too.
+    """
     contents = sorted({content for value in values for content in value.contents})
-    if not contents:
-        return []
     lowered = {value.entrant.lower() for value in values}
     query = _select().where(
         Entrant.benchmark_id == benchmark_id,
         ~one_of(func.lower(Entrant.name), lowered),
-        Fingerprint.contents.bool_op("&&")(cast(contents, ARRAY(BigInteger))),
+        Fingerprint.contents.bool_op("&&")(cast(contents, ARRAY(BigInteger)))
+        | one_of(Fingerprint.results, {value.results for value in values}),
     )
     newest = query.order_by(Fingerprint.submission_id.desc(), Fingerprint.entrant_id).limit(MOST_COMPARED)
     return [_earlier(row, name, is_same=False) for row, name in session.execute(newest)]
+
+
+def others_now(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Other]:
+    """Return sampled values of what the other entrants have now, in the order of their submissions."""
+    stored = (Fingerprint.sampled_columns, Fingerprint.sampled_places, Fingerprint.sampled_values)
+    query = (
+        select(Entrant.name, Fingerprint.submission_id, *stored)
+        .join(Entrant, Entrant.id == Fingerprint.entrant_id)
+        .join(Entry, (Entry.submission_id == Fingerprint.submission_id) & (Entry.entrant_id == Fingerprint.entrant_id))
+        .where(
+            Entrant.benchmark_id == benchmark_id,
+            Entry.state == "current",
+            ~one_of(func.lower(Entrant.name), {name.lower() for name in names}),
+        )
+        .order_by(Fingerprint.submission_id, Fingerprint.entrant_id)
+    )
+    rows = session.execute(query)
+    return [Other(name, number, _sampled(columns, places, values)) for name, number, columns, places, values in rows]
 
 
 def same_files(
@@ -110,7 +135,13 @@ def _select() -> Select[Fingerprint, str]:
     return select(Fingerprint, Entrant.name).join(Entrant, Entrant.id == Fingerprint.entrant_id)
 
 
+def _sampled(columns: Sequence[str], places: bytes, values: bytes) -> Sampled:
+    table = np.frombuffer(values, dtype="<f4").reshape(-1, len(columns)) if columns else np.empty((0, 0), np.float32)
+    return Sampled(np.frombuffer(places, dtype="<u4").astype(np.uint32), tuple(columns), table.astype(np.float32))
+
+
 def _earlier(row: Fingerprint, name: str, *, is_same: bool) -> Earlier:
     sample = np.frombuffer(row.sample, dtype="<u8").reshape(2, -1).astype(np.uint64)
-    value = Value(name, row.n_rows, row.places, row.results, sample, tuple(row.contents))
+    sampled = _sampled(row.sampled_columns, row.sampled_places, row.sampled_values)
+    value = Value(name, row.n_rows, row.places, row.results, sample, tuple(row.contents), sampled)
     return Earlier(row.submission_id, is_same, value)

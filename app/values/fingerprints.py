@@ -22,8 +22,22 @@ N_RESULTS = 256
 """How many rows of an entrant are kept to say how many of the same rows came out otherwise."""
 N_CONTENTS = 64
 """How many contents of rows are kept to find them again under another name."""
+N_SAMPLED, N_COLUMNS = 128, 4
+"""Of how many rows, and of how many columns, the very values are kept to find a copy with a little noise."""
 FEW_DECIMALS = 4
 """A number that is whole after so many decimals may be anybody's; one with more is as good as a signature."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sampled:
+    """Values of the rows with the smallest hashes of their places.
+
+    `places` is [<= N_SAMPLED], the hashes cut to 32 bits; `values` is [n_places, len(columns)], in single precision.
+    """
+
+    places: NDArray[np.uint32]
+    columns: tuple[str, ...]
+    values: NDArray[np.float32]
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +48,7 @@ class Fingerprint:
     are digests over all rows, whatever their order. `sample` is [2, <= N_RESULTS]: the places with the smallest hashes
     and the results there, so that two submissions of the same places have sampled the same ones. `contents` are the
     smallest hashes of what rows say in many digits, without their places; empty where rows say nothing of the kind.
+    `sampled` are the values of some rows, to compare them nearly.
     """
 
     entrant: str
@@ -42,18 +57,24 @@ class Fingerprint:
     results: str
     sample: Hashes
     contents: tuple[int, ...]
+    sampled: Sampled
 
 
 def fingerprints_of(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> tuple[Fingerprint, ...]:
     """Return a fingerprint of each entrant, in the order of the table's words."""
     hashed = (place_hashes(scores), hash_values(scores.values), content_hashes(scores))
-    of_blocks: dict[str, list[tuple[Hashes, ...]]] = {}
+    of_blocks: dict[str, list[PredictionBlock]] = {}
     for block in blocks:
-        of_blocks.setdefault(block.entrant, []).append(_of_block(block))
+        of_blocks.setdefault(block.entrant, []).append(block)
     fingerprints = []
     for entrant, rows in zip(scores.entrant.words, _rows_by_entrant(scores), strict=True):
-        parts = [tuple(hashes[rows] for hashes in hashed), *of_blocks.get(entrant, ())]
-        fingerprints.append(_fingerprint(entrant, *(np.concatenate(part) for part in zip(*parts, strict=True))))
+        own = of_blocks.get(entrant, [])
+        parts = [tuple(hashes[rows] for hashes in hashed), *map(_of_block, own)]
+        places, results, contents = (np.concatenate(part) for part in zip(*parts, strict=True))
+        values = np.concatenate([_log_odds(block.values) for block in own]) if own else scores.values[rows]
+        columns = tuple(map(str, range(values.shape[1]))) if own else scores.columns
+        sampled = _sampled(places[-len(values) :], columns, values)
+        fingerprints.append(_fingerprint(entrant, places, results, contents, sampled))
     return tuple(fingerprints)
 
 
@@ -144,7 +165,21 @@ def _of_block(block: PredictionBlock) -> tuple[Hashes, Hashes, Hashes]:
     return places, hash_values(block.values), many_digits(block.values)
 
 
-def _fingerprint(entrant: str, places: Hashes, results: Hashes, contents: Hashes) -> Fingerprint:
+def _log_odds(values: FloatArray) -> FloatArray:
+    """Return probabilities as log-odds, because nearly all are near an end; other predictions as they are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        are_shares = ((values >= 0) & (values <= 1) | np.isnan(values)).all()
+        return np.log(values) - np.log1p(-values) if are_shares else values
+
+
+def _sampled(places: Hashes, columns: tuple[str, ...], values: FloatArray) -> Sampled:
+    first = _smallest(places, N_SAMPLED)
+    with np.errstate(over="ignore"):
+        kept = values[first, :N_COLUMNS].astype(np.float32)
+    return Sampled((places[first] >> np.uint64(32)).astype(np.uint32), columns[:N_COLUMNS], kept)
+
+
+def _fingerprint(entrant: str, places: Hashes, results: Hashes, contents: Hashes, sampled: Sampled) -> Fingerprint:
     first = _smallest(places, N_RESULTS)
     telling = np.unique(contents[contents != 0])[:N_CONTENTS]
     return Fingerprint(
@@ -154,6 +189,7 @@ def _fingerprint(entrant: str, places: Hashes, results: Hashes, contents: Hashes
         results=_digest([np.sort(mix(places, results))]),
         sample=np.vstack([places[first], results[first]]),
         contents=tuple(telling.view(np.int64).tolist()),
+        sampled=sampled,
     )
 
 

@@ -22,6 +22,7 @@ METADATA_FIELDS: tuple[tuple[str, str, Kind], ...] = (
     ("released", "Released (YYYY-MM-DD)", "date"),
     ("purpose", "Made for (such as general, baseline, research)", "text"),
     ("code_commit", "Commit of the code", "text"),
+    ("started_at", "The run began (such as 2026-03-02T08:00:00Z)", "text"),
     ("notes", "Notes", "text"),
 )
 """The fields of the form: name, words, kind."""

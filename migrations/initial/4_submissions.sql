@@ -114,6 +114,9 @@ CREATE TABLE fingerprint (
     results text NOT NULL,
     sample bytea NOT NULL,
     contents bigint[] NOT NULL,
+    sampled_columns text[] NOT NULL,
+    sampled_places bytea NOT NULL,
+    sampled_values bytea NOT NULL,
     flags text[] NOT NULL,
     CONSTRAINT pk_fingerprint PRIMARY KEY (submission_id, entrant_id),
     CONSTRAINT fk_fingerprint_submission_id FOREIGN KEY (submission_id) REFERENCES submission,
@@ -121,3 +124,4 @@ CREATE TABLE fingerprint (
 );
 CREATE INDEX ix_fingerprint_entrant_id ON fingerprint (entrant_id);
 CREATE INDEX ix_fingerprint_contents ON fingerprint USING gin (contents);
+CREATE INDEX ix_fingerprint_results ON fingerprint (results);

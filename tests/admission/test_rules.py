@@ -305,7 +305,8 @@ def test_failed_checks_alone_keep_a_submission_out() -> None:
 
 def test_a_rule_of_the_manifest_is_known_to_admission() -> None:
     """A new rule of the manifest needs a check or a right: this list is to be read when it changes."""
-    checks = {"prereg", "prereg_forms", "min_seeds", "claims", "dirty", "report_within_days", "failure_policy"}
+    checks = {"prereg", "prereg_forms", "min_seeds", "claims", "dirty", "report_within_days", "failure_policy",
+              "started_at"}  # fmt: skip
     rights = {"submissions", "registration"}
 
     assert set(Admission.model_fields) == checks | rights

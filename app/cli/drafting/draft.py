@@ -162,6 +162,7 @@ class _Writer:
             "",
             "admission:",
             commented("  prereg: optional", "required: every run is registered before it is made, and is held to it"),
+            commented("  started_at: optional", "required: a run says when it began, after its registration"),
             "",
             "leaderboards:",
             *boards.board_lines(self.sheet, self.roles, self.metrics, kind),

@@ -13,7 +13,7 @@ class Fingerprint(Base):
     """What tells one entrant's rows in one submission from others, and the flags that they raised on arrival.
 
     `places` and `results` are digests over all rows, `sample` holds places and results of some, `contents` hashes of
-    what rows say in many digits: see `app.values.fingerprints`.
+    what rows say in many digits, the sampled ones values of some rows: see `app.values.fingerprints`.
     """
 
     __tablename__ = "fingerprint"
@@ -25,10 +25,14 @@ class Fingerprint(Base):
     results: Mapped[str]
     sample: Mapped[bytes]
     contents: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    sampled_columns: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    sampled_places: Mapped[bytes]
+    sampled_values: Mapped[bytes]
     flags: Mapped[list[str]] = mapped_column(ARRAY(Text))
 
 
 Index("ix_fingerprint_contents", Fingerprint.contents, postgresql_using="gin")
+Index("ix_fingerprint_results", Fingerprint.results)
 
 
 class Score(Base):

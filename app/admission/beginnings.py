@@ -1,0 +1,75 @@
+"""When a run began: demanded where the manifest says so, and remembered where an earlier submission said it.
+
+Called by `app.admission.rules` and `app.store.attempts`; pure. A run that is said to have begun before its registration
+is not admitted. Sent again without a word about it, or with a later time, it is; then what was said first is shown.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.admission.case import Case
+from app.admission.check import Check, is_after
+from app.admission.earlier import Earlier
+from app.admission.near import LEAST_SHARE, near_share
+from app.values.fingerprints import Fingerprint
+from app.values.forensics import Finding
+
+RULE = "started_at"
+FLAG = "began_before"
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """When an earlier run began, as its submission said, and whether it was not admitted for that."""
+
+    started_at: datetime
+    was_refused: bool
+
+
+def check_started_at(case: Case) -> list[Check]:
+    """Demand that a run says when it began, where the benchmark does."""
+    if case.manifest.admission.started_at == "optional":
+        return []
+    if case.started_at is None:
+        reason = (
+            "The benchmark asks when each run began, and this one does not say it: started_at in the metadata, such as "
+            f'{{"started_at": "{case.received_at:%Y-%m-%dT%H:%M:%SZ}"}}.'
+        )
+        return [Check(RULE, "failed", reason)]
+    began = f"{case.started_at:%Y-%m-%d %H:%M:%S} UTC"
+    if is_after(case.started_at, case.received_at):
+        return [Check(RULE, "failed", f"The run is said to have begun {began}, after the upload.")]
+    return [Check(RULE, "passed", f"The run began {began}, as its submitter says.")]
+
+
+def began_before(
+    prints: Iterable[Fingerprint],
+    earlier: Iterable[Earlier],
+    beginnings: Mapping[int, Beginning],
+    registered_at: datetime,
+) -> Iterator[Finding]:
+    """Yield whose run began before the registration that is cited now, as an earlier submission of it said.
+
+    `beginnings` are those that submissions stated, by number. An earlier one tells of this run where it has nearly the
+    same rows, or was not admitted for its beginning; each entrant's newest that does. A run that was made again has the
+    second innocently, so the sentence says which it is.
+    """
+    earlier = [one for one in earlier if one.is_same and one.submission in beginnings]
+    too_early = [one for one in earlier if is_after(registered_at, beginnings[one.submission].started_at)]
+    for mine in prints:
+        own = [(_is_the_same(mine, one), one.submission) for one in too_early if _is_of(one, mine)]
+        if relevant := [(is_same, number) for is_same, number in own if is_same or beginnings[number].was_refused]:
+            is_same, number = max(relevant)
+            rows = "the same rows" if is_same else "other rows"
+            began = f"{beginnings[number].started_at:%Y-%m-%d %H:%M:%S} UTC"
+            yield Finding(FLAG, mine.entrant, f"{mine.entrant} with {rows} in submission {number}, begun {began}")
+
+
+def _is_of(one: Earlier, mine: Fingerprint) -> bool:
+    return one.fingerprint.entrant.lower() == mine.entrant.lower()
+
+
+def _is_the_same(mine: Fingerprint, one: Earlier) -> bool:
+    is_equal = mine.results == one.fingerprint.results
+    return is_equal or near_share(mine.sampled, one.fingerprint.sampled) >= LEAST_SHARE

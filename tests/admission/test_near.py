@@ -1,0 +1,82 @@
+"""Rows that are nearly another entrant's: noise, moved and scaled copies are told, honest neighbours are not."""
+
+import csv
+import itertools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.admission.near import LEAST_SHARE, Other, near_rows, near_share
+from app.stats.arrays import FloatArray
+from app.values.fingerprints import Fingerprint, Sampled
+from tests.cases.chamber import EXAMPLES
+
+RNG = np.random.default_rng(11)
+LEADER = RNG.lognormal(size=40)
+HONEST = LEADER * np.exp(0.05 * RNG.normal(size=40))
+COPIES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "a millionth lower each": lambda values: values - 1e-6,
+    "noise of a hundred thousandth": lambda values: values * (1 + 1e-5 * np.random.default_rng(2).normal(size=40)),
+    "a tenth lower each": lambda values: values - 0.1,
+    "each by a twentieth": lambda values: values * 0.95,
+    "a third of its own": lambda values: np.where(np.arange(40) % 3, values, HONEST),
+    "some left out": lambda values: np.where(np.arange(40) % 4, values, np.nan),
+}
+
+
+def sampled(values: FloatArray) -> Sampled:
+    """Return a column of values at as many places."""
+    return Sampled(np.arange(len(values), dtype=np.uint32), ("error",), values.astype(np.float32).reshape(-1, 1))
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_copy_is_near(copy: str) -> None:
+    """Also where all of it was moved or scaled, and where a third of the rows are honest."""
+    assert near_share(sampled(COPIES[copy](LEADER)), sampled(LEADER)) >= LEAST_SHARE
+
+
+def test_an_entrant_within_a_twentieth_is_not_near() -> None:
+    """Models of one family are as close as that."""
+    assert near_share(sampled(HONEST), sampled(LEADER)) < 0.2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [LEADER[:7], np.repeat([0.0, 1.0], 20), np.full(40, 0.3), np.r_[LEADER[:6], np.zeros(9)]],
+    ids=["seven", "yes and no", "a constant", "six and zeros"],
+)
+def test_few_rows_or_few_values_tell_nothing(values: FloatArray) -> None:
+    """Yes and no, constants and zeros are equal by chance, also where the others differ."""
+    assert near_share(sampled(values), sampled(values)) == 0.0
+
+
+def test_the_nearest_one_is_named_with_its_submission() -> None:
+    """Once, whoever else is near; rows at other places are compared where both have them."""
+    part = Sampled(np.arange(5, 40, dtype=np.uint32), ("error",), sampled(LEADER - 1e-6).values[5:])
+    others = [
+        Other("half", 1, sampled(np.where(np.arange(40) % 3, LEADER, HONEST))),
+        Other("leader", 2, sampled(LEADER)),
+    ]
+    (found,) = near_rows([Fingerprint("copy", 35, "", "", np.empty((2, 0), np.uint64), (), part)], others)
+
+    assert found.sentence == "copy agrees with leader to a thousandth in 100% of the compared rows (submission 2)"
+
+
+def test_of_the_324_models_of_mteb_only_copies_and_second_names_are_near() -> None:
+    """Four pairs of 52,326: two models under two names each, one renamed, one that was run again under another name."""
+    models: dict[str, dict[str, float]] = {}
+    (path,) = Path(EXAMPLES / "mteb-eng-v2" / "results").glob("*.csv")
+    for row in csv.DictReader(path.read_text().splitlines()):
+        models.setdefault(row["model"], {})[row["task"]] = float(row["main_score"])
+    tasks = sorted({task for scores in models.values() for task in scores})
+    of_each = {name: np.array([scores.get(task, np.nan) for task in tasks]) for name, scores in models.items()}
+    others = [Other(name, 0, sampled(values)) for name, values in of_each.items()]
+    near = set()
+    for at, (name, values) in enumerate(itertools.islice(of_each.items(), len(of_each) - 1)):
+        prints = [Fingerprint(name, 1, "", "", np.empty((2, 0), np.uint64), (), sampled(values))]
+        near |= {found.entrant for found in near_rows(prints, others[at + 1 :])}
+
+    assert len(near) == 4
+    assert "brahmairesearch/slx-v0.1" in near
