@@ -14,7 +14,9 @@ from sqlalchemy.orm import Session
 
 from app.boards.measured import Estimate, Measurement
 from app.db.models import Measured
+from app.kinds.known import measured_evidence
 from app.stats.calibrated import Calibrated
+from app.store import benchmarks
 from app.store.measured import Place, keep_measurements, load_measurements
 from tests.conftest import Site
 
@@ -45,7 +47,8 @@ def copy_submissions(site: Site, benchmark_id: int, n_more: int) -> None:
         # The rows are copies of rows that met every key and trigger.
         session.execute(text("SET LOCAL session_replication_role = replica"))
         _copy_rows(session, n_more)
-        _copy_measurements(session)
+        manifest = benchmarks.load_declared(session, benchmarks.get_benchmark(session, benchmark_id)).manifest
+        _copy_measurements(session, measured_evidence(manifest).of_best)
         numbers = "pg_get_serial_sequence('{0}', 'id'), (SELECT max(id) FROM {0})"
         for table in ("submission", "entrant"):
             session.execute(text(f"SELECT setval({numbers.format(table)})"))
@@ -80,7 +83,7 @@ def _copy(session: Session, table: str, where: str, changed: dict[str, str]) -> 
     session.execute(text(f"INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE SELECT {cells} FROM {source}"))  # noqa: S608
 
 
-def _copy_measurements(session: Session) -> None:
+def _copy_measurements(session: Session, apart: frozenset[str]) -> None:
     copied = session.execute(text("SELECT submission, entrant, of_submission, of_entrant FROM copied")).all()
     sources = {(of_submission, of_entrant) for _, _, of_submission, of_entrant in copied}
     keys: dict[tuple[int, int], list[str]] = {}
@@ -92,7 +95,7 @@ def _copy_measurements(session: Session) -> None:
         towards = float(rng.random())
         for key in keys[tuple(of)]:
             made[(submission, entrant), key] = moved(known[tuple(of), key], f"copy-{submission}", towards)
-    keep_measurements(session, made)
+    keep_measurements(session, made, apart)
 
 
 def moved(measurement: Measurement, name: str, towards: float) -> Measurement:

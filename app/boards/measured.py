@@ -143,13 +143,14 @@ class MeasuredEvidence:
     """How a kind of evidence is measured, entrant by entrant, and what a board shows of it beside its ranks.
 
     `further_tables` gets the measurements in the order of the board, the contenders first. `finish` has the last word
-    on all tables of a board.
+    on all tables of a board. `of_best` names the further tables that only the best of a large board are shown in.
     """
 
     measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
     words: Callable[[Manifest, Any], EvidenceWords]
     further_tables: Callable[[Manifest, Any, Sequence[Measurement]], tuple[Table, ...]]
     finish: Callable[[Manifest, BoardTables], BoardTables] = unchanged
+    of_best: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,8 @@ class Measuring:
 
     def keep(self, session: Session) -> None:
         """Keep what is new."""
-        keep_measurements(session, self._measured)
+        if self._measured:
+            keep_measurements(session, self._measured, measured_evidence(self._declared.manifest).of_best)
 
     def _measure(self, spec: Leaderboard, entrant: str, pieces: Sequence[Piece]) -> Measurement:
         pairs = [piece.pair for piece in pieces]

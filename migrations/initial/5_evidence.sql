@@ -85,7 +85,7 @@ CREATE TABLE measured (
     entrant_id integer NOT NULL,
     key text NOT NULL,
     content bytea NOT NULL,
-    losses bytea,
+    apart bytea,
     CONSTRAINT pk_measured PRIMARY KEY (submission_id, entrant_id, key),
     CONSTRAINT fk_measured_submission_id FOREIGN KEY (submission_id) REFERENCES submission,
     CONSTRAINT fk_measured_entrant_id FOREIGN KEY (entrant_id) REFERENCES entrant

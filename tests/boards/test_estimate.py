@@ -316,7 +316,7 @@ def test_a_measurement_survives_being_kept() -> None:
     packed = pack_measurement(measured)
     back = unpack_measurement(packed)
 
-    assert (back.estimates, back.facts, json.dumps(back.rows)) == (
+    assert (back.estimates, back.facts, json.dumps(dict(back.rows))) == (
         measured.estimates,
         measured.facts,
         json.dumps(measured.rows),

@@ -86,8 +86,8 @@ class Prediction(Base):
 class Measured(Base):
     """What one entrant's evidence comes to under one board, kept so that publishing need not read its rows again.
 
-    `key` is a digest of everything that decides it: the board's declaration, the metrics, the code. `losses` are what
-    paired tests need of each item, apart from the rest because few entrants of a board are tested.
+    `key` is a digest of everything that decides it: the board's declaration, the metrics, the code. `apart` is what
+    only the best of a board are shown with: curves, and what paired tests need of each item.
     """
 
     __tablename__ = "measured"
@@ -96,4 +96,4 @@ class Measured(Base):
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
     key: Mapped[str] = mapped_column(Text, primary_key=True)
     content: Mapped[bytes]
-    losses: Mapped[bytes | None]
+    apart: Mapped[bytes | None]

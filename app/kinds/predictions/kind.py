@@ -17,7 +17,8 @@ from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.part import PredictionsPart, holds_labels, scoring_of
 from app.kinds.predictions.read import read_predictions
-from app.kinds.predictions.reports import report_tables
+from app.kinds.predictions.report_kinds import KINDS
+from app.kinds.predictions.reports import INTERVALS, report_tables
 from app.kinds.predictions.summary import own_claims, summarise
 from app.manifest.manifest import Manifest, part_of
 from app.values.table import Table
@@ -67,7 +68,11 @@ PREDICTIONS = Kind(
     rules=KindRules(scores=_own_labels, computes_metrics=True),
     rows=Rows(form="packed"),
     measured=MeasuredEvidence(
-        measure=measure_disclosed, words=_words, further_tables=_further_tables, finish=coarse_tables
+        measure=measure_disclosed,
+        words=_words,
+        further_tables=_further_tables,
+        finish=coarse_tables,
+        of_best=frozenset(KINDS) - {INTERVALS},
     ),
     pages=PAGES,
     glossary=lambda: (*metric_entries(), *TERMS, *REPORTS, *SECRET),
