@@ -35,6 +35,11 @@ RUN /opt/plumbline/bin/pip uninstall --quiet --yes editables hatchling hatch-vcs
 
 FROM python:3.13-slim
 
+# A font for pictures that are saved as PNG.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends fonts-dejavu-core \
+    && rm -rf /var/lib/apt/lists/*
+
 # An unprivileged user, who owns nothing of the program and only the folder of an embedded database.
 RUN groupadd --system --gid 10001 plumbline \
     && useradd --system --uid 10001 --gid plumbline --home-dir /nonexistent --shell /usr/sbin/nologin plumbline \

@@ -10,7 +10,7 @@ itself. `~` is one of RFC 3986's unreserved characters, so nothing on the way re
 import re
 from urllib.parse import quote
 
-FORMATS = ("csv", "json", "yaml", "ndjson", "arrow", "parquet", "svg")
+FORMATS = ("csv", "json", "yaml", "ndjson", "arrow", "parquet", "svg", "png")
 # Of what RFC 3986 allows in a path, these are kept as they are because names of models have them.
 _READABLE = "/()=,:+@!"
 _ENDING = re.compile(rf"\.(?=(?:{'|'.join(FORMATS)})$)")

@@ -70,8 +70,8 @@ def _clip(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def board_picture(table: Table, snapshot: int) -> bytes:
-    """Return the first places of a board as SVG, for pages that cannot embed a table."""
+def board_picture(table: Table, snapshot: int) -> tuple[bytes, tuple[float, float]]:
+    """Return the first places of a board as SVG, for pages that cannot embed a table, with its size."""
     ranked = [row for row in table.records() if row.get("rank") is not None]
     rows = [(_rank(row), _clip(str(row["entrant"])), _score(table, row)) for row in ranked[:FIRST_PLACES]]
     height = ROW * (len(rows) + 2) + 2 * PAD
@@ -85,7 +85,7 @@ def board_picture(table: Table, snapshot: int) -> bytes:
         *(line for at, row in enumerate(rows) for line in _row(row, ROW * (at + 2))),
         f'<text x="12" y="{height - PAD:.0f}" font-size="10" fill="{GREY}">{escape(caption)}</text></g></svg>',
     ]
-    return "".join(lines).encode()
+    return "".join(lines).encode(), (640.0, height)
 
 
 def _row(row: Sequence[str], y: float) -> list[str]:

@@ -38,6 +38,12 @@ class Drawing:
     figure: Figure | None = None
 
     @property
+    def size(self) -> tuple[float, float]:
+        """Return how wide and how high the picture is."""
+        drawn = self.lines or self.figure
+        return (0.0, 0.0) if drawn is None else (drawn.width, drawn.height)
+
+    @property
     def is_saved(self) -> bool:
         """Say whether it can be saved as a picture; a heatmap is a table."""
         return self.heatmap is None

@@ -13,3 +13,8 @@ class Page:
 
     template: ClassVar[str]
     title: str
+
+    @property
+    def card(self) -> str:
+        """Return the absolute address of the picture by which other sites preview the page, or nothing."""
+        return ""

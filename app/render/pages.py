@@ -72,6 +72,12 @@ class BenchmarkPage(Page):
     submissions: Sequence[ListedSubmission]
     first: Panel | None
 
+    @property
+    def card(self) -> str:
+        """Return the address of the first board's first places."""
+        home = f"{self.base}/benchmarks/{self.manifest.slug}/leaderboards"
+        return f"{home}/{self.manifest.leaderboards[0].name}/embed.png" if self.base and self.first else ""
+
 
 @dataclass(frozen=True)
 class ShownTable:

@@ -77,11 +77,10 @@ class AgainstPage(Page):
         """Return the meaning of the columns of all tables, each once."""
         return legend([shown.column for table in self.tables for shown in table.columns])
 
-    @property
-    def picture_address(self) -> str:
+    def picture_address(self, ending: str) -> str:
         """Return where the picture of the tasks is saved from."""
         path, mark, query = self.permalink.partition("?")
-        return f"{path}.svg{mark}{query}"
+        return f"{path}.{ending}{mark}{query}"
 
 
 PREDICTION_PAGES: tuple[type[Page], ...] = (ReportPage, AgainstPage)

@@ -53,6 +53,11 @@ class TablePage(Page):
         return sort_table(self.view.table, self.sorted_by, descending=self.descending)
 
     @property
+    def card(self) -> str:
+        """Return the address of the board's first places."""
+        return self.view.card
+
+    @property
     def sorted_by(self) -> str | None:
         """Return the column by which the rows are sorted, where one was asked for."""
         return self._query.get("sort")

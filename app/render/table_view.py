@@ -25,7 +25,7 @@ class TableView:
     says. `choices` are the fields of the form that narrows the rows. `drawn` is the table whose drawings are shown,
     where it is another one. `explore` is the form of a board that a reader explores. `panels` are
     further tables that stand before its own, which has the heading `panel_rest` then. `most_rows` are shown where the
-    picture says what a page of rows would not.
+    picture says what a page of rows would not. `card` is the absolute address of the picture that previews it.
     """
 
     slug: str
@@ -43,6 +43,7 @@ class TableView:
     panels: Sequence[Panel] = ()
     panel_rest: str = ""
     most_rows: int | None = None
+    card: str = ""
 
     def drawings(self) -> Sequence[Drawing]:
         """Return everything that the page draws: of its own table first, then of each panel."""

@@ -29,7 +29,7 @@ from app.render.panel import Panel
 from app.render.table_view import TableView
 from app.store import benchmarks, snapshots
 from app.values.table import Table
-from app.web.answers import page, split_format, table_answer
+from app.web.answers import PICTURES, page, split_format, table_answer
 from app.web.described import table_routes
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
@@ -76,7 +76,7 @@ def show_against(
     fmt = split_format(request.url.path)[1]
     is_asked = bool(a and b) or fmt != "html"
     compared = _compare(session, view, board, a, b) if is_asked else None
-    by_task = _by_task(session, view, board, (a, b), state) if compared and fmt in ("html", "svg") else None
+    by_task = _by_task(session, view, board, (a, b), state) if compared and fmt in ("html", *PICTURES) else None
     if compared is not None and fmt != "html":
         drawn = None if by_task is None else by_task.table
         return table_answer(request, replace(view, table=compared.table, drawn=drawn), fmt)

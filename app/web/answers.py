@@ -12,11 +12,13 @@ from app.render import html
 from app.render.addresses import FORMATS, name_in_path
 from app.render.columnar import MEDIA_TYPES, WRITERS
 from app.render.exports import table_to_csv, table_to_json, to_json
-from app.render.pictures.saved import saved_style
+from app.render.pictures.raster import has_a_font, png_of
+from app.render.pictures.saved import palettes, saved_style
 from app.render.table_view import TableView
 from app.render.view import only_columns
 from app.values.table import Column, Table
 
+PICTURES = ("svg", "png")
 BEGINNINGS = {"leaderboard": ("rank", "entrant"), "pairwise": ("entrant_a", "entrant_b")}
 
 
@@ -56,12 +58,12 @@ def csv_answer(table: Table) -> Response:
 
 def table_answer(request: Request, view: TableView, fmt: str) -> Response:
     """Return the table in the format that was asked for. Raises NotFound, or FieldRejected for a bad sort."""
-    refuse_other_formats(fmt, "csv", "json", "svg", *WRITERS)
+    refuse_other_formats(fmt, "csv", "json", *PICTURES, *WRITERS)
     chosen = only_columns(view.table, request.query_params.getlist("column"))
-    if fmt not in ("html", "svg"):
+    if fmt not in ("html", *PICTURES):
         view = replace(view, table=chosen)
-    if fmt == "svg":
-        return _picture(view, request.query_params.get("picture") or "1")
+    if fmt in PICTURES:
+        return _picture(view, request.query_params.get("picture") or "1", fmt)
     if fmt in WRITERS:
         return Response(WRITERS[fmt](_headed(view.table), _about(view)), media_type=MEDIA_TYPES[fmt])
     if fmt == "csv":
@@ -71,7 +73,7 @@ def table_answer(request: Request, view: TableView, fmt: str) -> Response:
     return page("table.html", title=view.table.title, view=view, asked=request.query_params.multi_items())
 
 
-def _picture(view: TableView, number: str) -> Response:
+def _picture(view: TableView, number: str, fmt: str) -> Response:
     """Return one of the drawings of a page as a file. Raises NotFound where there is none of that number."""
     drawn = [drawing for drawing in view.drawings() if drawing.is_saved]
     if not number.isascii() or not number.isdigit() or not 0 < int(number[:6]) <= len(drawn):
@@ -79,7 +81,17 @@ def _picture(view: TableView, number: str) -> Response:
         raise NotFound(f"There is no picture {number[:40]}: {count}.")
     drawing = drawn[int(number) - 1]
     content = html.render("picture.svg", title=view.table.title, drawing=drawing, style=saved_style())
-    return Response(content.strip(), media_type="image/svg+xml")
+    return drawn_answer(content.strip(), drawing.size, fmt)
+
+
+def drawn_answer(svg: str | bytes, size: tuple[float, float], fmt: str) -> Response:
+    """Return a drawing as SVG or PNG. Raises NotFound for PNG where no font is installed."""
+    if fmt == "svg":
+        return Response(svg, media_type="image/svg+xml")
+    if not has_a_font():
+        raise NotFound("No font is installed on this server, so there is no .png; the .svg has the same picture.")
+    text = svg if isinstance(svg, str) else svg.decode()
+    return Response(png_of(text, *size, palettes()[0]["paper"]), media_type="image/png")
 
 
 def _headed(table: Table) -> Table:

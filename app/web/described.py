@@ -25,13 +25,14 @@ TEXTS = {
     "zip": "application/zip",
     "text": "text/plain",
     "svg": "image/svg+xml",
+    "png": "image/png",
     "bib": "application/x-bibtex",
     "atom": "application/atom+xml",
     **MEDIA_TYPES,
 }
 
 
-TABLE = ("html", "csv", "svg", *MEDIA_TYPES)
+TABLE = ("html", "csv", "svg", "png", *MEDIA_TYPES)
 
 
 REFERENCE = "#/components/schemas/{model}"
@@ -73,14 +74,14 @@ def table_routes(
 ) -> Callable[[Endpoint], Endpoint]:
     """Decorate the endpoint of a table that is a page at `path` and data at the same address with .csv and .json.
 
-    With `is_columnar` also as NDJSON, Arrow and Parquet, with `is_drawn` its picture as SVG.
+    With `is_columnar` also as NDJSON, Arrow and Parquet, with `is_drawn` its picture as SVG and PNG.
     """
     formats: dict[str, dict[str, Any]] = {
         "": {"also": ("html",)},
         ".csv": {"also": ("csv",)},
         ".json": {"answer": answer},
         **{f".{name}": {"also": (name,)} for name in MEDIA_TYPES if is_columnar},
-        **({".svg": {"also": ("svg",)}} if is_drawn else {}),
+        **({f".{name}": {"also": (name,)} for name in ("svg", "png")} if is_drawn else {}),
     }
 
     def decorate(endpoint: Endpoint) -> Endpoint:

@@ -17,7 +17,7 @@ from app.web.described import TABLE, described, table_routes
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
 from app.web.pictures import picture_links
-from app.web.state import SessionDep
+from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
@@ -58,12 +58,20 @@ PLACES = {kind: place for place, kind in enumerate(("leaderboard", "pairwise", A
     responses=described(404, 422, answer=TableDocument, also=TABLE),
 )
 def show_board(
-    slug: str, board: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
+    slug: str,
+    board: str,
+    request: Request,
+    session: SessionDep,
+    state: StateDep,
+    snapshot: SnapshotNumber = None,
 ) -> Response:
     """Show a leaderboard of the current snapshot, or of the one asked for."""
     name, fmt = split_format(board)
     view = published(session, slug, snapshot, f"leaderboard/{name}")
-    return table_answer(request, _beside(session, view, name, "leaderboard"), fmt)
+    base = (state.settings.base_url or "").rstrip("/")
+    shown = f"/benchmarks/{slug}/leaderboards/{name}/embed.png?snapshot={view.snapshot.number}" if view.snapshot else ""
+    card = f"{base}{shown}" if base and shown else ""
+    return table_answer(request, replace(_beside(session, view, name, "leaderboard"), card=card), fmt)
 
 
 @router.get(

@@ -13,7 +13,7 @@ from app.render.feed import atom_feed
 from app.store import benchmarks, news, snapshots
 from app.store.benchmarks import Declared
 from app.values.table import Table
-from app.web.answers import json_answer
+from app.web.answers import PICTURES, drawn_answer, json_answer, refuse_other_formats
 from app.web.described import described
 from app.web.documents.tables import CroissantDocument
 from app.web.early import CheckedFirst
@@ -21,7 +21,6 @@ from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber
 
 router = APIRouter(route_class=CheckedFirst, tags=["outside"])
-SVG = "image/svg+xml"
 
 
 @router.get(
@@ -36,22 +35,20 @@ def show_badge(slug: str, board: str, entrant: str, session: SessionDep, snapsho
         raise NotFound("A badge is a picture; its address ends in .svg.")
     name = name_in_path(entrant.removesuffix(".svg"))
     is_current = shown.id == declared.benchmark.snapshot_id
-    return _svg(badge(place_of(table, name, is_current=is_current, snapshot=shown.number)))
+    content = badge(place_of(table, name, is_current=is_current, snapshot=shown.number))
+    return Response(content, media_type="image/svg+xml")
 
 
 @router.get(
-    "/benchmarks/{slug}/leaderboards/{board}/embed.svg",
-    summary="The first places of a board as a picture",
-    responses=described(404, 422, also=("svg",)),
+    "/benchmarks/{slug}/leaderboards/{board}/embed.{ending}",
+    summary="The first places of a board as a picture (.svg, .png)",
+    responses=described(404, 422, also=("svg", "png")),
 )
-def show_picture(slug: str, board: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return the first places with their rank sets, for pages that can embed no table."""
+def show_picture(slug: str, board: str, ending: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return the first places with their rank sets, for pages that can embed no table and previews of links."""
+    refuse_other_formats(ending, *PICTURES)
     _, shown, table = _board(session, slug, board, snapshot)
-    return _svg(board_picture(table, shown.number))
-
-
-def _svg(content: bytes) -> Response:
-    return Response(content, media_type=SVG)
+    return drawn_answer(*board_picture(table, shown.number), ending)
 
 
 @router.get("/benchmarks/{slug}/cite.bib", summary="A snapshot as BibTeX", responses=described(404, 422, also=("bib",)))

@@ -19,7 +19,7 @@ from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
 from app.store.unreported import unreported_table
 from app.values.table import Table
-from app.web.answers import json_answer, split_format, split_name, table_answer
+from app.web.answers import PICTURES, json_answer, split_format, split_name, table_answer
 from app.web.described import TABLE, described, table_routes
 from app.web.documents.people import OwnerDocument
 from app.web.documents.tables import TableDocument
@@ -61,7 +61,7 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     address = f"/benchmarks/{slug}/tasks/{path_of_name(name)}"
     links = [("Tasks", f"/benchmarks/{slug}/tasks")]
     view = around(view_of(session, slug, table, shown), address, links, name_links(declared))
-    standing = standing_on_task(table, declared.manifest.metrics) if fmt in ("html", "svg") else None
+    standing = standing_on_task(table, declared.manifest.metrics) if fmt in ("html", *PICTURES) else None
     if standing is not None:
         panel = Panel("Who wins", standing, name_links(declared), is_folded=True)
         view = replace(view, panels=[panel], panel_rest="Every result", most_rows=MOST_RESULTS)
@@ -91,7 +91,7 @@ def show_entrant(
     ]
     address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
     view = around(view_of(session, slug, table, shown), address, history, name_links(declared))
-    if fmt in ("html", "svg"):
+    if fmt in ("html", *PICTURES):
         view = replace(view, panels=_panels(session, declared, shown, row), panel_rest="Task by task")
     return table_answer(request, view, fmt)
 

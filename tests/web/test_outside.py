@@ -104,6 +104,16 @@ def test_a_board_is_there_as_a_picture(published: Site) -> None:
     assert "Base" in words
 
 
+@pytest.mark.parametrize("page", [TINY, BOARD])
+def test_a_link_is_previewed_by_the_first_places(published: Site, page: str) -> None:
+    """By a picture at an absolute address, which is there."""
+    shown = published.http.get(page, headers={"accept": "text/html"}).text
+    _, _, address = shown.partition(f'property="og:image" content="{SERVER}')
+    answer = published.http.get(address.partition('"')[0])
+
+    assert (answer.status_code, answer.content[1:4]) == (200, b"PNG")
+
+
 def test_the_feed_tells_what_happened_with_its_reasons(published: Site) -> None:
     """One benchmark's and everybody's have the same entries, each with the address of what it tells."""
     spaces = {"a": "http://www.w3.org/2005/Atom"}

@@ -3,12 +3,14 @@
 import base64
 import hashlib
 import re
+import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import pytest
 
 from app.config.settings import Settings
+from app.render.pictures.raster import png_of
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
 from tests.conftest import Site, new_database, open_site
 
@@ -51,6 +53,18 @@ def test_a_picture_is_saved_as_a_file(published: Site, address: str) -> None:
     assert style is not None
     digest = base64.b64encode(hashlib.sha256((style.text or "").encode()).digest()).decode()
     assert f"'sha256-{digest}'" in answer.headers["content-security-policy"]
+
+
+def test_a_picture_is_saved_as_png(published: Site) -> None:
+    """Two pixels to a unit, and with its words: without them it would be smaller."""
+    answer = published.http.get(f"{HOME}/matrix.png")
+    plain = re.sub("<text.*?</text>", "", published.http.get(f"{HOME}/matrix.svg").text)
+    width, height = (float(re.search(f'{side}="([0-9]+)"', plain)[1]) for side in ("width", "height"))  # type: ignore[index]
+
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
+    assert struct.unpack(">II", answer.content[16:24]) == (2 * width, 2 * height)
+    assert len(answer.content) > len(png_of(plain, width, height, "#ffffff"))
+    assert 'matrix.png?snapshot=2&amp;picture=1"' in published.http.get(f"{HOME}/matrix", headers=HTML).text
 
 
 def test_a_picture_that_is_not_drawn_is_not_found(published: Site) -> None:

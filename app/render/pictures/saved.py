@@ -11,7 +11,7 @@ from functools import cache
 from app.render.assets import STATIC
 
 RULES = """
-text{{font-family:system-ui,sans-serif;font-size:12px;fill:{ink}}}
+text{{font-family:system-ui,DejaVu Sans,Liberation Sans,Noto Sans,Arial,sans-serif;font-size:12px;fill:{ink}}}
 .tick,.ticks text{{fill:{soft}}}
 .small{{font-size:9px}}
 .mark{{fill:{ink};stroke:{paper};stroke-width:3;paint-order:stroke}}
