@@ -1,7 +1,7 @@
 """What Every Eval Ever collects: an aggregate `.json` for a model, and `_samples.jsonl` beside it, a line per instance.
 
-Found by `app.harnesses.known`; versions 0.2 and 0.3 of its schema. An aggregate's rows are its evaluations, each with
-one score; the metric is the `metric_id`, or `score` where it has none. Instances state no seed.
+Found by `app.harnesses.known`; versions 0.2 and 0.3 of its schema. An aggregate's rows are its evaluations by name,
+each with the scores of its metrics; a metric is the `metric_id`, or `score` where it has none. Instances state no seed.
 Source of the layout: evaleval/every_eval_ever, `eval.schema.json` and `instance_level_eval.schema.json`.
 """
 
@@ -53,23 +53,36 @@ def _documents(run: HarnessRun) -> Iterator[tuple[ReceivedFile, dict[str, Any]]]
 
 
 def summary(run: HarnessRun) -> Iterator[Row]:
-    """Yield a row for each evaluation of each aggregate."""
+    """Yield a row for each evaluation of each aggregate: all metrics of one name, and one apart that comes twice."""
     for file, document in _documents(run):
         model = text_of(mapping(document.get("model_info")).get("id"))
-        results = listed(document.get("evaluation_results"))
-        if not results:
-            run.refuse(file, "there is no evaluation", column="evaluation_results")
-        for at, result in enumerate(map(mapping, results), start=1):
-            config = mapping(result.get("metric_config"))
-            metric = text_of(config.get("metric_id")) or SCORE
-            if isinstance(config.get("lower_is_better"), bool):
-                run.directions.setdefault(metric, "minimize" if config["lower_is_better"] else "maximize")
-            task = text_of(result.get("evaluation_name"))
-            if task is None:
-                run.refuse(file, "the evaluation has no name", at, "evaluation_name")
+        first: dict[str, dict[str, Any]] = {}
+        rows = []
+        for at, task, metric, score in _results(run, file, document):
+            scores = first.get(task)
+            if scores is not None and metric not in scores:
+                scores[metric] = score
                 continue
-            score = number(mapping(result.get("score_details")).get("score"))
-            yield Row(file, at, model, task, {metric: score})
+            rows.append(Row(file, at, model, task, own := {metric: score}))
+            first.setdefault(task, own)
+        yield from rows
+
+
+def _results(run: HarnessRun, file: ReceivedFile, document: dict[str, Any]) -> Iterator[tuple[int, str, str, Any]]:
+    """Yield the place, the name, the metric and the score of each result."""
+    results = listed(document.get("evaluation_results"))
+    if not results:
+        run.refuse(file, "there is no evaluation", column="evaluation_results")
+    for at, result in enumerate(map(mapping, results), start=1):
+        config = mapping(result.get("metric_config"))
+        metric = text_of(config.get("metric_id")) or SCORE
+        if isinstance(config.get("lower_is_better"), bool):
+            run.directions.setdefault(metric, "minimize" if config["lower_is_better"] else "maximize")
+        task = text_of(result.get("evaluation_name"))
+        if task is None:
+            run.refuse(file, "the evaluation has no name", at, "evaluation_name")
+            continue
+        yield at, task, metric, number(mapping(result.get("score_details")).get("score"))
 
 
 def items(run: HarnessRun) -> Iterator[Row]:

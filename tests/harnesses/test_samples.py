@@ -1,6 +1,7 @@
 """Every given sample of a harness is read, unchanged: whose it is, which task, which items, which scores."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,22 @@ def test_an_aggregate_of_every_eval_ever_is_a_summary(tmp_path: Path) -> None:
     assert {row.entrant for row in rows} == {"TencentARC/LLaMA-Pro-8B-Instruct"}
     assert (len(rows), rows[0].task, rows[0].scores) == (6, "IFEval", {"score": 0.4486})
     assert run.directions == {"score": "maximize"}
+
+
+def test_metrics_of_one_evaluation_are_one_row(tmp_path: Path) -> None:
+    """As a board with several scores is exported; a metric that comes twice stays a row, which is refused as one."""
+
+    def result(metric: str, score: float) -> dict[str, object]:
+        config = {"metric_id": metric, "lower_is_better": False}
+        return {"evaluation_name": "B", "metric_config": config, "score_details": {"score": score}}
+
+    document = {"schema_version": "0.3.0", "evaluation_id": "b/m/1", "model_info": {"id": "m"},
+                "evaluation_results": [result("acc", 0.5), result("f1", 0.25), result("acc", 0.75)]}  # fmt: skip
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(document))
+    rows, _ = rows_of([path], tmp_path, "summary")
+
+    assert [(row.task, row.scores) for row in rows] == [("B", {"acc": 0.5, "f1": 0.25}), ("B", {"acc": 0.75})]
 
 
 def test_instances_of_every_eval_ever_are_items(tmp_path: Path) -> None:
