@@ -1,10 +1,11 @@
-"""What a child of the process that forks does: it waits for its order, reads one upload within its limits, and ends.
+"""What a child of the process that forks does: it waits for an order, reads one upload within its limits, waits again.
 
 Called by `app.reading.server`.
 """
 
 import errno
 import json
+import math
 import os
 import pickle
 import resource
@@ -18,16 +19,19 @@ from typing import Any
 from app.reading.answers import ANSWER, JOB, write_answer
 from app.reading.fork_server import FAULT, OUT_OF_MEMORY
 from app.reading.jobs import Failed, outcome_of
+from app.reading.kept import USED_CPU_S, memory_of
 
 CPU_GRACE_S = 5
 
 
-def status_of_waiting(line: socket.socket, base_bytes: int) -> int:
-    """Return the status of the reading that is ordered on a line; 0 where none is any more."""
-    order = b""
-    while part := line.recv(1 << 16):
-        order += part
-    return _status_of_reading(json.loads(order), base_bytes) if order else 0
+def read_as_ordered(line: socket.socket, base_bytes: int) -> None:
+    """Do the readings that are ordered on a line, and say how each ended; until nothing can come any more."""
+    with line.makefile("rb") as orders:
+        for number, order in enumerate(orders):
+            if number == 0:
+                # A group of its own, so that it can be ended with all that it starts.
+                os.setsid()
+            line.sendall(bytes([_status_of_reading(json.loads(order), base_bytes)]))
 
 
 def _status_of_reading(order: dict[str, Any], base_bytes: int) -> int:
@@ -43,14 +47,17 @@ def _status_of_reading(order: dict[str, Any], base_bytes: int) -> int:
 
 def read(order: dict[str, Any], base_bytes: int) -> None:
     """Do the job that lies in a folder and leave the answer beside it, within the limits of the order."""
-    os.setsid()
     folder = Path(order["folder"])
     # What the reader leaves behind is removed with the folder of the request.
     tempfile.tempdir = str(folder)
     _limit(resource.RLIMIT_CORE, 0, 0)
-    _limit(resource.RLIMIT_CPU, order["cpu_s"], order["cpu_s"] + CPU_GRACE_S)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    used_s = math.floor(used.ru_utime + used.ru_stime)
+    _limit(resource.RLIMIT_CPU, used_s + order["cpu_s"], USED_CPU_S + order["cpu_s"] + CPU_GRACE_S)
     _limit(resource.RLIMIT_FSIZE, order["file_bytes"], order["file_bytes"])
-    _limit(resource.RLIMIT_AS, base_bytes + order["memory_bytes"], base_bytes + order["memory_bytes"])
+    # One that has read before has mapped more than a new one, and may take as much again.
+    most_bytes = base_bytes + 2 * order["memory_bytes"]
+    _limit(resource.RLIMIT_AS, min(memory_of("self").mapped + order["memory_bytes"], most_bytes), most_bytes)
     job = pickle.loads((folder / JOB).read_bytes())  # noqa: S301 - our own web process wrote it
     outcome = outcome_of(job)
     try:

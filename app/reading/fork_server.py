@@ -57,11 +57,12 @@ class ForkServer:
         with self._lock:
             self._ready()
 
-    def run(self, folder: Path, allowance: Allowance) -> tuple[int, Future[Ended]]:
-        """Start a reader on the job in a folder; return its number and its end."""
+    def run(self, folder: Path, allowance: Allowance, owner: int) -> tuple[int, Future[Ended]]:
+        """Have the job in a folder read for its sender; return the number of the reading and how it ends."""
         number = next(self._numbers)
         order = {
             "start": number,
+            "owner": owner,
             "folder": str(folder),
             "memory_bytes": allowance.memory_bytes,
             "cpu_s": allowance.cpu_s,

@@ -50,12 +50,12 @@ class Readers:
         leaving = asyncio.ensure_future(gone)
         try:
             async with self.turns.taken(owner):
-                return await self._read(job, folder, leaving)
+                return await self._read(job, folder, owner, leaving)
         finally:
             leaving.cancel()
 
-    async def _read(self, job: Job, folder: Path, leaving: asyncio.Future[None]) -> Any:
-        number, ended = await run_in_threadpool(self._order, job, folder)
+    async def _read(self, job: Job, folder: Path, owner: int, leaving: asyncio.Future[None]) -> Any:
+        number, ended = await run_in_threadpool(self._order, job, folder, owner)
         end = asyncio.wrap_future(ended)
         try:
             waited: list[asyncio.Future[Any]] = [end, leaving]
@@ -71,7 +71,7 @@ class Readers:
                 await asyncio.wait([end], timeout=KILLED_WITHIN_S)
         return self._value_of(await run_in_threadpool(read_answer, folder / ANSWER))
 
-    def _order(self, job: Job, folder: Path) -> tuple[int, "Future[Ended]"]:
+    def _order(self, job: Job, folder: Path, owner: int) -> tuple[int, "Future[Ended]"]:
         (folder / JOB).write_bytes(pickle.dumps(job, protocol=5))
         settings = self._settings
         allowance = Allowance(
@@ -80,7 +80,7 @@ class Readers:
             wall_s=settings.max_reading_s,
             file_bytes=FILE_FACTOR * settings.max_unpacked_mib * MIB,
         )
-        return self._server.run(folder, allowance)
+        return self._server.run(folder, allowance, owner)
 
     def _check(self, ended: Ended) -> None:
         """Raise what a reader that did not end by itself must be answered with."""

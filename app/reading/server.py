@@ -2,13 +2,13 @@
 
 Started by `app.reading.fork_server` with one end of a socket as its standard input; orders and reports are lines of
 JSON. It has no secrets, and it ends with its children when the other end closes, however that comes about. One child
-more than there are uploads waits for the next, which need not wait for a fork then.
+more than there are uploads waits for the next, which need not wait for a fork then; and one that has read waits a while
+for the next upload of the same sender (`app.reading.kept`).
 """
 
 import gc
 import json
 import os
-import resource
 import selectors
 import signal
 import socket
@@ -17,29 +17,18 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from app.boards.registry import methods
-from app.reading.child import status_of_waiting
-
-
-@dataclass
-class Child:
-    """A process that reads one upload; on its line comes the status with which it is about to end."""
-
-    number: int
-    pid: int
-    line: socket.socket
-    ends_at: float
-    is_late: bool = False
+from app.reading.child import read_as_ordered
+from app.reading.kept import UNKNOWN, KeptReaders, is_as_new, memory_of
 
 
 @dataclass(frozen=True)
-class Spare:
+class Reader:
     """A child that waits for its order on its line; it ends when nothing can come any more."""
 
     pid: int
@@ -47,8 +36,28 @@ class Spare:
 
     def start(self, order: dict[str, Any]) -> None:
         """Give it its order. Raises OSError where it is gone."""
-        self.line.sendall(json.dumps(order).encode())
-        self.line.shutdown(socket.SHUT_WR)
+        self.line.sendall(json.dumps(order).encode() + b"\n")
+
+
+@dataclass
+class Child:
+    """A process that reads one upload for its sender; on its line comes how that ended."""
+
+    number: int
+    owner: int
+    reader: Reader
+    ends_at: float
+    is_late: bool = False
+
+    @property
+    def pid(self) -> int:
+        """Return the number of the process."""
+        return self.reader.pid
+
+    @property
+    def line(self) -> socket.socket:
+        """Return its line."""
+        return self.reader.line
 
 
 class Server:
@@ -60,12 +69,13 @@ class Server:
         self._children: dict[int, Child] = {}
         self._leaving: set[int] = set()
         self._selector = selectors.DefaultSelector()
-        self._spare: Spare | None = None
-        self._base_bytes = 0
+        self._spare: Reader | None = None
+        self._kept: KeptReaders[Reader] = KeptReaders()
+        self._base = UNKNOWN
 
     def run(self) -> None:
         """Serve until the other end closes."""
-        self._base_bytes = _own_bytes()
+        self._base = memory_of("self")
         waker, wake = socket.socketpair()
         for end in (waker, wake):
             end.setblocking(False)
@@ -84,11 +94,15 @@ class Server:
             self._hear(ready)
             self._end_late()
             self._report_ended()
-        for pid in (*self._children, *([] if self._spare is None else [self._spare.pid])):
+        for pid in (*self._children, *(reader.pid for reader in self._waiting())):
             _kill(pid)
+
+    def _waiting(self) -> list[Reader]:
+        return [*self._kept, *([] if self._spare is None else [self._spare])]
 
     def _wait_s(self) -> float | None:
         ends = [child.ends_at for child in self._children.values() if not child.is_late]
+        ends += [] if self._kept.next_end is None else [self._kept.next_end]
         return max(0.0, min(ends) - time.monotonic()) if ends else None
 
     def _obey(self) -> bool:
@@ -105,33 +119,43 @@ class Server:
         return bool(received)
 
     def _start(self, order: dict[str, Any]) -> None:
-        spare, self._spare = self._spare or self._fork(), None
-        # One that ended while it waited has lost its pipe, and nobody its upload.
-        try:
-            spare.start(order)
-        except OSError:
-            spare.line.close()
-            os.waitpid(spare.pid, 0)
-            spare = self._fork()
-            spare.start(order)
+        reader = self._started(order)
         ends_at = time.monotonic() + order["wall_s"]
-        self._children[spare.pid] = Child(order["start"], spare.pid, spare.line, ends_at)
-        self._selector.register(spare.line, selectors.EVENT_READ)
+        self._children[reader.pid] = Child(order["start"], order["owner"], reader, ends_at)
+        self._selector.register(reader.line, selectors.EVENT_READ)
 
-    def _fork(self) -> Spare:
+    def _started(self, order: dict[str, Any]) -> Reader:
+        """Return a reader that has its order: one kept for the sender, else the spare one, else a new one."""
+        while (reader := self._kept.take(order["owner"]) or self._take_spare()) is not None:
+            # One that ended while it waited has lost its line, and nobody their upload.
+            try:
+                reader.start(order)
+            except OSError:
+                self._leave(reader)
+            else:
+                return reader
+        reader = self._fork()
+        reader.start(order)
+        return reader
+
+    def _take_spare(self) -> Reader | None:
+        spare, self._spare = self._spare, None
+        return spare
+
+    def _fork(self) -> Reader:
         ours, theirs = socket.socketpair()
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             self._selector.close()
-            for line in (self._orders, ours, *(child.line for child in self._children.values())):
+            others = (*(child.reader for child in self._children.values()), *self._waiting())
+            for line in (self._orders, ours, *(reader.line for reader in others)):
                 line.close()
-            status = status_of_waiting(theirs, self._base_bytes)
             with suppress(OSError):
-                theirs.sendall(bytes([status]))
-            os._exit(status)
+                read_as_ordered(theirs, self._base.mapped)
+            os._exit(0)
         theirs.close()
-        return Spare(pid, ours)
+        return Reader(pid, ours)
 
     def _hear(self, ready: Collection[Any]) -> None:
         """Report whose status came: nobody waits while the system takes a whole process apart."""
@@ -139,30 +163,55 @@ class Server:
             self._selector.unregister(child.line)
             with suppress(OSError):
                 if status := child.line.recv(1):
-                    self._leaving.add(child.pid)
+                    del self._children[child.pid]
                     self._report(child, status[0])
+                    self._keep(child, is_kept=status[0] == 0 and not child.is_late)
+
+    def _keep(self, child: Child, *, is_kept: bool) -> None:
+        """Keep a reader for its sender, or end it with all that it started."""
+        if is_kept and is_as_new(child.pid, self._base):
+            left = self._kept.keep(child.owner, child.reader, time.monotonic())
+        else:
+            left = [child.reader]
+        for reader in left:
+            self._leave(reader)
+
+    def _leave(self, reader: Reader) -> None:
+        self._kept.drop(reader)
+        _kill(reader.pid)
+        reader.line.close()
+        self._leaving.add(reader.pid)
 
     def _end_late(self) -> None:
+        now = time.monotonic()
         for child in self._children.values():
-            if not child.is_late and time.monotonic() >= child.ends_at:
+            if not child.is_late and now >= child.ends_at:
                 child.is_late = True
                 _kill(child.pid)
+        for reader in self._kept.over(now):
+            self._leave(reader)
 
     def _report_ended(self) -> None:
+        for reader in list(self._kept):
+            if os.waitpid(reader.pid, os.WNOHANG)[0]:
+                self._kept.drop(reader)
+                reader.line.close()
         for pid in [*self._children, *self._leaving]:
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended and pid in self._leaving:
                 self._leaving.remove(pid)
             elif ended:
-                self._report(self._children[pid], os.waitstatus_to_exitcode(status))
+                self._report_lost(self._children.pop(pid), os.waitstatus_to_exitcode(status))
 
-    def _report(self, child: Child, status: int) -> None:
-        del self._children[child.pid]
-        # What it started in turn must not outlive it, and it itself not its word that it has ended.
+    def _report_lost(self, child: Child, status: int) -> None:
+        """Report a reader that ended without a word; what it started must not outlive it."""
         _kill(child.pid)
         with suppress(KeyError):
             self._selector.unregister(child.line)
         child.line.close()
+        self._report(child, status)
+
+    def _report(self, child: Child, status: int) -> None:
         report = {"ended": child.number, "status": status, "late": child.is_late}
         self._orders.sendall(json.dumps(report).encode() + b"\n")
 
@@ -172,14 +221,6 @@ def _kill(pid: int) -> None:
     for kill in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
-
-
-def _own_bytes() -> int:
-    try:
-        pages = Path("/proc/self/statm").read_text().split()[0]
-    except OSError:
-        return 1 << 30
-    return int(pages) * resource.getpagesize()
 
 
 def main() -> int:

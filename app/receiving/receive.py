@@ -29,6 +29,7 @@ from app.store.arrivals import Arrival
 from app.store.benchmarks import Declared
 from app.store.life import refuse_retired
 from app.store.quotas import count_attempt, look_up_quota, refuse_beyond, take_quota
+from app.store.submission_parts import Parts
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,11 @@ class Sent:
 
 @dataclass(frozen=True)
 class Stored:
-    """The submission that a run became: now, or when the same was sent before."""
+    """The submission that a run became, now or when the same was sent before; its parts where they are at hand."""
 
     submission: Submission
     is_new: bool
+    parts: Parts | None = None
 
 
 def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int], None]) -> Stored:
@@ -90,13 +92,14 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
     quota = take_quota(session, sent.declared, sent.submitter.id) if is_scored else None
     if quota is not None:
         arrival = replace(arrival, checks=[*arrival.checks, quota.check()])
-    submission = arrivals.write_submission(session, arrival)
+    written = arrivals.write_submission(session, arrival)
+    submission = written.submission
     if quota is not None:
         count_attempt(session, sent.declared, submission.id, quota, sent.submitter.id)
     benchmarks.mark_pages_changed(session, submission.benchmark_id)
     if is_scored:
         evaluate_later(session, submission.benchmark_id)
-    return Stored(submission, is_new=True)
+    return Stored(submission, is_new=True, parts=written.parts)
 
 
 def _refuse_beyond(session: Session, sent: Sent) -> None:
@@ -159,8 +162,8 @@ def look_up(session: Session, sent: Sent) -> Known:
     if kind_of(run.manifest).rows.form == "records":
         standing = series.standing_records(session, sent.declared.benchmark.id, run.evidence.scores.entrant.words)
     history = attempts.read_history(session, sent.declared.benchmark.id, run.manifest, run.evidence, registered)
-    if not roles.decides(session, sent.declared.benchmark.id, sent.submitter.id):
-        references = reference_findings(run.manifest, run.evidence.scores.entrant.words)
+    references = tuple(reference_findings(run.manifest, run.evidence.scores.entrant.words))
+    if references and not roles.decides(session, sent.declared.benchmark.id, sent.submitter.id):
         history = replace(history, findings=(*history.findings, *references))
     known = entrants.names(session, sent.declared.benchmark.id)
     return Known(registered, standing, sent.submitter, known, history)

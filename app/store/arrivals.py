@@ -1,7 +1,7 @@
 """Uploads as they are stored: once, with checks, entries and every row; for `app.receiving.receive`."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sqlalchemy import select
@@ -11,6 +11,7 @@ from app.admission.check import Check, Registered
 from app.admission.fields import Fields
 from app.admission.rules import is_admitted, reason_not_admitted
 from app.db.models import (
+    Entrant,
     Entry,
     Submission,
     SubmissionEvent,
@@ -25,8 +26,9 @@ from app.store.benchmarks import Declared
 from app.store.fingerprints import write_fingerprints
 from app.store.locks import take_turns
 from app.store.reservations import refuse_reserved
+from app.store.submission_parts import Parts
 from app.store.submissions import add_checks, write_table
-from app.values.forensics import Finding
+from app.values.forensics import Finding, flags_of
 from app.values.scores import Coded, ScoreTable
 
 
@@ -82,7 +84,15 @@ def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
     )
 
 
-def write_submission(session: Session, arrival: Arrival) -> Submission:
+@dataclass(frozen=True)
+class Written:
+    """A submission that was just stored, with its parts where they need not be read again."""
+
+    submission: Submission
+    parts: Parts | None
+
+
+def write_submission(session: Session, arrival: Arrival) -> Written:
     """Store an upload whole: submission, files, checks, entries and every row, in the caller's transaction.
 
     Raises Conflict when an entrant belongs to another submitter, or is reserved for one.
@@ -97,16 +107,26 @@ def write_submission(session: Session, arrival: Arrival) -> Submission:
     if arrival.admitted:
         entrants.claim(named.values(), arrival.token_id)
     submission = _add_submission(session, arrival)
-    _add_parts(session, submission, arrival)
+    parts = _add_parts(session, submission, arrival)
     tasks = benchmarks.ensure_tasks(session, benchmark_id, table.task.words)
     keys = scores.RowKeys(submission.id, {name: entrant.id for name, entrant in locked.items()}, tasks)
-    _add_entries(session, arrival, named, keys)
+    entries = _add_entries(session, arrival, named, keys)
     numbers = {name: entrant.id for name, entrant in named.items()}
     write_fingerprints(session, submission.id, numbers, arrival.evidence.forensics.fingerprints, arrival.findings)
     session.flush()
     scores.copy_scores(session, series.keep_strata(session, table, tasks), keys)
     predictions.write_blocks(session, arrival.evidence.predictions, keys)
-    return submission
+    return Written(submission, _with_entry(parts, arrival, named, entries))
+
+
+def _with_entry(parts: Parts, arrival: Arrival, named: Mapping[str, Entrant], entries: list[Entry]) -> Parts | None:
+    """Return the parts with the one entrant; None where there are several, which the database puts in its order."""
+    if len(entries) != 1 or not arrival.admitted:
+        return None
+    ((name, entrant),) = named.items()
+    kept = {print_.entrant for print_ in arrival.evidence.forensics.fingerprints}
+    flags = flags_of(arrival.findings, name) if name in kept else []
+    return replace(parts, entries=[(entrant, entries[0])], flags={name: flags} if flags else {})
 
 
 def _add_submission(session: Session, arrival: Arrival) -> Submission:
@@ -132,8 +152,8 @@ def _add_submission(session: Session, arrival: Arrival) -> Submission:
     return submission
 
 
-def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> None:
-    session.add_all(
+def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> Parts:
+    files = [
         SubmissionFile(
             submission_id=submission.id,
             position=position,
@@ -143,24 +163,27 @@ def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> No
             n_rows=file.n_rows,
         )
         for position, file in enumerate(arrival.evidence.files)
-    )
-    add_checks(session, submission.id, arrival.checks, n_before=0)
+    ]
+    session.add_all(files)
+    checks = add_checks(session, submission.id, arrival.checks, n_before=0)
     for table in arrival.evidence.attachments:
         write_table(session, submission.id, table)
-    session.add(SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole."))
+    events = [SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole.")]
+    session.add_all(events)
     if not arrival.admitted:
         session.flush()
         reason = reason_not_admitted(arrival.checks)
         session.add(SubmissionEvent(submission_id=submission.id, status="not_admitted", reason=reason))
+    return Parts(arrival.declared.benchmark.slug, events, checks, {}, [], files)
 
 
-def _add_entries(session: Session, arrival: Arrival, named: Iterable[str], keys: scores.RowKeys) -> None:
+def _add_entries(session: Session, arrival: Arrival, named: Iterable[str], keys: scores.RowKeys) -> list[Entry]:
     table = arrival.evidence.scores
     state = "pending" if arrival.admitted else "not_admitted"
     manifest = arrival.declared.manifest
     tasks_of = _tasks_of(table, keys) if kind_of(manifest).rows.by_task(manifest) else {}
     n_rows = dict(zip(table.entrant.words, _counted(table.entrant).tolist(), strict=True))
-    session.add_all(
+    entries = [
         Entry(
             submission_id=keys.submission_id,
             entrant_id=keys.entrants[name],
@@ -169,7 +192,9 @@ def _add_entries(session: Session, arrival: Arrival, named: Iterable[str], keys:
             task_ids=tasks_of.get(name),
         )
         for name in named
-    )
+    ]
+    session.add_all(entries)
+    return entries
 
 
 def _counted(coded: Coded) -> IntArray:

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 
 from app.db.models import AuditEvent, Token
 from app.names import clip_for_message
-from app.store import clock
 
 MAX_TEXT = 500
 MOST_LISTED = 1000
@@ -118,7 +117,7 @@ def _add(session: Session, act: Act, status: int | None, change: Change, refusal
             token_id=act.token_id,
             session_id=act.session_id,
             address=act.address if is_kept else None,
-            address_until=clock.now(session) + timedelta(days=act.kept_days) if is_kept else None,
+            address_until=func.clock_timestamp() + timedelta(days=act.kept_days) if is_kept else None,
             status=status,
             refusal=refusal,
             before=None if change.before is None else dict(change.before),

@@ -29,14 +29,16 @@ from app.values.table import Table
 LONGEST_NUMBER = 18
 
 
-def add_checks(session: Session, submission_id: int, checks: Sequence[Check], n_before: int | None = None) -> None:
+def add_checks(
+    session: Session, submission_id: int, checks: Sequence[Check], n_before: int | None = None
+) -> list[SubmissionCheck]:
     """Append checks to those that a submission has; `n_before` says how many these are where that is known."""
     if not checks:
-        return
+        return []
     if n_before is None:
         query = select(func.count()).where(SubmissionCheck.submission_id == submission_id)
         n_before = session.scalars(query).one()
-    session.add_all(
+    added = [
         SubmissionCheck(
             submission_id=submission_id,
             position=n_before + offset,
@@ -45,7 +47,9 @@ def add_checks(session: Session, submission_id: int, checks: Sequence[Check], n_
             reason=check.reason,
         )
         for offset, check in enumerate(checks)
-    )
+    ]
+    session.add_all(added)
+    return added
 
 
 def find_submission(session: Session, submission_id: int) -> Submission:

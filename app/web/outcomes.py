@@ -31,7 +31,7 @@ def store_upload(act: Act, state: State, sent: Sent) -> tuple[str, dict[str, Any
         is_new, kept = stored.is_new, stored.submission
         after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
         audit.record(session, act, 202, Change(after=after))
-        shown = describe(session, stored.submission)
+        shown = describe(session, stored.submission, stored.parts)
         warnings = {"warnings": _warnings(sent)} if is_new else {}
         return shown["url"], {**shown, **warnings}
 

@@ -13,9 +13,10 @@ from app.render.exports import table_to_json
 from app.render.narrow import narrow_table
 from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
-from app.store import audit, benchmarks, current, fingerprints, submissions, tables
+from app.store import audit, benchmarks, current, submissions, tables
 from app.store.audit import Change
 from app.store.disputes import shown_disputes
+from app.store.submission_parts import Parts, read_parts
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.described import described
 from app.web.documents.submissions import SubmissionDocument
@@ -34,13 +35,14 @@ def check_document(check: Any) -> dict[str, str]:
     return {"rule": check.rule, "outcome": check.outcome, "reason": check.reason}
 
 
-def describe(session: Session, submission: Submission) -> dict[str, Any]:
-    """Return everything that is shown of a submission."""
-    events = submissions.list_events(session, submission.id)
+def describe(session: Session, submission: Submission, just_stored: Parts | None = None) -> dict[str, Any]:
+    """Return everything that is shown of a submission; nothing is read again of one that was just stored."""
+    parts = just_stored or read_parts(session, submission)
+    events = parts.events
     return {
         "id": submission.id,
         "url": f"/submissions/{submission.id}",
-        "benchmark": submissions.slug_of(session, submission),
+        "benchmark": parts.slug,
         "status": submission.status,
         "reason": events[-1].reason,
         "admitted": all(event.status != "not_admitted" for event in events),
@@ -51,8 +53,8 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
         "n_rows": submission.n_rows,
         "metadata": submission.description,
         "claims": submission.claims,
-        "checks": [check_document(check) for check in submissions.list_checks(session, submission.id)],
-        "flags": fingerprints.list_flags(session, submission.id),
+        "checks": [check_document(check) for check in parts.checks],
+        "flags": dict(parts.flags),
         "identity": [
             {"bundle": bundle["name"], "entrant": bundle["entrant"], **dict(sorted(bundle.get("identity", {}).items()))}
             for bundle in submission.facts.get("bundles", ())
@@ -65,13 +67,10 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
                 "tasks": current.tasks_of(session, entry),
                 "superseded_by": entry.superseded_by,
             }
-            for e, entry in submissions.list_entries(session, submission.id)
+            for e, entry in parts.entries
         ],
-        "files": [
-            {"name": f.name, "sha256": f.sha256, "n_bytes": f.n_bytes, "n_rows": f.n_rows}
-            for f in submissions.list_files(session, submission.id)
-        ],
-        **shown_disputes(session, submission.id),
+        "files": [{"name": f.name, "sha256": f.sha256, "n_bytes": f.n_bytes, "n_rows": f.n_rows} for f in parts.files],
+        **({} if just_stored else shown_disputes(session, submission.id)),
         "history": [{"status": e.status, "at": e.at.isoformat(), "reason": e.reason} for e in events],
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -67,6 +68,17 @@ class SentUpload:
     files: Sequence[UploadFile]
     caller: Caller
     is_dry: bool
+
+
+@dataclass(frozen=True)
+class Spooled:
+    """An upload whose body has come, its files on disk, with what is looked up before they are read."""
+
+    submitter: TokenHolder
+    fields: Fields
+    versions: Sequence[Declared]
+    job: SubmissionJob
+    received_at: datetime
 
 
 KEPT_REFUSALS = (errors.Rejected, errors.Conflict, errors.Forbidden, errors.TooLarge, errors.TooManyRequests)
@@ -141,13 +153,11 @@ async def take(request: Request, state: State, upload: "SentUpload", finish: Cal
 async def _taken(request: Request, state: State, upload: "SentUpload", finish: Callable[[State, Sent], T]) -> T:
     caller = upload.caller
     with received_files() as folder:
-        fields, uploads = await run_in_threadpool(_unpack, upload.form, upload.files, folder, state.settings)
-        submitter = TokenHolder(caller.id, caller.name)
-        versions, job = await run_in_threadpool(_job, state, upload.slug, submitter, fields, uploads)
-        evidence = await state.readers.read(job, folder, caller.id, gone(request))
+        spooled = await run_in_threadpool(_spooled, state, upload, folder)
+        evidence = await state.readers.read(spooled.job, folder, caller.id, gone(request))
         refuse_other_entrants(caller, evidence.scores.entrant.words)
-        sent = await run_in_threadpool(_sent, state, versions, submitter, evidence, fields, current_request())
-        return await run_in_threadpool(finish, state, sent)
+        request_id = current_request()
+        return await run_in_threadpool(lambda: finish(state, _sent(state, spooled, evidence, request_id)))
 
 
 def _keep_try(state: State, upload: "SentUpload", answered: Mapping[str, Any]) -> str:
@@ -177,31 +187,29 @@ def _unpack(
     return fields, spool(files, folder)
 
 
-def _job(
-    state: State, slug: str, submitter: TokenHolder, fields: Fields, uploads: Sequence[Upload]
-) -> tuple[list[Declared], SubmissionJob]:
+def _spooled(state: State, upload: SentUpload, folder: Path) -> Spooled:
+    fields, files = _unpack(upload.form, upload.files, folder, state.settings)
+    submitter = TokenHolder(upload.caller.id, upload.caller.name)
     with state.sessions() as session:
-        declared = benchmarks.find_declared(session, slug)
+        declared = benchmarks.find_declared(session, upload.slug)
         truth = labels.labels_to_match(session, declared)
         versions = open_versions(session, declared, submitter, fields)
+        received_at = clock.now(session)
     limits = Limits.from_settings(state.settings)
     newest, *earlier = [each.manifest for each in versions]
-    return versions, SubmissionJob(reader_of(newest), newest, uploads, fields.entrant, limits, truth, earlier)
+    job = SubmissionJob(reader_of(newest), newest, files, fields.entrant, limits, truth, earlier)
+    return Spooled(submitter, fields, versions, job, received_at)
 
 
-def _sent(
-    state: State,
-    versions: Sequence[Declared],
-    submitter: TokenHolder,
-    evidence: Evidence,
-    fields: Fields,
-    request: str | None,
-) -> Sent:
+def _sent(state: State, spooled: Spooled, evidence: Evidence, request_id: str | None) -> Sent:
     """Return the run, held against the version of the manifest that it was written for."""
-    with state.sessions() as session:
-        held, received_at = held_against(session, versions, evidence), clock.now(session)
-    warned = replace(evidence, warnings=(*not_asked(versions, held), *evidence.warnings))
-    return Sent(held, submitter, Run(held.manifest, warned, fields, received_at), request)
+    held = spooled.versions[0]
+    if len(spooled.versions) > 1:
+        with state.sessions() as session:
+            held = held_against(session, spooled.versions, evidence)
+    warned = replace(evidence, warnings=(*not_asked(spooled.versions, held), *evidence.warnings))
+    run = Run(held.manifest, warned, spooled.fields, spooled.received_at)
+    return Sent(held, spooled.submitter, run, request_id)
 
 
 def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:

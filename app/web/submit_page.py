@@ -29,7 +29,7 @@ from app.web.described import described
 from app.web.early import CheckedFirst
 from app.web.metadata import METADATA_FIELDS
 from app.web.outcomes import check_upload, store_upload
-from app.web.state import SessionDep, State, StateDep, Uploader, get_caller
+from app.web.state import SessionDep, State, StateDep, Uploader, find_caller
 from app.web.submissions import SentForm, SentUpload, take
 from app.web.submitting import SubmitterHere, refuse_uninvited
 
@@ -88,7 +88,7 @@ def show_form(slug: str, request: Request, session: SessionDep, state: StateDep)
 def _caller(request: Request, state: State) -> Caller | None:
     """Return whose session it is, None where it is over."""
     try:
-        return get_caller(request, None, state)
+        return find_caller(request, None, state)
     except Unauthenticated:
         return None
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
 from app.errors import Conflict, Forbidden
 from app.names import clip_for_message
@@ -15,21 +16,25 @@ from app.store import benchmarks, roles
 from app.store.benchmarks import Declared
 from app.store.visibility import DRAFT
 from app.web.caller import Caller
-from app.web.state import StateDep, Submitter
+from app.web.state import State, StateDep, Submitter
 
 MOST_NAMED = 10
 
 
-def get_submitter_here(slug: str, request: Request, caller: Submitter, state: StateDep) -> Caller:
+async def get_submitter_here(slug: str, request: Request, caller: Submitter, state: StateDep) -> Caller:
     """Return the caller if it may submit to the benchmark of the address. Raises Forbidden and NotFound.
 
     Asked before the body is read and again for the endpoint, as `get_caller` is, and looked up once.
     """
     if not hasattr(request.state, "submits_here"):
-        with state.sessions() as session:
-            refuse_uninvited(session, benchmarks.find_declared(session, slug), caller)
+        await run_in_threadpool(_refuse_here, slug, caller, state)
         request.state.submits_here = True
     return caller
+
+
+def _refuse_here(slug: str, caller: Caller, state: State) -> None:
+    with state.sessions() as session:
+        refuse_uninvited(session, benchmarks.find_declared(session, slug), caller)
 
 
 SubmitterHere = Annotated[Caller, Depends(get_submitter_here)]

@@ -73,7 +73,8 @@ def _find_token(session: Session, request: Request) -> Token | None:
     """Return the token that works of a request: the one that it presents, else that of its session."""
     text = presented_text(request)
     if text is not None:
-        token = tokens.find_token(session, text)
+        # Kept for whoever asks who writes: it is looked up once for a request.
+        request.state.token_shown = token = tokens.find_token(session, text)
         if token is None:
             count_guess(request)
         return None if token is None or tokens.why_ended(token) is not None else token

@@ -6,8 +6,10 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
@@ -107,6 +109,22 @@ def test_a_reader_that_ended_while_it_waited_is_replaced(victim: Target) -> None
 
     assert answer.status_code == 200
     wait_for(lambda: any(is_alive(child) for child in server.children()))
+
+
+def test_a_reader_is_kept_for_its_sender_alone(victim: Target) -> None:
+    """Who sends again is read by the same process; what another one sends is read by one of its own."""
+    rows = b"model,task,MASE\nA,t,1\n"
+    first = victim.post("x.csv", rows)
+    (kept,) = readers(victim)
+    again = victim.post("x.csv", rows)
+    same = readers(victim)
+    bob = {"name": "bob", "role": "submitter"}
+    made = httpx.post(f"{victim.server.address}/tokens", json=bob, headers=victim.auth(), timeout=60)
+    other = replace(victim, token=made.json()["token"]).post("x.csv", rows)
+
+    assert [answer.status_code for answer in (first, again, made, other)] == [200, 200, 201, 200]
+    assert same == [kept]
+    assert len(readers(victim)) == 2
 
 
 def fork_server_of(web: psutil.Process) -> psutil.Process:
