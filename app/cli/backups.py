@@ -117,7 +117,10 @@ def restore(
             f"The backup in {folder} is of a server's files, which cannot be sent to "
             f"{make_url(settings.database_url).render_as_string(hide_password=True)}: lay them out with --into."
         )
-    note(f"Restored {_described(restored)}. plumbline serve and plumbline db upgrade bring it to the newest schema.")
+    reached = "the end of the log" if until is None else until.isoformat()
+    forward = f", brought forward to {reached}" if log is not None else ""
+    note(f"Restored {_described(restored)}{forward}.")
+    note("plumbline serve and plumbline db upgrade bring it to the newest schema.")
 
 
 def _refuse_options(*given: object) -> None:

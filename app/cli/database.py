@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from typing import Annotated
 
+import psycopg
 import typer
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
@@ -43,9 +44,10 @@ def open_database(settings: Settings, *, may_create: bool = False) -> Iterator[s
     with running_server(settings.data_dir) if settings.database_url is None else _given(settings) as database_url:
         try:
             yield database_url
-        except OperationalError as error:
+        except (OperationalError, psycopg.OperationalError) as error:
             shown = make_url(database_url).render_as_string(hide_password=True)
-            raise DatabaseUnavailable(f"The database {shown} does not answer: {error.orig}") from error
+            cause = " ".join(str(getattr(error, "orig", None) or error).split())
+            raise DatabaseUnavailable(f"The database {shown} does not answer: {cause}") from error
 
 
 @contextmanager

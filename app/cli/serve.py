@@ -1,5 +1,6 @@
 """`plumbline serve`: one command that starts the database, the web process and the workers, and stops them again."""
 
+import logging
 import os
 import socket
 import sys
@@ -15,7 +16,7 @@ from app.cli.database_watch import watched_database
 from app.cli.demo import load_examples
 from app.cli.examples import find_examples
 from app.cli.observing import configure_log, shared_figures
-from app.cli.output import note, say, show_error
+from app.cli.output import say, show_error
 from app.cli.readiness import wait_until_ready
 from app.cli.supervisor import STOP_MARGIN_S, Program, StopRequested, Tended, job_grace_s, stop_on_signals, supervised
 from app.config.settings import PREFIX, Settings
@@ -27,8 +28,11 @@ from app.store import audit
 from app.store.audit import Act, Change
 from app.store.tokens import ensure_admin_token, useless_as_admin
 
+logger = logging.getLogger(__name__)
+
 WATCH_EVERY_S = 0.25
 BACKLOG = 2048
+UNTOLD = "ignore::UserWarning:multiprocessing.resource_tracker"
 SECRET_SOURCES = ("ADMIN_TOKEN", "ADMIN_TOKEN_FILE", "DATABASE_URL_FILE", "DIRECT_DATABASE_URL_FILE")
 # What only this process needs, or has read from its file already.
 NOT_HANDED_ON = frozenset(f"{PREFIX}{name}" for name in SECRET_SOURCES)
@@ -52,7 +56,7 @@ def serve() -> None:
         with stop_on_signals(), listen(settings) as listener, shared_figures():
             _serve(settings, listener, started_at)
     except StopRequested:
-        note("Stopped.")
+        logger.info("Stopped.")
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -80,7 +84,7 @@ def listen(settings: Settings) -> socket.socket:
 
 def _serve(settings: Settings, listener: socket.socket, started_at: float) -> None:
     if settings.database_url is None:
-        note(f"Starting the embedded database in {settings.data_dir}")
+        logger.info("Starting the embedded database in %s", settings.data_dir)
     with ExitStack() as stack:
         database_url = stack.enter_context(open_database(settings, may_create=True))
         upgrade(database_url)
@@ -94,7 +98,7 @@ def _serve(settings: Settings, listener: socket.socket, started_at: float) -> No
         address = f"http://{local_host(listener)}:{listener.getsockname()[1]}"
         wait_until_ready(address, children, tended)
         say(f"plumbline is at {settings.base_url or address} (started in {time.monotonic() - started_at:.1f} s)")
-        note("Press Ctrl-C to stop.")
+        logger.info("Press Ctrl-C to stop.")
         if settings.demo:
             _load_examples(address, database_url, tended)
         _watch(tended)
@@ -119,6 +123,8 @@ def programs(settings: Settings, database_url: str, listener: socket.socket) -> 
     environ[f"{PREFIX}DATABASE_URL"] = settings.database_url or database_url
     if settings.direct_database_url is not None:
         environ[f"{PREFIX}DIRECT_DATABASE_URL"] = settings.direct_database_url
+    # A web process ends by the signal that stopped it: what frees its semaphores then need not tell the operator so.
+    environ["PYTHONWARNINGS"] = ",".join(filter(None, (environ.get("PYTHONWARNINGS"), UNTOLD)))
     fd = listener.fileno()
     return [
         Program(
@@ -172,7 +178,7 @@ def _ensure_admin(database_url: str, given: str | None) -> None:
             audit.record(session, Act("plumbline serve"), None, Change(after={"role": "admin"}))
     engine.dispose()
     if complaint is not None:
-        note(f"PLUMBLINE_ADMIN_TOKEN is {complaint}. Unset it, or set a new one.", style="red")
+        logger.warning("PLUMBLINE_ADMIN_TOKEN is %s. Unset it, or set a new one.", complaint)
     if token is not None:
         say(f"Admin token (shown only this once): {token}")
 

@@ -1,5 +1,6 @@
 """`plumbline serve` starts a whole server, keeps it running and stops what it started, and nothing else."""
 
+import json
 import os
 import re
 import signal
@@ -34,6 +35,7 @@ class Life:
     second_start: str
     ready: tuple[int, int]
     exit_code: int
+    log: str
     left_over: list[psutil.Process]
 
 
@@ -45,7 +47,7 @@ def life() -> Iterator[Life]:
             first, children = server.printed, [server.child("web"), server.child("worker")]
             server.stop(signal.SIGKILL)
             is_gone = eventually(lambda: not any(child.is_running() for child in children))
-        with running_server(folder) as server:
+        with running_server(folder, PLUMBLINE_LOG_FORMAT="json") as server:
             address, second = f"{server.address}/readyz", server.printed
             before, web = patient.get(address).status_code, server.child("web")
             os.kill(web.pid, signal.SIGKILL)
@@ -54,13 +56,22 @@ def life() -> Iterator[Life]:
             children = psutil.Process(server.process.pid).children(recursive=True)
             code = server.stop(signal.SIGINT)
         left = [child for child in (*children, *processes_of(folder)) if is_alive(child)]
-        yield Life(first, is_gone, second, ready, code, left)
+        yield Life(first, is_gone, second, ready, code, (folder.parent / "serve.log").read_text(), left)
 
 
 def test_ctrl_c_stops_everything_that_was_started(life: Life) -> None:
     """After SIGINT neither the web process, a worker nor the database is left."""
     assert life.exit_code == 0
     assert life.left_over == []
+
+
+def test_every_line_of_a_log_in_json_is_json(life: Life) -> None:
+    """Also what a start and a stop say, and nothing of what the interpreter cleans up behind a web process."""
+    told = [json.loads(line)["event"] for line in life.log.splitlines()]
+
+    assert told[0].startswith("Starting the embedded database in ")
+    assert any(line.startswith("the web process was ended by SIGKILL") for line in told)
+    assert told[-1] == "Stopped."
 
 
 def test_the_admin_token_is_printed_at_the_first_start_only(life: Life) -> None:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+import tarfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from app.db.embedded.running import running_server
 from app.db.migrate import SchemaMismatch
 from tests.cases.copies import Copies, copies
 from tests.cases.exports import exports_of_folder
+from tests.cases.offline import plumbline
 from tests.cases.running_server import fresh_data_dir
 from tests.conftest import new_database
 
@@ -141,6 +143,36 @@ def test_files_that_are_no_archive_are_refused_in_a_sentence(copies: Copies, tmp
     assert not (tmp_path / "cluster").exists()
 
 
+def hostile(how: str, victim: Path) -> tarfile.TarInfo:
+    """Return a member of an archive that would write, read or make something outside the folder it is unpacked in."""
+    member = tarfile.TarInfo("pg_wal" if how == "symlink" else "PG_VERSION")
+    if how == "climbing":
+        member.name = f"../{victim.name}/written"
+    elif how == "device":
+        member.type = tarfile.CHRTYPE
+    else:
+        member.type = tarfile.SYMTYPE if how == "symlink" else tarfile.LNKTYPE
+        member.linkname = str(victim)
+    return member
+
+
+@pytest.mark.parametrize("how", ["symlink", "hard link", "climbing", "device"])
+def test_an_archive_that_reaches_out_of_its_folder_is_refused(copies: Copies, tmp_path: Path, how: str) -> None:
+    """A copy from elsewhere, with digests that fit: nothing is written beside what it is unpacked in."""
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    shutil.copytree(copies.base, tmp_path / "copy")
+    with tarfile.open(tmp_path / "copy" / "base.tar.gz", "w:gz") as archive:
+        archive.addfile(hostile(how, victim))
+    note = read_note(tmp_path / "copy")
+    write_note(tmp_path / "copy", note.model_copy(update={"files": note_files(tmp_path / "copy")}))
+
+    with pytest.raises(BackupError, match="cannot be unpacked, so it is no copy of a server's files"):
+        lay_out(tmp_path / "copy", None, None, tmp_path / "cluster")
+    assert list(victim.iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "victim"]
+
+
 def test_a_folder_without_segments_is_no_log(copies: Copies, tmp_path: Path) -> None:
     """Whatever lies there with a name that begins as theirs do."""
     (tmp_path / "0_notes").mkdir()
@@ -158,6 +190,18 @@ def test_a_backup_of_a_newer_plumbline_is_refused(copies: Copies, tmp_path: Path
     (folder / "backup.json").write_text(json.dumps({**note, "schema_revision": "r9999"}))
     with new_database(postgres_url) as target, pytest.raises(SchemaMismatch, match="the schema r9999"):
         restore_dump(folder, target)
+
+
+def test_a_database_that_does_not_answer_is_told_in_a_sentence(copies: Copies, tmp_path: Path) -> None:
+    """As one with another password is: no traceback, and nothing of what the address holds in confidence."""
+    away = "postgresql://plumbline:hunter2@127.0.0.1:1/plumbline"
+    for command in (("restore", str(copies.dump)), ("backup", str(tmp_path / "a")), ("wal", str(tmp_path / "b"))):
+        done = plumbline("db", *command, PLUMBLINE_DATABASE_URL=away)
+
+        assert done.returncode == 2
+        assert done.stderr.startswith("Error: The database postgresql://plumbline:***@127.0.0.1:1/plumbline does not")
+        assert done.stderr.count("\n") == 1
+        assert "hunter2" not in done.stderr
 
 
 def test_a_restoring_that_fails_leaves_the_target_empty(copies: Copies, postgres_url: str, tmp_path: Path) -> None:

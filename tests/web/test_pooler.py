@@ -41,6 +41,7 @@ def pooler(database_url: str, folder: Path, more: str = "") -> Iterator[str]:
     url = make_url(database_url)
     host, user = url.query.get("host", url.host), url.username
     server = f"host={host} port={url.query.get('port', url.port or 5432)} user={user}"
+    server += "" if url.password is None else f" password={url.password}"
     config = folder / "pgbouncer.ini"
     config.write_text(CONFIG.format(server=server, folder=folder, more=more))
     as_root = ["--user=postgres"] if Path.home() == Path("/root") else []
