@@ -35,9 +35,9 @@ CHANGED = {
     "id": "nextval(pg_get_serial_sequence('submission_event', 'id'))",
     "submission_id": "copied.submission",
     "entrant_id": "copied.entrant",
-    "results": "encode(sha256((was.results || n)::bytea), 'hex')",
-    "contents": "ARRAY(SELECT each + n FROM unnest(was.contents) each)",
-    "sha256": "encode(sha256((was.sha256 || n)::bytea), 'hex')",
+    "results": "encode(sha256((was.results || copied.submission)::bytea), 'hex')",
+    "contents": "ARRAY(SELECT each + copied.submission FROM unnest(was.contents) each)",
+    "sha256": "encode(sha256((was.sha256 || copied.submission)::bytea), 'hex')",
 }
 
 
@@ -66,7 +66,7 @@ def _copy_rows(session: Session, n_more: int) -> None:
     _copy(session, "entrant", "was.id = copied.of_entrant", named)
     sent = {
         "id": "copied.submission",
-        "digest": "encode(sha256((was.digest || n)::bytea), 'hex')",
+        "digest": "encode(sha256((was.digest || copied.submission)::bytea), 'hex')",
         "idempotency_key": "NULL",
     }
     _copy(session, "submission", "was.id = copied.of_submission", sent)

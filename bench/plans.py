@@ -81,19 +81,19 @@ def fill(engine: Engine, n_benchmarks: int, n_each: int) -> None:
 
 
 @contextmanager
-def caught(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
-    """Yield the statements that an engine sends while the block runs, with their values."""
+def caught() -> Iterator[list[tuple[str, Any]]]:
+    """Yield the statements that any engine sends while the block runs, with their values; an app has its own engine."""
     found: list[tuple[str, Any]] = []
 
     def note(_c: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
         if statement.lstrip().upper().startswith(("SELECT", "UPDATE", "WITH")):
             found.append((statement, values))
 
-    event.listen(engine, "before_cursor_execute", note)
+    event.listen(Engine, "before_cursor_execute", note)
     try:
         yield found
     finally:
-        event.remove(engine, "before_cursor_execute", note)
+        event.remove(Engine, "before_cursor_execute", note)
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,15 @@ def explain(engine: Engine, statement: str, values: Any) -> Plan:
 
 
 def _nodes(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the nodes that ran: what a choice left out read nothing."""
+    if not plan.get("Actual Loops", 1):
+        return
     yield plan["Node Type"], plan.get("Index Name") or plan.get("Relation Name", "")
     for below in plan.get("Plans", ()):
         yield from _nodes(below)
 
 
-def hot(site: Site, benchmark_id: int) -> Mapping[str, Callable[[], object]]:
+def hot(site: Site, benchmark_id: int, n_each: int) -> Mapping[str, Callable[[], object]]:
     """Return what a server does most, by name."""
     slug = f"/benchmarks/tiny-{benchmark_id}"
 
@@ -138,17 +141,28 @@ def hot(site: Site, benchmark_id: int) -> Mapping[str, Callable[[], object]]:
 
         return run
 
+    def page(address: str) -> Callable[[], object]:
+        def read() -> None:
+            if (answer := site.http.get(address)).status_code != 200:
+                raise RuntimeError(f"{address}: {answer.status_code}")
+
+        return read
+
     return {
         "sweep": lambda: sweep(site.sessions, NoQueue()),
         "benchmarks that wait": within(lambda s: waiting.benchmarks_waiting(s, 5.0)),
         "next to evaluate": within(lambda s: waiting.next_together(s, benchmark_id)),
         "is behind": within(lambda s: behind.is_behind(s, benchmark_id)),
         "inputs of a publication": within(inputs),
-        "a benchmark's page": lambda: site.http.get(f"{slug}.json"),
-        "a board": lambda: site.http.get(f"{slug}/leaderboards/skill.json"),
-        "its submissions": lambda: site.http.get(f"{slug}/submissions.json"),
-        "one submission": lambda: site.http.get("/submissions/2.json"),
-        "an entrant": lambda: site.http.get(f"{slug}/entrants/Good1.json"),
+        "a benchmark's page": page(f"{slug}.json"),
+        "a board": page(f"{slug}/leaderboards/skill.json"),
+        "its registrations": page(f"{slug}/registrations.json"),
+        "its submitters": page(f"{slug}/submitters.json"),
+        "its snapshots": page(f"{slug}/snapshots.json"),
+        "its tasks": page(f"{slug}/tasks.json"),
+        "the front page": page("/"),
+        "one submission": page(f"/submissions/{benchmark_id * n_each + 1}.json"),
+        "an entrant": page(f"{slug}/entrants/Good1.json"),
     }
 
 
@@ -169,7 +183,7 @@ def report(n_benchmarks: int = N_BENCHMARKS, n_each: int = N_SUBMISSIONS) -> Non
             fill(engine, n_benchmarks, n_each)
             print(f"{machine()} {n_benchmarks:,} benchmarks of {n_each:,} submissions, made in "
                   f"{time.perf_counter() - began:.0f} s.\n")  # fmt: skip
-            _print(engine, hot(site, 1000 + n_benchmarks // 2))
+            _print(engine, hot(site, 1000 + n_benchmarks // 2, n_each))
 
 
 def _print(engine: Engine, doings: Mapping[str, Callable[[], object]]) -> None:
@@ -178,7 +192,7 @@ def _print(engine: Engine, doings: Mapping[str, Callable[[], object]]) -> None:
     print("| what | statements | slowest, ms | looked up by | read from end to end |\n|---|---|---|---|---|")
     scanned: set[str] = set()
     for name, work in doings.items():
-        with caught(engine) as found:
+        with caught() as found:
             work()
         plans = [explain(engine, *each) for each in found]
         used = sorted({table for plan in plans for node, table in plan.nodes if "Index" in node and table})

@@ -18,6 +18,7 @@ from app.store.benchmarks import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANNEL
 logger = logging.getLogger(__name__)
 
 POLL_S = 1.0
+MOST_AHEAD = 50
 TRUSTED_S = 3.0
 REMEMBERED = 1000
 EVERY_BENCHMARK = ("", "")
@@ -140,12 +141,24 @@ async def watch(database_url: str, freshness: Freshness, published: Published) -
             await asyncio.sleep(POLL_S)
 
 
+def worth_making_ahead(moved: list[str]) -> list[str]:
+    """Return the benchmarks whose pages are made before anybody asks: none after a start among thousands.
+
+    All of them seem new then, and a reader would wait behind the pages of all for as long as they take.
+
+    >>> worth_making_ahead(["a", "b"]), worth_making_ahead(["a"] * (MOST_AHEAD + 1))
+    (['a', 'b'], [])
+    """
+    return moved if len(moved) <= MOST_AHEAD else []
+
+
 async def _look(connection: psycopg.AsyncConnection, freshness: Freshness, published: Published) -> None:
     """Read the counters, then listen until they are to be read again."""
     moved = []
     for slug, anything, boards in await (await connection.execute(CHANGE_COUNTERS)).fetchall():
         moved += [slug] if freshness.note(slug, anything, boards) else []
     freshness.hear()
+    moved = worth_making_ahead(moved)
     until = freshness.clock() + POLL_S
     while True:
         for slug in moved:

@@ -45,6 +45,8 @@ CREATE TABLE benchmark (
 );
 -- Whose boards are behind is asked every few seconds.
 CREATE INDEX ix_benchmark_behind ON benchmark (id) WHERE data_version > published_version;
+-- Every statement of a reader leaves out what is hidden from them.
+CREATE INDEX ix_benchmark_not_public ON benchmark (id) WHERE visibility <> 'public';
 
 -- One immutable version of a benchmark's manifest, as the bytes that were sent.
 CREATE TABLE manifest_version (

@@ -10,7 +10,17 @@ from starlette.types import Message, Receive, Scope, Send
 
 from app.config.settings import Settings
 from app.web.cache import PublishedPages
-from app.web.freshness import ANYTHING, BOARDS, EVERY_BENCHMARK, NEVER, Freshness, part_of, watch
+from app.web.freshness import (
+    ANYTHING,
+    BOARDS,
+    EVERY_BENCHMARK,
+    MOST_AHEAD,
+    NEVER,
+    Freshness,
+    part_of,
+    watch,
+    worth_making_ahead,
+)
 from app.web.lanes import MOST_WAITING
 from tests.cases.walkthrough import declare
 from tests.conftest import Site, open_site
@@ -370,6 +380,12 @@ def test_a_lost_notification_is_noticed(database_url: str) -> None:
         asyncio.run(look())
 
     assert told == ["tiny", "tiny"]
+
+
+@pytest.mark.parametrize(("n_benchmarks", "n_ahead"), [(MOST_AHEAD, MOST_AHEAD), (MOST_AHEAD + 1, 0), (10_000, 0)])
+def test_a_start_among_many_benchmarks_makes_no_pages_ahead(n_benchmarks: int, n_ahead: int) -> None:
+    """All seem new then: a reader waited half an hour behind the pages of 10,000 that nobody had asked for."""
+    assert len(worth_making_ahead([f"b{number}" for number in range(n_benchmarks)])) == n_ahead
 
 
 EVIL = {"Host": "evil.example"}

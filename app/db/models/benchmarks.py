@@ -27,6 +27,8 @@ class Benchmark(Base):
     __table_args__ = (
         one_of("visibility", ("draft", "private", "public")),
         Index("ix_benchmark_behind", "id", postgresql_where="data_version > published_version"),
+        # Every statement of a reader leaves out what is hidden from them.
+        Index("ix_benchmark_not_public", "id", postgresql_where="visibility <> 'public'"),
     )
 
     id: Mapped[int] = mapped_column(Integer, Identity(always=True), primary_key=True)
