@@ -6,7 +6,7 @@ each finding has an innocent reason too (a partner that does nothing, a model un
 result is read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,13 +50,41 @@ def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> F
 
 
 def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[Finding]:
-    """Yield what earlier submissions make of this one: other results of the same entrant, another's rows."""
+    """Yield what earlier submissions make of this one: other results of the same entrant, another's rows.
+
+    Everybody is looked up and not compared with everybody: a submission may have as many entrants as rows.
+    """
+    same: dict[str, list[Earlier]] = {}
+    for one in earlier:
+        if one.is_same:
+            same.setdefault(one.fingerprint.entrant.lower(), []).append(one)
+    others = _Others([one for one in earlier if not one.is_same])
     for mine in new:
-        for one in earlier:
-            if one.is_same and one.fingerprint.entrant.lower() == mine.entrant.lower():
-                yield from _other_results(mine, one)
-            elif not one.is_same:
-                yield from _another_s_rows(mine, one)
+        for one in same.get(mine.entrant.lower(), ()):
+            yield from _other_results(mine, one)
+        for one in others.alike(mine):
+            yield from _another_s_rows(mine, one)
+
+
+class _Others:
+    """Earlier evidence of others, found by what it shares with an entrant's: a content, or all that is sampled."""
+
+    def __init__(self, earlier: Sequence[Earlier]) -> None:
+        self._earlier = earlier
+        self._places: dict[Hashable, list[int]] = {}
+        for at, one in enumerate(earlier):
+            for key in _keys(one.fingerprint):
+                self._places.setdefault(key, []).append(at)
+
+    def alike(self, mine: Fingerprint) -> list[Earlier]:
+        """Return those of which anything may be found, in their order."""
+        places = {at for key in _keys(mine) for at in self._places.get(key, ())} if self._places else set()
+        return [self._earlier[at] for at in sorted(places)]
+
+
+def _keys(one: Fingerprint) -> Iterator[Hashable]:
+    yield from one.contents
+    yield one.places, one.sample.tobytes()
 
 
 def check_forensics(findings: Sequence[Finding], *, was_compared: bool) -> list[Check]:

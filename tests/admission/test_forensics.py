@@ -165,3 +165,31 @@ def test_the_order_of_rows_is_no_part_of_a_fingerprint() -> None:
     assert [(each.places, each.results, each.contents) for each in one] == [
         (each.places, each.results, each.contents) for each in other
     ]
+
+
+class Counted(str):
+    """A name that counts how often names are compared in lower case."""
+
+    n_times = 0
+
+    def lower(self) -> str:
+        """Count, and return the name in lower case."""
+        Counted.n_times += 1
+        return super().lower()
+
+
+def test_many_entrants_are_looked_up_and_not_compared_with_each_other() -> None:
+    """A submission of 50,000 rows of as many entrants kept the web process busy for minutes."""
+    n_entrants = 200
+    rows = [row for at in range(n_entrants) for row in grid(entrant=f"e{at}")]
+    old = fingerprints_of(measured(rows))
+    new = [
+        replace(one, entrant=Counted(one.entrant)) for one in fingerprints_of(measured(rows, np.arange(len(rows)) / 7))
+    ]
+    Counted.n_times = 0
+    earlier = [Earlier(3, is_same=True, fingerprint=one) for one in old]
+    found = list(compare(new, [*earlier, *(Earlier(4, is_same=False, fingerprint=one) for one in new)]))
+
+    assert [finding.entrant for finding in found if finding.flag == "other_results"] == [one.entrant for one in new]
+    assert [finding.entrant for finding in found if finding.flag == "same_rows"] == [one.entrant for one in new]
+    assert Counted.n_times == n_entrants
