@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bench.chosen import chosen
 from bench.interval_world import OURS, World
 from bench.interval_worlds import worlds
 
@@ -58,12 +59,10 @@ def main() -> None:
     n_datasets = QUICK if "quick" in asked else N_DATASETS
     own = {int(word) for word in asked if word.isdigit()}
     rng_seed = CHOOSING if "choosing" in asked else min(own, default=REPORTING)
-    families = {word for word in asked - {"quick", "choosing"} if not word.isdigit()}
-    cells: dict[str, list[tuple[World, dict[str, Held]]]] = {}
-    for world in worlds():
-        if not families or world.family in families:
-            cells.setdefault(world.family, []).append((world, measure(world, n_datasets, rng_seed)))
-    for family, measured in cells.items():
+    words = [word for word in asked - {"quick", "choosing"} if not word.isdigit()]
+    every = list(worlds())
+    for family in chosen(words, [world.family for world in every]):
+        measured = [(world, measure(world, n_datasets, rng_seed)) for world in every if world.family == family]
         print(f"\n### {family}\n")
         print("\n".join([*_table(measured), "", *_methods(measured)]), flush=True)
 

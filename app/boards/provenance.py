@@ -66,6 +66,7 @@ OWNER = "owner"
 COUNTED = ("owner_registrations", "owner_entrants", "owner_submissions")
 
 
+COPIED = frozenset({"same_rows", "near_rows", "same_results"})
 OPPONENTS = frozenset({"borda", "mean_rank", "mean_win_rate", "weighted_rank"})
 """Methods whose scores are of who is compared; the win rates of `skill_score` are so too."""
 
@@ -122,12 +123,32 @@ def _of_opponents(table: Table) -> Iterator[str]:
     if not _is_of_opponents(table) or len(owners) < 2 or max(owners.values()) < 2:
         return
     owner, n_own = max(owners.items(), key=lambda each: (each[1], each[0]))
-    share = min(1.0, 2 * n_own / n_opponents)
+    share = _most_moved(n_own, n_opponents)
     yield (
         f"{owner} has {n_own} of the {len(table.rows)} entrants. Scores here are about who is compared, so they alone "
         f"can move the difference of two others by up to {share:.2f} of the range of a score; choose entrants to see a "
         "board without them."
     )
+
+
+def _of_copies(table: Table) -> Iterator[str]:
+    """Say how far entrants that are nearly others can move the rest, where a score is about who is compared.
+
+    Tokens are not people: whoever has several makes copies that beat one opponent and lose to another.
+    """
+    at = table.index("flags")
+    n_copies = sum(not COPIED.isdisjoint(str(row[at] or "").split()) for row in table.rows)
+    if not _is_of_opponents(table) or not n_copies:
+        return
+    yield (
+        f"{n_copies} of the {len(table.rows)} entrants have the rows of another one, or nearly. Scores here are about "
+        f"who is compared, so they can move the difference of two others by up to "
+        f"{_most_moved(n_copies, len(table.rows) - 1):.2f} of the range of a score."
+    )
+
+
+def _most_moved(n_own: int, n_opponents: int) -> float:
+    return min(1.0, 2 * n_own / n_opponents)
 
 
 def _is_of_opponents(table: Table) -> bool:
@@ -162,7 +183,7 @@ def with_owners(table: Table, names: Mapping[int, str]) -> Table:
         row if row[at] is None else (*row[:at], names[int(str(row[at]))], *row[at + 1 :]) for row in table.rows
     )
     named = replace(table, rows=rows)
-    return replace(named, notes=(*table.notes, *_notes(named), *_of_opponents(named)))
+    return replace(named, notes=(*table.notes, *_notes(named), *_of_opponents(named), *_of_copies(named)))
 
 
 def _notes(table: Table) -> tuple[str, ...]:

@@ -154,7 +154,7 @@ def import_lrdbench(
 
     Which records there are is in a run and not in its manifest; without one the boards are provisional.
     """
-    records = () if run is None else records_of_run(run)
+    records = {} if run is None else records_of_run(run)
     imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title, records)
     parse_manifest(imported)
     if not records:

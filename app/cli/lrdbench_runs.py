@@ -6,26 +6,32 @@ Called by `app.cli.benchmarks` with a run folder or its zip archive on this comp
 import csv
 import gzip
 import io
+import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import typer
 
+from app.kinds.series.strata import stratum_of
+
 PER_SERIES = ("raw/metrics.csv", "raw/metrics.csv.gz")
 
 
-def records_of_run(run: Path) -> list[str]:
-    """Return the records that a run has per-series rows of, sorted. Raises BadParameter where it has none."""
-    records = {
-        row["record_id"]
+def records_of_run(run: Path) -> dict[str, list[str]]:
+    """Return the records that a run has per-series rows of by their strata, sorted. Raises BadParameter for none."""
+    strata = {
+        (row["stratum_json"], row["record_id"])
         for content in _tables(run)
         for row in csv.DictReader(io.StringIO(content.decode("utf-8-sig")))
-        if row.get("scope") == "per_series" and row.get("record_id")
+        if row.get("scope") == "per_series" and row.get("record_id") and row.get("stratum_json")
     }
-    if not records:
+    if not strata:
         raise typer.BadParameter(f"{run} has no per-series row in raw/metrics.csv")
-    return sorted(records)
+    by_stratum: dict[str, list[str]] = {}
+    for stratum, record in sorted(strata):
+        by_stratum.setdefault(stratum_of(json.loads(stratum)).name, []).append(record)
+    return {name: sorted(set(by_stratum[name])) for name in sorted(by_stratum)}
 
 
 def _tables(run: Path) -> Iterator[bytes]:

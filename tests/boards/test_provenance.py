@@ -1,5 +1,7 @@
 """What a board says of where its rows come from: perfect scores, and the entrants of one owner among the opponents."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,18 @@ def test_a_board_says_how_far_one_owner_can_move_the_others(method: str, rank_by
 def test_nothing_is_said_where_opponents_do_not_matter_or_are_one_for_each(method: str, owners: str) -> None:
     """A mean is about its entrant alone; and with one owner there is nobody else to be moved."""
     assert not any("of the 5 entrants" in note for note in notes_of(board(method, "score", (1.0,) * 5), owners))
+
+
+@pytest.mark.parametrize(("method", "n_notes"), [("borda", 1), ("mean", 0)])
+def test_a_board_says_how_far_copies_under_other_tokens_can_move_the_others(method: str, n_notes: int) -> None:
+    """Each has an owner of its own, so only their rows tell: two of five can move a difference by all of the range."""
+    of_each = known("abcde")
+    of_each |= {name: replace(of_each[name], flags=("near_rows", "equal_run")) for name in ("D", "E")}
+    table = with_provenance(board(method, "score", (0.5,) * 5), of_each)
+    notes = with_owners(table, {ord(owner): owner for owner in "abcde"}).notes
+
+    told = [note for note in notes if note.startswith("2 of the 5 entrants have the rows of another one, or nearly.")]
+    assert [("up to 1.00 of the range" in note) for note in told] == [True] * n_notes
 
 
 def test_clones_move_the_win_rates_of_two_others_by_no_more_than_the_note_says() -> None:

@@ -23,6 +23,7 @@ from app.yaml.strict import read_yaml
 MAX_MANIFEST_BYTES = 1 << 20
 MODES = ("ground_truth", "stress_test", "observational")
 DEFAULT_LEVEL = 0.95
+Records = Mapping[str, Sequence[str]]
 DEFAULT_RESAMPLES = 200
 FEWEST_RESAMPLES = 100
 BOARD_RESAMPLES = 1000
@@ -30,12 +31,12 @@ RULE, FIRST_BREAKS_TIES = "weighted_rank", "best_primary_metric"
 
 
 def manifest_from_lrdbench(
-    manifest_yaml: bytes, slug: str | None = None, title: str | None = None, records: Sequence[str] = ()
+    manifest_yaml: bytes, slug: str | None = None, title: str | None = None, records: Records | None = None
 ) -> bytes:
     """Return the YAML of a manifest of series. Raises Rejected with everything that cannot be taken over.
 
-    `records` are those of a run: they are the grid. The boards draw by name; lrdbench's stream is that of the table of
-    its own uncertainty alone.
+    `records` are a run's, by stratum: the grid. The boards draw by name; lrdbench's stream is that of the table of its
+    own uncertainty alone.
     """
     document = read_yaml(manifest_yaml, max_bytes=MAX_MANIFEST_BYTES, what="lrdbench's manifest")
     if not isinstance(document, dict):
@@ -177,7 +178,7 @@ def _estimator_names(entry: Any) -> list[str]:
     return [f"{name}{VARIANT_MARK}{v.get('name')}" for v in variants if isinstance(v, dict)]
 
 
-def _manifest(document: Mapping[str, Any], slug: str, title: str, records: Sequence[str]) -> dict[str, Any]:
+def _manifest(document: Mapping[str, Any], slug: str, title: str, records: Records | None) -> dict[str, Any]:
     operators = (document.get("contamination") or {}).get("operators") or []
     contamination = {"contamination": [_operator(operator) for operator in operators]} if operators else {}
     uncertainty = document.get("uncertainty") or {"enabled": False}
@@ -192,7 +193,7 @@ def _manifest(document: Mapping[str, Any], slug: str, title: str, records: Seque
         "estimators": [name for entry in document["estimators"] for name in _estimator_names(entry)],
         "metrics": {"catalog": "lrdbench", "use": _identities(document)},
         "tasks": {"open": True},
-        **({"grid": {"items": list(records)}} if records else {}),
+        **({"grid": {"tasks": {name: {"items": list(own)} for name, own in records.items()}}} if records else {}),
         "leaderboards": [_board(document, board, at) for at, board in enumerate(document["leaderboards"])],
         **({} if uncertainty.get("enabled") is False else {"uncertainty": _uncertainty(document, uncertainty)}),
     }

@@ -10,7 +10,7 @@ from app.kinds.series.glossary import ENTRIES
 from app.kinds.series.pages import PAGES
 from app.kinds.series.part import SeriesPart
 from app.kinds.series.read import read_series_metrics
-from app.kinds.series.rules import check_records
+from app.kinds.series.rules import check_records, strata_of_grid
 from app.kinds.series.run import SUFFIXES
 from app.kinds.series.summary import own_claims, summarise
 from app.manifest.manifest import part_of
@@ -18,7 +18,10 @@ from app.values.table import Table
 
 
 def _records(case: Case) -> list[Check]:
-    return [] if case.standing is None else check_records(case.scores, case.standing)
+    if case.standing is None:
+        return []
+    asked = case.manifest.asked
+    return check_records(case.scores, case.standing, {} if asked is None else strata_of_grid(asked))
 
 
 def _tables(published: Published) -> list[Table]:

@@ -4,7 +4,7 @@ Called by `app.admission.rules`. What others hold is handed in, read by `app.sto
 """
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -13,26 +13,54 @@ from app.boards.methods.weighted_rank.discrimination import record_labels
 from app.boards.methods.weighted_rank.groups import enrolled_estimators
 from app.boards.methods.weighted_rank.records import HeldRecords, held_records
 from app.kinds.series.truths import DEPENDENT_ABOVE
+from app.manifest.asked import EVERY_TASK, Asked
 from app.values.scores import ScoreTable
 
 SHOWN_RECORDS = 3
+STEWARD_S_WAY = (
+    "Where the other one is wrong, a steward can withdraw it, and name the records of each stratum in the manifest's "
+    "grid.tasks, so that no first submission decides."
+)
+NOTHING: Mapping[str, str] = {}
 
 
-def check_records(scores: ScoreTable, standing: Sequence[CurrentRecord]) -> list[Check]:
-    """Compare a submission's records with those of the other entrants that stand or wait to stand."""
+def check_records(
+    scores: ScoreTable, standing: Sequence[CurrentRecord], declared: Mapping[str, str] = NOTHING
+) -> list[Check]:
+    """Compare a submission's records with those of the other entrants that stand or wait to stand.
+
+    `declared` are the strata of records that the benchmark's grid names.
+    """
     mine = held_records(scores, enrolled_estimators(scores, None))
-    return [_strata(mine, standing), *_classes(scores, mine, standing), _records(mine, standing)]
+    return [_strata(mine, standing, declared), *_classes(scores, mine, standing), _records(mine, standing)]
 
 
-def _strata(mine: HeldRecords, standing: Sequence[CurrentRecord]) -> Check:
+def strata_of_grid(asked: Asked) -> dict[str, str]:
+    """Return the stratum of each record that the grid of a benchmark names: in its lists, or in a steward's file."""
+    lists = {task: axes.items for task, axes in asked.grid.tasks.items() if isinstance(axes.items, list)}
+    put = asked.facts.items if asked.grid.has_file else None
+    of_file = {task: items for task, items in (put or {}).items() if task != EVERY_TASK}
+    return {record: task for task, items in (lists | of_file).items() for record in items}
+
+
+def _strata(mine: HeldRecords, standing: Sequence[CurrentRecord], declared: Mapping[str, str]) -> Check:
     here = {record: stratum for record, stratum in zip(mine.records, mine.strata, strict=True) if stratum}
+    if strange := [record for record, stratum in here.items() if declared.get(record, stratum) != stratum]:
+        of_each = [f"{record} is in {here[record]} here and in {declared[record]} in the grid" for record in strange]
+        return Check("strata", "failed", f"The grid names the stratum of each record: {some(of_each)}.")
     moved = [
         f"{other.record} is in {here[other.record]} here and in {other.stratum} in submission {other.submission}"
         for other in standing
         if other.record in here and here[other.record] != other.stratum
     ]
     if moved:
-        return Check("strata", "failed", f"A record stands in one stratum: {some(moved)}.")
+        return Check("strata", "failed", f"A record stands in one stratum: {some(moved)}. {STEWARD_S_WAY}")
+    if first := set(here) - set(declared) - {other.record for other in standing}:
+        reason = (
+            f"The strata of {len(first)} of {len(here)} records are as this run states them: neither the benchmark's "
+            "grid nor another submission tells them. Later submissions must have the same."
+        )
+        return Check("strata", "warned", reason)
     return Check("strata", "passed", "Every record is in the stratum in which the other submissions have it.")
 
 
