@@ -11,17 +11,19 @@ from typing import ClassVar
 import numpy as np
 
 from app.boards.cells import CellMatrix, build_cells
-from app.boards.coverage import Roster, rank_among
+from app.boards.coverage import Roster
 from app.boards.task_coverage import filled, task_roster
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest, Task
-from app.stats.arrays import BoolArray, FloatArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.ranked_tasks import borda_points
 from app.stats.spreads import Range
 from app.stats.weighing import weigh
 from app.values.scores import ScoreTable
 
 EVERYWHERE = Range()
+BLOCK_CELLS = 1_000_000
+"""So many results are compared at a time: memory does not grow with the square of the entrants."""
 
 
 class TaskBoard(Leaderboard):
@@ -74,13 +76,20 @@ class Sheet:
     def _counts(self) -> FloatArray:
         return np.ones((self.n_tasks, 1)) if self.weights is None else self.weights[:, None]
 
-    def rank_by_order(self, own: FloatArray) -> int:
-        """Return the rank of values [n_tasks] by Borda points among the complete and itself."""
+    def ranks_by_order(self, owns: FloatArray) -> IntArray:
+        """Return the rank of each column of values [n_tasks, n_owns] by Borda points among the complete and itself."""
         if not self.complete.any():
-            return 1
-        behind = (self.others < own[:, None]) + 0.5 * (self.others == own[:, None])
-        totals = self._points_of_others + ((1.0 - behind) * self._counts).sum(axis=0)
-        return rank_among(float((behind * self._counts).sum()), totals.tolist())
+            return np.ones(owns.shape[1], dtype=np.int64)
+        at_once = max(1, BLOCK_CELLS // max(1, self.others.size))
+        parts = [self._ranks_of(owns[:, start : start + at_once]) for start in range(0, owns.shape[1], at_once)]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+    def _ranks_of(self, owns: FloatArray) -> IntArray:
+        others, own, counts = self.others[:, :, None], owns[:, None, :], self._counts[:, :, None]
+        behind = (others < own) + 0.5 * (others == own)
+        totals = self._points_of_others[:, None] + ((1.0 - behind) * counts).sum(axis=0)
+        n_above: IntArray = np.count_nonzero(totals > (behind * counts).sum(axis=(0, 1)), axis=0)
+        return 1 + n_above
 
     @property
     def n_tasks(self) -> int:

@@ -171,31 +171,38 @@ def _placed(
     sheet: Sheet, given: Points, contenders: _Contenders, standing: BoardStanding | None
 ) -> Iterator[tuple[Place, int]]:
     """Yield the ranked from best to worst, then the others by name, each with what it has of the tasks."""
-    positions = np.flatnonzero(given.ranked)
+    positions, bounds = np.flatnonzero(given.ranked), _bounds(sheet, given)
     places = [
         (place, int(positions[at])) for place, at in (() if standing is None else standing.placed(contenders.names))
     ]
     places += [(Place(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~given.ranked).tolist()]
     for place, at in places:
-        standing_of = sheet.roster.standing(place.entrant, _bounds(sheet, given, at))
+        standing_of = sheet.roster.standing(place.entrant, bounds.get(at))
         # Who lacks tasks has a rank where the method itself defines what an absent one is.
         why = None if place.rank is not None else standing_of.why
         yield replace(place, standing=replace(standing_of, why=why)), at
 
 
-def _bounds(sheet: Sheet, given: Points, at: int) -> tuple[int, int] | None:
-    """Return an entrant's ranks among the complete if what it lacks were worst and best; None for who lacks nothing."""
-    own = sheet.better[:, at]
-    if sheet.complete[at] or not np.isnan(own).any():
-        return None
-    if given.weights is None:
-        # The order alone counts: anything behind or before every result will do.
-        return sheet.rank_by_order(filled(own, -np.inf)), sheet.rank_by_order(filled(own, np.inf))
-    weights, others = given.weights, sheet.others
+def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:
+    """Return by position the ranks that an entrant would have among the complete if what it lacks were worst and best.
+
+    Who lacks nothing has none.
+    """
+    lacking = np.flatnonzero(~sheet.complete & np.isnan(sheet.better).any(axis=0))
+    if given.weights is not None:
+        return {at: _weighted_bounds(sheet, given.weights, at) for at in lacking.tolist()}
+    # The order alone counts: anything behind or before every result will do.
+    own = sheet.better[:, lacking]
+    worst, best = (sheet.ranks_by_order(filled(own, end)).tolist() for end in (-np.inf, np.inf))
+    return dict(zip(lacking.tolist(), zip(worst, best, strict=True), strict=True))
+
+
+def _weighted_bounds(sheet: Sheet, weights: FloatArray, at: int) -> tuple[int, int]:
+    own, others = sheet.better[:, at], sheet.others
 
     def rank(end: float) -> int:
-        totals = (np.column_stack([filled(own, end), others]) * weights[:, None]).sum(axis=0).tolist()
-        return rank_among(totals[0], totals[1:])
+        totals = (np.column_stack([filled(own, end), others]) * weights[:, None]).sum(axis=0)
+        return rank_among(float(totals[0]), totals[1:])
 
     worst, best = sheet.ends
     return others.shape[1] + 1 if worst is None else rank(worst), 1 if best is None else rank(best)

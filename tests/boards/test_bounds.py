@@ -92,3 +92,13 @@ def test_who_lacks_nothing_has_no_bounds() -> None:
     table = board(METHODS["mean"], "minimize", with_gap(ERRORS, np.nan))
 
     assert [record(table, name)["rank_if_worst"] for name in ("Good", "Fair", "Poor")] == [None, None, None]
+
+
+def test_ranks_do_not_depend_on_how_many_are_compared_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block bounds memory and nothing else."""
+    values = ERRORS.copy()
+    values[0, 0] = values[3, 1] = np.nan
+    whole = board(METHODS["borda"], "minimize", values)
+    monkeypatch.setattr("app.boards.sheet.BLOCK_CELLS", 1)
+
+    assert board(METHODS["borda"], "minimize", values) == whole
