@@ -1,10 +1,11 @@
 """The commands that need no server, and what every command does with its user's mistakes."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from app.cli.__main__ import run
+from app.cli.__main__ import main, run
 from app.config.settings import Settings
 from tests.cases.chamber import EXAMPLES
 from tests.cases.offline import plumbline
@@ -23,6 +24,18 @@ def test_help_lists_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert code == 0
     assert missing == []
+
+
+def test_products_are_left_to_one_thread_unless_somebody_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several wait for each other busily, and take the processors from whoever reads or submits."""
+    monkeypatch.setattr("sys.argv", ["plumbline", "--help"])
+    for before, after in ((None, "1"), ("2", "2")):
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", before or "")
+        if before is None:
+            monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+        with pytest.raises(SystemExit):
+            main()
+        assert os.environ["OPENBLAS_NUM_THREADS"] == after
 
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
