@@ -15,6 +15,8 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from app.errors import UnsupportedMediaType
+from app.names import clip_for_message
 from app.store.benchmarks import find_benchmark
 from app.web.acts import note_refusal
 from app.web.forms import OF_FORMS, taking_forms
@@ -36,7 +38,8 @@ class CheckedFirst(APIRoute):
         if not self.methods or self.methods <= {"GET", "HEAD"}:
             return reading_as_asked(handle)
         handle = taking_forms(
-            handle, None if self.body_field is None else _type_of(self.body_field.field_info.annotation)
+            _refusing_packed(handle),
+            None if self.body_field is None else _type_of(self.body_field.field_info.annotation),
         )
         return _noting_refusals(reading_as_asked(self._checking(handle)))
 
@@ -68,6 +71,20 @@ class CheckedFirst(APIRoute):
             return await handle(request)
 
         return refusing
+
+
+def _refusing_packed(handle: Handler) -> Handler:
+    """Return the handler of a write behind a check that its body is sent as it is, before a byte of it is read."""
+
+    async def refusing(request: Request) -> Response:
+        if (encoding := request.headers.get("content-encoding", "identity").strip().lower()) not in ("", "identity"):
+            raise UnsupportedMediaType(
+                f"A body is read as it is sent, and Content-Encoding: {clip_for_message(encoding)} is not undone. Send "
+                "a compressed file as a file of its own, such as results.csv.gz or a .zip, and anything else as it is."
+            )
+        return await handle(request)
+
+    return refusing
 
 
 def _type_of(annotation: Any) -> type[Any] | None:

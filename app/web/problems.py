@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -28,6 +29,8 @@ logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
 RETRY_AFTER_S = 5
 RETRY_AFTER_DISK_S = 60
+# What the framework says of a form with too many parts.
+TOO_MANY = re.compile(r"Too many (fields|files)\. Maximum number of \1 is (\d+)\.")
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -96,7 +99,8 @@ def _http_error(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         # The framework names the methods of the first route alone that has the path.
         headers["Allow"] = ", ".join(_methods(request))
-    return answer(request, error.status_code, str(error.detail), headers=headers)
+    detail = TOO_MANY.sub(r"One request has at most \2 \1.", str(error.detail))
+    return answer(request, error.status_code, detail, headers=headers)
 
 
 def _methods(request: Request) -> list[str]:

@@ -1,5 +1,6 @@
 """Hostile and mistaken input over HTTP: a clear answer for each, and nothing half stored."""
 
+import gzip
 import io
 import json
 import zipfile
@@ -250,3 +251,23 @@ def test_the_manifest_names_a_method_that_reads_the_evidence(site: Site) -> None
 
     assert answer.status_code == 422
     assert "does not read evidence of kind evaluation_summary" in messages(answer.json())
+
+
+def test_a_packed_body_is_refused_with_how_to_send_it(site: Site) -> None:
+    """Read as it is, it would be blamed for a byte that is no text; nothing of it is read."""
+    packed = gzip.compress(PREREG)
+    answer = site.http.post("/preregs", content=packed, headers=site.auth() | YAML | {"Content-Encoding": "gzip"})
+
+    assert (answer.status_code, answer.headers["content-type"]) == (415, "application/problem+json")
+    assert "Content-Encoding: gzip is not undone" in answer.json()["detail"]
+    assert "results.csv.gz" in answer.json()["detail"]
+
+
+def test_a_form_with_too_many_fields_says_how_many_there_may_be(site: Site) -> None:
+    """Fields are kept in memory, so that their number is bounded."""
+    declare(site)
+    address = "/benchmarks/tiny/submissions"
+    fields = {f"field{number}": "1" for number in range(17)}
+    answer = site.http.post(address, files=[("files", ("r.csv", BASE))], data=fields, headers=site.auth())
+
+    assert (answer.status_code, answer.json()["detail"]) == (400, "One request has at most 16 fields.")
