@@ -100,7 +100,8 @@ def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Ch
         why += [choice.described] if choice.described else []
         why += [f"{len(choice.entrants)} named"] if choice.entrants else []
         asked = set(choice.names(evidence.entrants))
-        why += [f"with {name}, whom scores are relative to" for name in chosen.entrants if name not in asked]
+        needed = [name for name in chosen.entrants if name not in asked]
+        why += [f"with {' and '.join(needed)}, whom scores are relative to"] if needed else []
         yield f"{len(chosen.entrants):,} of {n_known:,} entrants ({', '.join(why)})"
     if chosen.tasks is not None:
         named = sentences([*choice.groups, *choice.tasks] or list(chosen.tasks))

@@ -5,7 +5,7 @@ Called by `app.cli.drafts`. It listens on the loopback address alone and on a po
 
 import sys
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
@@ -17,14 +17,28 @@ from app.cli.output import note, say
 from app.errors import FieldRejected
 from app.kinds.known import kind_of
 from app.manifest.manifest import Manifest
-from app.render.assets import assets
+from app.render.assets import ICON, assets
+from app.render.columnar import MEDIA_TYPES, WRITERS
 from app.render.exports import table_to_csv, table_to_json
+from app.render.glossary import glossary_entries
 from app.render.html import render
 from app.render.table_view import TableView
 from app.values.table import Table
 
 HTML = "text/html; charset=utf-8"
 Answer = tuple[HTTPStatus, str, bytes]
+
+
+def _icon() -> Answer:
+    return HTTPStatus.OK, "image/svg+xml", ICON
+
+
+def _glossary() -> Answer:
+    return HTTPStatus.OK, HTML, render("glossary.html", title="Glossary", entries=glossary_entries())
+
+
+FIXED: Mapping[str, Callable[[], Answer]] = {"/favicon.svg": _icon, "/glossary": _glossary}
+"""What each page of a preview leads to beside its tables."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +70,17 @@ class PreviewSite:
         if parts.path in assets():
             content, kind = assets()[parts.path]
             return HTTPStatus.OK, kind, content
+        if parts.path in FIXED:
+            return FIXED[parts.path]()
         stem, dot, ending = parts.path.rpartition(".")
-        fmt = ending if dot and ending in ("csv", "json") else "html"
+        fmt = ending if dot and ending in ("csv", "json", *WRITERS) else "html"
         address = stem if fmt != "html" else parts.path
         table = self._by_address.get(self.home if address == "/" else address)
         if table is None:
             text = "This address is not part of the preview: create the benchmark on a server to have it."
             return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", text.encode()
+        if fmt in WRITERS:
+            return HTTPStatus.OK, MEDIA_TYPES[fmt], WRITERS[fmt](table, {"preview": True})
         if fmt == "csv":
             return HTTPStatus.OK, "text/csv; charset=utf-8", table_to_csv(table)
         if fmt == "json":

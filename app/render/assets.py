@@ -13,6 +13,12 @@ from app.program.bundled import bundled
 STATIC = bundled("static")
 MEDIA_TYPES = {".css": "text/css; charset=utf-8"}
 
+ICON = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
+    b'<path d="M12 1v10" stroke="#59626c" stroke-width="2"/>'
+    b'<path d="M7 10h10v4l-5 9-5-9z" fill="#0a4f8f"/></svg>'
+)
+
 
 @cache
 def asset_url(name: str) -> str:

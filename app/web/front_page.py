@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import PlainTextResponse, Response
 
+from app.render.assets import ICON
 from app.render.feed import atom_feed, robots, sitemap
 from app.store import benchmark_list, news
 from app.web.answers import page
@@ -13,11 +14,6 @@ from app.web.early import CheckedFirst
 from app.web.state import SessionDep, StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
-ICON = (
-    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
-    b'<path d="M12 1v10" stroke="#59626c" stroke-width="2"/>'
-    b'<path d="M7 10h10v4l-5 9-5-9z" fill="#0a4f8f"/></svg>'
-)
 FOR_A_WEEK = {"Cache-Control": "max-age=604800"}
 
 

@@ -1,5 +1,6 @@
 """`plumbline benchmark init` and `preview` as they are run: a real process, and the pages that it serves."""
 
+import re
 import threading
 from pathlib import Path
 from urllib.request import urlopen
@@ -47,7 +48,11 @@ def test_a_preview_serves_the_boards_that_a_server_would_publish(tmp_path: Path)
         page, rows = (urlopen(f"{address}{site.home}{end}").read().decode() for end in ("", ".csv"))  # noqa: S310
         server.shutdown()
 
+    found = {place: site.answer(place)[0] for place in re.findall(r'(?:href|src)="(/[^"#]*)', page)}
+    absent = {place for place, status in found.items() if status != 200}
+
     assert "duckdb" in page
+    assert absent <= {"/docs", "/account", "/feed.atom"}
     assert "Preview of latency" in page
     assert [line.split(",")[:2] for line in rows.splitlines()[1:]] == [
         ["1", "duckdb"],
