@@ -32,13 +32,12 @@ class PublishedState:
 
 def load_state(session: Session, snapshot: Snapshot) -> PublishedState:
     """Return what a snapshot published."""
-    boards = [name for name in snapshots.table_names(session, snapshot.id) if name.startswith(BOARD)]
-    tables = [snapshots.load_table(session, snapshot.id, name) for name in boards]
+    ranks = snapshots.load_ranks(session, snapshot.id, BOARD)
     return PublishedState(
         manifest_digest=snapshot.manifest_digest,
         manifest_version=snapshots.manifest_version_number(session, snapshot),
         standings=snapshots.load_standings(session, snapshot.id),
-        ranks=ranks_by_board(table for table in tables if table is not None),
+        ranks={name.removeprefix(BOARD): of_board for name, of_board in ranks.items()},
         withdrawn={name for tombstone in snapshot.withdrawals for name in tombstone["entrants"]},
     )
 

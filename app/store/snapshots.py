@@ -3,7 +3,7 @@
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -81,6 +81,31 @@ def table_names(session: Session, snapshot_id: int) -> Sequence[str]:
     """Return the names of a snapshot's tables, in the order of the alphabet."""
     query = select(SnapshotTable.name).where(SnapshotTable.snapshot_id == snapshot_id)
     return session.scalars(query.order_by(SnapshotTable.name)).all()
+
+
+def load_ranks(session: Session, snapshot_id: int, prefix: str) -> dict[str, dict[str, int]]:
+    """Return each entrant's rank by table, of the tables whose names begin so and that have ranks; else nothing.
+
+    One statement, and no tables: of many entrants building them takes longer than reading them.
+    """
+    query = select(SnapshotTable.name, SnapshotTable.content).where(SnapshotTable.snapshot_id == snapshot_id)
+    stored = session.execute(query.where(SnapshotTable.name.startswith(prefix, autoescape=True)))
+    return {name: _ranks(_document(content)) for name, content in stored}
+
+
+def _document(content: bytes) -> Mapping[str, Any]:
+    if content.startswith(COLUMNAR):
+        return unpack_table(content).to_json()
+    stored: Mapping[str, Any] = json.loads(zlib.decompress(content))
+    return stored
+
+
+def _ranks(table: Mapping[str, Any]) -> dict[str, int]:
+    names = [column["name"] for column in table["columns"]]
+    if not {"rank", "entrant"} <= set(names):
+        return {}
+    rank, entrant = names.index("rank"), names.index("entrant")
+    return {str(row[entrant]): int(row[rank]) for row in table["rows"] if row[rank] is not None}
 
 
 def load_standings(session: Session, snapshot_id: int) -> dict[str, list[int]]:
@@ -172,7 +197,7 @@ def _rows_json(table: Table) -> bytes:
 def unpack_table(content: bytes) -> Table:
     """Return the table that `pack_table` packed."""
     if not content.startswith(COLUMNAR):
-        return Table.from_json(json.loads(zlib.decompress(content)))
+        return Table.from_json(_document(content))
     start = len(COLUMNAR) + _LENGTH.size
     (length,) = _LENGTH.unpack_from(content, len(COLUMNAR))
     about, arrays = unpack(_codec().decompress(content[start:], length, asbytes=True))
