@@ -6,19 +6,16 @@ Called by the ranking methods of this package.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.boards.fev_order import fev_order
 from app.boards.open_grid import are_common
+from app.boards.pivot import Pivot
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Leaderboard, Manifest
-from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.values.scores import Coded, ScoreTable
-
-T = TypeVar("T", bound=np.generic)
+from app.stats.arrays import BoolArray, FloatArray
+from app.values.scores import ScoreTable
 
 
 @dataclass(frozen=True)
@@ -51,6 +48,8 @@ class CellMatrix:
 
     def only(self, entrants: Sequence[str]) -> "CellMatrix":
         """Return the columns of some entrants, in their order."""
+        if tuple(entrants) == self.entrants:
+            return self
         at = [self.column(name) for name in entrants]
         return CellMatrix(self.tasks, tuple(entrants), self.values[:, at], self.leaked[:, at], self.present[:, at])
 
@@ -74,37 +73,33 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     >>> build_cells(benchmark(board), board, rows({"A": [0.1, 0.2], "B": [0.3]}), "error").values.tolist()
     [[0.1, 0.3], [0.2, nan]]
     """
-    tasks = _task_order(manifest, spec, scores)
+    rows = Pivot(scores)
+    tasks = _task_order(manifest, spec, rows)
     if not len(scores):
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     if not tasks:
         raise BoardUnavailable(Unavailable.NO_ROWS, "None of the board's tasks has a row yet.")
-    uncommon = _uncommon(manifest, spec, scores, tasks, metric)
+    uncommon = _uncommon(manifest, spec, rows, tasks, metric)
     tasks = tuple(task for task in tasks if task not in uncommon)
-    entrants = _with_rows(scores, tasks)
-    shape = (len(tasks), len(entrants))
-    at = _positions(scores, tasks, entrants)
-    present = _pivot(np.ones(len(scores), dtype=bool), at, np.zeros(shape, dtype=bool))
+    entrants = rows.with_rows(tasks)
+    at = rows.places(tasks, entrants)
     return CellMatrix(
         tasks=tasks,
         entrants=entrants,
-        values=_pivot(scores.value(metric), at, np.full(shape, np.nan)),
-        leaked=_pivot(scores.leaked, at, np.zeros(shape, dtype=bool)),
-        present=present,
+        values=at.pivot(scores.value(metric), np.nan),
+        leaked=at.pivot(scores.leaked, empty=False),
+        present=at.pivot(np.broadcast_to(True, len(scores)), empty=False),
         elsewhere=tuple(sorted(set(scores.entrant.words) - set(entrants))),
         uncommon=tuple(sorted(uncommon)),
     )
 
 
-def _uncommon(
-    manifest: Manifest, spec: Leaderboard, scores: ScoreTable, tasks: Sequence[str], metric: str
-) -> frozenset[str]:
+def _uncommon(manifest: Manifest, spec: Leaderboard, rows: Pivot, tasks: Sequence[str], metric: str) -> frozenset[str]:
     """Return the tasks that do not count: where the list is open, those that fewer than half of the owners have."""
     if manifest.task_ids() is not None or spec.tasks is not None:
         return frozenset()
-    entrants = scores.entrant.words
-    at = _positions(scores, tasks, entrants)
-    has = _pivot(~np.isnan(scores.value(metric)), at, np.zeros((len(tasks), len(entrants)), dtype=np.bool_))
+    entrants = rows.scores.entrant.words
+    has = rows.places(tasks, entrants).pivot(~np.isnan(rows.scores.value(metric)), empty=False)
     known = np.flatnonzero(has.any(axis=0))
     owners = manifest.asked.facts.owners_of([entrants[place] for place in known.tolist()])
     if not owners:
@@ -123,53 +118,15 @@ def quantity(cells: CellMatrix, scores: ScoreTable, column: str) -> FloatArray:
     >>> quantity(cells, rows({"Good": [1.5, 2.5]}, "training_time_s"), "training_time_s").tolist()
     [[2.5], [1.5]]
     """
-    empty = np.full(cells.values.shape, np.nan)
     if column not in scores.columns:
-        return empty
-    return _pivot(scores.value(column), _positions(scores, cells.tasks, cells.entrants), empty)
+        return np.full(cells.values.shape, np.nan)
+    return Pivot(scores).places(cells.tasks, cells.entrants).pivot(scores.value(column), np.nan)
 
 
-@dataclass(frozen=True)
-class _Positions:
-    rows: IntArray
-    task: IntArray
-    entrant: IntArray
-
-
-def _positions(scores: ScoreTable, tasks: Sequence[str], entrants: Sequence[str]) -> _Positions:
-    task = _among(scores.task, tasks)
-    entrant = _among(scores.entrant, entrants)
-    rows = np.flatnonzero(task >= 0)
-    return _Positions(rows, task[rows], entrant[rows])
-
-
-def _with_rows(scores: ScoreTable, tasks: Sequence[str]) -> tuple[str, ...]:
-    """Return who has a row on any of the tasks: whoever never ran a smaller board's tasks did not fail on them."""
-    return tuple(sorted(_used(scores.entrant.take(_among(scores.task, tasks) >= 0))))
-
-
-def _used(coded: Coded) -> set[str]:
-    """Return the words that any row has."""
-    # One place further: NONE is −1.
-    used = np.flatnonzero(np.bincount(coded.codes + 1, minlength=len(coded.words) + 1)[1:])
-    return {coded.words[code] for code in used.tolist()}
-
-
-def _among(coded: Coded, names: Sequence[str]) -> IntArray:
-    """Return each row's position among some names, -1 where it has another one."""
-    at = {name: position for position, name in enumerate(names)}
-    return np.array([at.get(word, -1) for word in coded.words], dtype=np.int64)[coded.codes]
-
-
-def _pivot(column: NDArray[T], at: _Positions, into: NDArray[T]) -> NDArray[T]:
-    into[at.task, at.entrant] = column[at.rows]
-    return into
-
-
-def _task_order(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> tuple[str, ...]:
+def _task_order(manifest: Manifest, spec: Leaderboard, rows: Pivot) -> tuple[str, ...]:
     declared = manifest.task_ids()
-    known = spec.tasks if spec.tasks is not None else (declared if declared is not None else scores.task.words)
+    known = spec.tasks if spec.tasks is not None else (declared if declared is not None else rows.scores.task.words)
     # A task without any row is not in fev's pivot table either; it is a gap of nobody in particular.
-    used = _used(scores.task)
+    used = rows.used_tasks()
     wanted = [task for task in known if task in used]
     return fev_order(manifest, wanted) if spec.uncertainty.stream == "fev" else tuple(sorted(wanted))

@@ -61,7 +61,8 @@ def are_common(has: BoolArray, owners: Sequence[Hashable]) -> BoolArray:
     """
     names = list(dict.fromkeys(owners))
     of = np.array([names.index(owner) for owner in owners], dtype=np.int64)
-    n_owners = np.zeros((len(names), has.shape[1]), dtype=np.bool_)
-    np.logical_or.at(n_owners, of, has)
-    common: BoolArray = 2 * n_owners.sum(axis=0) >= max(1, len(names))
+    n_owners = np.zeros(has.shape[1], dtype=np.int64)
+    for at in range(len(names)):
+        n_owners += has[of == at].any(axis=0)
+    common: BoolArray = 2 * n_owners >= max(1, len(names))
     return common if common.any() else np.asarray(has.any(axis=0))

@@ -17,6 +17,7 @@ from app.stats.compiled import compiled, in_parts
 from app.stats.interval import TIE, probability_beats
 from app.stats.known_contests import KNOWN, Recalled
 from app.stats.pair_loops import Signs, pair_variances
+from app.stats.sign_loops import fill_signs, fill_sizes
 
 Rows = slice | IntArray
 EVERY = slice(None)
@@ -120,25 +121,35 @@ class Contests:
         differences[np.abs(differences) <= TIE] = 0.0
         return differences
 
-    @cached_property
-    def sizes(self) -> FloatArray:
-        """Return each |difference| in its standard errors, [n_entrants, n_entrants]; infinite where there is none.
+    def sizes(self, at: IntArray) -> FloatArray:
+        """Return each |difference| among some entrants in its standard errors, [n_at, n_at]; infinite without any.
 
         For scores in steps no more than the normal quantile of the share of resamples with the other sign.
         """
+        if self._turned is not None:
+            return np.asarray(self._turned[np.ix_(at, at)])
+        sizes = np.empty((len(at), len(at)))
+        compiled(fill_sizes)(self.points[at], self._roots[at], self.drawn[np.ix_(at, at)], TIE, sizes)
+        return sizes
+
+    @cached_property
+    def _roots(self) -> FloatArray:
+        """Return the root of each entrant's inflation, [n_entrants]: a difference has the larger of two."""
         if self.inflation is None:
-            variances = 1.0 + 2.0 / _rounded_down(np.where(self.has_spread, self.freedom, np.inf))
-        else:
-            variances = np.where(self.has_spread, self.inflation, 1.0)
-        sizes, loop = np.empty_like(self.drawn), compiled(_fill_sizes)
-        among = (self.points, np.sqrt(variances), self.drawn, TIE, sizes)
-        in_parts(len(sizes), 1, lambda part: loop(*among, part.start, part.stop))
-        if self.in_steps:
-            won = probability_beats(self.replicates)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors()
-                sizes = np.minimum(sizes, turned)
-            sizes[~(self.drawn > 0.0)] = np.inf
+            return np.sqrt(1.0 + 2.0 / _rounded_down(np.where(self.has_spread, self.freedom, np.inf)))
+        return np.sqrt(np.where(self.has_spread, self.inflation, 1.0))
+
+    @cached_property
+    def _turned(self) -> FloatArray | None:
+        """Return the sizes of all where scores move in steps; None where a size is the difference in its errors."""
+        if not self.in_steps:
+            return None
+        sizes, won = np.empty_like(self.drawn), probability_beats(self.replicates)
+        compiled(fill_sizes)(self.points, self._roots, self.drawn, TIE, sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors()
+            sizes = np.minimum(sizes, turned)
+        sizes[~(self.drawn > 0.0)] = np.inf
         return sizes
 
     def _strips(self, n_rows: int) -> Iterator[slice]:
@@ -158,16 +169,17 @@ class Contests:
         steps, place = self._grid
         values = np.where(steps < FEW_UNITS - 1.0, np.maximum(critical, safe)[:, None], critical[:, None])
         least, of_signs = -stdtrit(steps[None, :], ndtr(-values)), _sign_test(steps)[None, :] > values
-        signs, loop = np.empty(self.drawn.shape, dtype=np.int8), compiled(_fill_signs)
+        signs, by_size = np.empty(self.drawn.shape, dtype=np.int8), self._turned is not None
         looked_up = (place, least, np.broadcast_to(of_signs, least.shape), self.has_spread)
-        among = (self.points, self.sizes, self.drawn, TIE, *looked_up, signs)
+        given = self.drawn if self._turned is None else self._turned
+        among = (self.points, self._roots, self.drawn, given, by_size, TIE, *looked_up, signs)
+        loop = compiled(fill_signs)
         in_parts(len(signs), 1, lambda part: loop(*among, part.start, part.stop))
         return signs
 
     def p_values(self, at: IntArray) -> FloatArray:
         """Return the two-sided p-value of each difference among some entrants, by itself, [n_at, n_at]; 1 for a tie."""
-        square = np.ix_(at, at)
-        sizes, freedom = self.sizes[square], self.pair_freedom(at, at)
+        sizes, freedom = self.sizes(at), self.pair_freedom(at, at)
         tails = np.where(np.isinf(sizes), ndtr(-_sign_test(freedom)), stdtr(freedom, -sizes))
         values: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
         return values
@@ -179,43 +191,6 @@ class Contests:
         """
         margins = -stdtrit(self.pair_freedom(at, at), (1.0 - level) / 2.0) * self.errors(at, at)
         return np.where(margins > 0.0, margins, np.nan)
-
-
-def _fill_sizes(
-    points: FloatArray, roots: FloatArray, drawn: FloatArray, tie: float, sizes: FloatArray, begin: int, end: int
-) -> None:
-    for row in range(begin, end):
-        for column in range(len(points)):
-            difference = abs(points[row] - points[column])
-            size = 0.0 if difference <= tie else difference
-            error = drawn[row, column] * max(roots[row], roots[column])
-            sizes[row, column] = size / error if drawn[row, column] > 0.0 else np.inf
-
-
-def _fill_signs(
-    points: FloatArray,
-    sizes: FloatArray,
-    drawn: FloatArray,
-    tie: float,
-    place: IntArray,
-    least: FloatArray,
-    of_signs: BoolArray,
-    has_spread: BoolArray,
-    signs: Signs,
-    begin: int,
-    end: int,
-) -> None:
-    for row in range(begin, end):
-        for column in range(len(points)):
-            step = min(place[row], place[column])
-            difference = points[row] - points[column]
-            sign = 0
-            if sizes[row, column] > least[row, step] and (drawn[row, column] > 0.0 or of_signs[row, step]):
-                if difference > tie and has_spread[row]:
-                    sign = 1
-                elif difference < -tie and has_spread[column]:
-                    sign = -1
-            signs[row, column] = sign
 
 
 def _rounded_down(freedom: FloatArray) -> FloatArray:

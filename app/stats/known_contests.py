@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.stats.arrays import FloatArray, IntArray
+from app.stats.compiled import compiled, in_parts
 
 Real = NDArray[np.floating[Any]]
 MOST_CELLS = 10_000_000
@@ -60,9 +61,8 @@ class Recalled:
 
     def drawn(self) -> FloatArray:
         """Return the spreads of all pairs; NaN of a pair of which one is new."""
-        drawn = np.full((len(self.was),) * 2, np.nan)
-        was = self.was[self.known]
-        drawn[np.ix_(self.known, self.known)] = self.square.drawn[np.ix_(was, was)]
+        drawn, loop = np.empty((len(self.was),) * 2), compiled(_look_up)
+        in_parts(len(drawn), 1, lambda part: loop(self.square.drawn, self.was, drawn, part.start, part.stop))
         return drawn
 
     def bounds(self, precision: np.dtype[Any]) -> Real | None:
@@ -106,6 +106,13 @@ class KnownContests:
             if not replaced and room >= 0:
                 kept.append(square)
         self._squares = tuple(kept) if drawn.size <= self._most_cells else self._squares
+
+
+def _look_up(square: FloatArray, was: IntArray, drawn: FloatArray, begin: int, end: int) -> None:
+    for row in range(begin, end):
+        for column in range(len(was)):
+            is_known = was[row] >= 0 and was[column] >= 0
+            drawn[row, column] = square[was[row], was[column]] if is_known else np.nan
 
 
 def _digest(point: FloatArray, deviations: FloatArray) -> bytes:

@@ -77,5 +77,7 @@ def find_ranked(manifest: Manifest, spec: SkillScore, cells: CellMatrix, errors:
     roster = task_roster(manifest, spec, cells, np.isnan(errors))
     worst = spec.clip[1] if manifest.absent == "worst" and not roster.is_provisional else None
     ranked = cells.only(roster.ranked)
-    own = filled(errors, worst)[:, [cells.column(name) for name in roster.ranked]]
+    own = filled(errors, worst)
+    if ranked is not cells:
+        own = own[:, [cells.column(name) for name in roster.ranked]]
     return Among(spec, cells, errors, roster, treat_missing(ranked, own, "drop"))

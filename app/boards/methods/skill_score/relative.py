@@ -113,8 +113,9 @@ def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Re
         reason = "No task has a result of every entrant, and the board drops tasks with gaps."
         raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason, cells.without_common_task())
     imputed = failed.sum(axis=0) if missing == "impute" else np.zeros(len(cells.entrants), dtype=np.int64)
-    treated = errors if missing == "error" else np.where(failed, 1.0, errors)
-    return Relative(cells, treated[kept], kept, failed.sum(axis=0), imputed)
+    treated = errors if missing == "error" or not failed.any() else np.where(failed, 1.0, errors)
+    of_kept = np.ascontiguousarray(treated) if kept.all() else treated[kept]
+    return Relative(cells, of_kept, kept, failed.sum(axis=0), imputed)
 
 
 def without_leaks(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:

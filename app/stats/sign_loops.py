@@ -1,0 +1,75 @@
+"""Loops over every pair of entrants that say how many errors a difference is, and which way it is significant.
+
+Called by `app.stats.contests`, which says what the numbers mean; compiled. A square [n_entrants, n_entrants] of numbers
+is large, so what is read off it once is computed on the way and not kept.
+"""
+
+import numpy as np
+
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.pair_loops import Signs
+
+
+def fill_sizes(points: FloatArray, roots: FloatArray, drawn: FloatArray, tie: float, sizes: FloatArray) -> None:
+    """Fill in each |difference| of points [n] over its error, the spread `drawn` [n, n] by the larger of two `roots`.
+
+    Both are in the unit of the points. A difference up to `tie` is none; without a spread the size is infinite.
+    Source: by definition.
+
+    >>> sizes = np.empty((2, 2))
+    >>> fill_sizes(np.array([3.0, 1.0]), np.ones(2), np.array([[0.0, 0.5], [0.5, 0.0]]), 1e-12, sizes)
+    >>> sizes.tolist()
+    [[inf, 4.0], [4.0, inf]]
+    """
+    for row in range(len(points)):
+        for column in range(len(points)):
+            difference = abs(points[row] - points[column])
+            size = 0.0 if difference <= tie else difference
+            error = drawn[row, column] * max(roots[row], roots[column])
+            sizes[row, column] = size / error if drawn[row, column] > 0.0 else np.inf
+
+
+def fill_signs(
+    points: FloatArray,
+    roots: FloatArray,
+    drawn: FloatArray,
+    sizes: FloatArray,
+    is_sized: bool,
+    tie: float,
+    place: IntArray,
+    least: FloatArray,
+    of_signs: BoolArray,
+    has_spread: BoolArray,
+    signs: Signs,
+    begin: int,
+    end: int,
+) -> None:
+    """Fill in the rows from `begin` to `end` of `Contests.signs`; `sizes` are given where it `is_sized`.
+
+    `least` and `of_signs` [n, n_steps] are the smallest significant size and whether equal signs alone are, by the
+    degrees of freedom; a pair has the fewer, the smaller `place` [n] of two.
+    Source: `Contests.signs`.
+
+    >>> signs, spread = np.zeros((2, 2), dtype=np.int8), np.array([[0.0, 0.5], [0.5, 0.0]])
+    >>> steps = (np.zeros(2, dtype=np.int64), np.full((2, 1), 2.0), np.zeros((2, 1), dtype=np.bool_))
+    >>> known = np.ones(2, dtype=np.bool_)
+    >>> fill_signs(np.array([3.0, 1.0]), np.ones(2), spread, spread, False, 1e-12, *steps, known, signs, 0, 2)
+    >>> signs.tolist()
+    [[0, 1], [-1, 0]]
+    """
+    n_entrants, is_one = len(points), least.shape[1] == 1
+    # Without a branch inside, the processor goes through several columns at once.
+    for row in range(begin, end):
+        point, root, knows = points[row], roots[row], has_spread[row]
+        bar, by_signs = least[row, 0], of_signs[row, 0]
+        for column in range(n_entrants):
+            spread, difference = drawn[row, column], point - points[column]
+            size = sizes[row, column] if is_sized else abs(difference) / (spread * max(root, roots[column]))
+            if not is_one:
+                step = min(place[row], place[column])
+                bar, by_signs = least[row, step], of_signs[row, step]
+            varies = spread > 0.0
+            counts = (varies & (size > bar)) | (~varies & by_signs)
+            above = counts & (difference > tie) & knows
+            below = counts & (difference < -tie) & has_spread[column]
+            signs[row, column] = np.int8(above) - np.int8(below)
