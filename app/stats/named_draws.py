@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.checks import require_count, require_integers, require_shape
+from app.stats.resample import column_products
 
 Keys = NDArray[np.uint64]
 
@@ -102,7 +103,7 @@ class NamedResamples:
         require_shape("values", values, len(self.keys), "n_columns")
         first = values[:1]  # what does not vary keeps its very value
         rest = values - first
-        return np.concatenate([first + (w @ rest) / w.sum(axis=1, keepdims=True) for w in self.batches()])
+        return np.concatenate([first + column_products(w, rest) / w.sum(axis=1, keepdims=True) for w in self.batches()])
 
 
 def nested_sums(

@@ -8,14 +8,16 @@ import pytest
 
 ALONE_AND_BESIDE = """
 import numpy as np
+from app.stats.named_draws import NamedResamples, unit_keys
 from app.stats.resample import Resamples
 
 values = np.random.default_rng(2).lognormal(size=(100, 41))
-draws = Resamples(100, 200, lambda: np.random.default_rng(1))
-whole = draws.means(values)
-for n_columns in range(1, 41):
-    assert (draws.means(values[:, :n_columns]) == whole[:, :n_columns]).all(), n_columns
-    assert (draws.means(values[:, -n_columns:]) == whole[:, -n_columns:]).all(), n_columns
+named = NamedResamples(unit_keys(1, [(str(task),) for task in range(100)]), 200)
+for draws in (Resamples(100, 200, lambda: np.random.default_rng(1)), named):
+    whole = draws.means(values)
+    for n_columns in range(1, 41):
+        assert (draws.means(values[:, :n_columns]) == whole[:, :n_columns]).all(), n_columns
+        assert (draws.means(values[:, -n_columns:]) == whole[:, -n_columns:]).all(), n_columns
 """
 
 
