@@ -98,8 +98,10 @@ def _uncommon(manifest: Manifest, spec: Leaderboard, rows: Pivot, tasks: Sequenc
     """Return the tasks that do not count: where the list is open, those that fewer than half of the owners have."""
     if manifest.task_ids() is not None or spec.tasks is not None:
         return frozenset()
-    entrants = rows.scores.entrant.words
-    has = rows.places(tasks, entrants).pivot(~np.isnan(rows.scores.value(metric)), empty=False)
+    entrants, is_there = rows.scores.entrant.words, ~np.isnan(rows.scores.value(metric))
+    if rows.is_whole and is_there.all():
+        return frozenset()
+    has = rows.places(tasks, entrants).pivot(is_there, empty=False)
     known = np.flatnonzero(has.any(axis=0))
     owners = manifest.asked.facts.owners_of([entrants[place] for place in known.tolist()])
     if not owners:

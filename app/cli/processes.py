@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 import uvicorn
 
+from app.cli.allocator import give_back_large_arrays
 from app.cli.database import open_database, open_migrated
 from app.cli.observing import answer_figures, configure_log
 from app.cli.signs_of_life import exit_when_hung, send_beats, stop_with_supervisor
@@ -47,6 +48,7 @@ def worker(
     """
     settings = Settings.from_env()
     configure_log(settings, "worker")
+    give_back_large_arrays()
     if supervised:
         stop_with_supervisor(job_grace_s(settings) + STOP_MARGIN_S)
     # Whoever reads a page or hands something in comes first.

@@ -11,6 +11,9 @@ import psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+ROWS_AT_ONCE = 64 if psycopg.capabilities.has_stream_chunked() else 1
+"""How many rows a stream fetches together: waiting for each alone takes longer than reading it."""
+
 
 @contextmanager
 def bulk_cursor(session: Session) -> Iterator[psycopg.Cursor[Any]]:

@@ -5,6 +5,7 @@ Called by `app.jobs.refresh`. Killed at any moment it leaves the old snapshot se
 
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -124,10 +125,13 @@ def _compute(
         best = {name: metric.best for name, metric in manifest.metrics.items() if metric.best is not None}
         boards = [with_provenance(table, inputs.known, best) for table in compute_tables(manifest, asked)]
         tables = [*boards, *_claims(session, inputs)]
-        before = snapshots.find_snapshot(session, inputs.declared.benchmark)
-        changes = _changes(inputs, tables, None if before is None else load_state(session, before))
+        with ThreadPoolExecutor(1) as pool:
+            packed = pool.map(snapshots.pack_table, tables)
+            before = snapshots.find_snapshot(session, inputs.declared.benchmark)
+            changes = _changes(inputs, tables, None if before is None else load_state(session, before))
+            content = {table.name: each for table, each in zip(tables, packed, strict=True)}
     run_in_transaction(sessions, measuring.keep)
-    return Publication(inputs, tables, code_version(), changes, None if before is None else before.number)
+    return Publication(inputs, content, code_version(), changes, None if before is None else before.number)
 
 
 def _give_way(sessions: SessionFactory, inputs: Inputs) -> None:

@@ -144,7 +144,8 @@ class Contests:
         """Return the sizes of all where scores move in steps; None where a size is the difference in its errors."""
         if not self.in_steps:
             return None
-        sizes, won = np.empty_like(self.drawn), probability_beats(self.replicates)
+        won = probability_beats(self.replicates)
+        sizes: FloatArray = np.empty_like(self.drawn)
         compiled(fill_sizes)(self.points, self._roots, self.drawn, TIE, sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors()

@@ -6,7 +6,7 @@ give. It is kept in memory only, and a process without it computes every column.
 """
 
 import hashlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,29 +23,38 @@ MOST_BYTES = 64 << 20
 Compute = Callable[[FloatArray], FloatArray]
 
 
+@dataclass(frozen=True)
+class Kept:
+    """The numbers [n_numbers, n_columns] of a board's columns, and the place of each column by its digest."""
+
+    key: Hashable
+    places: Mapping[bytes, int]
+    numbers: FloatArray
+
+
 class KnownColumns:
-    """The numbers of the last boards, by key: those of each column, [n_numbers, n_columns], by the column's digest."""
+    """The numbers of the last boards; boards with the same draws have the same key, and columns of their own."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         # Never changed, only replaced: a worker computes several boards at a time.
-        self._kept: dict[Hashable, tuple[dict[bytes, int], FloatArray]] = {}
+        self._kept: tuple[Kept, ...] = ()
         self._most_bytes = most_bytes
 
-    def recall(self, key: Hashable) -> tuple[dict[bytes, int], FloatArray]:
-        """Return the place of each column that is known, and the numbers."""
-        return self._kept.get(key, ({}, np.empty((0, 0))))
+    def recall(self, key: Hashable, digests: Sequence[bytes]) -> Kept:
+        """Return what is known by a key of the board that has most of the columns."""
+        nothing = Kept(key, {}, np.empty((0, 0)))
+        ours = (each for each in self._kept if each.key == key and not each.places.keys().isdisjoint(digests))
+        return max(ours, key=lambda each: len(each.places.keys() & digests), default=nothing)
 
-    def keep(self, key: Hashable, digests: Sequence[bytes], numbers: FloatArray) -> None:
-        """Remember the numbers of a key in place of its last ones, and forget the oldest that there is no room for."""
-        newest = [(key, ({digest: place for place, digest in enumerate(digests)}, numbers))]
-        older = [item for item in reversed(self._kept.items()) if item[0] != key]
-        room = self._most_bytes
-        kept = []
-        for item in newest + older:
-            room -= item[1][1].nbytes
-            if room >= 0:
-                kept.append(item)
-        self._kept = dict(reversed(kept))
+    def keep(self, recalled: Kept, digests: Sequence[bytes], numbers: FloatArray) -> None:
+        """Remember a board's numbers in place of what was recalled, and forget the oldest that there is no room for."""
+        places = {digest: place for place, digest in enumerate(digests)}
+        kept, room = [Kept(recalled.key, places, numbers)], self._most_bytes - numbers.nbytes
+        for each in self._kept:
+            if each is not recalled:
+                room -= each.numbers.nbytes
+                kept += [each] if room >= 0 else []
+        self._kept = tuple(kept) if numbers.nbytes <= self._most_bytes else self._kept
 
 
 KNOWN = KnownColumns()
@@ -75,11 +84,12 @@ class Columns:
         """
         if not self.digests:
             return compute(self.values)
-        places, known = KNOWN.recall((key, len(self.values)))
-        was = np.array([places.get(digest, -1) for digest in self.digests], dtype=np.int64)
+        known = KNOWN.recall((key, len(self.values)), self.digests)
+        was = np.array([known.places.get(digest, -1) for digest in self.digests], dtype=np.int64)
         fresh = np.flatnonzero(was < 0)
-        numbers = compute(self.values) if 4 * len(fresh) >= len(was) else self._completed(known, was, fresh, compute)
-        KNOWN.keep((key, len(self.values)), self.digests, numbers)
+        is_new = 4 * len(fresh) >= len(was)
+        numbers = compute(self.values) if is_new else self._completed(known.numbers, was, fresh, compute)
+        KNOWN.keep(known, self.digests, numbers)
         return numbers
 
     def _completed(self, known: FloatArray, was: IntArray, fresh: IntArray, compute: Compute) -> FloatArray:

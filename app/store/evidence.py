@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.db.driver import bulk_cursor
+from app.db.driver import ROWS_AT_ONCE, bulk_cursor
 from app.db.models import Entry, Evidence, Score, Submission
 from app.stats.arrays import IntArray
 from app.store.row_blocks import RowBlock, in_jsonb_order, pack_block, split_by_entrant, unpack_block
@@ -86,7 +86,7 @@ def read_evidence(
     packed: list[tuple[int, int, str, list[int] | None, RowBlock | None]] = []
     with bulk_cursor(session) as cursor:
         arguments = ([submission for submission, _ in wanted], [entrant for _, entrant in wanted])
-        for submission, entrant, name, tasks, content in cursor.stream(READ, arguments):
+        for submission, entrant, name, tasks, content in cursor.stream(READ, arguments, size=ROWS_AT_ONCE):
             packed.append((submission, entrant, name, tasks, None if content is None else unpack_block(content)))
     unpacked = _blocks_of_rows(session, {submission for submission, *_, block in packed if block is None})
     return [

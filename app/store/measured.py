@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.boards.coverage import Coverage
 from app.boards.measured import Estimate, Measurement
 from app.boards.spread import Precision
-from app.db.driver import bulk_cursor
+from app.db.driver import ROWS_AT_ONCE, bulk_cursor
 from app.db.models import Entry, Measured
 from app.stats.arrays import FloatArray
 from app.store.packing import pack, unpack
@@ -117,7 +117,7 @@ def load_measurements(session: Session, places: Iterable[Place]) -> dict[Place, 
             ((submission, entrant), key): unpack_measurement(
                 content, partial(_read_apart, session, (submission, entrant), key)
             )
-            for submission, entrant, key, content in cursor.stream(READ, columns)
+            for submission, entrant, key, content in cursor.stream(READ, columns, size=ROWS_AT_ONCE)
         }
 
 

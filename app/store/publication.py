@@ -13,16 +13,17 @@ from app.db.models import Snapshot, SnapshotTable, Submission, SubmissionEvent
 from app.store import behind, benchmarks
 from app.store.inputs import Inputs, Withdrawal
 from app.store.numbers import one_of
-from app.store.snapshots import pack_table
-from app.values.table import Table
 
 
 @dataclass(frozen=True)
 class Publication:
-    """A computed state of a benchmark, ready to be stored; `changes` are those since the snapshot `before`."""
+    """A computed state of a benchmark, ready to be stored; `changes` are those since the snapshot `before`.
+
+    `tables` are by name, as `pack_table` packs them: while they are packed nothing is locked.
+    """
 
     inputs: Inputs
-    tables: Sequence[Table]
+    tables: Mapping[str, bytes]
     code_version: str
     changes: Sequence[Mapping[str, Any]]
     before: int | None
@@ -112,8 +113,8 @@ def _add_tables(session: Session, snapshot_id: int, publication: Publication) ->
             tasks = None if s.task_ids is None else list(s.task_ids)
             copy.write_row((snapshot_id, s.entrant_id, s.submission_id, tasks))
     session.add_all(
-        SnapshotTable(snapshot_id=snapshot_id, name=table.name, content=pack_table(table))
-        for table in publication.tables
+        SnapshotTable(snapshot_id=snapshot_id, name=name, content=content)
+        for name, content in publication.tables.items()
     )
     session.flush()
 

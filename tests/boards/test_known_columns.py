@@ -98,6 +98,16 @@ def test_the_numbers_of_the_oldest_board_are_forgotten() -> None:
     """There is room for so many bytes, and those of the last boards are kept."""
     known, numbers = KnownColumns(most_bytes=2 * 8 * 10), np.zeros((1, 10))
     for board in ("first", "second", "first", "third"):
-        known.keep(board, [b"a"], numbers)
+        known.keep(known.recall(board, [b"a"]), [b"a"], numbers)
 
-    assert [len(known.recall(board)[0]) for board in ("first", "second", "third")] == [1, 0, 1]
+    assert [len(known.recall(board, [b"a"]).places) for board in ("first", "second", "third")] == [1, 0, 1]
+
+
+def test_boards_with_the_same_draws_are_remembered_beside_each_other() -> None:
+    """Two boards on the same tasks differ in their columns alone, and neither puts the other out of memory."""
+    known, boards = KnownColumns(), {"skill": [b"a", b"b"], "mean": [b"c", b"d"]}
+    for _ in range(2):
+        for columns in boards.values():
+            known.keep(known.recall("draws", columns), columns, np.zeros((1, 2)))
+
+    assert all(known.recall("draws", columns).places.keys() == set(columns) for columns in boards.values())

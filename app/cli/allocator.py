@@ -1,0 +1,22 @@
+"""How a process gives memory back that it no longer needs. Called by `plumbline worker` when it starts.
+
+The arrays of a large board are gone when it is published. The system's allocator learns from the first of them to keep
+what is of their size, up to 32 MiB each, for the next ones: a worker would stay as large as its largest moment.
+"""
+
+import ctypes
+
+THRESHOLD, ARENAS = -3, -8
+"""M_MMAP_THRESHOLD and M_ARENA_MAX of glibc's malloc.h."""
+LARGE = 4 << 20
+"""Bytes from which on memory is the system's again as soon as it is free."""
+MOST_ARENAS = 2
+
+
+def give_back_large_arrays() -> bool:
+    """Have large arrays returned to the system when they are free, and say whether the allocator can do that."""
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError):  # another allocator than glibc's
+        return False
+    return bool(mallopt(THRESHOLD, LARGE) and mallopt(ARENAS, MOST_ARENAS))
