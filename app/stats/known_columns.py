@@ -16,8 +16,6 @@ from app.stats.arrays import FloatArray, IntArray
 
 FEWEST_CELLS = 200_000
 """Values of a board below which computing all of them costs no more than remembering them."""
-FEWEST = 16
-"""A product with very few columns is summed in another order than one with many: so many are computed at least."""
 MOST_BYTES = 64 << 20
 
 Compute = Callable[[FloatArray], FloatArray]
@@ -93,8 +91,8 @@ class Columns:
         return numbers
 
     def _completed(self, known: FloatArray, was: IntArray, fresh: IntArray, compute: Compute) -> FloatArray:
-        numbers = known[:, was]
+        # Row after row in memory, as all that is computed: a sum over rows adds them up in that order then, too.
+        numbers = np.take(known, was, axis=1)
         if len(fresh):
-            some = np.resize(fresh, max(len(fresh), FEWEST))
-            numbers[:, some] = compute(self.values[:, some])
+            numbers[:, fresh] = compute(self.values[:, fresh])
         return numbers

@@ -33,7 +33,8 @@ def column_products(weights: NDArray[np.floating[Any]], values: NDArray[np.float
     [[11.0]]
     """
     n_columns = values.shape[1]
-    padded = np.pad(values, ((0, 0), (0, -n_columns % WHOLE_BLOCK)))
+    padded = np.zeros((len(values), n_columns + -n_columns % WHOLE_BLOCK), dtype=values.dtype)
+    padded[:, :n_columns] = values
     return (weights @ padded)[:, :n_columns]
 
 

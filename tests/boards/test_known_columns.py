@@ -90,7 +90,7 @@ def test_only_new_columns_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     Columns(few).numbers("mean", mean)
     Columns(few).numbers("mean", mean)
 
-    assert asked == [N_ENTRANTS - 1, known_columns.FEWEST, N_ENTRANTS, N_ENTRANTS]
+    assert asked == [N_ENTRANTS - 1, 1, N_ENTRANTS, N_ENTRANTS]
     assert (after[:, :-1] == before).all()
 
 
@@ -111,3 +111,12 @@ def test_boards_with_the_same_draws_are_remembered_beside_each_other() -> None:
             known.keep(known.recall("draws", columns), columns, np.zeros((1, 2)))
 
     assert all(known.recall("draws", columns).places.keys() == set(columns) for columns in boards.values())
+
+
+def test_what_is_recalled_lies_in_memory_as_what_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum over the rows of another layout adds them up in another order, and has other last bits."""
+    monkeypatch.setattr(known_columns, "KNOWN", KnownColumns())
+    values = np.random.default_rng(3).normal(size=(4_000, 60))
+    for n_columns in (50, 60):
+        numbers = Columns(values[:, :n_columns]).numbers("all", np.exp)
+    assert (numbers.mean(axis=0) == np.exp(values).mean(axis=0)).all()
