@@ -64,11 +64,12 @@ def fill_signs(
         bar, by_signs = least[row, 0], of_signs[row, 0]
         for column in range(n_entrants):
             spread, difference = drawn[row, column], point - points[column]
-            size = sizes[row, column] if is_sized else abs(difference) / (spread * max(root, roots[column]))
+            varies = spread > 0.0
+            error = spread * max(root, roots[column]) if varies else 1.0
+            size = sizes[row, column] if is_sized else abs(difference) / error
             if not is_one:
                 step = min(place[row], place[column])
                 bar, by_signs = least[row, step], of_signs[row, step]
-            varies = spread > 0.0
             counts = (varies & (size > bar)) | (~varies & by_signs)
             above = counts & (difference > tie) & knows
             below = counts & (difference < -tie) & has_spread[column]
