@@ -132,8 +132,8 @@ class Reader:
 @contextmanager
 def serving(**settings: str) -> Iterator[RunningServer]:
     """Run a server behind a proxy, with a benchmark without submissions: the smallest page that is kept for one."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = str(found.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as result:
+        port = str(result.getsockname()[1])
     known = {**UNLIMITED, "PLUMBLINE_PORT": port, "PLUMBLINE_BASE_URL": f"http://127.0.0.1:{port}"}
     with fresh_data_dir() as data_dir, running_server(data_dir, **known, **settings) as server:
         sent = {"content": OPEN_MANIFEST.encode(), "headers": headers(server)}

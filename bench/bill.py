@@ -17,12 +17,12 @@ def main(path: Path) -> int:
     unknown = []
     for component in bill["components"]:
         try:
-            said = licence_of(distribution(component["name"]))
+            stated = licence_of(distribution(component["name"]))
         except PackageNotFoundError:
             # For another system; nothing of it is installed here.
             continue
-        component["licenses"] = [{"license": {"name": said}}]
-        if said == "not said":
+        component["licenses"] = [{"license": {"name": stated}}]
+        if stated == "not said":
             unknown.append(component["name"])
     path.write_text(json.dumps(bill, indent=2, sort_keys=True) + "\n", "utf-8")
     print(f"{len(bill['components'])} components in {path}; without a licence: {', '.join(unknown) or 'none'}")

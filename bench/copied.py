@@ -90,12 +90,12 @@ def _copy_measurements(session: Session, apart: frozenset[str]) -> None:
     for at in session.query(Measured.submission_id, Measured.entrant_id, Measured.key):
         keys.setdefault((at.submission_id, at.entrant_id), []).append(at.key)
     known = load_measurements(session, [(pair, key) for pair in sources for key in keys[pair]])
-    rng, made = np.random.default_rng(0), dict[Place, Measurement]()
+    rng, created = np.random.default_rng(0), dict[Place, Measurement]()
     for submission, entrant, *of in copied:
         towards = float(rng.random())
         for key in keys[tuple(of)]:
-            made[(submission, entrant), key] = moved(known[tuple(of), key], f"copy-{submission}", towards)
-    keep_measurements(session, made, apart)
+            created[(submission, entrant), key] = moved(known[tuple(of), key], f"copy-{submission}", towards)
+    keep_measurements(session, created, apart)
 
 
 def moved(measurement: Measurement, name: str, towards: float) -> Measurement:

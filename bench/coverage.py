@@ -32,8 +32,8 @@ def simulate_coverage(n_seeds: int, between: float, n_datasets: int = N_DATASETS
     for _ in range(n_datasets):
         sample = simulate_sample(n_seeds, between, rng)
         for at, draw in enumerate((draw_clusters, draw_iid)):
-            found = estimate(sample, {"mean": mean}, draw(sample, N_RESAMPLES, rng), level=0.95)["mean"]
-            held[at] += found.low is not None and found.high is not None and found.low <= TRUTH <= found.high
+            result = estimate(sample, {"mean": mean}, draw(sample, N_RESAMPLES, rng), level=0.95)["mean"]
+            held[at] += result.low is not None and result.high is not None and result.low <= TRUTH <= result.high
     covered: list[float] = (held / n_datasets).tolist()
     return covered[0], covered[1]
 

@@ -54,7 +54,7 @@ def true_metrics(area: float) -> dict[str, float]:
     cut = shift / 2 - np.log(SHARE_POSITIVE / (1 - SHARE_POSITIVE)) / shift
     accuracy = SHARE_POSITIVE * NORMAL.cdf(shift - cut) + (1 - SHARE_POSITIVE) * NORMAL.cdf(cut)
     recall = (np.arange(200_000) + 0.5) / 200_000
-    false_positive = np.array([NORMAL.cdf(NORMAL.inv_cdf(found) - shift) for found in recall.tolist()])
+    false_positive = np.array([NORMAL.cdf(NORMAL.inv_cdf(result) - shift) for result in recall.tolist()])
     precision = SHARE_POSITIVE * recall / (SHARE_POSITIVE * recall + (1 - SHARE_POSITIVE) * false_positive)
     return {"accuracy": accuracy, "auc": area, "pr_auc": float(precision.mean())}
 
@@ -120,8 +120,8 @@ def _in_parallel(
     size = N_DATASETS // N_PARTS
     parts = [range(at * size, (at + 1) * size) for at in range(N_PARTS)]
     with ProcessPoolExecutor() as pool:
-        found = list(pool.map(partial(simulate_coverage, manifest, simulate, truth), parts))
-    return {key: sum(part[key] for part in found) / N_PARTS for key in found[0]}
+        result = list(pool.map(partial(simulate_coverage, manifest, simulate, truth), parts))
+    return {key: sum(part[key] for part in result) / N_PARTS for key in result[0]}
 
 
 def _intervals(manifest: Manifest, data: Dataset) -> Iterator[tuple[str, str, float | None, float | None]]:
@@ -130,8 +130,8 @@ def _intervals(manifest: Manifest, data: Dataset) -> Iterator[tuple[str, str, fl
     table = ScoreTable(Coded(("A",), one), Coded(("t",), one), (), np.empty((1, 0)), one.astype(bool), one, one + 1)
     block = PredictionBlock("A", "t", data.predicted[:, None])
     labels = {"t": Labels("t", (), data.label)}
-    made = measure_predictions(manifest, manifest.leaderboards[0], EntrantEvidence("A", table, [block], labels))
-    for _, metric, _, low, high, tag, *_ in made.rows["intervals"]:
+    created = measure_predictions(manifest, manifest.leaderboards[0], EntrantEvidence("A", table, [block], labels))
+    for _, metric, _, low, high, tag, *_ in created.rows["intervals"]:
         yield str(metric), str(tag), low, high  # type: ignore[misc]  # cells of these columns are numbers
 
 

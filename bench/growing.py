@@ -116,9 +116,9 @@ class Growing:
         return [board["name"] for board in manifest["leaderboards"]]
 
     def _expect(self, number: int, status: str) -> None:
-        found = self.site.http.get(f"/submissions/{number}.json").json()
-        if found["status"] != status:
-            raise RuntimeError(f"submission {number} is {found['status']}, expected {status}: {found['reason']}")
+        result = self.site.http.get(f"/submissions/{number}.json").json()
+        if result["status"] != status:
+            raise RuntimeError(f"submission {number} is {result['status']}, expected {status}: {result['reason']}")
 
 
 @contextmanager
@@ -145,9 +145,9 @@ def growing_benchmark(slug: str, manifest: bytes) -> Iterator[Growing]:
     with fresh_data_dir() as data_dir, embedded_server(data_dir) as url:
         upgrade(url)
         with open_site(url, Settings(max_requests_per_minute=1_000_000)) as site:
-            made = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML)
-            if made.status_code != 201:
-                raise RuntimeError(made.text)
+            created = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML)
+            if created.status_code != 201:
+                raise RuntimeError(created.text)
             # As a worker does before its first job.
             gc.collect()
             gc.freeze()

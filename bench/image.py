@@ -39,15 +39,15 @@ class Stage:
         """Carry out a COPY."""
         at = self.root / os.path.join(self.folder, target).lstrip("/")  # noqa: PTH118 - one may be absolute
         for source in sources:
-            found = origin / source.lstrip("/")
-            into = at / found.name if target.endswith("/") else at
+            result = origin / source.lstrip("/")
+            into = at / result.name if target.endswith("/") else at
             into.parent.mkdir(parents=True, exist_ok=True)
-            if found.is_dir():
+            if result.is_dir():
                 shutil.copytree(
-                    found, at, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+                    result, at, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
                 )
             else:
-                shutil.copyfile(found, into)
+                shutil.copyfile(result, into)
 
 
 def registries() -> dict[str, str]:
@@ -104,16 +104,16 @@ def main(base: Path, folder: Path) -> int:
     subprocess.run(["tar", "--numeric-owner", "-C", stage.root, "-czf", archive, "."], check=True)
     unpacked = subprocess.run(["du", "-sm", stage.root], capture_output=True, text=True, check=True)
     command = [CHROOT, "--userspec=10001:10001", stage.root, "/opt/plumbline/bin/plumbline", "--version"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, env=stage.environ)
+    stated = subprocess.run(command, capture_output=True, text=True, check=True, env=stage.environ)
     size_mb = archive.stat().st_size / 1e6
-    found = {
+    result = {
         "compressed_mb": round(size_mb),
         "unpacked_mib": int(unpacked.stdout.split()[0]),
         "limit_mb": LIMIT_MB,
-        "version": said.stdout.strip(),
+        "version": stated.stdout.strip(),
         "licences": (stage.root / "opt/plumbline/LICENCES.txt").stat().st_size,
     }
-    print(json.dumps(found, indent=2))
+    print(json.dumps(result, indent=2))
     return int(size_mb > LIMIT_MB)
 
 

@@ -61,12 +61,12 @@ def measure_imports() -> None:
 def _result_files(folder: Path) -> Path:
     """Return a zip of as many of MTEB's own result files, under further revisions of their models."""
     target, n_written = folder / "results.zip", 0
-    with zipfile.ZipFile(MTEB) as given, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(MTEB) as given, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as created:
         names = [name for name in given.namelist() if name.endswith(".json") and "model_meta" not in name]
         while n_written < N_FILES:
             name = names[n_written % len(names)]
             *_, model, revision, file = name.split("/")
-            made.writestr(f"{model}-{n_written // len(names)}/{revision}/{file}", given.read(name))
+            created.writestr(f"{model}-{n_written // len(names)}/{revision}/{file}", given.read(name))
             n_written += 1
     return target
 

@@ -36,21 +36,21 @@ def measure(world: World, n_datasets: int, rng_seed: int) -> dict[str, Held]:
     """Return how each method did; the generator is seeded by the world's own name."""
     names = zlib.crc32(f"{world.family}/{world.row}/{world.column}".encode())
     drawn = world.draw(np.random.default_rng([rng_seed, names]), n_datasets // (SLOW_SHARE if world.is_slow else 1))
-    found = {}
+    result = {}
     for name, (low, high) in drawn.items():
         has = ~np.isnan(low)
         held = (low <= world.truth + SLACK) & (world.truth - SLACK <= high)
-        found[name] = Held(
+        result[name] = Held(
             float(held.mean()), float((high - low)[has].mean()), float((has & (high - low < SLACK)).mean())
         )
-    return found
+    return result
 
 
-def ratio(found: dict[str, Held]) -> float | None:
+def ratio(result: dict[str, Held]) -> float | None:
     """Return our width over that of the narrowest method that holds enough and has a width; None without another."""
-    rivals = [each for name, each in found.items() if name not in UNIT_OF_WEIGHTS]
+    rivals = [each for name, each in result.items() if name not in UNIT_OF_WEIGHTS]
     widths = [each.width for each in rivals if each.held >= ENOUGH and each.flat <= MOST_FLAT]
-    return found[OURS].width / min(widths) if widths and found[OURS].flat <= MOST_FLAT else None
+    return result[OURS].width / min(widths) if widths and result[OURS].flat <= MOST_FLAT else None
 
 
 def main() -> None:
@@ -73,20 +73,20 @@ def _table(measured: Sequence[tuple[World, dict[str, Held]]]) -> Iterable[str]:
     yield f"| | {' | '.join(columns)} |"
     yield f"|---|{'---|' * len(columns)}"
     for row in dict.fromkeys(world.row for world, _ in measured):
-        found = {world.column: each for world, each in measured if world.row == row}
-        yield f"| {row} | {' | '.join(_cell(found[c]) if c in found else '' for c in columns)} |"
+        result = {world.column: each for world, each in measured if world.row == row}
+        yield f"| {row} | {' | '.join(_cell(result[c]) if c in result else '' for c in columns)} |"
 
 
-def _cell(found: dict[str, Held]) -> str:
-    wider = ratio(found)
-    return f"{100 * found[OURS].held:.1f}" + (f" ({wider:.2f})" if wider is not None else "")
+def _cell(result: dict[str, Held]) -> str:
+    wider = ratio(result)
+    return f"{100 * result[OURS].held:.1f}" + (f" ({wider:.2f})" if wider is not None else "")
 
 
 def _methods(measured: Sequence[tuple[World, dict[str, Held]]]) -> Iterable[str]:
     yield "| method | least coverage | cells below 93.5 % | of | most without width |"
     yield "|---|---|---|---|---|"
-    for name in dict.fromkeys(name for _, found in measured for name in found):
-        each = [found[name] for _, found in measured if name in found]
+    for name in dict.fromkeys(name for _, result in measured for name in result):
+        each = [result[name] for _, result in measured if name in result]
         below = sum(one.held < ENOUGH for one in each)
         least, flat = min(one.held for one in each), max(one.flat for one in each)
         yield f"| {name} | {100 * least:.1f} % | {below} | {len(each)} | {100 * flat:.0f} % |"

@@ -43,8 +43,8 @@ def _quantiles(n_clusters: int, alike: float, q: float, is_tied: bool, rng: np.r
     items = between + rng.normal(size=(n, n_clusters, N_ITEMS)) * np.sqrt(1 - alike)
     items = np.round(items) if is_tied else items
     clusters = np.repeat(np.arange(n_clusters), N_ITEMS)
-    found = [calibrated_quantile(row.ravel(), clusters, q, level=LEVEL) for row in items]
-    ends = [(each.low, each.high) for each in found if each.low is not None]
+    result = [calibrated_quantile(row.ravel(), clusters, q, level=LEVEL) for row in items]
+    ends = [(each.low, each.high) for each in result if each.low is not None]
     low, high = np.array(ends, dtype=np.float64).T
     return {OURS: (low, high), "percentile": _resampled(items, q, rng)}
 

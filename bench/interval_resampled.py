@@ -78,21 +78,23 @@ def _ranked(size: tuple[int, int], truth: FloatArray, rng: np.random.Generator, 
 
 
 def _scores(size: tuple[int, int], truth: FloatArray, of: int, rng: np.random.Generator, n: int) -> Drawn:
-    made = list(_ranked(size, truth, rng, n))
+    created = list(_ranked(size, truth, rng, n))
     level = rank_level(LEVEL, float(size[0] * size[1]))
-    ours = [ends_of_ranks(again[:, [of]], points[[of]], level) for points, _, again in made]
+    ours = [ends_of_ranks(again[:, [of]], points[[of]], level) for points, _, again in created]
     clipped = [(max(float(low[0]), 1.0), min(float(high[0]), float(N_ESTIMATORS))) for low, high in ours]
     return {
         OURS: _pairs(clipped),
-        PERCENTILE: _pairs([_percentiles(drawn[:, of]) for _, drawn, _ in made]),
+        PERCENTILE: _pairs([_percentiles(drawn[:, of]) for _, drawn, _ in created]),
     }
 
 
 def _score_gaps(size: tuple[int, int], truth: FloatArray, rng: np.random.Generator, n: int) -> Drawn:
-    made = list(_ranked(size, truth, rng, n))
+    created = list(_ranked(size, truth, rng, n))
     level = rank_level(LEVEL, float(size[0] * size[1]))
-    ours = [ends_of_ranks(again[:, :1] - again[:, -1:], points[:1] - points[-1:], level) for points, _, again in made]
-    plain = [_percentiles(drawn[:, 0] - drawn[:, -1]) for _, drawn, _ in made]
+    ours = [
+        ends_of_ranks(again[:, :1] - again[:, -1:], points[:1] - points[-1:], level) for points, _, again in created
+    ]
+    plain = [_percentiles(drawn[:, 0] - drawn[:, -1]) for _, drawn, _ in created]
     return {OURS: _pairs([(low[0], high[0]) for low, high in ours]), PERCENTILE: _pairs(plain)}
 
 
@@ -107,11 +109,12 @@ COMPONENTS = {
 def _components(
     size: tuple[int, int], within: Range, values: Callable[..., FloatArray], rng: np.random.Generator, n: int
 ) -> Drawn:
-    made = [_drawn(size, values(rng, (size[0] * size[1], 1, 1)), at) for at in range(n)]
+    created = [_drawn(size, values(rng, (size[0] * size[1], 1, 1)), at) for at in range(n)]
     ours = [
-        intervals(component_spread(points[:, 0], drawn.values[:, :, 0], drawn), within, LEVEL) for points, drawn in made
+        intervals(component_spread(points[:, 0], drawn.values[:, :, 0], drawn), within, LEVEL)
+        for points, drawn in created
     ]
-    plain = [_percentiles(drawn.values[:, 0, 0]) for _, drawn in made]
+    plain = [_percentiles(drawn.values[:, 0, 0]) for _, drawn in created]
     return {OURS: _pairs([(low[0], high[0]) for low, high in ours]), PERCENTILE: _pairs(plain)}
 
 
@@ -138,11 +141,11 @@ TASK_DIFFERENCES: dict[str, Callable[[np.random.Generator, tuple[int, int]], Flo
 def _task_differences(n_tasks: int, scores: Callable[..., FloatArray], rng: np.random.Generator, n: int) -> Drawn:
     keys = unit_keys(1, [(str(at),) for at in range(n_tasks)])
     drawn = NamedResamples(keys, N_RESAMPLES)
-    found = []
+    result = []
     for _ in range(n):
         values = scores(rng, (n_tasks, 2)) + rng.normal(size=(n_tasks, 1))
-        found.append((values.mean(axis=0), drawn.means(values)))
-    return _both(found, n_tasks)
+        result.append((values.mean(axis=0), drawn.means(values)))
+    return _both(result, n_tasks)
 
 
 def _seed_differences(n_seeds: int, share: float, is_shared: bool, rng: np.random.Generator, n: int) -> Drawn:
@@ -150,14 +153,14 @@ def _seed_differences(n_seeds: int, share: float, is_shared: bool, rng: np.rando
     names = [[(f"{who}{seed}",) for seed in range(n_seeds)] for who in ("aa" if is_shared else "ab")]
     cluster = np.repeat(np.arange(n_seeds), N_EPISODES)
     weights = [_nested(of, cluster) for of in names]
-    found = []
+    result = []
     for _ in range(n):
         own = rng.beta(share * 9, (1 - share) * 9, size=(n_seeds, 2))
         rates = np.where(is_shared & (rng.random((n_seeds, 1)) < 0.5), own[:, :1], own)
         right = (rng.random((len(cluster), 2)) < rates[cluster]).astype(np.float64)
         replicates = [weights[who] @ right[:, who] for who in (0, 1)]
-        found.append((right.mean(axis=0), np.column_stack(replicates)))
-    return _both(found, n_seeds)
+        result.append((right.mean(axis=0), np.column_stack(replicates)))
+    return _both(result, n_seeds)
 
 
 def _nested(seeds: Sequence[tuple[str, ...]], cluster: IntArray) -> FloatArray:
@@ -169,19 +172,19 @@ def _nested(seeds: Sequence[tuple[str, ...]], cluster: IntArray) -> FloatArray:
     return shares
 
 
-def _both(found: list[tuple[FloatArray, FloatArray]], n_units: int) -> Drawn:
+def _both(result: list[tuple[FloatArray, FloatArray]], n_units: int) -> Drawn:
     """Return Student's interval of the first minus the second, as a board's pairs have it, and percentiles."""
     freedom, at = np.full(2, n_units - 1.0), np.arange(2)
     ours = []
-    for points, replicates in found:
+    for points, replicates in result:
         margin = float(Contests(points, replicates, freedom).margins(at, LEVEL)[0, 1])
         ours.append((float(points[0] - points[1]) - margin, float(points[0] - points[1]) + margin))
-    plain = [_percentiles(replicates[:, 0] - replicates[:, 1]) for _, replicates in found]
+    plain = [_percentiles(replicates[:, 0] - replicates[:, 1]) for _, replicates in result]
     return {OURS: _pairs(ours), PERCENTILE: _pairs(plain)}
 
 
-def _pairs(found: Sequence[tuple[Any, Any]]) -> Ends:
-    low, high = np.array(found, dtype=np.float64).T
+def _pairs(result: Sequence[tuple[Any, Any]]) -> Ends:
+    low, high = np.array(result, dtype=np.float64).T
     return low, high
 
 

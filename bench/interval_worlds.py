@@ -191,17 +191,17 @@ def _area_ends(n_examples: int, weighting: str, area: float, rng: np.random.Gene
     n_positive = max(2, round(n_examples * (0.5 if n_examples < 50 else 0.3)))
     is_positive = np.arange(n_examples) < n_positive
     shift = float(ndtri(area)) * np.sqrt(2.0)
-    found: dict[str, list[Any]] = {OURS: [], "H of Σw": [], "logit": []}
+    result: dict[str, list[Any]] = {OURS: [], "H of Σw": [], "logit": []}
     for _ in range(n):
         scores = rng.normal(size=n_examples) + shift * is_positive
         weights = WEIGHTS[weighting](rng, n_examples)
         spread = area_spread(scores, is_positive, weights)
-        made = calibrate(spread, SHARE, LEVEL)
-        found[OURS].append((made.low, made.high))
+        created = calibrate(spread, SHARE, LEVEL)
+        result[OURS].append((created.low, created.high))
         of_classes = [float(weights[mask].sum()) for mask in (is_positive, ~is_positive)]
-        found["H of Σw"].append(hanley_mcneil(float(spread.point), of_classes[0], of_classes[1], LEVEL))
-        found["logit"].append(_logit(float(spread.point), float(spread.error)))
-    return {name: _pairs(ends) for name, ends in found.items()}
+        result["H of Σw"].append(hanley_mcneil(float(spread.point), of_classes[0], of_classes[1], LEVEL))
+        result["logit"].append(_logit(float(spread.point), float(spread.error)))
+    return {name: _pairs(ends) for name, ends in result.items()}
 
 
 def _logit(area: float, error: float) -> tuple[float, float]:
@@ -229,10 +229,10 @@ def _accuracies(n_examples: int, weighting: str, share: float, rng: np.random.Ge
     return {OURS: intervals(spread, SHARE, LEVEL), "W of Σw": _pairs(by_sum), "W of n_eff": _pairs(by_kish)}
 
 
-def _ends(found: list[Calibrated]) -> Ends:
-    return _pairs([(each.low, each.high) for each in found])
+def _ends(result: list[Calibrated]) -> Ends:
+    return _pairs([(each.low, each.high) for each in result])
 
 
-def _pairs(found: list[Any]) -> Ends:
-    low, high = np.array(found, dtype=np.float64).T
+def _pairs(result: list[Any]) -> Ends:
+    low, high = np.array(result, dtype=np.float64).T
     return low, high

@@ -51,8 +51,8 @@ def _row(url: str, template: str, name: str, n_items: int, asked: int) -> Iterat
     metric = ATTACKS[name][1]
     open_labels = manifest(None, (metric,)).replace("labels: private", "labels: public")
     yield _attack(url, template, name, open_labels, n_items, asked)[0]
-    _, of_public, of_private, told = _attack(url, template, name, manifest(GENEROUS, (metric,)), n_items, asked)
-    yield from (of_public, of_private, *told)
+    _, of_public, of_private, reported = _attack(url, template, name, manifest(GENEROUS, (metric,)), n_items, asked)
+    yield from (of_public, of_private, *reported)
     yield from _attack(url, template, name, manifest(None, (metric,)), n_items, asked)[1:3]
 
 
@@ -61,9 +61,9 @@ def _row_of_values(url: str, template: str, n_items: int, asked: int) -> Iterato
     kinds = [None, GENEROUS, None]
     documents = [manifest(scoring, ("rmse",), "kind: regression") for scoring in kinds]
     documents[0] = documents[0].replace("labels: private", "labels: public")
-    found = [_attack_values(url, template, document, n_items, asked) for document in documents]
-    yield found[0][0]
-    yield from (*found[1][1:3], *found[1][3], *found[2][1:3])
+    result = [_attack_values(url, template, document, n_items, asked) for document in documents]
+    yield result[0][0]
+    yield from (*result[1][1:3], *result[1][3], *result[2][1:3])
 
 
 def _attack_values(url: str, template: str, document: str, n_items: int, asked: int) -> Any:
@@ -71,8 +71,8 @@ def _attack_values(url: str, template: str, document: str, n_items: int, asked: 
     with _site(url, template) as site:
         begin(site, document, labels.tolist())
         public = _public(site, n_items)
-        found = values_by_rmse(Attacker(site, n_items, public, asked))
-        right = {at: abs(found[at] - labels[at]) < CLOSE for at in found}
+        result = values_by_rmse(Attacker(site, n_items, public, asked))
+        right = {at: abs(result[at] - labels[at]) < CLOSE for at in result}
         return _result(site, document, right, public)
 
 
@@ -100,8 +100,10 @@ def _site(url: str, template: str) -> Iterator[Site]:
 
 
 def _result(site: Site, document: str, right: dict[int, bool], public: Any) -> Any:
-    shares = [_share([ok for at, ok in right.items() if there[at]]) for there in (public | True, public, ~public)]
-    return (*shares, _told(site) if "labels: private" in document else ())
+    shares = [
+        _share([ok for at, ok in right.items() if elsewhere[at]]) for elsewhere in (public | True, public, ~public)
+    ]
+    return (*shares, _disclosed(site) if "labels: private" in document else ())
 
 
 def _public(site: Site, n_items: int) -> Any:
@@ -119,7 +121,7 @@ def _share(right: list[bool]) -> str:
     return f"{100 * share:.0f} % ± {100 * math.sqrt(0.25 / len(right)):.0f}"
 
 
-def _told(site: Site) -> tuple[str, str]:
+def _disclosed(site: Site) -> tuple[str, str]:
     rows = site.http.get(f"/benchmarks/{SLUG}/disclosed.json", headers=site.auth("steward")).json()["rows"]
     row = next((row for row in rows if row["owner"] == "alice"), {"n_shown": 0, "n_answers": 0, "bits_at_most": 0})
     return f"{row['n_shown']} of {row['n_answers']}", f"{row['bits_at_most']:.0f}"

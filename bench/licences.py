@@ -27,9 +27,11 @@ def canonical(name: str) -> str:
 
 def licence_of(package: Distribution) -> str:
     """Return what a package says that its licence is, in its own words."""
-    said = package.metadata
-    classified = [each.rpartition(" :: ")[2] for each in said.get_all("Classifier") or () if each.startswith("License")]
-    words = said.get("License-Expression") or "; ".join(classified) or (said.get("License") or "").split("\n")[0]
+    stated = package.metadata
+    classified = [
+        each.rpartition(" :: ")[2] for each in stated.get_all("Classifier") or () if each.startswith("License")
+    ]
+    words = stated.get("License-Expression") or "; ".join(classified) or (stated.get("License") or "").split("\n")[0]
     return words.strip() or "not said"
 
 
@@ -43,10 +45,10 @@ def texts_of(package: Distribution) -> Iterator[str]:
 def shipped(names: Sequence[str]) -> list[Distribution]:
     """Return the installed packages of these names, or all where none is given."""
     wanted = {canonical(name) for name in names}
-    found = {canonical(each.name): each for each in distributions()}
+    result = {canonical(each.name): each for each in distributions()}
     return [
         each
-        for name, each in sorted(found.items())
+        for name, each in sorted(result.items())
         if name not in ("pip", "plumbline") and (not names or name in wanted)
     ]
 

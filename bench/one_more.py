@@ -21,8 +21,8 @@ def measure_one_more() -> None:
     rows = (EXAMPLE / "results" / "eng_v2.csv").read_text("utf-8").splitlines()
     own = [line.split(",", 1)[1] for line in rows if line.startswith(f"{COMPLETE},")]
     with fresh_data_dir() as folder, running_server(folder, **UNLIMITED) as server:
-        made = (EXAMPLE / "manifest.yaml").read_bytes()
-        httpx.post(f"{server.address}/benchmarks", content=made, headers=headers(server)).raise_for_status()
+        created = (EXAMPLE / "manifest.yaml").read_bytes()
+        httpx.post(f"{server.address}/benchmarks", content=created, headers=headers(server)).raise_for_status()
         settle(server, submit(server, SLUG, "eng_v2.csv", "\n".join(rows).encode()))
         taken = [_one_more(server, number, rows[0], own) for number in range(ROUNDS)]
     whats = ("202", f"published boards, {len(BOARDS)} of them", "row in the CSV of the first that a reader asks for")

@@ -54,7 +54,7 @@ def board_of(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> Board
     return Board(manifest, spec, cells.tasks, relative.errors)
 
 
-def made(what: T | None) -> T:
+def present(what: T | None) -> T:
     """Return what was made. Raises NotMade for nothing: a figure of it would say nothing."""
     if what is None:
         raise NotMade("nothing was drawn")
@@ -63,7 +63,7 @@ def made(what: T | None) -> T:
 
 def compatible(board: Board) -> None:
     """Compute fev's leaderboard and pairs with their bounds."""
-    resamples, level = made(draw_tasks(board.spec, len(board.tasks))), board.spec.uncertainty.level
+    resamples, level = present(draw_tasks(board.spec, len(board.tasks))), board.spec.uncertainty.level
     for drawn in (resamples.means(win_shares(board.errors)), skill(resamples.means(np.log(board.errors)))):
         percentile_interval(drawn, level)
     compare_pairs(
@@ -80,10 +80,10 @@ def ours(board: Board) -> None:
         task_intervals(logs, Range(), level, scale=skill),
     )
     cells = [[of(at) for at in range(n_entrants)] for of in intervals]
-    named = made(draw_named_tasks(board.spec.uncertainty, board.tasks))
+    named = present(draw_named_tasks(board.spec.uncertainty, board.tasks))
     standing = stand(skill(logs.mean(axis=0)), Spread.of_units(skill(named.means(logs)), len(board.tasks)), level)
     pairs = standing.contrasts(range(n_entrants)).cells()
-    made(standing.sets)
+    present(standing.sets)
     if any(cell.low is None for cell in cells[0]) or sum(cell is not None for cell in pairs[1]) < n_entrants:
         raise NotMade("intervals or pairs are missing")
 

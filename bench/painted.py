@@ -82,8 +82,8 @@ def _in_words(times: list[float]) -> str:
 def main() -> None:
     """Start a server, publish the board and look at it."""
     with fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
-        made = httpx.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers(server), timeout=60)
-        made.raise_for_status()
+        created = httpx.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers(server), timeout=60)
+        created.raise_for_status()
         sent = httpx.post(
             f"{server.address}/benchmarks/many/submissions",
             files={"files": ("scores.csv", scores())},

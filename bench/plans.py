@@ -43,8 +43,8 @@ class NoQueue:
 def copy_rows(connection: Connection, table: str, source: str, values: Mapping[str, str]) -> None:
     """Insert copies of one row (`was`) for every row of a source, with other values in some columns."""
     named = "SELECT attname FROM pg_attribute WHERE attrelid = CAST(:t AS regclass) AND attnum > 0 AND NOT attisdropped"
-    found = connection.execute(text(f"{named} ORDER BY attnum"), {"t": table})
-    columns = [f'"{name}"' for (name,) in found]
+    result = connection.execute(text(f"{named} ORDER BY attnum"), {"t": table})
+    columns = [f'"{name}"' for (name,) in result]
     chosen = [values.get(name.strip('"'), f"was.{name}") for name in columns]
     names, cells = ", ".join(columns), ", ".join(chosen)
     statement = f"INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE SELECT {cells} FROM {source}"  # noqa: S608
@@ -83,15 +83,15 @@ def fill(engine: Engine, n_benchmarks: int, n_each: int) -> None:
 @contextmanager
 def caught() -> Iterator[list[tuple[str, Any]]]:
     """Yield the statements that any engine sends while the block runs, with their values; an app has its own engine."""
-    found: list[tuple[str, Any]] = []
+    result: list[tuple[str, Any]] = []
 
     def note(_c: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
         if statement.lstrip().upper().startswith(("SELECT", "UPDATE", "WITH")):
-            found.append((statement, values))
+            result.append((statement, values))
 
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        yield found
+        yield result
     finally:
         event.remove(Engine, "before_cursor_execute", note)
 
@@ -192,9 +192,9 @@ def _print(engine: Engine, doings: Mapping[str, Callable[[], object]]) -> None:
     print("| what | statements | slowest, ms | looked up by | read from end to end |\n|---|---|---|---|---|")
     scanned: set[str] = set()
     for name, work in doings.items():
-        with caught() as found:
+        with caught() as result:
             work()
-        plans = [explain(engine, *each) for each in found]
+        plans = [explain(engine, *each) for each in result]
         used = sorted({table for plan in plans for node, table in plan.nodes if "Index" in node and table})
         whole = sorted({table for plan in plans for table in plan.scanned()})
         scanned |= {f"{table} for {name}" for table in whole if sizes.get(table, 0) > LARGE}

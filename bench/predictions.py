@@ -164,8 +164,8 @@ def _differences(metrics: list[str], theirs: Mapping[str, Any], ours: Mapping[st
 
 def _run(command: list[str]) -> dict[str, Any]:
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def _write(case: Case, folder: Path) -> None:

@@ -43,8 +43,8 @@ def new_sets(values: FloatArray, rng_seed: int) -> Sets:
     keys = unit_keys(rng_seed, [(str(unit),) for unit in range(len(values))])
     replicates = NamedResamples(keys, N_RESAMPLES).means(values)
     freedom = np.full(values.shape[1], len(values) - 1.0)
-    found = rank_sets(Contests(values.mean(axis=0), replicates, freedom), LEVEL)
-    return Sets(found.low, found.high, found.may_be_first)
+    result = rank_sets(Contests(values.mean(axis=0), replicates, freedom), LEVEL)
+    return Sets(result.low, result.high, result.may_be_first)
 
 
 def old_sets(values: FloatArray, rng_seed: int) -> Sets:
@@ -80,10 +80,10 @@ def measure(world: str, n_units: int, of: Callable[[FloatArray, int], Sets], n_d
     for at in range(n_datasets):
         rng = np.random.default_rng([FIRST_SEED, n_units, sorted(WORLDS).index(world), at])
         values = truth + rng.normal(size=(n_units, 1)) + rng.normal(size=(n_units, N_ENTRANTS))
-        found = of(values, at)
-        held[at] = (found.low <= low) & (high <= found.high)
-        sentence += bool(found.may_be_first[truth == truth.max()].all())
-        width += float((found.high - found.low + 1).mean())
+        result = of(values, at)
+        held[at] = (result.low <= low) & (high <= result.high)
+        sentence += bool(result.may_be_first[truth == truth.max()].all())
+        width += float((result.high - result.low + 1).mean())
     return Covered(held.mean(axis=0).min(), held.all(axis=1).mean(), sentence / n_datasets, width / n_datasets)
 
 

@@ -112,50 +112,50 @@ async def drive(server: RunningServer, bare: str, seconds: float) -> Measured:
     pages, files, posts = (Connections(*_host_and_port(address)) for address in (server.address, bare, server.address))
     authorization = headers(server)["Authorization"]
     uploads = list(new_entrants(round(POSTS_PER_S * seconds)))
-    found = Measured()
+    result = Measured()
 
     async def read(number: int, due: float) -> None:
-        path, n_states = READ[number % len(READ)], len(found.tags)
-        found.read(path, await pages.ask(get(path), due))
-        if len(found.tags) > n_states:
-            await look_further(found, pages)
+        path, n_states = READ[number % len(READ)], len(result.tags)
+        result.read(path, await pages.ask(get(path), due))
+        if len(result.tags) > n_states:
+            await look_further(result, pages)
 
     async def read_file(_number: int, due: float) -> None:
-        found.files.append(await files.ask(get("/"), due))
+        result.files.append(await files.ask(get("/"), due))
 
     async def post(number: int, due: float) -> None:
         name, content = uploads[number]
         request = post_file(f"{HOME}/submissions", authorization, "extra.csv", content)
         answer = await posts.ask(request, due)
         while answer.status == 503 and answer.header(b"retry-after"):
-            found.n_asked_again += 1
+            result.n_asked_again += 1
             await asyncio.sleep(float(answer.header(b"retry-after")))
             answer = await posts.ask(request, due)
-        found.posts.append(answer)
+        result.posts.append(answer)
         if answer.status == 202:
-            found.accepted_at[name] = time.perf_counter()
+            result.accepted_at[name] = time.perf_counter()
 
     async with asyncio.TaskGroup() as group:
         group.create_task(at_rate(READS_PER_S, seconds, read))
         group.create_task(at_rate(STATIC_PER_S, seconds, read_file))
         group.create_task(at_rate(POSTS_PER_S, seconds, post))
     until = time.perf_counter() + SETTLES_WITHIN_S
-    while set(found.accepted_at) - set(found.shown_at) and time.perf_counter() < until:
+    while set(result.accepted_at) - set(result.shown_at) and time.perf_counter() < until:
         await read(0, time.perf_counter())
-        await look_further(found, pages)
+        await look_further(result, pages)
         await asyncio.sleep(0.05)
     for each in (pages, files, posts):
         each.close()
-    return found
+    return result
 
 
-async def look_further(found: Measured, pages: Connections) -> None:
+async def look_further(result: Measured, pages: Connections) -> None:
     """Read, as whoever stands further down does when the board has changed, the pages that follow the first."""
-    for further in found.further_pages():
+    for further in result.further_pages():
         answer = await pages.ask(get(further), time.perf_counter())
         if answer.status != 200:  # nobody is there yet
             break
-        found.look_at(answer)
+        result.look_at(answer)
 
 
 def _host_and_port(address: str) -> tuple[str, int]:
@@ -182,32 +182,36 @@ def measure_readers(seconds: float = SECONDS) -> Measured:
             return asyncio.run(drive(server, bare, seconds))
 
 
-def check(found: Measured, seconds: float) -> None:
+def check(result: Measured, seconds: float) -> None:
     """Raise when what was timed did not happen."""
-    wrong = {answer.status for answer in (*found.reads, *found.files) if answer.status != 200}
-    refused = {answer.status for answer in found.posts if answer.status != 202}
-    lost = set(found.accepted_at) - set(found.shown_at)
-    if wrong or refused or lost or len(found.accepted_at) != round(POSTS_PER_S * seconds):
+    wrong = {answer.status for answer in (*result.reads, *result.files) if answer.status != 200}
+    refused = {answer.status for answer in result.posts if answer.status != 202}
+    lost = set(result.accepted_at) - set(result.shown_at)
+    if wrong or refused or lost or len(result.accepted_at) != round(POSTS_PER_S * seconds):
         raise RuntimeError(f"reads answered {wrong}, submissions {refused}; not on the board: {sorted(lost)[:5]}")
 
 
 def report(seconds: float = SECONDS) -> None:
     """Print the figures."""
-    found = measure_readers(seconds)
-    print(f"{len(found.posts)} submissions and {len(found.reads)} page reads in {seconds:.0f} s:")
-    for name, answers in (("pages", found.reads), ("a file of that size", found.files), ("POST to 202", found.posts)):
+    result = measure_readers(seconds)
+    print(f"{len(result.posts)} submissions and {len(result.reads)} page reads in {seconds:.0f} s:")
+    for name, answers in (
+        ("pages", result.reads),
+        ("a file of that size", result.files),
+        ("POST to 202", result.posts),
+    ):
         taken = [answer.seconds * 1000 for answer in answers]
         print(f"  {name}: median {percentile(taken, 0.5):.1f} ms, p95 {percentile(taken, 0.95):.1f} ms, "
               f"p99 {percentile(taken, 0.99):.1f} ms, longest {max(taken):.0f} ms")  # fmt: skip
-    fresh = found.freshness() or [float("inf")]
-    shown = f"{len(fresh)} of {len(found.accepted_at)}"
+    fresh = result.freshness() or [float("inf")]
+    shown = f"{len(fresh)} of {len(result.accepted_at)}"
     middle, late = percentile(fresh, 0.5), percentile(fresh, 0.95)
     print(f"  from 202 to the board ({shown}): median {middle:.1f} s, p95 {late:.1f} s")
-    print(f"  {found.n_asked_again} times a submission was answered 503 and sent again when the answer said")
-    stale = sum(b"cache-status" in answer.head.lower() for answer in found.reads)
-    print(f"  {stale} reads marked stale; {len(found.tags)} states of the board's pages were seen")
+    print(f"  {result.n_asked_again} times a submission was answered 503 and sent again when the answer said")
+    stale = sum(b"cache-status" in answer.head.lower() for answer in result.reads)
+    print(f"  {stale} reads marked stale; {len(result.tags)} states of the board's pages were seen")
     print("  limits: pages p95 20 ms, on the board p95 5 s")
-    check(found, seconds)
+    check(result, seconds)
 
 
 if __name__ == "__main__":

@@ -37,10 +37,10 @@ leaderboards: [{name: s, method: skill_score, metric: MASE, baseline: Nobody}]
 
 def headers(server: RunningServer) -> dict[str, str]:
     """Return the header by which the first admin signs in."""
-    found = re.search(r"plb_[\w-]+", server.printed)
-    if found is None:
+    match = re.search(r"plb_[\w-]+", server.printed)
+    if match is None:
         raise RuntimeError("the server printed no admin token")
-    return {"Authorization": f"Bearer {found[0]}"}
+    return {"Authorization": f"Bearer {match[0]}"}
 
 
 @contextmanager

@@ -107,8 +107,8 @@ def time_peer() -> dict[str, float]:
         subprocess.run([python, "-m", "pip", "install", "--quiet", "fev==0.10.*"], check=True)
         files = [str(path) for path in sorted((FEV / "results").glob("*.csv"))]
         done = subprocess.run([python, "-c", PEER, *files], check=True, capture_output=True, text=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def large_board() -> object:

@@ -86,5 +86,5 @@ def _time_peer() -> dict[str, tuple[float, list[list[float]]]]:
         python = f"{folder}/bin/python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", "lrdbench==2.0.*"], check=True)
         done = subprocess.run([python, "-c", PEER, *sizes], check=True, capture_output=True, text=True)
-    found: dict[str, tuple[float, list[list[float]]]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, tuple[float, list[list[float]]]] = json.loads(done.stdout.splitlines()[-1])
+    return result

@@ -91,8 +91,8 @@ def documents(described: Mapping[str, Any]) -> str:
     components = described["components"]["schemas"]
     types = _Types(components)
     for name, schema in _schemas(described):
-        found = components[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-        types.write(name, found)
+        result = components[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+        types.write(name, result)
     return HEAD + "\n" + "\n\n\n".join(types.written.values()) + "\n" + RUN
 
 
@@ -101,8 +101,8 @@ def described() -> Mapping[str, Any]:
     app: Any = create_app(Settings(), "postgresql+psycopg://nobody@localhost/none")
     while not isinstance(app, FastAPI):
         app = getattr(app, "app", None) or app._app
-    found: Mapping[str, Any] = json.loads(json.dumps(app.openapi()))
-    return found
+    result: Mapping[str, Any] = json.loads(json.dumps(app.openapi()))
+    return result
 
 
 def main() -> None:

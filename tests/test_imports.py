@@ -140,16 +140,16 @@ def nearest_module(name: str, sources: Mapping[str, str]) -> str | None:
 
 def impurities(sources: Mapping[str, str]) -> list[str]:
     """Return a sentence for each import or call of a pure room that reaches outside."""
-    found = []
+    result = []
     for module, source in sources.items():
         if is_inside(module) and room_of(module) in PURE_ROOMS and module not in READERS:
-            found += [
+            result += [
                 f"{module} line {line} imports {name}: {room_of(module)} is pure"
                 for line, name in imported(source)
                 if name.split(".")[0] in IMPURE and name not in HARMLESS
             ]
-            found += [f"{module} {sentence}: {room_of(module)} is pure" for sentence in impure_calls(source)]
-    return found
+            result += [f"{module} {sentence}: {room_of(module)} is pure" for sentence in impure_calls(source)]
+    return result
 
 
 def impure_calls(source: str) -> Iterator[str]:
@@ -237,9 +237,9 @@ def test_an_upward_import_is_found() -> None:
 
 def test_a_room_without_a_floor_is_found() -> None:
     """A module that the order does not have is named with what to do."""
-    found = rooms_without_floor({"app.attic": "", "app.__init__": "", "app.db.engine": ""})
+    actual = rooms_without_floor({"app.attic": "", "app.__init__": "", "app.db.engine": ""})
 
-    assert found == ["app.attic has no floor: give it one in docs/architecture.md"]
+    assert actual == ["app.attic has no floor: give it one in docs/architecture.md"]
 
 
 def test_a_cycle_is_found() -> None:
@@ -282,6 +282,19 @@ def test_names_say_what_they_hold() -> None:
 
     assert len(sources) > 500
     assert wrong == []
+
+
+@pytest.mark.heavy
+def test_names_outside_the_app_say_what_they_hold() -> None:
+    """Tests, benches and the client keep to it too, but for what is told or said in the name of a test."""
+    paths = [path for folder in ("tests", "bench", "client") for path in sorted((APP.parent / folder).rglob("*.py"))]
+    of_files = {path.relative_to(APP.parent): set(names_of(path.read_text("utf-8"))) for path in paths}
+    empty = SAYS_NOTHING | SAYS_NOTHING_ANYWHERE
+
+    assert len(of_files) > 300
+    assert {
+        path: wrong for path, names in of_files.items() if (wrong := {n for n in names if n.strip("_") in empty})
+    } == {}
 
 
 def test_every_module_can_be_read_at_once() -> None:

@@ -240,7 +240,7 @@ def test_make_says_which_python_it_needs(tmp_path: Path) -> None:
     for name in ("requirements.lock", "pyproject.toml"):
         (tmp_path / name).touch()
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    made = subprocess.run(
+    created = subprocess.run(
         ["make", "run", "PYTHON=/nowhere/python"],
         cwd=tmp_path,
         env=environ,
@@ -249,6 +249,6 @@ def test_make_says_which_python_it_needs(tmp_path: Path) -> None:
         check=False,
     )
 
-    assert made.returncode == 2
-    assert "plumbline needs Python 3.11, 3.12 or 3.13; /nowhere/python is none of them." in made.stderr
+    assert created.returncode == 2
+    assert "plumbline needs Python 3.11, 3.12 or 3.13; /nowhere/python is none of them." in created.stderr
     assert not (tmp_path / ".venv").exists()

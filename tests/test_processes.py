@@ -47,11 +47,11 @@ def test_a_burst_is_published_in_few_snapshots(server: RunningServer) -> None:
 
 def test_two_owners_at_the_same_instant_are_one(server: RunningServer) -> None:
     """Of two submitters of a new name exactly one gets it; the other one is told."""
-    made = [
+    created = [
         patient.post(f"{server.address}/tokens", json={"name": name, "role": "submitter"}, headers=admin(server)).json()
         for name in ("ann", "ben")
     ]
-    both = [{"Authorization": f"Bearer {token['token']}"} for token in made]
+    both = [{"Authorization": f"Bearer {token['token']}"} for token in created]
     for attempt in range(5):
         with ThreadPoolExecutor(2) as pool:
             answers = list(pool.map(lambda headers, name=f"Race{attempt}": send(server, name, headers), both))

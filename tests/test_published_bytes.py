@@ -108,8 +108,8 @@ MADE_WHEN_ASKED = ("/explore", "/letters", "/tradeoff", "/matrix", "/history")
 def load(site: Site, example: Example) -> None:
     """Send an example as `plumbline serve` does: manifest, labels, registrations, submissions."""
     slug, headers = example.folder.name, site.auth("steward")
-    made = site.http.post("/benchmarks", content=example.manifest.read_bytes(), headers=headers | YAML)
-    assert made.status_code == 201, made.text
+    created = site.http.post("/benchmarks", content=example.manifest.read_bytes(), headers=headers | YAML)
+    assert created.status_code == 201, created.text
     if example.labels is not None:
         labels = {"file": (example.labels.name, example.labels.read_bytes())}
         put = site.http.put(f"/benchmarks/{slug}/labels", files=labels, headers=headers)
@@ -159,8 +159,8 @@ def links_of(page: str) -> list[str]:
 
     Boards of a reader's own and pictures are none of them: they are made of the others for whoever asks.
     """
-    found = (unescape(link).partition("#")[0].partition("?")[0] for link in re.findall(r'href="([^"]*)"', page))
-    published = (link for link in found if not link.endswith(MADE_WHEN_ASKED))
+    result = (unescape(link).partition("#")[0].partition("?")[0] for link in re.findall(r'href="([^"]*)"', page))
+    published = (link for link in result if not link.endswith(MADE_WHEN_ASKED))
     return list(
         dict.fromkeys(link for link in published if link.startswith(("/benchmarks", "/submissions", "/preregs")))
     )
@@ -194,7 +194,7 @@ def stable_addresses(digests: Mapping[str, Digest]) -> dict[str, Digest]:
     numbers = sorted({int(number) for address in digests for number in re.findall(r"^/submissions/(\d+)", address)})
     places = {number: place for place, number in enumerate(numbers, 1)}
     return {
-        re.sub(r"^/submissions/(\d+)", lambda found: f"/submissions/{places[int(found[1])]}", address): digest
+        re.sub(r"^/submissions/(\d+)", lambda result: f"/submissions/{places[int(result[1])]}", address): digest
         for address, digest in sorted(digests.items())
     }
 
@@ -212,8 +212,8 @@ def now(postgres_url: str, migrated: str, sizes: dict[str, int]) -> Mapping[str,
         for example in find_examples(EXAMPLES):
             load(site, example)
         site.work()
-        found = published(site, sizes)
-        digests = stable_addresses({address: digest_of(address, content) for address, content in found})
+        result = published(site, sizes)
+        digests = stable_addresses({address: digest_of(address, content) for address, content in result})
     if os.environ.get("REWRITE_DIGESTS"):
         lines = [" ".join((*digest, address)) for address, digest in digests.items()]
         DIGESTS.write_text("\n".join([arithmetic(), *lines, ""]))

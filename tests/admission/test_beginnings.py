@@ -17,13 +17,13 @@ DIGITS = np.random.default_rng(3).lognormal(size=(40, 1))
 
 
 @pytest.mark.parametrize(
-    ("said", "broken"),
+    ("message", "broken"),
     [(None, ["started_at"]), (RUN_BEGAN, []), (RECEIVED + timedelta(days=1), ["registered_before_run", "started_at"])],
     ids=["nothing", "a time", "a time after the upload"],
 )
-def test_a_benchmark_may_demand_the_beginning_of_a_run(said: Any, broken: list[str]) -> None:
+def test_a_benchmark_may_demand_the_beginning_of_a_run(message: Any, broken: list[str]) -> None:
     """A run without it, or from the future, is not admitted; one that says it is."""
-    submission = case(manifest=demanding(started_at="required"), started_at=said)
+    submission = case(manifest=demanding(started_at="required"), started_at=message)
 
     assert list(failed(submission)) == broken
 
@@ -52,11 +52,11 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("told", SAID)
-def test_what_was_said_first_of_its_beginning_is_told(told: str) -> None:
+@pytest.mark.parametrize("reported", SAID)
+def test_what_was_said_first_of_its_beginning_is_told(reported: str) -> None:
     """Of the same rows always; of others only where they were refused for it: a new run may replace an old one."""
-    values, began, was_refused, sentence = SAID[told]
+    values, began, was_refused, sentence = SAID[reported]
     earlier = [Earlier(7, is_same=True, fingerprint=printed(values))]
-    found = [*began_before([printed(DIGITS)], earlier, {7: Beginning(began, was_refused)}, REGISTERED)]
+    actual = [*began_before([printed(DIGITS)], earlier, {7: Beginning(began, was_refused)}, REGISTERED)]
 
-    assert [(one.flag, sentence in one.sentence) for one in found] == ([("began_before", True)] if sentence else [])
+    assert [(one.flag, sentence in one.sentence) for one in actual] == ([("began_before", True)] if sentence else [])

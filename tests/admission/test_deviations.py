@@ -13,8 +13,8 @@ BLOB = git_blob_sha1(PREREG)
 
 def deviations(*bundles: BundleFacts, **declared: object) -> dict[str, tuple[object, ...]]:
     """Return declared, delivered and whether they agree, by what."""
-    found = deviations_table(registered(**declared), table(grid()), bundles)
-    return {str(row[0]): row[1:] for row in found.rows}
+    result = deviations_table(registered(**declared), table(grid()), bundles)
+    return {str(row[0]): row[1:] for row in result.rows}
 
 
 def test_a_registered_entrant_that_is_missing_does_not_agree() -> None:
@@ -28,16 +28,16 @@ def test_a_registered_entrant_that_is_missing_does_not_agree() -> None:
 
 def test_an_honest_bundle_agrees_in_what_it_says_of_itself() -> None:
     """Its tag and both of its git blobs; it is silent about purpose and method, so nothing is said of these."""
-    found = deviations(facts())
+    actual = deviations(facts())
 
-    assert found["git tag"] == ("prereg-1", "prereg-1", True)
-    assert found["git blob that is cited"] == found["git blob of the prereg sent"] == (BLOB, BLOB, True)
-    assert found["run purpose"] == ("leaderboard", None, None)
-    assert found["bootstrap method"] == ("cluster", None, None)
+    assert actual["git tag"] == ("prereg-1", "prereg-1", True)
+    assert actual["git blob that is cited"] == actual["git blob of the prereg sent"] == (BLOB, BLOB, True)
+    assert actual["run purpose"] == ("leaderboard", None, None)
+    assert actual["bootstrap method"] == ("cluster", None, None)
 
 
 @pytest.mark.parametrize(
-    ("what", "said"),
+    ("what", "message"),
     [
         ("run purpose", {"run_purpose": "debug"}),
         ("bootstrap method", {"bootstrap_method": "iid"}),
@@ -46,10 +46,10 @@ def test_an_honest_bundle_agrees_in_what_it_says_of_itself() -> None:
         ("git blob of the prereg sent", {"prereg_blob_sha1": "1" * 40}),
     ],
 )
-def test_a_bundle_that_says_otherwise_does_not_agree(what: str, said: dict[str, str]) -> None:
+def test_a_bundle_that_says_otherwise_does_not_agree(what: str, message: dict[str, str]) -> None:
     """One of two bundles is enough; both values are shown."""
-    declared, delivered, agrees = deviations(facts(), facts(**said))[what]
+    declared, delivered, agrees = deviations(facts(), facts(**message))[what]
 
     assert agrees is False
-    assert next(iter(said.values())) in str(delivered)
+    assert next(iter(message.values())) in str(delivered)
     assert declared != delivered

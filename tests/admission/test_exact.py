@@ -12,28 +12,28 @@ from tests.cases.chamber import MANIFEST
 ERRORS = Mean(name="main", method="mean", metric="error")
 
 
-def said(spec: Leaderboard, *values: float, metric: str = "error") -> list[str]:
+def findings_of(spec: Leaderboard, *values: float, metric: str = "error") -> list[str]:
     """Return what is said of one entrant's values of a metric from zero on, smaller being better."""
     declared = benchmark(spec)
-    found = declared.metrics[metric].model_copy(update={"min": 0.0, "max": None})
+    result = declared.metrics[metric].model_copy(update={"min": 0.0, "max": None})
     scores = table([("mover", "place", None, 0, str(at)) for at in range(len(values))], (metric,))
     scores.values[:, 0] = values
-    manifest = declared.model_copy(update={"metrics": {**declared.metrics, metric: found}})
+    manifest = declared.model_copy(update={"metrics": {**declared.metrics, metric: result}})
     return [finding.sentence for finding in exactly_best(manifest, scores)]
 
 
 def test_one_error_of_zero_is_told_where_errors_rank() -> None:
     """A forecast that is right to the last digit, or labels that were copied."""
-    assert said(ERRORS, 0.4, 0.0, 0.3) == ["error of mover is 0 in 1 of 3 rows"]
-    assert said(ERRORS, 0.4, 1e-300, 0.3) == []
+    assert findings_of(ERRORS, 0.4, 0.0, 0.3) == ["error of mover is 0 in 1 of 3 rows"]
+    assert findings_of(ERRORS, 0.4, 1e-300, 0.3) == []
 
 
 def test_among_several_components_half_of_the_errors_must_be_zero() -> None:
     """A drift under noise that an estimator does not see is zero, in some records."""
     both = WeightedRank(name="main", method="weighted_rank", weights={"mae": 0.5, "error": 0.5})
 
-    assert said(both, 0.0, 0.3, 0.2) == []
-    assert said(both, 0.0, 0.0, 0.2) == ["error of mover is 0 in 2 of 3 rows"]
+    assert findings_of(both, 0.0, 0.3, 0.2) == []
+    assert findings_of(both, 0.0, 0.0, 0.2) == ["error of mover is 0 in 2 of 3 rows"]
 
 
 def test_successes_are_told_only_where_all_are() -> None:

@@ -77,26 +77,26 @@ def test_two_entrants_with_the_same_rows_are_flagged_both() -> None:
     """Nobody knows which of the two was run."""
     rows = [*grid(), *grid(entrant="other")]
     own = np.random.default_rng(5).normal(size=40)
-    found = look_within(measured(rows, np.tile(own, 2))).findings
+    actual = look_within(measured(rows, np.tile(own, 2))).findings
 
-    assert [(finding.flag, finding.entrant) for finding in found] == [("same_rows", "mover"), ("same_rows", "other")]
+    assert [(finding.flag, finding.entrant) for finding in actual] == [("same_rows", "mover"), ("same_rows", "other")]
 
 
 def test_a_run_of_equal_numbers_is_flagged_where_the_others_differ() -> None:
     """Nine rows in a row have the same fourteen digits."""
     values = np.random.default_rng(6).normal(size=40)
     values[10:19] = values[10]
-    found = [each for each in look_within(measured(grid(), values)).findings if each.flag == "equal_run"]
+    actual = [each for each in look_within(measured(grid(), values)).findings if each.flag == "equal_run"]
 
-    assert [finding.sentence for finding in found] == ["mover has 9 in a row"]
+    assert [finding.sentence for finding in actual] == ["mover has 9 in a row"]
 
 
 def test_a_predictor_of_few_values_has_no_run() -> None:
     """A decision stump says one of two numbers a thousand times."""
     values = np.repeat([[1 / 3], [2 / 3]], 500, axis=0)
-    found = look_within(table([]), [PredictionBlock("stump", "all", values)]).findings
+    actual = look_within(table([]), [PredictionBlock("stump", "all", values)]).findings
 
-    assert found == ()
+    assert actual == ()
 
 
 def test_two_entrants_with_the_same_predictions_are_flagged() -> None:
@@ -188,8 +188,8 @@ def test_many_entrants_are_looked_up_and_not_compared_with_each_other() -> None:
     ]
     Counted.n_times = 0
     earlier = [Earlier(3, is_same=True, fingerprint=one) for one in old]
-    found = list(compare(new, [*earlier, *(Earlier(4, is_same=False, fingerprint=one) for one in new)]))
+    actual = list(compare(new, [*earlier, *(Earlier(4, is_same=False, fingerprint=one) for one in new)]))
 
-    assert [finding.entrant for finding in found if finding.flag == "other_results"] == [one.entrant for one in new]
-    assert [finding.entrant for finding in found if finding.flag == "same_rows"] == [one.entrant for one in new]
+    assert [finding.entrant for finding in actual if finding.flag == "other_results"] == [one.entrant for one in new]
+    assert [finding.entrant for finding in actual if finding.flag == "same_rows"] == [one.entrant for one in new]
     assert Counted.n_times == n_entrants

@@ -85,7 +85,7 @@ def answers() -> Iterator[tuple[str, list[Check]]]:
     yield from ((f"registered: {name}", applied(case(registered=registered(**r)))) for name, r in REGISTRATIONS.items())
     yield from ((f"an axis: {name}", applied(case(registered=registered(AXIS, **r))))
                 for name, r in REGISTRATIONS.items())  # fmt: skip
-    yield from ((f"a bundle: {name}", applied(case(facts(**said)))) for name, said in BUNDLES.items())
+    yield from ((f"a bundle: {name}", applied(case(facts(**stated)))) for name, stated in BUNDLES.items())
     yield from ((f"rows: {name}", applied(case(rows=rows))) for name, rows in ROWS.items())
     yield from ((f"rows of an axis: {name}", applied(case(rows=rows, registered=registered(AXIS))))
                 for name, rows in ROWS.items())  # fmt: skip

@@ -29,11 +29,11 @@ def given(entrant: str) -> BundleFacts:
     return bundle
 
 
-def told(bundle: BundleFacts, *earlier: BundleFacts, code_commit: str | None = None) -> list[str]:
+def flags_of(bundle: BundleFacts, *earlier: BundleFacts, code_commit: str | None = None) -> list[str]:
     """Return what is flagged, without the name of the bundle."""
     before = [EarlierIdentity(7, one.entrant, one.identity) for one in earlier]
-    found = identity_findings(PREREG, [bundle], code_commit, before)
-    return [finding.sentence.partition(": ")[2] or finding.flag for finding in found]
+    result = identity_findings(PREREG, [bundle], code_commit, before)
+    return [finding.sentence.partition(": ")[2] or finding.flag for finding in result]
 
 
 def stating(bundle: BundleFacts, **changed: str) -> BundleFacts:
@@ -46,12 +46,12 @@ def test_the_published_bundles_of_a_campaign_raise_no_flag() -> None:
     """Each runs what was registered, with the partners that the others have."""
     stat, oracle = given("B-STAT"), given("REF-SCRIPT")
 
-    assert told(stat, oracle) == told(oracle, stat) == []
+    assert flags_of(stat, oracle) == flags_of(oracle, stat) == []
 
 
 def test_another_policy_than_the_registered_one_is_flagged() -> None:
     """B-STAT is registered with the policy static."""
-    assert told(stating(given("B-STAT"), policy="random")) == ["its policy is random, registered is static"]
+    assert flags_of(stating(given("B-STAT"), policy="random")) == ["its policy is random, registered is static"]
 
 
 def test_a_policy_that_the_registration_leaves_open_is_held_to_its_beginning() -> None:
@@ -59,8 +59,8 @@ def test_a_policy_that_the_registration_leaves_open_is_held_to_its_beginning() -
     pair = replace(given("B-STAT"), entrant="B-JOINT")
     fits, differs = (stating(pair, policy=policy, partner_set="adhoc:own") for policy in ("joint_ego:a.pt", "random"))
 
-    assert told(fits) == []
-    assert told(differs)[0].startswith("its policy is random, registered is joint_ego:<")
+    assert flags_of(fits) == []
+    assert flags_of(differs)[0].startswith("its policy is random, registered is joint_ego:<")
 
 
 def test_an_entrant_with_the_policy_of_another_is_flagged() -> None:
@@ -68,7 +68,7 @@ def test_an_entrant_with_the_policy_of_another_is_flagged() -> None:
     bundle = given("B-STAT")
     copied = replace(stating(bundle, policy="static"), entrant="mine")
 
-    assert told(copied, bundle) == ["its policy is B-STAT's in submission 7"]
+    assert flags_of(copied, bundle) == ["its policy is B-STAT's in submission 7"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_other_partners_or_another_version_are_flagged(key: str, value: str, sen
     name = key.replace("_", " ", 1) if key.startswith("partner_imp") else key.replace("_", " ")
     forged = replace(bundle, identity={**bundle.identity, name: value})
 
-    assert any(each.startswith(sentence) for each in told(forged, replace(bundle, entrant="B-RND")))
+    assert any(each.startswith(sentence) for each in flags_of(forged, replace(bundle, entrant="B-RND")))
 
 
 @pytest.mark.parametrize("key", ["policy", "partner set"])
@@ -95,7 +95,7 @@ def test_leaving_an_identity_out_is_flagged_as_well(key: str) -> None:
     bundle = given("B-STAT")
     silent = replace(bundle, identity={name: value for name, value in bundle.identity.items() if name != key})
 
-    assert any(each.startswith(f"it states no {key}, registered is") for each in told(silent))
+    assert any(each.startswith(f"it states no {key}, registered is") for each in flags_of(silent))
 
 
 @pytest.mark.parametrize("changed", [{"partner_set": "adhoc:easy"}, {"partner_set": None}, {"task_version": None}])
@@ -104,18 +104,18 @@ def test_without_a_registration_earlier_bundles_say_what_is_the_benchmarks(chang
     bundle = given("B-STAT")
     identity = {**bundle.identity, **{key.replace("_", " "): value for key, value in changed.items()}}
     forged = replace(bundle, identity={key: value for key, value in identity.items() if value is not None})
-    found = identity_findings(None, [forged], None, [EarlierIdentity(7, "B-RND", bundle.identity)])
+    actual = identity_findings(None, [forged], None, [EarlierIdentity(7, "B-RND", bundle.identity)])
     (key,) = changed
 
-    assert any(f"no {key.replace('_', ' ')}" in f.sentence or "adhoc:easy" in f.sentence for f in found)
+    assert any(f"no {key.replace('_', ' ')}" in f.sentence or "adhoc:easy" in f.sentence for f in actual)
 
 
 def test_another_commit_than_the_submissions_is_flagged() -> None:
     """A short one is the beginning of a long one."""
     bundle = given("B-STAT")
 
-    assert told(bundle, code_commit=(bundle.code_commit or "")[:10]) == []
-    assert told(bundle, code_commit="1" * 40)[0].endswith(f"the submission's code_commit is {'1' * 40}")
+    assert flags_of(bundle, code_commit=(bundle.code_commit or "")[:10]) == []
+    assert flags_of(bundle, code_commit="1" * 40)[0].endswith(f"the submission's code_commit is {'1' * 40}")
 
 
 def test_a_commit_that_calls_itself_dirty_is_dirty() -> None:
@@ -128,4 +128,4 @@ def test_a_commit_that_calls_itself_dirty_is_dirty() -> None:
 
 def test_a_bundle_without_its_preregistration_is_flagged() -> None:
     """Its layout has a place for it."""
-    assert told(replace(given("B-STAT"), prereg_sha256=None)) == ["no_prereg_in_bundle"]
+    assert flags_of(replace(given("B-STAT"), prereg_sha256=None)) == ["no_prereg_in_bundle"]

@@ -59,9 +59,9 @@ def test_the_nearest_one_is_named_with_its_submission() -> None:
         Other("half", 1, sampled(np.where(np.arange(40) % 3, LEADER, HONEST))),
         Other("leader", 2, sampled(LEADER)),
     ]
-    (found,) = near_rows([Fingerprint("copy", 35, "", "", np.empty((2, 0), np.uint64), (), part)], others)
+    (actual,) = near_rows([Fingerprint("copy", 35, "", "", np.empty((2, 0), np.uint64), (), part)], others)
 
-    assert found.sentence == "copy agrees with leader to a thousandth in 100% of the compared rows (submission 2)"
+    assert actual.sentence == "copy agrees with leader to a thousandth in 100% of the compared rows (submission 2)"
 
 
 def test_of_the_324_models_of_mteb_only_copies_and_second_names_are_near() -> None:
@@ -76,7 +76,7 @@ def test_of_the_324_models_of_mteb_only_copies_and_second_names_are_near() -> No
     near = set()
     for at, (name, values) in enumerate(itertools.islice(of_each.items(), len(of_each) - 1)):
         prints = [Fingerprint(name, 1, "", "", np.empty((2, 0), np.uint64), (), sampled(values))]
-        near |= {found.entrant for found in near_rows(prints, others[at + 1 :])}
+        near |= {actual.entrant for actual in near_rows(prints, others[at + 1 :])}
 
     assert len(near) == 4
     assert "brahmairesearch/slx-v0.1" in near

@@ -87,9 +87,9 @@ def test_a_prereg_of_another_benchmark_is_refused() -> None:
 @pytest.mark.parametrize("purpose", ["power", "debug"])
 def test_power_and_debug_runs_are_never_ranked(purpose: str) -> None:
     """That is the only rule they break."""
-    found = failed(case(facts(), registered=registered(PREREG, run_purpose=purpose)))
+    actual = failed(case(facts(), registered=registered(PREREG, run_purpose=purpose)))
 
-    assert found == {
+    assert actual == {
         "run_purpose": f"The registered run purpose is {purpose}: such runs are stored and shown, never ranked."
     }
 
@@ -162,20 +162,20 @@ def test_a_run_that_begins_after_its_upload_is_refused() -> None:
 
 def test_an_unknown_order_is_told() -> None:
     """It is a warning, not a pass."""
-    found = check(case(started_at=None), "registered_before_run")
+    actual = check(case(started_at=None), "registered_before_run")
 
-    assert found.outcome == "warned"
-    assert "unknown" in found.reason
+    assert actual.outcome == "warned"
+    assert "unknown" in actual.reason
 
 
 def test_an_attested_registration_is_told_as_such() -> None:
     """It counts, and never as witnessed."""
     attested = replace(registered(), registered_at=REGISTERED, attested=True)
-    found = check(case(registered=attested), "registered_before_run")
+    actual = check(case(registered=attested), "registered_before_run")
 
-    assert found.outcome == "passed"
-    assert "attested by the steward" in found.reason
-    assert "witnessed" not in found.reason
+    assert actual.outcome == "passed"
+    assert "attested by the steward" in actual.reason
+    assert "witnessed" not in actual.reason
 
 
 def test_an_unregistered_entrant_is_refused() -> None:
@@ -185,9 +185,9 @@ def test_an_unregistered_entrant_is_refused() -> None:
 
 def test_an_unregistered_task_is_refused() -> None:
     """By its name."""
-    found = failed(summary(tasks=("place", "reach", "throw")))
+    actual = failed(summary(tasks=("place", "reach", "throw")))
 
-    assert found == {"tasks": "Not among the registered tasks: throw."}
+    assert actual == {"tasks": "Not among the registered tasks: throw."}
 
 
 def test_a_summary_that_lacks_a_task_is_told_as_a_failure() -> None:
@@ -208,9 +208,9 @@ def test_a_registered_task_without_episodes_is_a_gap(policy: str, outcome: str) 
 
 def test_a_metric_that_was_not_delivered_is_refused() -> None:
     """By its name."""
-    found = failed(summary(EVALUATION.replace(b"[MASE]", b"[MASE, WQL]")))
+    actual = failed(summary(EVALUATION.replace(b"[MASE]", b"[MASE, WQL]")))
 
-    assert found == {"metrics": "Registered metrics that were not delivered: WQL."}
+    assert actual == {"metrics": "Registered metrics that were not delivered: WQL."}
 
 
 def test_a_registered_metric_without_any_value_is_refused() -> None:

@@ -119,10 +119,10 @@ def test_a_reader_is_kept_for_its_sender_alone(victim: Target) -> None:
     again = victim.post("x.csv", rows)
     same = readers(victim)
     bob = {"name": "bob", "role": "submitter"}
-    made = httpx.post(f"{victim.server.address}/tokens", json=bob, headers=victim.auth(), timeout=60)
-    other = replace(victim, token=made.json()["token"]).post("x.csv", rows)
+    created = httpx.post(f"{victim.server.address}/tokens", json=bob, headers=victim.auth(), timeout=60)
+    other = replace(victim, token=created.json()["token"]).post("x.csv", rows)
 
-    assert [answer.status_code for answer in (first, again, made, other)] == [200, 200, 201, 200]
+    assert [answer.status_code for answer in (first, again, created, other)] == [200, 200, 201, 200]
     assert same == [kept]
     assert len(readers(victim)) == 2
 

@@ -97,10 +97,10 @@ class Harm:
 def target(**settings: str) -> Iterator[Target]:
     """Start a server with two benchmarks."""
     with server_beside() as beside, fresh_data_dir() as data_dir, running_server(data_dir, **settings) as server:
-        found = re.search(r"plb_[\w-]+", server.printed)
-        if found is None:
+        match = re.search(r"plb_[\w-]+", server.printed)
+        if match is None:
             raise RuntimeError("the server printed no admin token")
-        victim = Target(server, found[0], beside)
+        victim = Target(server, match[0], beside)
         for manifest in (MANIFEST, GUESSES):
             address = f"{server.address}/benchmarks"
             httpx.post(address, content=manifest, headers=victim.auth(), timeout=START_S).raise_for_status()
@@ -115,8 +115,8 @@ def server_beside() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-            said = process.stdout.readline() if process.stdout else ""
-            yield f"http://127.0.0.1:{re.findall(r'port ([0-9]+)', said)[0]}"
+            message = process.stdout.readline() if process.stdout else ""
+            yield f"http://127.0.0.1:{re.findall(r'port ([0-9]+)', message)[0]}"
             process.terminate()
 
 

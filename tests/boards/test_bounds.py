@@ -53,8 +53,8 @@ leaderboards: [{{name: board, metric: x, {method}}}]
 
 def record(table: Table, entrant: str) -> dict[str, Any]:
     """Return the row of an entrant."""
-    (found,) = [each for each in table.records() if each["entrant"] == entrant]
-    return found
+    (result,) = [each for each in table.records() if each["entrant"] == entrant]
+    return result
 
 
 def with_gap(values: FloatArray, end: float) -> FloatArray:
@@ -70,21 +70,21 @@ def test_the_bounds_are_the_ranks_with_the_gap_filled(method: str, direction: st
     """With the worst and with the best of the metric's range."""
     values = ERRORS if direction == "minimize" else 1.0 - ERRORS
     worst, best = (1.0, 0.0) if direction == "minimize" else (0.0, 1.0)
-    found = record(board(METHODS[method], direction, with_gap(values, np.nan)), "Near")
+    actual = record(board(METHODS[method], direction, with_gap(values, np.nan)), "Near")
 
-    assert found["rank_if_worst"] == record(board(METHODS[method], direction, with_gap(values, worst)), "Near")["rank"]
-    assert found["rank_if_best"] == record(board(METHODS[method], direction, with_gap(values, best)), "Near")["rank"]
-    assert found["rank_if_best"] < found["rank_if_worst"]
+    assert actual["rank_if_worst"] == record(board(METHODS[method], direction, with_gap(values, worst)), "Near")["rank"]
+    assert actual["rank_if_best"] == record(board(METHODS[method], direction, with_gap(values, best)), "Near")["rank"]
+    assert actual["rank_if_best"] < actual["rank_if_worst"]
 
 
 @pytest.mark.parametrize("rank_by", SKILLS)
 def test_the_bounds_of_a_ratio_are_those_of_its_clip(rank_by: str) -> None:
     """An error a hundred times the baseline's, and one a hundredth of it."""
     method = f"method: skill_score, baseline: Fair, {SKILLS[rank_by]}"
-    found = record(board(method, "minimize", with_gap(ERRORS, np.nan)), "Near")
+    actual = record(board(method, "minimize", with_gap(ERRORS, np.nan)), "Near")
     ends = [record(board(method, "minimize", with_gap(ERRORS, end)), "Near")["rank"] for end in (40.0, 0.004)]
 
-    assert [found["rank_if_worst"], found["rank_if_best"]] == ends
+    assert [actual["rank_if_worst"], actual["rank_if_best"]] == ends
 
 
 def test_who_lacks_nothing_has_no_bounds() -> None:

@@ -45,9 +45,9 @@ def measured(metrics: str, probability: FloatArray, label: FloatArray, weight: F
     return measure_predictions(manifest, manifest.leaderboards[0], evidence)
 
 
-def ends(found: Measurement, metric: str) -> tuple[float, float]:
+def ends(result: Measurement, metric: str) -> tuple[float, float]:
     """Return the calibrated interval of a metric."""
-    calibrated = found.estimates[metric].calibrated
+    calibrated = result.estimates[metric].calibrated
     assert calibrated is not None
     assert calibrated.low is not None
     assert calibrated.high is not None
@@ -78,12 +78,12 @@ def measured_episodes(rates: list[float], statistic: str) -> Measurement:
 def test_twenty_of_twenty_right_is_shown_with_what_it_can_hold() -> None:
     """The percentile interval of the board has no width; the one drawn is Wilson's."""
     label = np.array([0.0, 1.0] * 10)
-    found = measured("accuracy:maximize auc:maximize pr_auc:maximize", 0.1 + 0.8 * label, label)
+    actual = measured("accuracy:maximize auc:maximize pr_auc:maximize", 0.1 + 0.8 * label, label)
 
-    assert (found.estimates["accuracy"].low, found.estimates["accuracy"].high) == (1.0, 1.0)
-    assert ends(found, "accuracy") == pytest.approx((0.8389, 1.0), abs=1e-4)
-    assert ends(found, "auc") == pytest.approx((0.7225, 1.0), abs=1e-4)
-    assert ends(found, "pr_auc") == pytest.approx((0.7225, 1.0), abs=1e-4)
+    assert (actual.estimates["accuracy"].low, actual.estimates["accuracy"].high) == (1.0, 1.0)
+    assert ends(actual, "accuracy") == pytest.approx((0.8389, 1.0), abs=1e-4)
+    assert ends(actual, "auc") == pytest.approx((0.7225, 1.0), abs=1e-4)
+    assert ends(actual, "pr_auc") == pytest.approx((0.7225, 1.0), abs=1e-4)
 
 
 @pytest.mark.parametrize("metric", ["accuracy:maximize", "auc:maximize", "logloss:minimize", "brier:minimize"])
@@ -122,13 +122,13 @@ def test_a_board_draws_the_calibrated_interval_and_keeps_the_other(case: Case) -
 
 def test_an_iqm_of_one_has_a_width_where_its_seeds_differ() -> None:
     """Five seeds of a success rate of .9 on average: all resamples give one, and the truth may be less."""
-    found = measured_episodes([1.0, 1.0, 0.98, 0.94, 0.58], "iqm")
-    low, high = ends(found, "success")
+    actual = measured_episodes([1.0, 1.0, 0.98, 0.94, 0.58], "iqm")
+    low, high = ends(actual, "success")
 
-    assert (found.estimates["success"].low, found.estimates["success"].high) != (low, high)
+    assert (actual.estimates["success"].low, actual.estimates["success"].high) != (low, high)
     assert low < 0.8
     assert high == 1.0
-    assert ends(found, "success:mean")[0] < 0.75 < ends(found, "success:mean")[1]
+    assert ends(actual, "success:mean")[0] < 0.75 < ends(actual, "success:mean")[1]
 
 
 def test_a_seed_that_was_run_on_two_tasks_is_one_unit() -> None:
@@ -151,10 +151,10 @@ def test_a_seed_that_was_run_on_two_tasks_is_one_unit() -> None:
 
 def test_a_declared_range_that_does_not_hold_is_no_end() -> None:
     """A score of 1.5 under a maximum of 1: the interval goes by the scores."""
-    found = task_intervals(np.array([[0.5], [1.5], [0.7]]), SHARE, 0.95)(0)
+    actual = task_intervals(np.array([[0.5], [1.5], [0.7]]), SHARE, 0.95)(0)
 
-    assert isinstance(found.high, float)
-    assert found.high > 1.0
+    assert isinstance(actual.high, float)
+    assert actual.high > 1.0
 
 
 def test_the_baseline_is_known_and_the_others_have_a_calibrated_skill() -> None:
@@ -192,6 +192,6 @@ def test_a_mean_over_one_task_says_why_it_has_no_interval() -> None:
 
 def test_a_measurement_keeps_its_calibrated_intervals() -> None:
     """Between publications too."""
-    found = measured_episodes([1.0, 0.9, 0.8], "mean")
+    actual = measured_episodes([1.0, 0.9, 0.8], "mean")
 
-    assert unpack_measurement(pack_measurement(found)).estimates == found.estimates
+    assert unpack_measurement(pack_measurement(actual)).estimates == actual.estimates

@@ -28,6 +28,6 @@ def test_the_cells_of_all_pairs_are_those_of_each(is_turned: bool) -> None:
     known = contrasts()
     verdicts = [known.verdict(a, b) for a in range(5) for b in range(5)]
     shown = [in_own_sign(verdict) if is_turned else verdict for verdict in verdicts]
-    found = list(ColumnarRows(tuple(known.cells(is_turned=is_turned))))
+    actual = list(ColumnarRows(tuple(known.cells(is_turned=is_turned))))
 
-    assert found == [(*each.contrast, each.beats, each.p_value, each.separable) for each in shown]
+    assert actual == [(*each.contrast, each.beats, each.p_value, each.separable) for each in shown]

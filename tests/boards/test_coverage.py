@@ -102,14 +102,14 @@ def ranks(method: str, absent: str, kept: Mapping[str, frozenset[int]]) -> dict[
     spec, scores = manifest.leaderboards[0], table(method, kept)
     assembling = measured_method(spec)
     if not isinstance(assembling, MeasuredMethod):
-        made = compute_board(manifest, spec, scores)
+        created = compute_board(manifest, spec, scores)
     else:
         kind = measured_evidence(manifest)
-        found = [
+        result = [
             kind.measure(manifest, spec, EntrantEvidence(name, alone(scores, name))) for name in NAMES if kept.get(name)
         ]
-        made = assembling.assemble(manifest, spec, found, kind)
-    return {str(row["entrant"]): row for row in made.leaderboard.records()}
+        created = assembling.assemble(manifest, spec, result, kind)
+    return {str(row["entrant"]): row for row in created.leaderboard.records()}
 
 
 def alone(scores: ScoreTable, name: str) -> ScoreTable:

@@ -167,12 +167,12 @@ def test_an_entrant_without_a_value_stands_last_without_a_rank() -> None:
 def test_an_interval_without_width_is_flagged() -> None:
     """Every episode succeeds: the compatible interval is kept with its reason, and the one that is drawn has width."""
     equal = measure(rows({0: [1.0] * 4, 1: [1.0] * 4}), "equal")
-    found = equal.estimates["success"]
+    actual = equal.estimates["success"]
     table = board(equal, measure(rows(POOR), "poor"))
 
-    assert (found.point, found.low, found.high, found.reason) == (1.0, 1.0, 1.0, "all_equal")
-    assert found.calibrated is not None
-    assert (found.calibrated.low or 0.0) < found.calibrated.high
+    assert (actual.point, actual.low, actual.high, actual.reason) == (1.0, 1.0, 1.0, "all_equal")
+    assert actual.calibrated is not None
+    assert (actual.calibrated.low or 0.0) < actual.calibrated.high
     assert (
         "Compatible intervals without width, because every resample gives the same: success of equal; force of equal, "
         "poor. Those that are drawn are the calibrated ones." in table.notes
@@ -181,11 +181,11 @@ def test_an_interval_without_width_is_flagged() -> None:
 
 def test_an_episode_without_a_score_counts_as_the_worst() -> None:
     """To leave the failures empty gives the same number as to tell them, and a rank behind those who told them."""
-    told = measure(rows(POOR), "told")
+    reported = measure(rows(POOR), "told")
     left = measure(rows({seed: [value or np.nan for value in values] for seed, values in POOR.items()}), "left")
-    table = board(told, left)
+    table = board(reported, left)
 
-    assert left.estimates["success"].point == told.estimates["success"].point == pytest.approx(2 / 12)
+    assert left.estimates["success"].point == reported.estimates["success"].point == pytest.approx(2 / 12)
     assert (left.coverage.n_included, left.coverage.n_failed) == (2, 10)
     assert [row["rank"] for row in table.records()] == [1, 2]
 
@@ -237,11 +237,11 @@ def test_policies_of_one_interquartile_mean_are_ranked_by_their_means() -> None:
     manifest = parse_manifest(RATES.replace("statistic: iqm,\n     ", "").encode())
     spec = manifest.leaderboards[0]
     wrong = {"A": [0.0, *[1.0] * 39], "B": [1.0] * 40}
-    found = [
+    actual = [
         measure_episodes(manifest, spec, EntrantEvidence(name, rows({0: [0.0, *[1.0] * 39], 1: scores})))
         for name, scores in wrong.items()
     ]
-    shown = list(assemble_board(manifest, spec, found, measured_evidence(manifest)).leaderboard.records())
+    shown = list(assemble_board(manifest, spec, actual, measured_evidence(manifest)).leaderboard.records())
     iqm = ("success_iqm", "success_iqm_lower", "success_iqm_upper", "success_iqm_rank")
 
     assert [(row["entrant"], row["rank"], row["success"]) for row in shown] == [("B", 1, 79 / 80), ("A", 2, 78 / 80)]

@@ -58,10 +58,10 @@ def explored(
     manifest: Manifest, choice: Choice, rows: ScoreTable | None = None, open_tasks: Sequence[Task] = ()
 ) -> Table:
     """Return the board of a choice."""
-    found = scores() if rows is None else rows
+    result = scores() if rows is None else rows
     evidence = Evidence(
-        entrants=sorted(found.entrant.words),
-        scores=lambda: found,
+        entrants=sorted(result.entrant.words),
+        scores=lambda: result,
         measurements=lambda spec, names: [],
         measured=lambda: pytest.fail("nobody is measured apart here"),
         open_tasks=lambda: open_tasks,
@@ -145,13 +145,13 @@ def test_another_baseline_is_what_scores_are_relative_to() -> None:
 def test_a_choice_is_labelled_wherever_it_is_shown() -> None:
     """In the title, the first note, the meta of the JSON and each row of the CSV."""
     board = explored(benchmark("borda"), Choice(matching="org/", tasks=("odd", "easy1"), weights={"odd": 2.0}))
-    said = "2 of 4 entrants (“org/” in the name); 2 of 6 tasks (odd, easy1); weights odd 2"
+    message = "2 of 4 entrants (“org/” in the name); 2 of 6 tasks (odd, easy1); weights odd 2"
 
     assert board.name == "explore/board"
     assert board.title.endswith("a reader's choice")
-    assert board.notes[0].startswith(f"{LABEL}: {said}.")
-    assert (board.meta["choice"]["label"], board.meta["choice"]["said"]) == (LABEL, said)
-    assert {row["choice"] for row in board.records()} == {said}
+    assert board.notes[0].startswith(f"{LABEL}: {message}.")
+    assert (board.meta["choice"]["label"], board.meta["choice"]["said"]) == (LABEL, message)
+    assert {row["choice"] for row in board.records()} == {message}
 
 
 def test_everything_unknown_is_named_at_once() -> None:
@@ -160,9 +160,9 @@ def test_everything_unknown_is_named_at_once() -> None:
     choice = Choice(("org/Alfa",), "", ("easy9",), ("level:soft",), weights, baseline="Nobody")
     with pytest.raises(FieldRejected) as refused:
         explored(benchmark("borda"), choice)
-    found = {(problem.column, problem.value) for problem in refused.value.problems}
+    actual = {(problem.column, problem.value) for problem in refused.value.problems}
 
-    assert found == {("entrant", "org/Alfa"), ("task", "easy9"), ("group", "level:soft"), ("weight", "odds"),
+    assert actual == {("entrant", "org/Alfa"), ("task", "easy9"), ("group", "level:soft"), ("weight", "odds"),
                      ("weight", "odd=-2"), ("baseline", None)}  # fmt: skip
     assert "did you mean org/Alpha?" in refused.value.problems[0].message
 

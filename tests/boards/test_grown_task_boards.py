@@ -46,9 +46,9 @@ leaderboards: [{{name: board, metric: x, {board}, uncertainty: {{n_resamples: 10
         file=np.zeros(n_rows, dtype=np.int64),
         row=np.arange(n_rows),
     )
-    found = compute_board(declared, declared.leaderboards[0], rows).pairwise
-    assert found is not None
-    return found
+    result = compute_board(declared, declared.leaderboards[0], rows).pairwise
+    assert result is not None
+    return result
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))

@@ -63,14 +63,14 @@ def test_one_more_entrant_changes_no_digit_of_what_is_remembered(monkeypatch: py
     monkeypatch.setattr(known_columns, "FEWEST_CELLS", FEWEST_CELLS)
     remembered = [KnownColumns(), KnownContests()]
     for values in histories():
-        found = []
+        actual = []
         for columns, pairs in (remembered, (KnownColumns(0), KnownContests(0))):
             monkeypatch.setattr(known_columns, "KNOWN", columns)
             monkeypatch.setattr(contests, "KNOWN", pairs)
             monkeypatch.setattr(rank_sets, "KNOWN", pairs)
             boards = [METHODS[s.method].compute(MANIFEST, s, rows(values)) for s in MANIFEST.leaderboards]
-            found.append([board.leaderboard for board in boards])
-        assert found[0] == found[1]
+            actual.append([board.leaderboard for board in boards])
+        assert actual[0] == actual[1]
 
 
 def test_only_new_columns_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:

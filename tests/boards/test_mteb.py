@@ -56,26 +56,26 @@ def by_entrant(table: Table) -> dict[str, dict[str, Any]]:
 
 def test_every_borda_rank_equals_mtebs() -> None:
     """Ranks and points of all 324, of those without every task too."""
-    found = by_entrant(board("borda").leaderboard)
-    ours = {name: (row["rank"], row["borda_points"]) for name, row in found.items()}
+    actual = by_entrant(board("borda").leaderboard)
+    ours = {name: (row["rank"], row["borda_points"]) for name, row in actual.items()}
 
     assert ours == {name: (row.rank_borda, row.borda_points) for name, row in expected().iterrows()}
 
 
 def test_every_mean_over_tasks_equals_mtebs() -> None:
     """To twelve digits where a model has every task, and none where it lacks one."""
-    found = by_entrant(board("borda").leaderboard)
+    actual = by_entrant(board("borda").leaderboard)
     theirs = expected().mean_task
 
-    assert {name for name, row in found.items() if row["mean_main_score"] is None} == set(theirs[theirs.isna()].index)
-    assert [found[name]["mean_main_score"] for name in theirs.dropna().index] == pytest.approx(
+    assert {name for name, row in actual.items() if row["mean_main_score"] is None} == set(theirs[theirs.isna()].index)
+    assert [actual[name]["mean_main_score"] for name in theirs.dropna().index] == pytest.approx(
         list(theirs.dropna()), rel=1e-12
     )
 
 
 def test_every_mean_over_task_types_equals_mtebs() -> None:
     """The mean of means, and the mean of each type."""
-    found = by_entrant(board("mean-task-type").leaderboard)
+    actual = by_entrant(board("mean-task-type").leaderboard)
     theirs = expected()
     for ours, column in [
         ("group_mean_main_score", "mean_task_type"),
@@ -83,7 +83,7 @@ def test_every_mean_over_task_types_equals_mtebs() -> None:
         ("mean:STS", "STS"),
     ]:
         known = theirs[column].dropna()
-        assert [found[name][ours] for name in known.index] == pytest.approx(list(known), rel=1e-12)
+        assert [actual[name][ours] for name in known.index] == pytest.approx(list(known), rel=1e-12)
 
 
 def test_who_lacks_a_task_has_a_borda_rank_and_may_not_be_first() -> None:
@@ -106,13 +106,15 @@ def test_who_lacks_a_task_stands_apart_on_the_other_boards(name: str) -> None:
 @pytest.mark.parametrize("name", ["borda", "mean-task-type", "win-rate", "mean-rank"])
 def test_the_board_says_how_many_neighbours_are_separable(name: str) -> None:
     """As counted from the pairwise table."""
-    made = board(name)
-    assert made.pairwise is not None
-    pairs = {(r["entrant_a"], r["entrant_b"]): r["separable"] for r in made.pairwise.records()}
+    created = board(name)
+    assert created.pairwise is not None
+    pairs = {(r["entrant_a"], r["entrant_b"]): r["separable"] for r in created.pairwise.records()}
     order = list(dict.fromkeys(a for a, _ in pairs))
     apart = sum(bool(pairs[pair]) for pair in pairwise(order))
 
-    assert f"Of {len(order) - 1} pairs of neighbours in the ranking, {apart} are separable." in made.leaderboard.notes
+    assert (
+        f"Of {len(order) - 1} pairs of neighbours in the ranking, {apart} are separable." in created.leaderboard.notes
+    )
 
 
 def test_leaving_out_the_hardest_task_wins_no_rank() -> None:

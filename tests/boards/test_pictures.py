@@ -45,10 +45,10 @@ def pairwise(*apart: set[str]) -> Table:
 
 def test_who_is_not_separable_shares_a_letter() -> None:
     """Best first, whatever the order of the rows."""
-    found = letters_table(board(*ROWS[::-1]), pairwise({"Slow", "Near"}, {"Slow", "Beaten"}, {"Quick", "Beaten"}))
+    actual = letters_table(board(*ROWS[::-1]), pairwise({"Slow", "Near"}, {"Slow", "Beaten"}, {"Quick", "Beaten"}))
 
-    assert {row[1]: row[-1] for row in found.rows} == {"Slow": "a", "Quick": "ab", "Near": "bc", "Beaten": "c"}
-    assert [row[0] for row in found.rows] == [1, 2, 3, 4]
+    assert {row[1]: row[-1] for row in actual.rows} == {"Slow": "a", "Quick": "ab", "Near": "bc", "Beaten": "c"}
+    assert [row[0] for row in actual.rows] == [1, 2, 3, 4]
 
 
 def test_a_board_without_pairs_has_no_letters_and_says_why() -> None:
@@ -119,10 +119,10 @@ def test_the_matrix_says_what_is_not_as_asked(method: str, states: list[str]) ->
     """A row without a value failed, no row is absent; a board that imputes says so of both; leaked data are marked."""
     manifest = benchmark(method)
     spec = manifest.leaderboards[0]
-    found = matrix_table(spec, manifest.metrics["x"], task_values(manifest, spec, CELLS), ["A", "B"])
+    actual = matrix_table(spec, manifest.metrics["x"], task_values(manifest, spec, CELLS), ["A", "B"])
 
-    assert [row[-1] for row in found.rows] == states
-    assert [row[3] for row in found.rows if row[1] == "t1"] == [1.0, 0.0]
+    assert [row[-1] for row in actual.rows] == states
+    assert [row[3] for row in actual.rows if row[1] == "t1"] == [1.0, 0.0]
 
 
 def test_too_large_a_matrix_is_no_picture() -> None:
@@ -131,10 +131,10 @@ def test_too_large_a_matrix_is_no_picture() -> None:
     n = MOST_CELLS // 3 + 1
     rows = replace(CELLS, entrant=Coded(tuple(f"E{at}" for at in range(n)), CELLS.entrant.codes))
     spec = manifest.leaderboards[0]
-    found = matrix_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), [])
+    actual = matrix_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), [])
 
-    assert found.rows == ()
-    assert f"{n:,} entrants on 3 tasks" in found.notes[0]
+    assert actual.rows == ()
+    assert f"{n:,} entrants on 3 tasks" in actual.notes[0]
 
 
 def test_tasks_that_decide_are_named() -> None:
@@ -143,15 +143,15 @@ def test_tasks_that_decide_are_named() -> None:
     cells = [("A", f"t{at}", value, False) for at, value in ((1, 1.0), (2, 3.0), (3, 3.0))]
     rows = scores(*cells, *[("B", f"t{at}", value, False) for at, value in ((1, 9.0), (2, 2.0), (3, 2.0))])
     spec = manifest.leaderboards[0]
-    found = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
+    actual = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
 
-    assert [(row[0], row[3], row[5]) for row in found.rows] == [
+    assert [(row[0], row[3], row[5]) for row in actual.rows] == [
         ("t1", 8.0, True),
         ("t2", -1.0, False),
         ("t3", -1.0, False),
     ]
-    assert "A is ahead on 1 of 3 tasks, B on 2." in found.notes
-    assert "without t1 it would point the other way" in found.notes[-1]
+    assert "A is ahead on 1 of 3 tasks, B on 2." in actual.notes
+    assert "without t1 it would point the other way" in actual.notes[-1]
 
 
 def test_ratios_are_held_against_each_other_as_logarithms() -> None:
@@ -159,9 +159,9 @@ def test_ratios_are_held_against_each_other_as_logarithms() -> None:
     manifest = benchmark(SKILL)
     rows = scores(("A", "t1", 1.0, False), ("A", "t2", 4.0, False), ("B", "t1", 2.0, False), ("B", "t2", 2.0, False))
     spec = manifest.leaderboards[0]
-    found = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
+    actual = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
 
-    assert sorted(round(float(str(row[3])), 6) for row in found.rows) == [-0.693147, 0.693147]
+    assert sorted(round(float(str(row[3])), 6) for row in actual.rows) == [-0.693147, 0.693147]
 
 
 def test_two_without_a_common_task_are_not_compared() -> None:
@@ -169,20 +169,20 @@ def test_two_without_a_common_task_are_not_compared() -> None:
     manifest = benchmark("method: mean")
     rows = scores(("A", "t1", 1.0, False), ("B", "t2", 2.0, False))
     spec = manifest.leaderboards[0]
-    found = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
+    actual = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
 
-    assert (found.rows, found.notes) == ((), ("The two have no task in common.",))
+    assert (actual.rows, actual.notes) == ((), ("The two have no task in common.",))
 
 
 def test_a_task_says_who_wins() -> None:
     """Entrants with several rows there have their mean; equal ones share the place."""
     columns = (Column("entrant", "Entrant", "text"), Column("item", "Item", "text"), Column("err", "Error"))
     table = Table("task/t", "t", columns, (("A", "1", 1.0), ("A", "2", 3.0), ("B", "1", 2.0), ("C", "1", 1.0)))
-    found = standing_on_task(table, {"err": Metric(direction="minimize")})
+    actual = standing_on_task(table, {"err": Metric(direction="minimize")})
 
-    assert found is not None
-    assert found.rows == ((1, "C", 1.0), (2, "A", 2.0), (2, "B", 2.0))
-    assert found.notes[0] == "First: C with 1."
+    assert actual is not None
+    assert actual.rows == ((1, "C", 1.0), (2, "A", 2.0), (2, "B", 2.0))
+    assert actual.notes[0] == "First: C with 1."
 
 
 def test_a_task_that_one_entrant_has_has_no_winner() -> None:

@@ -33,9 +33,9 @@ def notes_of(table: Table, owners: str) -> tuple[str, ...]:
 
 def test_a_perfect_score_is_flagged_on_the_row_of_who_is_ranked_by_it() -> None:
     """An area of exactly one under the curve, of whatever kind; who has no rank leads nobody astray."""
-    made = with_provenance(board("estimate", "auc", (1.0, 0.99, 1.0, None, 1.0)), known(), {"auc": 1.0})
+    created = with_provenance(board("estimate", "auc", (1.0, 0.99, 1.0, None, 1.0)), known(), {"auc": 1.0})
 
-    assert [row[made.index("flags")] for row in made.rows] == ["exact_best", None, "exact_best", None, None]
+    assert [row[created.index("flags")] for row in created.rows] == ["exact_best", None, "exact_best", None, None]
 
 
 @pytest.mark.parametrize(("method", "rank_by"), [("borda", "borda_points"), ("skill_score", "win_rate")])
@@ -60,8 +60,10 @@ def test_a_board_says_how_far_copies_under_other_tokens_can_move_the_others(meth
     table = with_provenance(board(method, "score", (0.5,) * 5), of_each)
     notes = with_owners(table, {ord(owner): owner for owner in "abcde"}).notes
 
-    told = [note for note in notes if note.startswith("2 of the 5 entrants have the rows of another one, or nearly.")]
-    assert [("up to 1.00 of the range" in note) for note in told] == [True] * n_notes
+    reported = [
+        note for note in notes if note.startswith("2 of the 5 entrants have the rows of another one, or nearly.")
+    ]
+    assert [("up to 1.00 of the range" in note) for note in reported] == [True] * n_notes
 
 
 def test_clones_move_the_win_rates_of_two_others_by_no_more_than_the_note_says() -> None:

@@ -53,52 +53,52 @@ def board(declared: Manifest, cells: dict[str, Sequence[float]]) -> Table:
     return compute_board(declared, declared.leaderboards[0], table(cells)).leaderboard
 
 
-def shown(found: Table, column: str) -> dict[str, tuple[Any, Any]]:
+def shown(result: Table, column: str) -> dict[str, tuple[Any, Any]]:
     """Return each entrant's rank and score, in the order of the board."""
-    return {str(row["entrant"]): (row["rank"], row[column]) for row in found.records()}
+    return {str(row["entrant"]): (row["rank"], row[column]) for row in result.records()}
 
 
 def test_borda_points_are_those_whom_one_is_ranked_before() -> None:
     """Three entrants count on every task, the absent one too: X has 2 + 1 + 1, Z 0.5 + 2 + 0, Y 0.5 + 0 + 2."""
-    found = shown(board(manifest("method: borda"), CELLS), "borda_points")
+    actual = shown(board(manifest("method: borda"), CELLS), "borda_points")
 
-    assert found == {"X": (1, 4.0), "Y": (2, 2.5), "Z": (2, 2.5)}
+    assert actual == {"X": (1, 4.0), "Y": (2, 2.5), "Z": (2, 2.5)}
 
 
 def test_borda_points_of_errors_go_to_the_smaller() -> None:
     """Where smaller is better, X is the worst of a and in the middle of c."""
-    found = shown(board(manifest("method: borda", direction="minimize"), CELLS), "borda_points")
+    actual = shown(board(manifest("method: borda", direction="minimize"), CELLS), "borda_points")
 
-    assert found == {"Z": (1, 1.5 + 1.0 + 2.0), "X": (2, 0.0 + 2.0 + 1.0), "Y": (3, 1.5 + 0.0 + 0.0)}
+    assert actual == {"Z": (1, 1.5 + 1.0 + 2.0), "X": (2, 0.0 + 2.0 + 1.0), "Y": (3, 1.5 + 0.0 + 0.0)}
 
 
 def test_a_win_rate_is_the_share_of_the_complete_that_one_beats() -> None:
     """Y lacks a task: X and Z play alone, X wins a and c."""
-    found = shown(board(manifest("method: mean_win_rate"), CELLS), "win_rate")
+    actual = shown(board(manifest("method: mean_win_rate"), CELLS), "win_rate")
 
-    assert found == {"X": (1, pytest.approx(2 / 3)), "Z": (2, pytest.approx(1 / 3)), "Y": (None, None)}
+    assert actual == {"X": (1, pytest.approx(2 / 3)), "Z": (2, pytest.approx(1 / 3)), "Y": (None, None)}
 
 
 def test_a_mean_rank_is_the_average_of_the_ranks_among_the_complete() -> None:
     """X is 1, 2, 1; Z is 2, 1, 2."""
-    found = shown(board(manifest("method: mean_rank"), CELLS), "mean_rank")
+    actual = shown(board(manifest("method: mean_rank"), CELLS), "mean_rank")
 
-    assert found == {"X": (1, pytest.approx(4 / 3)), "Z": (2, pytest.approx(5 / 3)), "Y": (None, None)}
+    assert actual == {"X": (1, pytest.approx(4 / 3)), "Z": (2, pytest.approx(5 / 3)), "Y": (None, None)}
 
 
 def test_a_group_counts_once_however_many_tasks_it_has() -> None:
     """X has (2.5 + 2) / 2 and Z (3 + 1) / 2 where a and b are one group."""
-    found = shown(board(manifest("method: group_mean, groups: {one: [a, b], two: [c]}"), CELLS), "group_mean_x")
+    actual = shown(board(manifest("method: group_mean, groups: {one: [a, b], two: [c]}"), CELLS), "group_mean_x")
 
-    assert found == {"X": (1, 2.25), "Z": (2, 2.0), "Y": (None, None)}
+    assert actual == {"X": (1, 2.25), "Z": (2, 2.0), "Y": (None, None)}
 
 
 def test_a_group_of_one_task_has_no_spread_and_the_board_says_so() -> None:
     """Each resample has the same task there; where all groups are so there is no interval."""
-    found = board(manifest("method: group_mean, groups: {one: [a, b], two: [c]}"), CELLS)
+    actual = board(manifest("method: group_mean, groups: {one: [a, b], two: [c]}"), CELLS)
     flat = board(manifest("method: group_mean, groups: {one: [a], two: [c]}"), CELLS)
 
-    assert "Of one task only, so its chance is in no interval: two." in found.notes
+    assert "Of one task only, so its chance is in no interval: two." in actual.notes
     assert {row["rank_low"] for row in flat.records()} == {None}
 
 
@@ -125,10 +125,10 @@ def test_one_entrant_alone_is_first(method: str) -> None:
 @pytest.mark.parametrize("method", ["mean_win_rate", "mean_rank", "group_mean, groups: {all: [a, b, c]}"])
 def test_nobody_is_ranked_where_nobody_is_complete(method: str) -> None:
     """The board shows who is there, and says why."""
-    found = board(manifest(f"method: {method}"), {"X": (1.0, NAN, NAN), "Y": (NAN, 1.0, NAN), "Z": (NAN, NAN, 1.0)})
+    actual = board(manifest(f"method: {method}"), {"X": (1.0, NAN, NAN), "Y": (NAN, 1.0, NAN), "Z": (NAN, NAN, 1.0)})
 
-    assert [row["rank"] for row in found.records()] == [None, None, None]
-    assert "Apart, without a rank, for they lack tasks: X, Y, Z." in found.notes
+    assert [row["rank"] for row in actual.records()] == [None, None, None]
+    assert "Apart, without a rank, for they lack tasks: X, Y, Z." in actual.notes
 
 
 def test_only_the_complete_may_be_first_on_borda() -> None:

@@ -52,17 +52,17 @@ def test_a_component_of_several_levels_is_their_mean() -> None:
 @pytest.mark.parametrize(("rule", "expected"), [("none", {"A": 1, "B": 1}), ("mae", {"A": 1, "B": 2})])
 def test_equal_scores_share_a_rank_unless_a_component_breaks_them(rule: str, expected: dict[str, int]) -> None:
     """A is better by mae and B by runtime, with half of the weight each."""
-    found = board(
+    actual = board(
         "[mae, runtime]", f"weights: {{mae: 0.5, runtime: 0.5}}, tie_break: '{rule}'",
         {"A": [0.1, 2.0], "B": [0.2, 1.0]}, ("mae", "runtime"),
     )  # fmt: skip
 
-    assert ranks(found) == expected
+    assert ranks(actual) == expected
 
 
 @pytest.mark.parametrize(("noise", "expected"), [(3e-14, {1}), (1e-9, {1, 2})])
 def test_rounding_noise_does_not_rank(noise: float, expected: set[int]) -> None:
     """Sums of the same numbers in another order differ in their last digits; a real difference is larger."""
-    found = board("[mae]", "weights: {mae: 1.0}, tie_break: none", {"A": [0.1], "B": [0.1 + noise]}, ("mae",))
+    actual = board("[mae]", "weights: {mae: 1.0}, tie_break: none", {"A": [0.1], "B": [0.1 + noise]}, ("mae",))
 
-    assert set(ranks(found).values()) == expected
+    assert set(ranks(actual).values()) == expected

@@ -72,7 +72,7 @@ def registered(prereg: bytes = PREREG, **changed: Any) -> Registered:
     return Registered(sha256_hex(prereg), git_blob_sha1(prereg), declared, REGISTERED, attested=False, benchmarks=slugs)
 
 
-def facts(**said: Any) -> BundleFacts:
+def facts(**stated: Any) -> BundleFacts:
     """Return what an honest bundle of the first file says of itself; `said` overrides it."""
     honest: dict[str, Any] = {
         "entrant": "mover",
@@ -88,7 +88,7 @@ def facts(**said: Any) -> BundleFacts:
         "summary": {"success_ci_low": 0.2, "success_ci_high": 0.4, "n_resamples": 2000, "bootstrap_root_seed": 0},
         "files": (0,),
     }
-    return BundleFacts("run", **(honest | said))
+    return BundleFacts("run", **(honest | stated))
 
 
 def case(*bundles: BundleFacts, rows: Sequence[Row] | None = None, **changed: Any) -> Case:
@@ -105,10 +105,10 @@ def case(*bundles: BundleFacts, rows: Sequence[Row] | None = None, **changed: An
         "started_at": RUN_BEGAN,
         "dirty": False,
     }
-    made = Case(**(given | changed))
-    if made.registered is None or made.registered.prereg.failure_policy == "strict":
-        return made
-    return replace(made, manifest=permitting(made.manifest, "best_effort"))
+    created = Case(**(given | changed))
+    if created.registered is None or created.registered.prereg.failure_policy == "strict":
+        return created
+    return replace(created, manifest=permitting(created.manifest, "best_effort"))
 
 
 def permitting(declared: Manifest, policy: str) -> Manifest:
@@ -129,8 +129,8 @@ def applied(submission: Case) -> list[Check]:
 
 def check(submission: Case, rule: str) -> Check:
     """Return what one rule says; there must be exactly one check of it."""
-    (found,) = [each for each in applied(submission) if each.rule == rule]
-    return found
+    (result,) = [each for each in applied(submission) if each.rule == rule]
+    return result
 
 
 def rules(submission: Case) -> list[str]:

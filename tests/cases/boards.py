@@ -62,13 +62,13 @@ def _signed(values: FloatArray, direction: Direction) -> FloatArray:
     return values if direction == "minimize" else -values
 
 
-def table_of(made: Given, direction: Direction, column: str, **codes: Any) -> ScoreTable:
+def table_of(created: Given, direction: Direction, column: str, **codes: Any) -> ScoreTable:
     """Return a row for each entrant and unit, in the given order; `codes` are further columns by unit."""
-    order = made.rows()
+    order = created.rows()
     entrant, unit = order // N_UNITS, order % N_UNITS
-    words = tuple(ENTRANTS[at] for at in made.entrant_order)
-    place = np.argsort(np.array(made.entrant_order))
-    values = _signed(made.errors, direction).reshape(-1, 1)[order]
+    words = tuple(ENTRANTS[at] for at in created.entrant_order)
+    place = np.argsort(np.array(created.entrant_order))
+    values = _signed(created.errors, direction).reshape(-1, 1)[order]
     further = {name: of(unit) for name, of in codes.items()}
     return ScoreTable(
         entrant=Coded(words, place[entrant]),
@@ -110,8 +110,8 @@ def summary_board(method: str, direction: Direction) -> Callable[[Given], BoardT
     metrics = f"{{x: {{direction: {direction}}}}}"
     declared = declare("evaluation_summary", metrics, f"metric: x, {method}", tasks=TASKS)
 
-    def build(made: Given) -> BoardTables:
-        return compute_rows(declared, declared.leaderboards[0], table_of(made, direction, "x", task=_tasks))
+    def build(created: Given) -> BoardTables:
+        return compute_rows(declared, declared.leaderboards[0], table_of(created, direction, "x", task=_tasks))
 
     return build
 
@@ -122,9 +122,9 @@ def series_board(metric: str, direction: Direction) -> Callable[[Given], BoardTa
     more = f"mode: ground_truth\ngrid: {{items: [{', '.join(UNITS)}]}}"
     declared = declare("series_metrics", f"{{catalog: lrdbench, use: [{metric}]}}", method, more)
 
-    def build(made: Given) -> BoardTables:
+    def build(created: Given) -> BoardTables:
         scores = table_of(
-            made, direction, metric, task=lambda unit: Coded(("long", "short"), unit % 2), item=_tasks
+            created, direction, metric, task=lambda unit: Coded(("long", "short"), unit % 2), item=_tasks
         )  # fmt: skip
         return compute_rows(declared, declared.leaderboards[0], scores)
 
@@ -137,9 +137,9 @@ def episode_board(statistic: str, direction: Direction) -> Callable[[Given], Boa
     grid = f"grid: {{seeds: {N_SEEDS}, items: {N_UNITS // N_SEEDS}}}"
     declared = declare("episodes", f"{{x: {{direction: {direction}}}}}", method, grid, "[{id: lift}]")
 
-    def build(made: Given) -> BoardTables:
+    def build(created: Given) -> BoardTables:
         scores = table_of(
-            made, direction, "x", task=_one_task, seed=lambda unit: unit % N_SEEDS, item=_tasks
+            created, direction, "x", task=_one_task, seed=lambda unit: unit % N_SEEDS, item=_tasks
         )  # fmt: skip
         evidence = [EntrantEvidence(name, _rows_of(scores, name)) for name in scores.entrant.words]
         return _assemble(declared, evidence)
@@ -187,13 +187,13 @@ def prediction_board(kind: str, metric: str, direction: Direction) -> Callable[[
         "[{id: t}]",
     )  # fmt: skip
 
-    def build(made: Given) -> BoardTables:
+    def build(created: Given) -> BoardTables:
         rng = np.random.default_rng(9)
         truth = rng.integers(0, 2 if kind == "classification" else 4, size=10 * N_UNITS).astype(np.float64)
         labels = Labels("t", (), truth, group=np.arange(len(truth)) // 10 if kind == "ranking" else None)
         evidence = [
-            EntrantEvidence(ENTRANTS[at], _no_rows(), [_block(kind, truth, made.errors[at], at)], {"t": labels})
-            for at in made.entrant_order
+            EntrantEvidence(ENTRANTS[at], _no_rows(), [_block(kind, truth, created.errors[at], at)], {"t": labels})
+            for at in created.entrant_order
         ]
         return _assemble(declared, evidence)
 

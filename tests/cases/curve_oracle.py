@@ -13,10 +13,10 @@ def metric_at(curve: ThresholdCurve, metric: str, given: str, at: float) -> tupl
     """
     values = getattr(curve, given)
     meets = values <= at if given == "false_positive_rate" else values >= at
-    found = np.flatnonzero(meets)
-    if not curve.has_both or not len(found):
+    result = np.flatnonzero(meets)
+    if not curve.has_both or not len(result):
         return None
-    place = int(found[-1] if given in ("recall", "volume") else found[0])
+    place = int(result[-1] if given in ("recall", "volume") else result[0])
     return float(getattr(curve, metric)[place]), float(curve.threshold[place])
 
 

@@ -81,6 +81,6 @@ def run_example(function: Callable[..., Any]) -> str:
     example = doctest.DocTestParser().get_doctest(
         function.__doc__ or "", dict(vars(module)), function.__name__, None, 0
     )
-    said: list[str] = []
-    doctest.DocTestRunner(verbose=False).run(example, out=said.append)
-    return "".join(said)
+    stated: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(example, out=stated.append)
+    return "".join(stated)

@@ -113,8 +113,8 @@ def copy_of(original: Path) -> Iterator[Path]:
 def servers_of(data_dir: Path) -> list[psutil.Process]:
     """Return the living processes that work in the cluster of a data folder, the postmaster first."""
     cluster = str((data_dir / "cluster").resolve())
-    found = [each for each in psutil.process_iter(["name", "cwd", "status", "cmdline"]) if each.info["cwd"] == cluster]
-    alive = [each for each in found if each.info["name"] == "postgres" and each.info["status"] != psutil.STATUS_ZOMBIE]
+    result = [each for each in psutil.process_iter(["name", "cwd", "status", "cmdline"]) if each.info["cwd"] == cluster]
+    alive = [each for each in result if each.info["name"] == "postgres" and each.info["status"] != psutil.STATUS_ZOMBIE]
     return sorted(alive, key=lambda each: "-D" not in (each.info["cmdline"] or ()))
 
 

@@ -19,19 +19,19 @@ MOST = 2000
 
 def all_exports(http: TestClient) -> dict[str, bytes]:
     """Return what every address gives that is no page, those of JSON documents too."""
-    found, seen, waiting = dict[str, bytes](), {"/"}, ["/"]
+    result, seen, waiting = dict[str, bytes](), {"/"}, ["/"]
     while waiting:
         address = waiting.pop()
         answer = http.get(address, headers={"Accept": "text/html"}, follow_redirects=False)
         is_page = answer.headers.get("content-type", "").startswith("text/html")
         if answer.status_code == 200 and not is_page:
-            found[address] = answer.content
+            result[address] = answer.content
         for link in _links(answer.text) if is_page else ():
             if link not in seen and not link.startswith(NOT_EXPORTS):
                 seen.add(link)
                 waiting.append(link)
         assert len(seen) < MOST
-    return found
+    return result
 
 
 def _links(text: str) -> Iterator[str]:

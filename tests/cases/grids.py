@@ -60,8 +60,8 @@ def only_right(entrant: str) -> list[Any]:
 def declare(site: Site, manifest: str, items: Iterable[str] | None = ITEMS) -> str:
     """Make a benchmark of a name of its own, with the items of its grid, and return the name."""
     slug = f"grid-{next(SLUGS)}"
-    made = site.http.post("/benchmarks", content=manifest.replace("SLUG", slug), headers=site.auth("steward") | YAML)
-    assert made.status_code == 201, made.text
+    created = site.http.post("/benchmarks", content=manifest.replace("SLUG", slug), headers=site.auth("steward") | YAML)
+    assert created.status_code == 201, created.text
     if items is not None and "items: file" in manifest:
         answer = put_items(site, slug, items)
         assert answer.status_code == 201, answer.text
@@ -83,9 +83,9 @@ def register(site: Site, slug: str, entrant: str, more: str = "", seeds: str = "
     return text.encode()
 
 
-def send(site: Site, slug: str, found: Iterable[Any], who: str = "alice", prereg: bytes | None = None) -> Any:
+def send(site: Site, slug: str, result: Iterable[Any], who: str = "alice", prereg: bytes | None = None) -> Any:
     """Send rows as one submission, with the registration that it cites, and return the answer."""
-    files: list[Any] = [("files", (f"{next(SLUGS)}.csv", table(COLUMNS, found)))]
+    files: list[Any] = [("files", (f"{next(SLUGS)}.csv", table(COLUMNS, result)))]
     files += [] if prereg is None else [("prereg", ("prereg.yaml", prereg))]
     answer = site.http.post(f"/benchmarks/{slug}/submissions", files=files, headers=site.auth(who))
     assert answer.status_code == 202, answer.text

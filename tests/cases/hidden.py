@@ -79,14 +79,14 @@ def ask(site: Site, path: str, who: str, **sent: Any) -> tuple[int, Mapping[str,
 
 def paths(site: Site, slug: str, submission: str, sha256: str, method: str = "get") -> list[str]:
     """Return an address of every route that has one of these parts, with each of its formats."""
-    found = []
+    result = []
     for path, methods in site.http.get("/openapi.json").json()["paths"].items():
         if method in methods and any(part in path for part in ("{slug}", "{submission}", "{sha256}")):
             filled = path.replace("{slug}", slug).replace("{sha256}", sha256).replace("{submission}", submission)
             for part, example in PARTS.items():
                 filled = filled.replace(part, example)
-            found += [filled] if filled.endswith((".csv", ".json", ".zip")) else [filled, f"{filled}.json"]
-    return found
+            result += [filled] if filled.endswith((".csv", ".json", ".zip")) else [filled, f"{filled}.json"]
+    return result
 
 
 def blurred(answer: tuple[int, Mapping[str, str], bytes], sha256: str) -> tuple[int, Any, bytes]:

@@ -162,11 +162,11 @@ def by_renaming(attacker: Attacker) -> Guesses:
 
 def by_dry_runs(attacker: Attacker) -> Guesses:
     """Every answer of a dry run, and every error, that differs from the base's is taken for a label."""
-    told = {
+    reported = {
         name: [_answer(attacker, predicted, broken) for broken in (False, True)]
         for name, predicted in attacker.each_alone().items()
     }
-    return {at: told[f"e{at}"] != told["base"] for at in range(attacker.asked)}
+    return {at: reported[f"e{at}"] != reported["base"] for at in range(attacker.asked)}
 
 
 def _answer(attacker: Attacker, predicted: Sequence[float], broken: bool) -> str:

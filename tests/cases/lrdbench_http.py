@@ -66,9 +66,9 @@ def archive_of(rows: Iterable[Row]) -> bytes:
 def make_benchmark(site: Site, name: str) -> str:
     """Import a run's manifest and return the slug."""
     manifest = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes())
-    made = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML)
-    assert made.status_code == 201, made.text
-    return str(made.json()["slug"])
+    created = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML)
+    assert created.status_code == 201, created.text
+    return str(created.json()["slug"])
 
 
 def submit(site: Site, slug: str, run: bytes, who: str = "alice") -> dict[str, Any]:

@@ -20,8 +20,8 @@ def plumbline(*arguments: str, folder: Path | None = None, **settings: str) -> "
     """Run the command line under these settings and no others; return its exit code and what it printed."""
     with tempfile.TemporaryDirectory() as kept:
         printed, noted = Path(kept, "stdout"), Path(kept, "stderr")
-        told = (arguments, environment(Path("unused"), **settings), folder or Path.cwd(), (printed, noted))
-        process = COMMANDS.Process(target=_run, args=told)
+        reported = (arguments, environment(Path("unused"), **settings), folder or Path.cwd(), (printed, noted))
+        process = COMMANDS.Process(target=_run, args=reported)
         process.start()
         process.join(WITHIN_S)
         if process.exitcode is None:

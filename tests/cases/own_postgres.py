@@ -81,8 +81,8 @@ def _initialise(programs: Path, account: Account, cluster: Path) -> None:
     if account.is_other:
         os.chown(cluster, account.uid, account.gid)
     manner = ["--auth=scram-sha-256", f"--username={SUPERUSER}", f"--pwfile={secret}", "--encoding=UTF8", "--locale=C"]
-    made = run_as(account, [programs / "initdb", "-D", cluster, "--no-sync", *manner], Surroundings(cluster, {}))
-    assert made.returncode == 0, made.stdout
+    created = run_as(account, [programs / "initdb", "-D", cluster, "--no-sync", *manner], Surroundings(cluster, {}))
+    assert created.returncode == 0, created.stdout
 
 
 @contextmanager

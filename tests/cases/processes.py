@@ -27,9 +27,9 @@ def server() -> Iterator[RunningServer]:
 
 def admin(server: RunningServer) -> dict[str, str]:
     """Return the header by which the first admin signs in."""
-    found = re.search(r"plb_[\w-]+", server.printed)
-    assert found is not None
-    return {"Authorization": f"Bearer {found[0]}"}
+    match = re.search(r"plb_[\w-]+", server.printed)
+    assert match is not None
+    return {"Authorization": f"Bearer {match[0]}"}
 
 
 def send(server: RunningServer, entrant: str, headers: dict[str, str]) -> httpx.Response:
@@ -43,8 +43,8 @@ def wait_until_settled(server: RunningServer, number: int) -> dict[str, list[dic
     """Return a submission once it is past waiting; a bounded poll of its public state."""
     deadline = time.monotonic() + PUBLISHED_WITHIN_S
     while time.monotonic() < deadline:
-        found: dict[str, list[dict[str, str]]] = patient.get(f"{server.address}/submissions/{number}.json").json()
-        if found["waiting_for"] is None:
-            return found
+        result: dict[str, list[dict[str, str]]] = patient.get(f"{server.address}/submissions/{number}.json").json()
+        if result["waiting_for"] is None:
+            return result
         signal.sigtimedwait([], 0.1)
-    raise AssertionError(f"submission {number} still waits for {found['waiting_for']}")
+    raise AssertionError(f"submission {number} still waits for {result['waiting_for']}")

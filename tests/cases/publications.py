@@ -140,7 +140,7 @@ def summaries() -> st.SearchStrategy[list[str]]:
     """Return files of summaries, each a submission of one or two entrants."""
     entrants = st.sets(st.sampled_from(("A", "B", "Base", "D")), min_size=1, max_size=2).map(sorted)
     files = entrants.flatmap(lambda names: st.tuples(*map(summary_rows, names)))
-    return st.lists(files.map(lambda found: table(SUMMARY_COLUMNS, itertools.chain(*found))), min_size=1, max_size=4)
+    return st.lists(files.map(lambda result: table(SUMMARY_COLUMNS, itertools.chain(*result))), min_size=1, max_size=4)
 
 
 def good_summary(entrant: str) -> str:
@@ -164,9 +164,9 @@ def episode_files() -> st.SearchStrategy[list[str]]:
             st.lists(cell, min_size=len(places), max_size=len(places)), cell.map(lambda same: [same] * len(places))
         )
         return cells.map(
-            lambda found: table(
+            lambda result: table(
                 EPISODE_COLUMNS,
-                [[t, s, e, 100 * s + e, *c, "left"] for (t, s, e), c in zip(places, found, strict=True)],
+                [[t, s, e, 100 * s + e, *c, "left"] for (t, s, e), c in zip(places, result, strict=True)],
             )
         )
 
@@ -181,13 +181,13 @@ def good_episodes() -> str:
 
 def run_rows(estimator: str, values: Mapping[tuple[str, str], str]) -> list[tuple[str, ...]]:
     """Return rows of raw/metrics.csv of values by record and metric; odd records are of another stratum."""
-    found = []
+    result = []
     for (record, identity), value in values.items():
         metric, _, level = identity.partition("@")
         about = json.dumps({"nominal": float(level)} if level else {})
         stratum = json.dumps({"H": 0.5 if int(record[1:]) % 2 else 0.9})
-        found.append(("per_series", record, estimator, metric, value, stratum, about))
-    return found
+        result.append(("per_series", record, estimator, metric, value, stratum, about))
+    return result
 
 
 RECORDS = ("r1", "r2", "r3", "r4", "r5")
@@ -201,20 +201,20 @@ def runs() -> st.SearchStrategy[list[str]]:
     def of(estimator: str) -> st.SearchStrategy[list[tuple[str, ...]]]:
         places = st.sets(st.sampled_from(tuple(itertools.product(RECORDS, SERIES_METRICS))), min_size=1, max_size=25)
         return places.map(sorted).flatmap(
-            lambda found: st.fixed_dictionaries(
+            lambda result: st.fixed_dictionaries(
                 {
                     place: st.sampled_from(SIGNED)
                     if place[1] == "bias"
                     else st.sampled_from(ODD)
                     if place[1] in ("mae", "rmse")
                     else small
-                    for place in found
+                    for place in result
                 }
             ).map(lambda values: run_rows(estimator, values))
         )
 
     names = st.sets(st.sampled_from(("GPH", "RS", "DFA")), min_size=1, max_size=2).map(sorted)
-    files = names.flatmap(lambda found: st.tuples(*map(of, found))).map(lambda f: table(COLUMNS, itertools.chain(*f)))
+    files = names.flatmap(lambda result: st.tuples(*map(of, result))).map(lambda f: table(COLUMNS, itertools.chain(*f)))
     return st.lists(files, min_size=1, max_size=4)
 
 
@@ -237,15 +237,15 @@ def guesses(allowed: Sequence[str]) -> st.SearchStrategy[list[str]]:
         st.lists(cell, min_size=len(ITEMS), max_size=len(ITEMS)), cell.map(lambda same: [same] * len(ITEMS))
     )
     return st.lists(
-        cells.map(lambda found: table(("item", "prediction"), zip(ITEMS, found, strict=True))), min_size=1, max_size=4
+        cells.map(lambda result: table(("item", "prediction"), zip(ITEMS, result, strict=True))), min_size=1, max_size=4
     )
 
 
 def begin(site: Site, manifest: str, labels: str | None = None) -> str:
     """Make a benchmark of a name of its own, with its labels, and return the name."""
     slug = f"total-{next(NUMBERS)}"
-    made = site.http.post("/benchmarks", content=manifest.replace("SLUG", slug), headers=site.auth("steward"))
-    assert made.status_code == 201, made.text
+    created = site.http.post("/benchmarks", content=manifest.replace("SLUG", slug), headers=site.auth("steward"))
+    assert created.status_code == 201, created.text
     if labels is not None:
         put = site.http.put(
             f"/benchmarks/{slug}/labels", files={"file": ("labels.csv", labels)}, headers=site.auth("steward")
@@ -267,12 +267,12 @@ def send(site: Site, slug: str, name: str, content: str, who: str = "alice", ent
 def boards(site: Site, slug: str) -> dict[str, Any]:
     """Return every board of a benchmark as JSON, by its name."""
     manifest = site.http.get(f"/benchmarks/{slug}.json").json()["manifest"]
-    found = {}
+    result = {}
     for spec in manifest["leaderboards"]:
         answer = site.http.get(f"/benchmarks/{slug}/leaderboards/{spec['name']}.json")
         assert answer.status_code == 200, answer.text
-        found[spec["name"]] = json.loads(answer.text, parse_constant=_refuse_constant)
-    return found
+        result[spec["name"]] = json.loads(answer.text, parse_constant=_refuse_constant)
+    return result
 
 
 def _refuse_constant(text: str) -> float:
@@ -288,10 +288,10 @@ def settle(site: Site, slug: str, numbers: Sequence[int], honest: Sequence[str])
         stored = site.http.get(f"/submissions/{number}.json").json()
         assert stored["waiting_for"] is None, stored
         assert "failed on this server" not in stored["reason"], stored["reason"]
-    found = boards(site, slug)
-    for name, board in found.items():
+    result = boards(site, slug)
+    for name, board in result.items():
         _check_board(name, board, honest)
-    return found
+    return result
 
 
 def _check_board(name: str, board: Mapping[str, Any], honest: Sequence[str]) -> None:

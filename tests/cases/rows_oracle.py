@@ -87,8 +87,8 @@ def _rows(session: Session, submission: int, entrant: int) -> list[Any]:
 
 
 def _values(rows: Sequence[Any], columns: Sequence[str]) -> Any:
-    found = [dict(zip(row.columns, row.values, strict=True)) for row in rows]
-    return np.array([[of.get(name) for name in columns] for of in found], dtype=np.float64).reshape(-1, len(columns))
+    result = [dict(zip(row.columns, row.values, strict=True)) for row in rows]
+    return np.array([[of.get(name) for name in columns] for of in result], dtype=np.float64).reshape(-1, len(columns))
 
 
 def _coded(order: Any, texts: Sequence[str | None]) -> Coded:

@@ -16,7 +16,7 @@ DIRECTIONS = {"logloss": "minimize", "brier": "minimize", "rmse": "minimize", "m
 def manifest(scoring: str | None = None, metrics: Sequence[str] = ("accuracy",), part: str = BINARY) -> str:
     """Return a benchmark of private labels; without `scoring` the defaults hold."""
     declared = ", ".join(f"{m}: {{direction: {DIRECTIONS.get(m, 'maximize')}}}" for m in metrics)
-    said = "" if scoring is None else f"scoring: {{{scoring}}}\n"
+    stated = "" if scoring is None else f"scoring: {{{scoring}}}\n"
     return f"""
 schema_version: 1
 slug: {SLUG}
@@ -25,7 +25,7 @@ evidence: predictions
 metrics: {{{declared}}}
 tasks: [{{id: t}}]
 predictions: {{{part}, labels: private}}
-{said}leaderboards:
+{stated}leaderboards:
   - {{name: board, method: estimate, metrics: [{", ".join(metrics)}], uncertainty: {{n_resamples: 100}}}}
 """
 
@@ -37,8 +37,8 @@ def items(n_items: int) -> list[str]:
 
 def begin(site: Site, document: str, labels: Sequence[object]) -> Any:
     """Make the benchmark, put its labels and return the answer."""
-    made = site.http.post("/benchmarks", content=document, headers=site.auth("steward"))
-    assert made.status_code == 201, made.text
+    created = site.http.post("/benchmarks", content=document, headers=site.auth("steward"))
+    assert created.status_code == 201, created.text
     content = table(["item", "label"], list(zip(items(len(labels)), labels, strict=True)))
     put = site.http.put(
         f"/benchmarks/{SLUG}/labels", files={"file": ("labels.csv", content)}, headers=site.auth("steward")
@@ -83,5 +83,5 @@ def board(site: Site) -> dict[str, dict[str, str]]:
 
 def checks(site: Site, number: int) -> dict[str, tuple[str, str]]:
     """Return outcome and reason of each check of a submission."""
-    found = site.http.get(f"/submissions/{number}.json").json()["checks"]
-    return {check["rule"]: (check["outcome"], check["reason"]) for check in found}
+    result = site.http.get(f"/submissions/{number}.json").json()["checks"]
+    return {check["rule"]: (check["outcome"], check["reason"]) for check in result}

@@ -36,9 +36,9 @@ def signed(site: Site, who: str = "steward") -> dict[str, str]:
 
 def form_key(site: Site, headers: dict[str, str]) -> str:
     """Return what the forms of a session carry."""
-    found = re.search(r"csrf=([0-9a-f]{64})", site.http.get("/account", headers=headers).text)
-    assert found is not None
-    return found[1]
+    match = re.search(r"csrf=([0-9a-f]{64})", site.http.get("/account", headers=headers).text)
+    assert match is not None
+    return match[1]
 
 
 def send_form(site: Site, path: str, headers: dict[str, str], then: str = "/account", **fields: Any) -> httpx.Response:

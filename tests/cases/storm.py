@@ -166,14 +166,14 @@ def _is_ready(address: str) -> bool:
 
 def settled(address: str, numbers: Sequence[int], within_s: float) -> dict[int, dict[str, object]]:
     """Return the state of each submission once nothing waits any more."""
-    give_up_at, found = time.monotonic() + within_s, dict[int, dict[str, object]]()
+    give_up_at, result = time.monotonic() + within_s, dict[int, dict[str, object]]()
     with httpx.Client(timeout=30) as client:
         for number in numbers:
             while (state := _state(client, f"{address}/submissions/{number}.json")) is None:
                 assert time.monotonic() < give_up_at, f"submission {number} still waits"
                 time.sleep(0.2)
-            found[number] = state
-    return found
+            result[number] = state
+    return result
 
 
 def _state(client: httpx.Client, address: str) -> dict[str, object] | None:

@@ -41,8 +41,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def begin(site: Site, document: str, labels: str) -> None:
     """Make the benchmark and put its labels."""
-    made = site.http.post("/benchmarks", content=document, headers=site.auth("steward"))
-    assert made.status_code == 201, made.text
+    created = site.http.post("/benchmarks", content=document, headers=site.auth("steward"))
+    assert created.status_code == 201, created.text
     put = site.http.put(
         "/benchmarks/guess/labels", files={"file": ("labels.csv", labels)}, headers=site.auth("steward")
     )

@@ -57,7 +57,7 @@ def test_an_admin_token_of_the_environment_that_was_revoked_is_told_at_start(dat
     engine.dispose()
     settings = {"PLUMBLINE_DATABASE_URL": database_url, "PLUMBLINE_ADMIN_TOKEN": text}
     with running_server(tmp_path / "data", **settings):
-        told = (tmp_path / "serve.log").read_text()
+        message = (tmp_path / "serve.log").read_text()
 
-    assert f"PLUMBLINE_ADMIN_TOKEN is token {number} (given), which was revoked on" in told
-    assert text not in told
+    assert f"PLUMBLINE_ADMIN_TOKEN is token {number} (given), which was revoked on" in message
+    assert text not in message

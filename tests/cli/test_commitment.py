@@ -26,8 +26,8 @@ def test_a_commitment_is_computed_again_from_the_file(tmp_path: Path, capsys: py
     (tmp_path / "labels.csv").write_text("\n".join(["item,label", *rows[::-1]]))
     asked = ["benchmark", "commitment", str(tmp_path / "manifest.yaml"), str(tmp_path / "labels.csv"), "--salt", SALT]
     right = run([*asked, "--expected", expected])
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     wrong = run([*asked, "--expected", "0" * 64])
 
-    assert (right, expected in said.replace("\n", "")) == (0, True)
+    assert (right, expected in message.replace("\n", "")) == (0, True)
     assert wrong == 1

@@ -41,9 +41,9 @@ def n_rows(address: str) -> int:
 
 def test_the_examples_are_found_with_their_results() -> None:
     """Each example folder holds a manifest and result files; each file is one submission."""
-    found = {example.folder.name: len(example.submissions) for example in find_examples(EXAMPLES)}
+    actual = {example.folder.name: len(example.submissions) for example in find_examples(EXAMPLES)}
 
-    assert found["fev-bench"] == 26
+    assert actual["fev-bench"] == 26
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Demo:
 
     address: str
     boards: dict[str, str]
-    told: str = ""
+    message: str = ""
     n_rows_at_once: int = 0
     tokens: str = ""
 
@@ -86,12 +86,12 @@ def demo() -> Iterator[Demo]:
             assert eventually(lambda: patient.get(begun).status_code == 200, within_s=60)
             server.stop(signal.SIGKILL)
         with running_server(folder, **SETTINGS) as server:
-            told = wait_until_loaded(server)
+            reported = wait_until_loaded(server)
         with running_server(folder, **SETTINGS) as server:
             rows = n_rows(server.address)
             listed = plumbline("token", "list", PLUMBLINE_DATA_DIR=str(folder)).stdout
             boards = {board: Demo(server.address, {}).csv("fev-bench", board) for board in BOARDS}
-            yield Demo(server.address, boards, told, rows, listed)
+            yield Demo(server.address, boards, reported, rows, listed)
 
 
 def wait_until_loaded(server: RunningServer) -> str:
@@ -104,7 +104,7 @@ def wait_until_loaded(server: RunningServer) -> str:
 
 def test_a_loading_that_was_broken_off_is_taken_up_again(demo: Demo) -> None:
     """Ctrl-C, or kill -9, during the first start does not leave half of an example for ever."""
-    assert demo.told.startswith("The examples are published")
+    assert demo.message.startswith("The examples are published")
 
 
 def test_the_examples_are_loaded_into_an_empty_server_once(demo: Demo) -> None:
@@ -153,11 +153,11 @@ def test_a_board_that_drops_tasks_holds_fevs_own_numbers(demo: Demo) -> None:
     content = yaml.safe_dump(changed, sort_keys=False)
     files = [("files", (path.name, path.read_bytes())) for path in sorted((example / "results").iterdir())]
 
-    made = patient.post(f"{demo.address}/benchmarks", content=content, headers=demo.auth())
+    created = patient.post(f"{demo.address}/benchmarks", content=content, headers=demo.auth())
     sent = patient.post(f"{demo.address}/benchmarks/dropped/submissions", files=files, headers=demo.auth())
     published = eventually(lambda: demo.status(sent.json()["id"]) == "published", within_s=60)
 
-    assert (made.status_code, sent.status_code, published) == (201, 202, True)
+    assert (created.status_code, sent.status_code, published) == (201, 202, True)
     assert largest_difference(demo.csv("dropped", "sql"), "leaderboard_SQL_drop_n1000", "leaderboard") < 1e-12
 
 

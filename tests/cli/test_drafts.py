@@ -48,8 +48,8 @@ def test_a_preview_serves_the_boards_that_a_server_would_publish(tmp_path: Path)
         page, rows = (urlopen(f"{address}{site.home}{end}").read().decode() for end in ("", ".csv"))  # noqa: S310
         server.shutdown()
 
-    found = {place: site.answer(place)[0] for place in re.findall(r'(?:href|src)="(/[^"#]*)', page)}
-    absent = {place for place, status in found.items() if status != 200}
+    actual = {place: site.answer(place)[0] for place in re.findall(r'(?:href|src)="(/[^"#]*)', page)}
+    absent = {place for place, status in actual.items() if status != 200}
 
     assert "duckdb" in page
     assert absent <= {"/docs", "/account", "/feed.atom"}

@@ -70,11 +70,11 @@ def test_what_a_server_says_in_json_is_json(life: Life) -> None:
 
     A render process whose parent is killed while it starts may leave a traceback of the interpreter's own.
     """
-    told = [json.loads(line)["event"] for line in life.log.splitlines() if line.startswith("{")]
+    reported = [json.loads(line)["event"] for line in life.log.splitlines() if line.startswith("{")]
 
-    assert told[0].startswith("Starting the embedded database in ")
-    assert any(line.startswith("the web process was ended by SIGKILL") for line in told)
-    assert told[-1] == "Stopped."
+    assert reported[0].startswith("Starting the embedded database in ")
+    assert any(line.startswith("the web process was ended by SIGKILL") for line in reported)
+    assert reported[-1] == "Stopped."
     assert "resource_tracker" not in life.log
 
 

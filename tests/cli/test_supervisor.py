@@ -234,6 +234,6 @@ def test_silence_counts_only_as_far_as_it_was_observed() -> None:
 
 def test_the_end_of_a_process_is_told_in_words() -> None:
     """The log says whether a process left or was killed."""
-    told = describe_end(3), describe_end(-9)
+    message = describe_end(3), describe_end(-9)
 
-    assert told == ("ended with exit code 3", "was ended by SIGKILL")
+    assert message == ("ended with exit code 3", "was ended by SIGKILL")

@@ -12,7 +12,7 @@ def signed(server: RunningServer, token: str) -> list[str]:
     return ["--server", server.address, "--token", token]
 
 
-def made(capsys: pytest.CaptureFixture[str], *order: str) -> str:
+def printed_token(capsys: pytest.CaptureFixture[str], *order: str) -> str:
     """Run a command that prints a token, and return it."""
     assert run(list(order)) == 0
     return capsys.readouterr().out.strip()
@@ -25,16 +25,16 @@ def test_a_token_lives_its_life_on_the_named_server(
     monkeypatch.setenv("COLUMNS", "200")
     with fresh_data_dir() as data_dir, running_server(data_dir) as server:
         as_admin = signed(server, admin(server)["Authorization"].removeprefix("Bearer "))
-        first = made(capsys, "token", "create", "ci", "--days", "30", *as_admin)
-        second = made(capsys, "token", "rotate", "2", "--overlap-h", "0", *signed(server, first))
-        told = made(capsys, "whoami", *signed(server, second))
+        first = printed_token(capsys, "token", "create", "ci", "--days", "30", *as_admin)
+        second = printed_token(capsys, "token", "rotate", "2", "--overlap-h", "0", *signed(server, first))
+        reported = printed_token(capsys, "whoami", *signed(server, second))
         codes = [run(["whoami", *signed(server, text)]) for text in (first, second)]
         capsys.readouterr()
-        listed = made(capsys, "token", "list", *as_admin)
+        listed = printed_token(capsys, "token", "list", *as_admin)
         codes += [run(["token", "revoke", "2", *as_admin]), run(["whoami", *signed(server, second)])]
 
-    assert "Token 2 of ci, role submitter" in told
-    assert "It is for: every benchmark." in told
+    assert "Token 2 of ci, role submitter" in reported
+    assert "It is for: every benchmark." in reported
     assert codes == [2, 0, 0, 2]
     assert "ci" in listed
 

@@ -30,8 +30,8 @@ def follow(block: str, server: RunningServer, folder: Path) -> str:
     for name in ("tests", "examples"):
         (folder / name).symlink_to(ROOT / name)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    told = {**os.environ, "PATH": path, "PLUMBLINE_SERVER": server.address, "PLUMBLINE_TOKEN": TOKEN}
-    done = subprocess.run(["sh", "-ec", block], cwd=folder, env=told, capture_output=True, text=True, check=False)
+    reported = {**os.environ, "PATH": path, "PLUMBLINE_SERVER": server.address, "PLUMBLINE_TOKEN": TOKEN}
+    done = subprocess.run(["sh", "-ec", block], cwd=folder, env=reported, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

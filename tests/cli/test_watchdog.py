@@ -60,15 +60,15 @@ def is_ready(server: RunningServer) -> bool:
 
 def next_web(server: RunningServer, former: psutil.Process) -> psutil.Process:
     """Return the web process that came after another one."""
-    found: list[psutil.Process] = []
+    result: list[psutil.Process] = []
 
     def has_come() -> bool:
         web = child(server, "web")
-        found[:] = [] if web is None or web == former else [web]
-        return bool(found)
+        result[:] = [] if web is None or web == former else [web]
+        return bool(result)
 
     assert eventually(has_come, within_s=60)
-    return found[0]
+    return result[0]
 
 
 def test_a_web_process_that_hangs_is_replaced(server: RunningServer) -> None:

@@ -36,8 +36,8 @@ def server() -> Iterator[RunningServer]:
     """A server with one benchmark, whose admin token is known."""
     with fresh_data_dir() as folder, running_server(folder, PLUMBLINE_ADMIN_TOKEN=TOKEN) as running:
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/yaml"}
-        made = patient.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers)
-        assert made.status_code == 201, made.text
+        created = patient.post(f"{running.address}/benchmarks", content=MANIFEST, headers=headers)
+        assert created.status_code == 201, created.text
         yield running
 
 
@@ -110,9 +110,9 @@ def test_the_awaited_client_does_the_same(server: RunningServer, tmp_path: Path)
 
     async def both() -> tuple[list[str], list[str]]:
         async with plumbline.AsyncClient(server.address, TOKEN) as client:
-            found = await asyncio.gather(send(client, "e", 0.3), send(client, "f", 0.2))
+            actual = await asyncio.gather(send(client, "e", 0.3), send(client, "f", 0.2))
             frame = await client.board("tiny", "average")
-        return found, list(frame.columns)
+        return actual, list(frame.columns)
 
     verdicts, columns = asyncio.run(both())
 
@@ -156,11 +156,11 @@ def _refuses(address: str) -> None:
 
 def test_waiting_ends_when_the_time_is_over() -> None:
     """The pauses grow and add up to no more than a pause beyond the limit."""
-    found = pauses(3.0)
-    waited = list(islice(found, 6))
+    actual = pauses(3.0)
+    waited = list(islice(actual, 6))
 
     with pytest.raises(TimeoutError):
-        next(found)
+        next(actual)
 
     assert waited == sorted(waited)
     assert 3.0 <= sum(waited) <= 3.0 + LONGEST_PAUSE_S
@@ -173,15 +173,15 @@ def test_whom_to_tell_is_said_listed_and_ended_on_the_command_line(
     monkeypatch.setenv("PLUMBLINE_SERVER", server.address)
     monkeypatch.setenv("PLUMBLINE_TOKEN", TOKEN)
     codes = [run(["notify", "add", "https://hooks.example.org/p", "--benchmark", "tiny", "--event", "published"])]
-    made = capsys.readouterr().out
-    number = made.split()[1].rstrip(":")
+    created = capsys.readouterr().out
+    number = created.split()[1].rstrip(":")
     codes += [run(["notify", "list"]), run(["notify", "add", "https://hooks.example.org/p", "--event", "lost"])]
     listed = capsys.readouterr()
     codes += [run(["notify", "remove", number]), run(["notify", "list"])]
     ended = capsys.readouterr()
 
     assert codes == [0, 0, 2, 0, 0]
-    assert "whsec_" in made
+    assert "whsec_" in created
     assert "hooks.example.org" in listed.out
     assert "whsec_" not in listed.out
     assert "not_admitted" in listed.err

@@ -57,8 +57,8 @@ def act(folder: Path, server: RunningServer, rows: str = ROWS, **inputs: str) ->
     known = {"PLUMBLINE_SERVER": server.address, "PLUMBLINE_TOKEN": TOKEN, "BENCHMARK": "tiny", "ENTRANT": "org/model",
              "FILES": "results\n", "GITHUB_OUTPUT": str(outputs), "GITHUB_STEP_SUMMARY": str(summary)}  # fmt: skip
     done = run(folder, ACTION / "submit.sh", **(known | inputs))
-    told = dict(line.split("=", 1) for line in outputs.read_text().splitlines())
-    return done.returncode, told, summary.read_text()
+    reported = dict(line.split("=", 1) for line in outputs.read_text().splitlines())
+    return done.returncode, reported, summary.read_text()
 
 
 def test_the_action_checks_and_stores_nothing(server: RunningServer, tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_the_action_submits_and_says_what_became_of_it(server: RunningServer, tm
 
     assert (code, outputs["status"]) == (0, "published"), summary
     assert outputs["submission"].isdigit()
-    told = patient.get(f"{server.address}/submissions/{outputs['submission']}.json").json()
-    assert told["metadata"]["version"] == "1.2"
+    reported = patient.get(f"{server.address}/submissions/{outputs['submission']}.json").json()
+    assert reported["metadata"]["version"] == "1.2"
 
 
 def test_the_action_fails_where_the_results_are_refused(server: RunningServer, tmp_path: Path) -> None:

@@ -26,9 +26,9 @@ def test_runs_are_rows_of_their_model_and_data_set(tmp_path: Path) -> None:
     scores = read([path], SUMMARY.format(column="accuracy")).scores
 
     assert list(rows.columns) == ["entrant", "task", "run_id", "accuracy", "loss"]
-    found = dict(zip(zip(scores.entrant.to_list(), scores.task.to_list(), strict=True), scores.value("score").tolist(),
+    actual = dict(zip(zip(scores.entrant.to_list(), scores.task.to_list(), strict=True), scores.value("score").tolist(),
                      strict=True))  # fmt: skip
-    assert found == {("large", "sst2"): 0.85, ("large", "imdb"): 0.9, ("small", "sst2"): 0.7, ("small", "imdb"): 0.8}
+    assert actual == {("large", "sst2"): 0.85, ("large", "imdb"): 0.9, ("small", "sst2"): 0.7, ("small", "imdb"): 0.8}
 
 
 def test_a_run_that_did_not_finish_is_refused_with_its_row() -> None:

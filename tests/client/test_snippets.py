@@ -23,8 +23,8 @@ ADDRESS = "http://127.0.0.1:8000"
 
 def snippet(language: str) -> str:
     """Return the one block of a language."""
-    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.S)
-    return str(found)
+    (result,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.S)
+    return str(result)
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def server() -> Iterator[RunningServer]:
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with fresh_data_dir() as folder, running_server(folder, PLUMBLINE_ADMIN_TOKEN=TOKEN) as running:
         manifest = (EXAMPLE / "manifest.yaml").read_text().replace("prereg: required", "prereg: optional")
-        made = patient.post(f"{running.address}/benchmarks", content=manifest, headers=headers)
-        assert made.status_code == 201, made.text
+        created = patient.post(f"{running.address}/benchmarks", content=manifest, headers=headers)
+        assert created.status_code == 201, created.text
         for name in ("naive", "seasonal_naive"):
             files = [("files", (f"{name}.csv", (EXAMPLE / "results" / f"{name}.csv").read_bytes()))]
             sent = patient.post(f"{running.address}/benchmarks/fev-bench/submissions", files=files, headers=headers)
@@ -62,6 +62,6 @@ def test_the_snippet_of_duckdb_reads_a_board(server: RunningServer, tmp_path: Pa
     duckdb = pytest.importorskip("duckdb")
     (address,) = re.findall(r"read_parquet\('(.*?)'\)", snippet("sql"))
     path, _ = urlretrieve(address.replace(ADDRESS, server.address), tmp_path / "sql.parquet")  # noqa: S310
-    found = duckdb.sql(snippet("sql").replace(address, str(path))).fetchall()
+    actual = duckdb.sql(snippet("sql").replace(address, str(path))).fetchall()
 
-    assert [entrant for _, entrant, _ in found] == ["Seasonal Naive", "Naive"]
+    assert [entrant for _, entrant, _ in actual] == ["Seasonal Naive", "Naive"]

@@ -17,9 +17,11 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.heavy
 def test_the_types_of_the_client_are_those_of_the_api() -> None:
     """Every key is answered with its type; `python -m client.typed` writes down those that the API has more."""
-    here, there = fields(TARGET.read_text("utf-8")), fields(documents(described()))
+    here, elsewhere = fields(TARGET.read_text("utf-8")), fields(documents(described()))
 
-    assert {name: found.items() - there[name].items() for name, found in here.items()} == {key: set() for key in here}
+    assert {name: actual.items() - elsewhere[name].items() for name, actual in here.items()} == {
+        key: set() for key in here
+    }
     assert {"Submission", "DryRun", "Table"} <= here.keys()
 
 
@@ -45,26 +47,26 @@ def test_the_wheel_of_the_client_has_every_module_that_it_imports() -> None:
 
 def shipped() -> dict[str, Path]:
     """Return the Python files of the client's wheel by their place in it."""
-    told = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text("utf-8"))
-    included = told["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    found = {}
+    reported = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text("utf-8"))
+    included = reported["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    result = {}
     for source, target in included.items():
         path = (ROOT / "client" / source).resolve()
         of_folder = {f"{target}/{each.name}": each for each in path.glob("*.py")} if path.is_dir() else {target: path}
-        found |= {name: each for name, each in of_folder.items() if name.endswith(".py")}
-    return found
+        result |= {name: each for name, each in of_folder.items() if name.endswith(".py")}
+    return result
 
 
 def imports(path: Path) -> set[str]:
     """Return the modules that a file imports which Python itself does not have."""
-    found = set()
+    result = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             of_package = (ROOT / node.module.replace(".", "/")).is_dir()
-            found |= {f"{node.module}.{name.name}" for name in node.names} if of_package else {node.module}
+            result |= {f"{node.module}.{name.name}" for name in node.names} if of_package else {node.module}
         elif isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
-    short = {name if name.split(".")[0] in ("app", "plumbline") else name.split(".")[0] for name in found}
+            result |= {name.name for name in node.names}
+    short = {name if name.split(".")[0] in ("app", "plumbline") else name.split(".")[0] for name in result}
     return short - sys.stdlib_module_names
 
 

@@ -31,10 +31,10 @@ def test_a_dump_comes_back_on_an_empty_machine_byte_for_byte(copies: Copies) -> 
         with running_server(data_dir) as address:
             restore_dump(copies.dump, address)
 
-        found = exports_of_folder(data_dir)
+        actual = exports_of_folder(data_dir)
 
-    assert len(found) > 20
-    assert found == copies.exports_then
+    assert len(actual) > 20
+    assert actual == copies.exports_then
 
 
 @pytest.mark.parametrize("which", ["then", "last"])
@@ -43,10 +43,10 @@ def test_a_base_backup_comes_forward_byte_for_byte(copies: Copies, which: str) -
     with fresh_data_dir() as data_dir:
         recover_embedded(copies.base, copies.wal, copies.then if which == "then" else None, data_dir)
 
-        found = exports_of_folder(data_dir)
+        actual = exports_of_folder(data_dir)
 
     assert copies.exports_then != copies.exports_last
-    assert found == (copies.exports_then if which == "then" else copies.exports_last)
+    assert actual == (copies.exports_then if which == "then" else copies.exports_last)
 
 
 def test_an_instant_that_the_log_does_not_reach_is_refused(copies: Copies) -> None:

@@ -89,9 +89,9 @@ def test_what_was_committed_survives_a_killed_server(data_dir: Path) -> None:
     """The next start recovers it."""
     crash(data_dir)
     with running_server(data_dir) as address, psycopg.connect(address) as connection:
-        found = connection.execute("SELECT number FROM stored").fetchone()
+        actual = connection.execute("SELECT number FROM stored").fetchone()
 
-    assert found == (8,)
+    assert actual == (8,)
 
 
 def test_a_server_that_is_killed_in_use_hangs_nobody(data_dir: Path) -> None:
@@ -109,9 +109,9 @@ def test_a_server_that_is_killed_in_use_is_started_by_the_next_user(data_dir: Pa
     with running_server(data_dir):
         kill_postmaster(data_dir)
         with running_server(data_dir) as address:
-            found = kept_number(address)
+            actual = kept_number(address)
 
-    assert found == 7
+    assert actual == 7
 
 
 def test_a_process_of_a_killed_server_that_lingers_is_ended(data_dir: Path) -> None:
@@ -121,9 +121,9 @@ def test_a_process_of_a_killed_server_that_lingers_is_ended(data_dir: Path) -> N
         frozen.suspend()
         postmaster_of(data_dir).kill()
         with running_server(data_dir) as again:
-            found = kept_number(again)
+            actual = kept_number(again)
 
-    assert (found, frozen in servers_of(data_dir)) == (7, False)
+    assert (actual, frozen in servers_of(data_dir)) == (7, False)
 
 
 def test_a_busy_process_of_a_killed_server_is_ended(data_dir: Path) -> None:
@@ -133,10 +133,10 @@ def test_a_busy_process_of_a_killed_server_is_ended(data_dir: Path) -> None:
         connection.pgconn.send_query(b"SELECT count(*) FROM generate_series(1, 1000000000000)")
         postmaster_of(data_dir).kill()
         with running_server(data_dir) as again:
-            found = kept_number(again)
+            actual = kept_number(again)
         connection.close()
 
-    assert found == 7
+    assert actual == 7
 
 
 def test_a_pid_that_now_belongs_to_another_process_harms_neither(data_dir: Path) -> None:
@@ -144,10 +144,10 @@ def test_a_pid_that_now_belongs_to_another_process_harms_neither(data_dir: Path)
     crash(data_dir)
     with innocent(data_dir, "bystander") as process:
         with running_server(data_dir) as address:
-            found = kept_number(address)
+            actual = kept_number(address)
         survives = process.poll() is None
 
-    assert (found, survives) == (7, True)
+    assert (actual, survives) == (7, True)
 
 
 def test_a_pid_that_now_belongs_to_another_postgres_harms_neither(data_dir: Path) -> None:
@@ -155,10 +155,10 @@ def test_a_pid_that_now_belongs_to_another_postgres_harms_neither(data_dir: Path
     crash(data_dir)
     with innocent(data_dir, "postgres") as process:
         with running_server(data_dir) as address:
-            found = kept_number(address)
+            actual = kept_number(address)
         survives = process.poll() is None
 
-    assert (found, survives) == (7, True)
+    assert (actual, survives) == (7, True)
 
 
 def test_a_pid_that_is_reused_while_the_server_is_in_use_harms_nobody(data_dir: Path) -> None:
@@ -185,9 +185,9 @@ def test_a_recovery_of_more_than_ten_seconds_is_waited_for(own_data_dir: Path, *
             user.kill()
     with running_server(own_data_dir) as address:
         took_s = time.monotonic() - started_at
-        found = kept_number(address)
+        actual = kept_number(address)
 
-    assert found == 7
+    assert actual == 7
     assert took_s > 10
 
 
@@ -209,7 +209,7 @@ def test_a_server_out_of_sight_is_not_doubled(data_dir: Path) -> None:
     """Where somebody unseen holds the server's lock, as in another container, no second server is started."""
     with (data_dir / "server.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        told = refusal(data_dir)
+        message = refusal(data_dir)
 
-    assert "cannot see" in told
+    assert "cannot see" in message
     assert servers_of(data_dir) == []

@@ -78,18 +78,18 @@ def test_a_file_in_the_place_of_the_folder_is_told() -> None:
     """The path and what to do about it are in the message."""
     with fresh_data_dir() as folder:
         folder.write_text("")
-        told = error_of(folder)
+        message = error_of(folder)
 
-    assert told.startswith(f"{folder} is a file, but must be a folder: move it away.")
+    assert message.startswith(f"{folder} is a file, but must be a folder: move it away.")
 
 
 def test_a_file_above_the_folder_is_told() -> None:
     """A folder cannot be made in a file."""
     with fresh_data_dir() as folder:
         folder.write_text("")
-        told = error_of(folder / "data")
+        message = error_of(folder / "data")
 
-    assert f"in {folder / 'data'}: a file stands where a folder should be" in told
+    assert f"in {folder / 'data'}: a file stands where a folder should be" in message
 
 
 def test_an_unwritable_folder_is_told() -> None:
@@ -97,10 +97,10 @@ def test_an_unwritable_folder_is_told() -> None:
     with fresh_data_dir() as folder:
         give_to_ordinary_user(folder)
         folder.chmod(0o555)
-        told = refusal(folder, *ordinary_user())
+        message = refusal(folder, *ordinary_user())
         left = list(folder.iterdir())
 
-    assert f"The data folder could not be used in {folder}: a file or folder there is not ours" in told
+    assert f"The data folder could not be used in {folder}: a file or folder there is not ours" in message
     assert left == []
 
 
@@ -109,9 +109,9 @@ def test_a_folder_that_cannot_be_made_is_told() -> None:
     with fresh_data_dir() as folder:
         give_to_ordinary_user(folder)
         folder.chmod(0o555)
-        told = refusal(folder / "new", *ordinary_user())
+        message = refusal(folder / "new", *ordinary_user())
 
-    assert f"in {folder / 'new'}: a file or folder there is not ours" in told
+    assert f"in {folder / 'new'}: a file or folder there is not ours" in message
 
 
 def test_a_folder_that_the_server_cannot_reach_is_named() -> None:
@@ -119,11 +119,11 @@ def test_a_folder_that_the_server_cannot_reach_is_named() -> None:
     with fresh_data_dir() as folder:
         closed = folder.parent / "closed"
         closed.mkdir(mode=0o700 if os.geteuid() == 0 else 0o000)
-        told = error_of(closed / "data")
+        message = error_of(closed / "data")
         closed.chmod(0o700)
 
-    assert str(closed) in told
-    assert "PLUMBLINE_DATA_DIR" in told
+    assert str(closed) in message
+    assert "PLUMBLINE_DATA_DIR" in message
 
 
 def test_a_database_of_a_user_who_cannot_run_it_is_told() -> None:
@@ -132,9 +132,9 @@ def test_a_database_of_a_user_who_cannot_run_it_is_told() -> None:
         folder.mkdir()
         # Root's in both cases, as nobody else may make a folder of another user.
         (folder / "cluster").symlink_to("/usr")
-        told = error_of(folder)
+        message = error_of(folder)
 
-    assert f"The database in {folder / 'cluster'} belongs to" in told
+    assert f"The database in {folder / 'cluster'} belongs to" in message
 
 
 # A real full disk where we may mount one, and everywhere a limit on files, which fails in the same places.
@@ -145,12 +145,12 @@ SHORTAGES = ("full disk", "file limit") if may_mount() else ("file limit",)
 def test_a_new_database_that_does_not_fit_is_told(shortage: str) -> None:
     """What to free is in the message, and nothing of the database stays."""
     with fresh_data_dir() as folder, small_disk(folder, "20m") if shortage == "full disk" else nullcontext():
-        told = refusal(folder, max_file="2048" if shortage == "file limit" else "unlimited")
+        message = refusal(folder, max_file="2048" if shortage == "file limit" else "unlimited")
         left = [path.name for path in folder.iterdir() if path.is_dir()]
 
-    assert f"could not be made in {folder}: " in told
-    assert SPACE_ADVICE[shortage] in told
-    assert "initdb: removing contents" in told
+    assert f"could not be made in {folder}: " in message
+    assert SPACE_ADVICE[shortage] in message
+    assert "initdb: removing contents" in message
     assert left == []
 
 
@@ -161,10 +161,10 @@ def test_a_database_that_has_no_room_to_start_is_told(original: Path, shortage: 
         subprocess.run(["cp", "-a", f"{original}/.", folder], check=True)
         if shortage == "full disk":
             fill(folder)
-        told = refusal(folder, max_file="0" if shortage == "file limit" else "unlimited")
+        message = refusal(folder, max_file="0" if shortage == "file limit" else "unlimited")
 
-    assert f"could not be started in {folder}: " in told
-    assert SPACE_ADVICE[shortage] in told
+    assert f"could not be started in {folder}: " in message
+    assert SPACE_ADVICE[shortage] in message
 
 
 def test_a_database_of_another_major_version_is_told() -> None:
@@ -173,10 +173,10 @@ def test_a_database_of_another_major_version_is_told() -> None:
         folder.mkdir()
         give_to_ordinary_user(folder / "cluster")
         (folder / "cluster/PG_VERSION").write_text("15\n")
-        told = error_of(folder)
+        message = error_of(folder)
 
-    assert f"The database in {folder / 'cluster'} was made by Postgres 15" in told
-    assert "pg_dump" in told
+    assert f"The database in {folder / 'cluster'} was made by Postgres 15" in message
+    assert "pg_dump" in message
 
 
 def test_a_folder_that_is_no_database_is_told() -> None:
@@ -184,10 +184,10 @@ def test_a_folder_that_is_no_database_is_told() -> None:
     with fresh_data_dir() as folder:
         folder.mkdir()
         give_to_ordinary_user(folder / "cluster")
-        told = error_of(folder)
+        message = error_of(folder)
         left = list((folder / "cluster").iterdir())
 
-    assert "is not a database of Postgres: move it away" in told
+    assert "is not a database of Postgres: move it away" in message
     assert left == []
 
 
@@ -195,10 +195,10 @@ def test_a_refusal_of_the_server_is_told_with_its_log(data_dir: Path) -> None:
     """The end of the log says what Postgres itself found wrong."""
     with (data_dir / "cluster/postgresql.conf").open("a") as settings:
         settings.write("no_such_setting = 1\n")
-    told = error_of(data_dir)
+    message = error_of(data_dir)
 
-    assert f"could not be started in {data_dir}" in told
-    assert 'unrecognized configuration parameter "no_such_setting"' in told
+    assert f"could not be started in {data_dir}" in message
+    assert 'unrecognized configuration parameter "no_such_setting"' in message
 
 
 def test_an_old_refusal_is_not_told_again(data_dir: Path) -> None:
@@ -215,9 +215,9 @@ def test_an_old_refusal_is_not_told_again(data_dir: Path) -> None:
 def test_a_path_beyond_the_limit_of_postgres_is_told() -> None:
     """Its length and the limit are in the message."""
     with fresh_data_dir() as folder:
-        told = error_of(folder.joinpath(*(["d" * 200] * 5)))
+        message = error_of(folder.joinpath(*(["d" * 200] * 5)))
 
-    assert "bytes, and Postgres takes at most 900" in told
+    assert "bytes, and Postgres takes at most 900" in message
 
 
 def test_a_socket_folder_of_somebody_else_is_not_trusted(data_dir: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_socket_folder_of_somebody_else_is_not_trusted(data_dir: Path) -> None
     with running_server(data_dir) as address:
         socket_folder = Path(str(make_url(address).query["host"]))
     socket_folder.mkdir(mode=0o755)
-    told = error_of(data_dir)
+    message = error_of(data_dir)
     socket_folder.rmdir()
 
-    assert f"{socket_folder}, where the socket of the embedded Postgres belongs, is not a private folder" in told
+    assert f"{socket_folder}, where the socket of the embedded Postgres belongs, is not a private folder" in message

@@ -55,17 +55,17 @@ def test_a_cold_start_makes_the_database() -> None:
     """A folder that is not there becomes a database in UTF-8, ordered by code points."""
     query = "SELECT current_database(), pg_encoding_to_char(encoding), datcollate FROM pg_database WHERE datname = %s"
     with fresh_data_dir() as folder, running_server(folder / "new") as address, psycopg.connect(address) as connection:
-        found = connection.execute(query, ["plumbline"]).fetchone()
+        actual = connection.execute(query, ["plumbline"]).fetchone()
 
-    assert found == ("plumbline", "UTF8", "C")
+    assert actual == ("plumbline", "UTF8", "C")
 
 
 def test_a_warm_start_finds_the_rows(data_dir: Path) -> None:
     """What was stored before is there again."""
     with running_server(data_dir) as address:
-        found = kept_number(address)
+        actual = kept_number(address)
 
-    assert found == 7
+    assert actual == 7
 
 
 def test_sqlalchemy_takes_the_address(data_dir: Path) -> None:
@@ -73,10 +73,10 @@ def test_sqlalchemy_takes_the_address(data_dir: Path) -> None:
     with running_server(data_dir) as address:
         engine = make_engine(address, pool_size=1)
         with engine.connect() as connection:
-            found = connection.scalar(text("SELECT number FROM kept"))
+            actual = connection.scalar(text("SELECT number FROM kept"))
         engine.dispose()
 
-    assert found == 7
+    assert actual == 7
 
 
 def test_the_socket_in_the_address_is_private(data_dir: Path) -> None:
@@ -185,18 +185,18 @@ def test_programs_that_only_we_may_read_are_used() -> None:
 def test_a_folder_may_have_any_name(data_dir: Path, name: str) -> None:
     """Spaces, quotes and what a shell would take for commands are letters like others."""
     with moved(data_dir, data_dir.with_name(name)) as folder, running_server(folder) as address:
-        found = kept_number(address)
+        actual = kept_number(address)
 
-    assert found == 7
+    assert actual == 7
 
 
 def test_a_very_long_path_is_no_obstacle(data_dir: Path) -> None:
     """The socket has a short path of its own, which the length of the data folder does not touch."""
     deep = data_dir.parent.joinpath(*(["d" * 200] * 4), "data")
     with moved(data_dir, deep) as folder, running_server(folder) as address:
-        found = kept_number(address)
+        actual = kept_number(address)
 
-    assert found == 7
+    assert actual == 7
 
 
 def test_a_long_folder_for_temporary_files_is_no_obstacle(data_dir: Path) -> None:
@@ -204,9 +204,9 @@ def test_a_long_folder_for_temporary_files_is_no_obstacle(data_dir: Path) -> Non
     long = data_dir.parent / ("t" * 120)
     long.mkdir()
     with database_user(data_dir, environ={"TMPDIR": str(long)}) as user:
-        found = kept_number(user.read_line())
+        actual = kept_number(user.read_line())
 
-    assert found == 7
+    assert actual == 7
 
 
 def test_a_link_to_the_folder_is_the_folder(data_dir: Path) -> None:

@@ -67,9 +67,9 @@ def test_the_first_to_go_leaves_the_server_to_the_other(data_dir: Path) -> None:
         with database_user(data_dir) as second:
             address = second.read_line()
             first.leave()
-            found = kept_number(address)
+            actual = kept_number(address)
 
-    assert found == 7
+    assert actual == 7
 
 
 def test_the_last_to_go_stops_the_server(data_dir: Path) -> None:
@@ -102,9 +102,9 @@ def test_coming_and_going_do_not_race(data_dir: Path) -> None:
             return kept_number(address)
 
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(come_and_go, range(16)))
+        actual = list(pool.map(come_and_go, range(16)))
 
-    assert found == [7] * 16
+    assert actual == [7] * 16
 
 
 def test_a_killed_process_leaves_a_server_that_the_next_uses(data_dir: Path) -> None:
@@ -114,9 +114,9 @@ def test_a_killed_process_leaves_a_server_that_the_next_uses(data_dir: Path) -> 
         before = postmaster_of(data_dir)
         user.kill()
     with running_server(data_dir) as address:
-        found = kept_number(address), postmaster_of(data_dir)
+        actual = kept_number(address), postmaster_of(data_dir)
 
-    assert found == (7, before)
+    assert actual == (7, before)
 
 
 def test_a_server_that_was_left_is_stopped_by_the_next(data_dir: Path) -> None:

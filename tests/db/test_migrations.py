@@ -27,10 +27,10 @@ def test_models_and_migrations_agree(database_url: str) -> None:
     engine = make_engine(database_url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"include_name": _ours})
-        found = compare_metadata(context, Base.metadata)
+        actual = compare_metadata(context, Base.metadata)
     engine.dispose()
 
-    assert found == []
+    assert actual == []
 
 
 def test_what_alembic_does_not_compare_agrees_too(database_url: str, postgres_url: str) -> None:
@@ -121,10 +121,10 @@ def test_a_revision_that_fails_takes_none_before_it_back(postgres_url: str, tmp_
     with new_database(postgres_url) as url, psycopg.connect(url) as connection:
         with pytest.raises(DBAPIError):
             _upgrade_to(url, "head", folder)
-        there = connection.execute("SELECT to_regclass('first')::text, to_regclass('second')::text").fetchone()
+        elsewhere = connection.execute("SELECT to_regclass('first')::text, to_regclass('second')::text").fetchone()
         reached = connection.execute("SELECT version_num FROM alembic_version").fetchall()
 
-    assert there == ("first", None)
+    assert elsewhere == ("first", None)
     assert reached == [("r0",)]
 
 

@@ -41,11 +41,11 @@ def comes_up_with_its_boards(release: Path, postgres_url: str) -> None:
         upgrade(url)
         check_schema(url)
         with served(url) as http:
-            found = board_digests(all_exports(http))
+            result = board_digests(all_exports(http))
 
         assert differences(url) == []
-    assert len(found) > 3
-    assert found == about["boards"]
+    assert len(result) > 3
+    assert result == about["boards"]
 
 
 def is_ours(name: str | None, kind: str, _parents: object) -> bool:
@@ -58,9 +58,9 @@ def differences(url: str) -> list[object]:
     engine = make_engine(url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"include_name": is_ours})
-        found = list(compare_metadata(context, Base.metadata))
+        result = list(compare_metadata(context, Base.metadata))
     engine.dispose()
-    return found
+    return result
 
 
 def test_a_released_first_revision_is_never_edited() -> None:

@@ -160,10 +160,10 @@ def test_backups_under_load_are_whole(tmp_path: Path) -> None:
             for kind, name in (([], "rows"), (["--base"], "files"))
         ]  # fmt: skip
         seen = send_all([server.address], admin(server), sending[0], 4)
-        made = [each.wait(120) for each in making]
+        created = [each.wait(120) for each in making]
         settled(server.address, sorted(seen.numbers.values()), within_s=120)
 
-    assert made == [0, 0], time.monotonic() - began
+    assert created == [0, 0], time.monotonic() - began
     for name in ("rows", "files"):
         with fresh_data_dir(on_disk=True) as restored:
             done = plumbline("db", "restore", str(tmp_path / name), PLUMBLINE_DATA_DIR=str(restored))

@@ -125,8 +125,8 @@ def make_token(address: str, machines: Machines, lasts: timedelta, name: str) ->
 
 def token(address: str, machines: Machines, lasts: timedelta, name: str) -> dict[str, str]:
     """Return the header of such a token."""
-    made = make_token(address, machines, lasts, name).raise_for_status()
-    return {"Authorization": f"Bearer {made.json()['token']}"}
+    created = make_token(address, machines, lasts, name).raise_for_status()
+    return {"Authorization": f"Bearer {created.json()['token']}"}
 
 
 def registered_and_sent(address: str, machines: Machines, slug: str) -> str:

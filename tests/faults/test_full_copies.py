@@ -70,9 +70,9 @@ def command(data_dir: Path, *arguments: str) -> "subprocess.CompletedProcess[str
 
 def is_one_sentence(refused: "subprocess.CompletedProcess[str]") -> bool:
     """Say whether a command failed with one line that names the reason; what a program printed may follow it."""
-    told = refused.stderr.strip().splitlines()
-    names_it = "No space left on device" in told[0] or "the disk is full" in told[0]
-    return refused.returncode == 2 and names_it and told[1:2] in ([], [PRINTED])
+    reported = refused.stderr.strip().splitlines()
+    names_it = "No space left on device" in reported[0] or "the disk is full" in reported[0]
+    return refused.returncode == 2 and names_it and reported[1:2] in ([], [PRINTED])
 
 
 @pytest.mark.parametrize("how", [(), ("--base",)], ids=["rows", "files"])
@@ -82,12 +82,12 @@ def test_a_copy_for_which_there_is_no_room_leaves_nothing(source: Source, disk: 
     refused = command(source.data_dir, "backup", *how, str(disk / "copy"))
     left = sorted(path.name for path in disk.iterdir())
     filler.unlink()
-    made = command(source.data_dir, "backup", *how, str(disk / "copy"))
+    created = command(source.data_dir, "backup", *how, str(disk / "copy"))
     whole = command(source.data_dir, "verify", str(disk / "copy"))
 
     assert is_one_sentence(refused), refused.stderr
     assert left == ["filler"]
-    assert (made.returncode, whole.returncode) == (0, 0), made.stderr + whole.stderr
+    assert (created.returncode, whole.returncode) == (0, 0), created.stderr + whole.stderr
 
 
 @pytest.mark.parametrize("leaving_mib", [1, 30])

@@ -118,10 +118,10 @@ def test_ragged_rows_are_all_reported(tmp_path: Path) -> None:
     """Each has its own number, and the numbers of other problems stay right between them."""
     content = "model,task,MASE\nA,easy\nB,easy,oops\nC,easy,1,2\nD,easy,oops\n"
 
-    found = problems(tmp_path, {"results.csv": content})
+    actual = problems(tmp_path, {"results.csv": content})
 
-    assert [(p.row, p.value) for p in found] == [(2, "A,easy"), (3, "oops"), (4, "C,easy,1,2"), (5, "oops")]
-    assert found[0].message == "the row has 2 cells; the header has 3"
+    assert [(p.row, p.value) for p in actual] == [(2, "A,easy"), (3, "oops"), (4, "C,easy,1,2"), (5, "oops")]
+    assert actual[0].message == "the row has 2 cells; the header has 3"
 
 
 def test_an_unclosed_quote_is_suspected(tmp_path: Path) -> None:
@@ -143,9 +143,9 @@ def test_rows_are_numbered_across_blocks(tmp_path: Path) -> None:
     rows[9_000] = rows[9_000].replace(",1,", ",bad,")
     rows[3] = "ragged"
 
-    found = problems(tmp_path, {"results.csv": "\n".join(["model,task,MASE,note", *rows])})
+    actual = problems(tmp_path, {"results.csv": "\n".join(["model,task,MASE,note", *rows])})
 
-    assert [p.row for p in found] == [5, 9_002]
+    assert [p.row for p in actual] == [5, 9_002]
 
 
 @pytest.mark.heavy

@@ -76,8 +76,8 @@ def test_too_many_columns_are_called_that(tmp_path: Path) -> None:
     """Also where the first row is longer than what is read of it."""
     header = ",".join(f"c{at}" for at in range(300_000))
 
-    found = the_problem(tmp_path, header + "\n")
-    assert (found.row, "columns or more; at most 2000" in found.message) == (1, True)
+    actual = the_problem(tmp_path, header + "\n")
+    assert (actual.row, "columns or more; at most 2000" in actual.message) == (1, True)
 
 
 def test_bytes_that_are_no_text_are_named_with_their_place(tmp_path: Path) -> None:
@@ -85,5 +85,5 @@ def test_bytes_that_are_no_text_are_named_with_their_place(tmp_path: Path) -> No
     items = pa.array([b"a", b"\xff\xfe"], pa.binary()).view(pa.string())
     content = {"p.parquet": parquet({"item": items, "prediction": [0.5, 0.5]})}
 
-    (found,) = problems(tmp_path, content, truth=labels("a", "b"))
-    assert (found.file, found.row, found.column, found.message) == ("p.parquet", 2, "item", "the text is not UTF-8")
+    (actual,) = problems(tmp_path, content, truth=labels("a", "b"))
+    assert (actual.file, actual.row, actual.column, actual.message) == ("p.parquet", 2, "item", "the text is not UTF-8")

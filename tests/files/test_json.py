@@ -91,9 +91,9 @@ def test_every_broken_line_is_reported(tmp_path: Path) -> None:
     good = '{"model": "A", "task": "t", "MASE": 1}'
     lines = f'{good}\n{{"model":\n{good} {good}\n[1]\n'
 
-    found = problems(tmp_path, {"r.jsonl": lines})
+    actual = problems(tmp_path, {"r.jsonl": lines})
 
-    assert [p.row for p in found] == [2, 3, 4]
+    assert [p.row for p in actual] == [2, 3, 4]
 
 
 def test_nan_of_python_is_refused_as_a_score_and_taken_as_a_gap_elsewhere(tmp_path: Path) -> None:
@@ -124,10 +124,10 @@ def test_values_that_are_no_numbers_are_refused(tmp_path: Path, cell: str) -> No
 @pytest.mark.parametrize("name", ["\\ud800", "a\\u0000b"])
 def test_text_that_postgres_could_not_hold_is_refused(tmp_path: Path, name: str) -> None:
     """Half a surrogate pair and a zero character are named with their place."""
-    found = problems(tmp_path, {"r.json": f'[{{"model": "{name}", "task": "t", "MASE": 1}}]'})
+    actual = problems(tmp_path, {"r.json": f'[{{"model": "{name}", "task": "t", "MASE": 1}}]'})
 
-    assert (found[0].row, found[0].column) == (1, "model")
-    assert "surrogate" in found[0].message
+    assert (actual[0].row, actual[0].column) == (1, "model")
+    assert "surrogate" in actual[0].message
 
 
 def test_a_million_keys_are_refused(tmp_path: Path) -> None:

@@ -85,14 +85,14 @@ def test_unsafe_member_names_are_refused(tmp_path: Path, name: str) -> None:
     """Nothing is written under a stranger's path, and the name is in the problem."""
     member = zipfile.ZipInfo("harmless")
     member.filename = name
-    found = problems(tmp_path, {"all.zip": make_zip([(member, A), ("b.csv", B)])})
+    actual = problems(tmp_path, {"all.zip": make_zip([(member, A), ("b.csv", B)])})
 
-    assert [p.message.rpartition(": ")[2] for p in found] == [
+    assert [p.message.rpartition(": ")[2] for p in actual] == [
         "a member's name must be relative, printable, without .., drive or backslash"
     ]
-    assert found[0].file == "all.zip"
-    assert found[0].value is not None
-    assert found[0].value.isprintable()
+    assert actual[0].file == "all.zip"
+    assert actual[0].value is not None
+    assert actual[0].value.isprintable()
 
 
 def linked() -> zipfile.ZipInfo:
@@ -223,9 +223,11 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_problems_of_every_file_are_reported_in_their_order(tmp_path: Path) -> None:
     """A file that cannot be read does not hide what is wrong with the others."""
-    found = problems(tmp_path, {"a.csv": b"", "b.csv.gz": b"no", "c.zip": b"no", "d.csv": A + b"A,easy,-1\nB,easy,x\n"})
+    actual = problems(
+        tmp_path, {"a.csv": b"", "b.csv.gz": b"no", "c.zip": b"no", "d.csv": A + b"A,easy,-1\nB,easy,x\n"}
+    )
 
-    assert [(p.file, p.row) for p in found] == [
+    assert [(p.file, p.row) for p in actual] == [
         ("a.csv", None),
         ("b.csv.gz", None),
         ("c.zip", None),

@@ -29,9 +29,9 @@ def problems_of(
 def test_a_file_that_breaks_off_is_named(tmp_path: Path, path: Path, level: str) -> None:
     """Half a file is no file."""
     content = path.read_bytes()
-    found = problems_of(tmp_path, {path.name: content[: len(content) * 2 // 3]}, level)
+    actual = problems_of(tmp_path, {path.name: content[: len(content) * 2 // 3]}, level)
 
-    assert {file for file, _, _ in found} == {path.name}
+    assert {file for file, _, _ in actual} == {path.name}
 
 
 def test_a_damaged_sample_of_a_log_is_named_and_the_others_are_read(tmp_path: Path) -> None:
@@ -96,18 +96,18 @@ def test_a_sample_without_metrics_is_refused_with_its_place(tmp_path: Path) -> N
     first, *rest = (json.loads(line) for line in LM_SAMPLES.read_text().splitlines())
     del first["metrics"]
     content = "\n".join(json.dumps(each) for each in (first, *rest)).encode()
-    found = problems_of(tmp_path, {LM_SAMPLES.name: content})
+    actual = problems_of(tmp_path, {LM_SAMPLES.name: content})
 
-    assert [(row, message) for _, row, message in found] == [
+    assert [(row, message) for _, row, message in actual] == [
         (1, "the sample has no metric: `metrics` names none that is there")
     ]
 
 
 def test_a_run_of_helm_without_its_specification_is_refused(tmp_path: Path) -> None:
     """Nothing else says whose it is."""
-    found = problems_of(tmp_path, {"stats.json": (RUN / "stats.json").read_bytes()}, "summary")
+    actual = problems_of(tmp_path, {"stats.json": (RUN / "stats.json").read_bytes()}, "summary")
 
-    ((_, _, message),) = found
+    ((_, _, message),) = actual
     assert message == "run_spec.json of this run is not beside it, which says whose it is"
 
 

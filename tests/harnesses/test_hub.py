@@ -65,10 +65,10 @@ def test_a_model_card_is_a_summary_of_its_data_sets(tmp_path: Path) -> None:
     assert not run.findings.n_problems
 
 
-@pytest.mark.parametrize(("made", "column", "n_rows"), [(results_file, "value", 2), (card_file, "accuracy", 2)])
-def test_a_benchmark_takes_them_as_they_are(tmp_path: Path, made: object, column: str, n_rows: int) -> None:
+@pytest.mark.parametrize(("created", "column", "n_rows"), [(results_file, "value", 2), (card_file, "accuracy", 2)])
+def test_a_benchmark_takes_them_as_they_are(tmp_path: Path, created: object, column: str, n_rows: int) -> None:
     """The entrant of the form stands for a repository that names nobody."""
-    evidence = read([made(tmp_path)], SUMMARY.format(column=column), "org/model")  # type: ignore[operator]
+    evidence = read([created(tmp_path)], SUMMARY.format(column=column), "org/model")  # type: ignore[operator]
 
     assert (len(evidence.scores), evidence.scores.entrant.words) == (n_rows, ("org/model",))
 
@@ -96,9 +96,9 @@ def test_a_model_index_of_the_library_and_ours_are_read_alike(tmp_path: Path) ->
 def test_what_is_wrong_with_a_result_is_named(tmp_path: Path, content: bytes, words: str) -> None:
     """Missing keys, another form, broken and repeated YAML: with the file."""
     _, run = rows_of(written(tmp_path, {"r.yaml": content}), tmp_path, "summary")
-    told = [f"{problem.file} {problem.row and 'line'} {problem.message}" for problem in run.findings.kept]
+    reported = [f"{problem.file} {problem.row and 'line'} {problem.message}" for problem in run.findings.kept]
 
-    assert any(words in each for each in told), told
+    assert any(words in each for each in reported), reported
 
 
 def test_a_value_that_is_no_number_is_refused_with_its_place(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_what_is_broken_is_refused_with_its_file_and_line(
     tmp_path: Path, changed: dict[str, bytes | None], level: str, file: str, row: int, message: str
 ) -> None:
     """Cut off, of another encoding, or not what it says; entities are never expanded."""
-    found = refused(tmp_path, changed, level)
+    actual = refused(tmp_path, changed, level)
 
-    assert {each[0] for each in found} == {file}
-    assert any(message in text and (not row or row == at) for _, at, text in found)
+    assert {each[0] for each in actual} == {file}
+    assert any(message in text and (not row or row == at) for _, at, text in actual)

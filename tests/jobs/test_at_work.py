@@ -29,8 +29,8 @@ def begin_silently(site: Site, database_url: str) -> int:
 def n_jobs_in_hand(database_url: str) -> int:
     """Return how many jobs are being done, as far as the queue knows."""
     with psycopg.connect(database_url, options="-c search_path=queue") as connection:
-        found = connection.execute("SELECT count(*) FROM procrastinate_jobs WHERE status = 'doing'").fetchone()
-    return 0 if found is None else int(found[0])
+        result = connection.execute("SELECT count(*) FROM procrastinate_jobs WHERE status = 'doing'").fetchone()
+    return 0 if result is None else int(result[0])
 
 
 def drop(database_url: str) -> None:

@@ -27,7 +27,7 @@ def test_an_offline_board_equals_the_published_one(roomy_site: Site, tmp_path: P
 
     for name in ("skill", "average"):
         published = board(roomy_site, name)["rows"]
-        told = [
+        reported = [
             {key: row[key] for key in row if key in published[0]} for row in computed[f"leaderboard/{name}"].records()
         ]
-        assert [{key: row[key] for key in told[0]} for row in published] == told
+        assert [{key: row[key] for key in reported[0]} for row in published] == reported

@@ -128,9 +128,9 @@ def labels(part: str) -> st.SearchStrategy[str]:
     weights = st.one_of(st.just(["1"] * n), st.lists(weight, min_size=n, max_size=n))
     groups = ["g1", "g1", "g1", "g2", "g2", "g3", "g3", "g3"]
 
-    def write(found: tuple[list[str], list[str]]) -> str:
-        words = ["no", "yes", *found[0][2:]] if part == "classes" else found[0]
-        rows = zip(cases.ITEMS, words, found[1], groups, strict=True)
+    def write(result: tuple[list[str], list[str]]) -> str:
+        words = ["no", "yes", *result[0][2:]] if part == "classes" else result[0]
+        rows = zip(cases.ITEMS, words, result[1], groups, strict=True)
         if part == "ranks":
             return cases.table(("item", "label", "group"), ((i, w, g) for i, w, _, g in rows))
         return cases.table(("item", "label", "weight"), ((i, w, x) for i, w, x, _ in rows))

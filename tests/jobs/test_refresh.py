@@ -98,13 +98,13 @@ def test_as_many_go_together_as_rows_allow(
     send_entrants(site, ["A", "B", "C"])
     monkeypatch.setattr(waiting, "MOST_ROWS_TOGETHER", most)
     tried: list[int] = []
-    found = []
+    actual = []
     with site.sessions() as session:
         while together := waiting.next_together(session, benchmark_of(site), tried):
             tried += together
-            found.append(len(together))
+            actual.append(len(together))
 
-    assert found == sizes
+    assert actual == sizes
 
 
 def test_the_fault_of_one_submission_ends_no_other(site: Site, caplog: pytest.LogCaptureFixture) -> None:

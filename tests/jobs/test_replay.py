@@ -51,10 +51,10 @@ def series(site: Site, folder: Path) -> Path:
     return export_of(site, slug, folder)
 
 
-@pytest.mark.parametrize("made", [episodes, summary, series], ids=["episodes", "summary", "series"])
-def test_every_table_is_recomputed_to_the_digit(roomy_site: Site, tmp_path: Path, made: object) -> None:
+@pytest.mark.parametrize("created", [episodes, summary, series], ids=["episodes", "summary", "series"])
+def test_every_table_is_recomputed_to_the_digit(roomy_site: Site, tmp_path: Path, created: object) -> None:
     """Boards, pairs, profiles, claims and what a kind shows beside them: nothing differs."""
-    export = read_export(made(roomy_site, tmp_path))  # type: ignore[operator]
+    export = read_export(created(roomy_site, tmp_path))  # type: ignore[operator]
     rows = sum(len(table.rows) for table in export.published)
 
     assert list(differences(export, recompute(export))) == []
@@ -65,19 +65,19 @@ def test_a_changed_cell_is_named(roomy_site: Site, tmp_path: Path) -> None:
     """A board that was published otherwise than its rows say differs in the first cell that was changed."""
     path = with_member(episodes(roomy_site, tmp_path), "tables/leaderboard/board.json", b"0.75", b"0.85")
     export = read_export(path)
-    (found,) = differences(export, recompute(export))
+    (actual,) = differences(export, recompute(export))
 
-    assert (found.table, found.row, found.column) == ("leaderboard/board", 1, "score")
-    assert (found.published, found.recomputed) == (0.85, 0.75)
+    assert (actual.table, actual.row, actual.column) == ("leaderboard/board", 1, "score")
+    assert (actual.published, actual.recomputed) == (0.85, 0.75)
 
 
 def test_a_decided_claim_is_decided_again(roomy_site: Site, tmp_path: Path) -> None:
     """A verdict that the rows do not give is named."""
     path = with_member(episodes(roomy_site, tmp_path), "tables/claims.json", b'"supported"', b'"not supported"')
     export = read_export(path)
-    (found,) = differences(export, recompute(export))
+    (actual,) = differences(export, recompute(export))
 
-    assert (found.table, found.column, found.recomputed) == ("claims", "verdict", "supported")
+    assert (actual.table, actual.column, actual.recomputed) == ("claims", "verdict", "supported")
 
 
 def with_member(path: Path, name: str, before: bytes, after: bytes) -> Path:
@@ -100,12 +100,12 @@ def test_the_command_ends_with_one_where_something_differs(
     """It says how many tables are the same, and of a changed one the place."""
     path = episodes(roomy_site, tmp_path)
     same = run(["replay", str(path)])
-    told = capsys.readouterr().out
+    message = capsys.readouterr().out
     with_member(path, "tables/leaderboard/board.json", b"0.75", b"0.85")
     other = run(["replay", str(path)])
 
     assert (same, other) == (0, 1)
-    assert "all the same" in told
+    assert "all the same" in message
     assert "leaderboard/board row 1, column score: published 0.85, recomputed 0.75" in capsys.readouterr().out
 
 

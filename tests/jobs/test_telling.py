@@ -35,19 +35,19 @@ def order(site: Site, address: str, who: str = "alice", **more: Any) -> dict[str
     """Ask to be told and return the answer."""
     answer = site.http.post("/notifications", json={"address": address, **more}, headers=site.auth(who))
     assert answer.status_code == 201, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def test_a_publication_is_told_once_and_signed(telling: Site) -> None:
     """To whom sent the submission, with its number, address and reason; a second run tells nothing more."""
     with web_listener() as heard:
-        made = order(telling, f"http://127.0.0.1:{heard.port}/hook?of=alice")
+        created = order(telling, f"http://127.0.0.1:{heard.port}/hook?of=alice")
         number = send(telling, BASE)["id"]
         telling.work()
         tried = [tell_due(telling.sessions, OUT), tell_due(telling.sessions, OUT)]
     body = json.loads(heard.bodies[0])
-    key = base64.b64decode(made["secret"].removeprefix("whsec_"))
+    key = base64.b64decode(created["secret"].removeprefix("whsec_"))
     signed = f"{heard.headers[0]['webhook-id']}.{heard.headers[0]['webhook-timestamp']}.".encode() + heard.bodies[0]
 
     assert (tried, heard.paths) == ([1, 0], ["/hook?of=alice"])
@@ -103,8 +103,8 @@ def shown(site: Site) -> list[dict[str, Any]]:
     """Return whom alice has told."""
     answer = site.http.get("/notifications", headers=site.auth())
     assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()
-    return found
+    result: list[dict[str, Any]] = answer.json()
+    return result
 
 
 def _later(site: Site) -> bool:
@@ -149,19 +149,19 @@ def test_mail_is_sent_once_its_address_is_confirmed(telling: Site) -> None:
     """First the code, and what happens before it is confirmed is not told; then the publication."""
     with mail_listener() as heard:
         out = Outgoing("https://boards.example", f"smtp+plain://127.0.0.1:{heard.port}", "plumbline@boards.example")
-        made = order(telling, "mailto:alice@lab.example")
+        created = order(telling, "mailto:alice@lab.example")
         send(telling, BASE)
         telling.work()
         tell_due(telling.sessions, out)
         (code,) = re.findall(r"this code: ([0-9a-f]+)", heard.mails[0])
-        url = f"/notifications/{made['id']}/confirm"
+        url = f"/notifications/{created['id']}/confirm"
         wrong = telling.http.post(url, json={"code": "0" * 20}, headers=telling.auth())
         right = telling.http.post(url, json={"code": code}, headers=telling.auth())
         number = send(telling, GOOD)["id"]
         telling.work()
         tell_due(telling.sessions, out)
 
-    assert (wrong.status_code, right.json()["confirmed"], made["secret"]) == (422, True, None)
+    assert (wrong.status_code, right.json()["confirmed"], created["secret"]) == (422, True, None)
     assert len(heard.mails) == 2
     assert f"Subject: plumbline: submission {number} to tiny is on the boards" in heard.mails[1]
     assert f"https://boards.example/submissions/{number}" in heard.mails[1]
@@ -171,11 +171,11 @@ def test_mail_is_sent_once_its_address_is_confirmed(telling: Site) -> None:
 def test_who_is_removed_is_told_nothing_more(telling: Site) -> None:
     """Not even what was due already; somebody else's cannot be removed."""
     with web_listener() as heard:
-        made = order(telling, f"http://127.0.0.1:{heard.port}/")
+        created = order(telling, f"http://127.0.0.1:{heard.port}/")
         send(telling, BASE)
         telling.work()
-        other = telling.http.delete(f"/notifications/{made['id']}", headers=telling.auth("bob"))
-        own = telling.http.delete(f"/notifications/{made['id']}", headers=telling.auth())
+        other = telling.http.delete(f"/notifications/{created['id']}", headers=telling.auth("bob"))
+        own = telling.http.delete(f"/notifications/{created['id']}", headers=telling.auth())
 
         assert (other.status_code, own.status_code) == (404, 204)
         assert tell_due(telling.sessions, OUT) == 0
@@ -205,8 +205,8 @@ def test_a_token_has_at_most_ten_addresses(telling: Site) -> None:
 def test_a_draft_of_which_somebody_is_told_can_be_deleted(telling: Site) -> None:
     """Whom to tell of it goes with it."""
     manifest = MANIFEST.replace("slug: tiny", "slug: sketch")
-    made = telling.http.post("/benchmarks?visibility=draft", content=manifest, headers=telling.auth("steward"))
-    assert made.status_code == 201, made.text
+    created = telling.http.post("/benchmarks?visibility=draft", content=manifest, headers=telling.auth("steward"))
+    assert created.status_code == 201, created.text
     order(telling, "http://127.0.0.1:9/", who="steward", benchmark="sketch")
 
     assert telling.http.delete("/benchmarks/sketch", headers=telling.auth("steward")).status_code in (200, 204)

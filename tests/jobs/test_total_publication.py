@@ -24,15 +24,15 @@ BOARDS = ("sql", "mase", "wape", "wql", "sql-mini")
 def results(name: str, model: str, rows: int | None = 1, **cells: str) -> bytes:
     """Return one of fev's files as another model's, with other cells in its first rows (None: in all of them)."""
     with (EXAMPLE / "results" / name).open(newline="") as file:
-        found = list(csv.DictReader(file))
-    for row in found:
+        result = list(csv.DictReader(file))
+    for row in result:
         row["model_name"] = model
-    for row in found[:rows]:
+    for row in result[:rows]:
         row |= cells
     out = io.StringIO()
-    written = csv.DictWriter(out, found[0])
+    written = csv.DictWriter(out, result[0])
     written.writeheader()
-    written.writerows(found)
+    written.writerows(result)
     return out.getvalue().encode()
 
 
@@ -69,9 +69,9 @@ def test_an_extreme_row_of_fev_is_published_with_the_next_submission(
     odd = send_fev(roomy_site, results("naive.csv", "perfect-once", rows, **cells))
     roomy_site.work()
     following = send_fev(roomy_site, results("drift.csv", "Next"), "bob")
-    found = cases.settle(roomy_site, "fev-bench", [odd.json()["id"], following.json()["id"]], ["perfect-once", "Next"])
+    actual = cases.settle(roomy_site, "fev-bench", [odd.json()["id"], following.json()["id"]], ["perfect-once", "Next"])
 
-    assert {name: "unavailable" in shown["meta"] for name, shown in found.items()} == dict.fromkeys(BOARDS, False)
+    assert {name: "unavailable" in shown["meta"] for name, shown in actual.items()} == dict.fromkeys(BOARDS, False)
 
 
 def test_two_errors_of_zero_are_a_tie(roomy_site: Site) -> None:
@@ -174,11 +174,11 @@ def test_a_fault_in_the_tables_beside_the_boards_keeps_no_board_away(roomy_site:
     spoil_rows(roomy_site, broken)
     following = cases.send(roomy_site, slug, "metrics.csv", cases.good_run("Next"), "bob").json()["id"]
     roomy_site.work()
-    told = roomy_site.http.get(f"/benchmarks/{slug}/tables/unavailable.json").json()
+    reported = roomy_site.http.get(f"/benchmarks/{slug}/tables/unavailable.json").json()
     strata = roomy_site.http.get(f"/benchmarks/{slug}/tables/per_stratum_metrics.json").json()["rows"]
 
     assert {row["estimator_name"] for row in strata} == {"Good", "Next"}
-    assert f"Odd (submission {broken})" in told["meta"]["unavailable"]
+    assert f"Odd (submission {broken})" in reported["meta"]["unavailable"]
     assert {roomy_site.http.get(f"/submissions/{number}.json").json()["status"] for number in (good, following)} == {
         "published"
     }
@@ -277,9 +277,9 @@ def test_an_incomplete_entrant_does_not_take_the_others_off_a_board(roomy_site: 
         rows = [[name, task, "False", 1, 1, 1, 1, 1, 1]]
         sent = cases.send(roomy_site, slug, "r.csv", cases.table(cases.SUMMARY_COLUMNS, rows), "bob")
         numbers.append(sent.json()["id"])
-    found = cases.settle(roomy_site, slug, numbers, ["Base", "Good"])
+    actual = cases.settle(roomy_site, slug, numbers, ["Base", "Good"])
 
-    ranks = {row["entrant"]: row["rank"] for row in found["mean"]["rows"]}
+    ranks = {row["entrant"]: row["rank"] for row in actual["mean"]["rows"]}
 
     assert [ranks["Base"], ranks["Good"]] == [1, 1]
     assert min(ranks["Partial"], ranks["Foreign"]) > 2

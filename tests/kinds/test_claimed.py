@@ -47,10 +47,10 @@ def given(name: str, at: int = 0) -> tuple[Manifest, Evidence]:
 
 
 def check_own_claims(
-    declared: Manifest, scores: ScoreTable, said: RunFacts, claims: Claims | None, *, is_request: bool = False
+    declared: Manifest, scores: ScoreTable, stated: RunFacts, claims: Claims | None, *, is_request: bool = False
 ) -> list[Check]:
     """Return what the benchmark's kind of evidence makes of the claims."""
-    return kind_of(declared).own_claims(Claimed(declared, scores, said, claims, is_request))
+    return kind_of(declared).own_claims(Claimed(declared, scores, stated, claims, is_request))
 
 
 def summarised(n_bundles: int = 1, **changed: Any) -> RunFacts:
@@ -61,18 +61,18 @@ def summarised(n_bundles: int = 1, **changed: Any) -> RunFacts:
 
 def test_an_honest_summary_passes() -> None:
     """Forty successes."""
-    (found,) = check_own_claims(manifest(), table(grid()), summarised(), None)
+    (actual,) = check_own_claims(manifest(), table(grid()), summarised(), None)
 
-    assert (found.rule, found.outcome) == ("claimed_summary", "passed")
+    assert (actual.rule, actual.outcome) == ("claimed_summary", "passed")
 
 
 def test_a_summary_counts_an_episode_without_a_score_as_the_worst() -> None:
     """A mean of the scored episodes alone is not the mean."""
     scores = table(grid())
     scores.values[0, 0] = np.nan
-    (found,) = check_own_claims(manifest(), scores, summarised(), None)
+    (actual,) = check_own_claims(manifest(), scores, summarised(), None)
 
-    assert "success_mean: 1.0 claimed, 0.975 computed" in found.reason
+    assert "success_mean: 1.0 claimed, 0.975 computed" in actual.reason
 
 
 def test_a_request_leaves_what_takes_long_to_the_evaluation() -> None:
@@ -101,13 +101,13 @@ def test_every_claimed_number_of_the_given_bundles_comes_out_bit_for_bit(name: s
     """Point estimates, both ends of the interval and the count; the next float is another number."""
     declared, evidence = given(name, at)
     (bundle,) = evidence.facts.bundles
-    (found,) = check_own_claims(declared, evidence.scores, evidence.facts, None)
+    (actual,) = check_own_claims(declared, evidence.scores, evidence.facts, None)
     others = {key: float(np.nextafter(bundle.summary[key], 2.0)) for key in (*ONE, "n_episodes")}
     forged = [replace(bundle, summary={**bundle.summary, key: value}) for key, value in others.items()]
-    told = [check_own_claims(declared, evidence.scores, RunFacts((each,)), None)[0] for each in forged]
+    reported = [check_own_claims(declared, evidence.scores, RunFacts((each,)), None)[0] for each in forged]
 
-    assert found.reason == "Every claimed summary comes out of the episodes, to the last digit."
-    assert [check.outcome for check in told] == ["failed"] * 5
+    assert actual.reason == "Every claimed summary comes out of the episodes, to the last digit."
+    assert [check.outcome for check in reported] == ["failed"] * 5
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_every_claimed_number_of_the_given_bundles_comes_out_bit_for_bit(name: s
 )
 def test_a_false_interval_that_cannot_be_drawn_again_is_not_verified(changed: dict[str, Any]) -> None:
     """It is told, by its name; never that it comes out to the last digit."""
-    (found,) = check_own_claims(manifest(), table(grid()), summarised(success_ci_low=0.2, **changed), None)
+    (actual,) = check_own_claims(manifest(), table(grid()), summarised(success_ci_low=0.2, **changed), None)
 
-    assert found.outcome == "warned"
-    assert found.reason.startswith(
+    assert actual.outcome == "warned"
+    assert actual.reason.startswith(
         "Not verified, because they cannot be computed again: run, success_ci_high, success_ci_low ("
     )
 
@@ -128,37 +128,37 @@ def test_a_false_interval_that_cannot_be_drawn_again_is_not_verified(changed: di
 @pytest.mark.parametrize("changed", [{"bootstrap_root_seed": 0.0}, {"n_resamples": 2000.0}], ids=["root", "resamples"])
 def test_a_whole_number_with_a_point_is_drawn_with(changed: dict[str, Any]) -> None:
     """2000.0 is 2,000: the false low end is found."""
-    (found,) = check_own_claims(manifest(), table(grid()), summarised(success_ci_low=0.2, **changed), None)
+    (actual,) = check_own_claims(manifest(), table(grid()), summarised(success_ci_low=0.2, **changed), None)
 
-    assert found.outcome == "failed"
-    assert "success_ci_low: 0.2 claimed, 1.0 computed" in found.reason
+    assert actual.outcome == "failed"
+    assert "success_ci_low: 0.2 claimed, 1.0 computed" in actual.reason
 
 
 def test_a_summary_of_nulls_is_not_verified() -> None:
     """Nothing is claimed in it, so nothing came out."""
     nulls = dict.fromkeys((*ONE, "n_resamples", "bootstrap_root_seed"))
-    (found,) = check_own_claims(manifest(), table(grid()), summarised(**nulls), None)
+    (actual,) = check_own_claims(manifest(), table(grid()), summarised(**nulls), None)
 
-    assert found.outcome == "warned"
-    assert "every value of its summary is null" in found.reason
+    assert actual.outcome == "warned"
+    assert "every value of its summary is null" in actual.reason
 
 
 def test_other_programs_may_round_their_sums_another_way() -> None:
     """Where the benchmark does not draw CHAMBER's stream, and the check says how near is near enough."""
-    (found,) = check_own_claims(manifest(), table(grid()), summarised(success_mean=1.0 - 1e-12), None)
-    (told,) = check_own_claims(manifest(), table(grid()), summarised(success_mean=1.0 - 1e-6), None)
+    (actual,) = check_own_claims(manifest(), table(grid()), summarised(success_mean=1.0 - 1e-12), None)
+    (reported,) = check_own_claims(manifest(), table(grid()), summarised(success_mean=1.0 - 1e-6), None)
 
-    assert found.reason == "Every claimed summary comes out of the episodes, within 1e-09."
-    assert told.outcome == "failed"
+    assert actual.reason == "Every claimed summary comes out of the episodes, within 1e-09."
+    assert reported.outcome == "failed"
 
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_the_given_bundles_are_compared_within_a_request(name: str) -> None:
     """Real bundles are far below the limit."""
     declared, evidence = given(name)
-    (found,) = check_own_claims(declared, evidence.scores, evidence.facts, None, is_request=True)
+    (actual,) = check_own_claims(declared, evidence.scores, evidence.facts, None, is_request=True)
 
-    assert (found.rule, found.outcome) == ("claimed_summary", "passed")
+    assert (actual.rule, actual.outcome) == ("claimed_summary", "passed")
 
 
 def test_values_that_a_run_of_lrdbench_claims_are_compared_within_a_request() -> None:
@@ -167,13 +167,13 @@ def test_values_that_a_run_of_lrdbench_claims_are_compared_within_a_request() ->
     at = next(at for at, claim in enumerate(evidence.facts.claimed) if claim.table == "per_stratum_metrics")
     wrong = list(evidence.facts.claimed)
     wrong[at] = replace(wrong[at], value=99.0)
-    (found,) = check_own_claims(declared, evidence.scores, evidence.facts, None, is_request=True)
+    (actual,) = check_own_claims(declared, evidence.scores, evidence.facts, None, is_request=True)
     changed = replace(evidence.facts, claimed=tuple(wrong))
-    (told,) = check_own_claims(declared, evidence.scores, changed, None, is_request=True)
+    (reported,) = check_own_claims(declared, evidence.scores, changed, None, is_request=True)
 
-    assert (found.rule, found.outcome) == ("claimed_values", "passed")
-    assert told.outcome == "warned"
-    assert "99.0 claimed" in told.reason
+    assert (actual.rule, actual.outcome) == ("claimed_values", "passed")
+    assert reported.outcome == "warned"
+    assert "99.0 claimed" in reported.reason
 
 
 def test_many_values_of_lrdbench_are_left_to_the_evaluation() -> None:
@@ -182,18 +182,18 @@ def test_many_values_of_lrdbench_are_left_to_the_evaluation() -> None:
     drawn = part_of(declared, SeriesPart).drawn.model_copy(update={"n_resamples": 100_000})
     heavy = declared.model_copy(update={"part": declared.part.model_copy(update={"uncertainty": drawn})})
     scores = replace(evidence.scores, values=np.tile(evidence.scores.values, (10, 1)))
-    (found,) = check_own_claims(heavy, scores, evidence.facts, None, is_request=True)
+    (actual,) = check_own_claims(heavy, scores, evidence.facts, None, is_request=True)
 
-    assert (found.rule, found.outcome) == ("claimed_values", "warned")
-    assert "decided at evaluation" in found.reason
+    assert (actual.rule, actual.outcome) == ("claimed_values", "warned")
+    assert "decided at evaluation" in actual.reason
 
 
 def test_claims_about_predictions_are_left_to_the_evaluation() -> None:
     """They are measured there, against labels."""
     declared = parse_manifest((EXAMPLES / "breast-cancer" / "manifest.yaml").read_bytes())
-    (found,) = check_own_claims(declared, table(grid()), RunFacts(), {"model": {"auc": 1.0}}, is_request=True)
+    (actual,) = check_own_claims(declared, table(grid()), RunFacts(), {"model": {"auc": 1.0}}, is_request=True)
 
-    assert (found.rule, found.outcome) == ("claims", "warned")
+    assert (actual.rule, actual.outcome) == ("claims", "warned")
     assert check_own_claims(declared, table(grid()), RunFacts(), None) == []
 
 
@@ -217,6 +217,6 @@ def test_an_average_that_nobody_claims_is_not_checked() -> None:
 def test_claimed_means_of_a_table_are_compared_within_a_request(claimed: float, outcome: str) -> None:
     """A kind that says nothing of claims compares means over tasks."""
     declared = parse_manifest(TABLE)
-    (found,) = check_own_claims(declared, table(grid()), RunFacts(), {"mover": {"success": claimed}}, is_request=True)
+    (actual,) = check_own_claims(declared, table(grid()), RunFacts(), {"mover": {"success": claimed}}, is_request=True)
 
-    assert (found.rule, found.outcome) == ("claims", outcome)
+    assert (actual.rule, actual.outcome) == ("claims", outcome)

@@ -18,8 +18,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "manifest.md"
 def types() -> dict[str, list[str]]:
     """Return the keys of every type of the schema."""
     schema = manifest_json_schema()
-    found = {"Manifest": schema, **schema["$defs"]}
-    return {name: list(about["properties"]) for name, about in found.items() if "properties" in about}
+    result = {"Manifest": schema, **schema["$defs"]}
+    return {name: list(about["properties"]) for name, about in result.items() if "properties" in about}
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -122,9 +122,9 @@ def test_a_manifest_has_the_part_of_its_kind(manifest: Manifest, part: type[Kind
 @pytest.mark.parametrize("value", ["video", "[episodes]", "null"])
 def test_an_unknown_kind_is_refused_with_the_known_ones(value: str) -> None:
     """In the words that other closed lists have too; of its keys nothing is said."""
-    found = problems_of(f"{SUMMARY.replace('evidence: evaluation_summary', f'evidence: {value}')}mode: bogus\n")
+    actual = problems_of(f"{SUMMARY.replace('evidence: evaluation_summary', f'evidence: {value}')}mode: bogus\n")
 
-    assert found == [
+    assert actual == [
         (
             "evidence",
             "expected 'evaluation_summary', 'episodes', 'series_metrics' or 'predictions'",
@@ -151,17 +151,17 @@ def test_a_manifest_without_a_kind_is_refused() -> None:
 )
 def test_a_key_of_another_kind_is_refused(key: str, value: str, owner: str) -> None:
     """It would be ignored, and who wrote it would not learn of it; nothing at all may stand there."""
-    found = problems_of(f"{PREDICTED}{key}: {value}\n")
+    actual = problems_of(f"{PREDICTED}{key}: {value}\n")
 
-    assert found == [(key, f"belongs to evidence of kind {owner}", None)]
+    assert actual == [(key, f"belongs to evidence of kind {owner}", None)]
     assert parse_manifest(f"{PREDICTED}{key}: null\n".encode()).evidence == "predictions"
 
 
 def test_the_catalog_is_of_series() -> None:
     """Another kind has no metrics of lrdbench's."""
-    found = problems_of(SUMMARY.replace("{MASE: {direction: minimize}}", "{catalog: lrdbench, use: [mae]}"))
+    actual = problems_of(SUMMARY.replace("{MASE: {direction: minimize}}", "{catalog: lrdbench, use: [mae]}"))
 
-    assert {column for column, _, _ in found} == {"metrics.catalog", "metrics.use"}
+    assert {column for column, _, _ in actual} == {"metrics.catalog", "metrics.use"}
 
 
 def test_problems_come_in_the_order_of_the_keys() -> None:
@@ -175,21 +175,21 @@ def test_problems_come_in_the_order_of_the_keys() -> None:
 def test_every_rule_that_is_broken_is_named() -> None:
     """Rules of the common keys, of misplaced keys and of the kind's own, each a problem, in this order."""
     text = PREDICTED.replace("rmse: {direction: minimize}", "auc: {direction: maximize}")
-    found = problems_of(f"{text}mode: ground_truth\n")
+    actual = problems_of(f"{text}mode: ground_truth\n")
 
-    assert [(column, message) for column, message, _ in found[:2]] == [
+    assert [(column, message) for column, message, _ in actual[:2]] == [
         ("leaderboards.main", "rmse is not among the declared metrics"),
         ("mode", "belongs to evidence of kind series_metrics"),
     ]
-    assert any(c == "metrics.auc" and "no metric of regression predictions" in m for c, m, _ in found)
+    assert any(c == "metrics.auc" and "no metric of regression predictions" in m for c, m, _ in actual)
 
 
 def test_a_malformed_part_hides_no_other_rule() -> None:
     """What is wrong with the common keys is said at once."""
-    found = problems_of(PREDICTED.replace("kind: regression", "kind: guess").replace("[rmse]", "[mae]"))
+    actual = problems_of(PREDICTED.replace("kind: regression", "kind: guess").replace("[rmse]", "[mae]"))
 
-    assert [column for column, _, _ in found] == ["predictions.kind", "leaderboards.main"]
-    assert found[1][1] == "mae is not among the declared metrics"
+    assert [column for column, _, _ in actual] == ["predictions.kind", "leaderboards.main"]
+    assert actual[1][1] == "mae is not among the declared metrics"
 
 
 def test_what_decides_a_measurement_is_all_but_what_is_shown() -> None:

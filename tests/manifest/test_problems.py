@@ -28,7 +28,7 @@ def problems_of(old: str, new: str) -> list[tuple[int | None, str | None, str]]:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "row", "column", "said"),
+    ("old", "new", "row", "column", "outcome"),
     [
         ("title: Tiny", "titel: Tiny", 3, "titel", "did you mean title?"),
         ("title: Tiny", "title: 5", 3, "title", "expected text; put it in quotes"),
@@ -47,13 +47,13 @@ def problems_of(old: str, new: str) -> list[tuple[int | None, str | None, str]]:
         ("direction: maximize", "direction: TODO", 6, "metrics.acc.direction", "an answer is missing here"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_named_with_its_line(old: str, new: str, row: int, column: str, said: str) -> None:
+def test_a_mistake_is_named_with_its_line(old: str, new: str, row: int, column: str, outcome: str) -> None:
     """And nothing of it in the words of the validating library."""
-    found = problems_of(old, new)
+    actual = problems_of(old, new)
 
-    assert any((r, c) == (row, column) and said in message for r, c, message in found), found
+    assert any((r, c) == (row, column) and outcome in message for r, c, message in actual), actual
     assert not any(
-        word in message for _, _, message in found for word in ("Input", "valid ", "Field required", " dict")
+        word in message for _, _, message in actual for word in ("Input", "valid ", "Field required", " dict")
     )
 
 
@@ -64,6 +64,6 @@ def test_a_value_of_several_types_is_one_problem() -> None:
 
 def test_what_is_meant_of_several_types_is_what_is_judged() -> None:
     """A mapping is judged as one, although a list could stand there too."""
-    found = problems_of("tasks: [{id: a}, {id: b}]", "tasks: {opne: true}")
+    actual = problems_of("tasks: [{id: a}, {id: b}]", "tasks: {opne: true}")
 
-    assert {column for _, column, _ in found} == {"tasks.open", "tasks.opne"}
+    assert {column for _, column, _ in actual} == {"tasks.open", "tasks.opne"}

@@ -225,7 +225,7 @@ def test_a_level_is_part_of_the_name(identity: str) -> None:
 
 def test_other_kinds_keep_their_metrics() -> None:
     """A mapping whose metrics are called catalog and use is not the short form."""
-    found = parse_manifest(
+    actual = parse_manifest(
         b"""
 schema_version: 1
 slug: other
@@ -237,7 +237,7 @@ leaderboards: [{name: mean, method: mean, metric: use}]
 """
     )
 
-    assert list(found.metrics) == ["catalog", "use"]
+    assert list(actual.metrics) == ["catalog", "use"]
 
 
 @pytest.mark.parametrize("level", ["0", "1", "95"])

@@ -27,13 +27,13 @@ def test_the_admission_protocol_has_its_three_claims() -> None:
 
 def test_wrapped_cells_have_the_names_of_their_archives() -> None:
     """A4 holds every member to its own floor."""
-    found = claims("prereg_doc/cocarry_admission_a4_rev2")
+    actual = claims("prereg_doc/cocarry_admission_a4_rev2")
 
-    assert [contrast for _, contrast, _, _ in found[:3]] == [
+    assert [contrast for _, contrast, _, _ in actual[:3]] == [
         ("a1_reference",), ("a2_single_arm",), ("a1_reference", "a3_blind")
     ]  # fmt: skip
-    assert found[3] == ("A4 c_min_ego, imp_stiff_low", ("imp_stiff_low",), 0.75, "greater")
-    assert len(found) == 10
+    assert actual[3] == ("A4 c_min_ego, imp_stiff_low", ("imp_stiff_low",), 0.75, "greater")
+    assert len(actual) == 10
 
 
 def test_a_document_that_describes_itself_has_its_thresholds() -> None:

@@ -140,18 +140,18 @@ def test_what_is_no_leaderboard_bootstrap_is_left_alone(parameters: str) -> None
 def test_iid_is_refused_under_any_key(form: str, text: str, column: str) -> None:
     """The rule goes by the word, not by the place where somebody puts it."""
     document = SELF_DESCRIBED + text if form == "described" else with_key("document", text)
-    found = problems_of(document)
+    actual = problems_of(document)
 
-    assert [(problem.column, problem.message) for problem in found] == [(column, IID_REFUSED)]
+    assert [(problem.column, problem.message) for problem in actual] == [(column, IID_REFUSED)]
 
 
 def test_a_run_purpose_is_said_once() -> None:
     """A leaderboard registration whose evaluation calls itself a power run could be either, as it turns out."""
     text = "parameters: {evaluation: {run_purpose: power, bootstrap_method: iid}}"
-    found = {problem.column: problem.message for problem in problems_of(with_key("document", text))}
+    actual = {problem.column: problem.message for problem in problems_of(with_key("document", text))}
 
-    assert found["parameters.evaluation.run_purpose"].startswith("the run purpose of the registration is leaderboard")
-    assert found["parameters.evaluation.bootstrap_method"] == IID_REFUSED
+    assert actual["parameters.evaluation.run_purpose"].startswith("the run purpose of the registration is leaderboard")
+    assert actual["parameters.evaluation.bootstrap_method"] == IID_REFUSED
 
 
 def test_the_bootstrap_method_of_the_parameters_counts() -> None:

@@ -41,29 +41,29 @@ def impact(site: Site, rows: bytes) -> dict[str, Any]:
 
 def test_a_newcomer_is_told_its_rank_and_whom_it_moves(published: Site) -> None:
     """Best would be first, and the two others would each be one lower."""
-    found = impact(published, BEST)["average"]
+    actual = impact(published, BEST)["average"]
 
-    assert [(each["entrant"], each["rank"]) for each in found["entrants"]] == [("Best", 1)]
-    assert [(move["entrant"], move["before"], move["after"]) for move in found["moves"]] == [
+    assert [(each["entrant"], each["rank"]) for each in actual["entrants"]] == [("Best", 1)]
+    assert [(move["entrant"], move["before"], move["after"]) for move in actual["moves"]] == [
         ("Good", 1, 2),
         ("Base", 2, 3),
     ]
-    assert found["lines"][0].startswith("Best would have rank 1")
+    assert actual["lines"][0].startswith("Best would have rank 1")
 
 
 def test_new_rows_stand_in_the_place_of_the_entrant_s_own(published: Site) -> None:
     """Good would fall behind Base; it is not there twice."""
-    found = impact(published, WORSE)["average"]
+    actual = impact(published, WORSE)["average"]
 
-    assert [(each["entrant"], each["rank"]) for each in found["entrants"]] == [("Good", 2)]
-    assert [(move["entrant"], move["after"]) for move in found["moves"]] == [("Base", 1)]
+    assert [(each["entrant"], each["rank"]) for each in actual["entrants"]] == [("Good", 2)]
+    assert [(move["entrant"], move["after"]) for move in actual["moves"]] == [("Base", 1)]
 
 
 def test_what_lacks_tasks_is_told_that_it_has_no_rank(published: Site) -> None:
     """With the reason of the board."""
-    found = impact(published, PARTIAL)["average"]
+    actual = impact(published, PARTIAL)["average"]
 
-    assert (found["entrants"][0]["rank"], "would have no rank" in found["lines"][0]) == (None, True)
+    assert (actual["entrants"][0]["rank"], "would have no rank" in actual["lines"][0]) == (None, True)
 
 
 def test_nothing_is_said_where_nobody_asks(published: Site) -> None:
@@ -124,6 +124,6 @@ def test_rows_are_replaced_by_entrant_or_by_task(by_task: bool, expected: set[tu
     """As the evidence of the benchmark supersedes."""
     stored = rows(("A", "t1", 1.0), ("A", "t2", 2.0), ("B", "t1", 3.0))
     merged = with_rows(stored, rows(("A", "t1", 9.0)), by_task=by_task)
-    found = zip(merged.entrant.to_list(), merged.task.to_list(), merged.value("x").tolist(), strict=True)
+    actual = zip(merged.entrant.to_list(), merged.task.to_list(), merged.value("x").tolist(), strict=True)
 
-    assert set(found) == expected
+    assert set(actual) == expected

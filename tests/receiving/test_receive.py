@@ -112,10 +112,10 @@ def test_without_a_server_the_same_rules_apply(desk: Desk) -> None:
     run = desk.sent.run
     prereg = parse_prereg(PREREG)
     registered = Registered(sha256_hex(PREREG), git_blob_sha1(PREREG), prereg, run.received_at, attested=False)
-    found = check_run(run, Known(registered))
+    actual = check_run(run, Known(registered))
     expected = [check for check in rehearse(desk.session, desk.sent) if check.rule not in ONLY_A_SERVER_KNOWS]
 
-    assert judged(found) == judged(expected)
+    assert judged(actual) == judged(expected)
 
 
 def judged(checks: list[Check]) -> list[tuple[str, str]]:

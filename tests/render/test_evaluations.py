@@ -38,6 +38,6 @@ def test_an_average_of_a_share_is_a_share() -> None:
     table = Table("leaderboard/b", "B", columns, (("A", *[0.5] * (3 * len(WITHIN))),))
     source = Source(parse(MANIFEST), {"b": table}, 1, datetime(2026, 1, 1, tzinfo=UTC), "1", "http://x/s")
     ((_, document),) = every_eval_ever(source)
-    told = {each["evaluation_result_id"]: each["metric_config"] for each in document["evaluation_results"]}
+    reported = {each["evaluation_result_id"]: each["metric_config"] for each in document["evaluation_results"]}
 
-    assert {name: (told[f"b/{name}"]["min_score"], told[f"b/{name}"]["max_score"]) for name in WITHIN} == WITHIN
+    assert {name: (reported[f"b/{name}"]["min_score"], reported[f"b/{name}"]["max_score"]) for name in WITHIN} == WITHIN

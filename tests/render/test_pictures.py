@@ -15,25 +15,25 @@ OVER_TIME = {"kind": "lines", "x": "n", "y": "r", "by": "e", "falls": True, "dir
 
 def figure(columns: tuple[Column, ...], plot: dict[str, object], *rows: tuple[Cell, ...]) -> Figure:
     """Return the one picture that a table declares."""
-    found = build_drawings(Table("a/b", "B", columns, rows, (), {"plot": plot})).shown[0].figure
-    assert found is not None
-    return found
+    result = build_drawings(Table("a/b", "B", columns, rows, (), {"plot": plot})).shown[0].figure
+    assert result is not None
+    return result
 
 
 def lines(*rows: tuple[Cell, ...]) -> LinePlot:
     """Return ranks over snapshots."""
-    found = build_drawings(Table("history/b", "B", HISTORY, rows, (), {"plot": OVER_TIME})).shown[0].lines
-    assert found is not None
-    return found
+    result = build_drawings(Table("history/b", "B", HISTORY, rows, (), {"plot": OVER_TIME})).shown[0].lines
+    assert result is not None
+    return result
 
 
 def test_a_matrix_says_what_its_signs_mean() -> None:
     """Shades always, and of the signs those that occur, each beside itself."""
     drawn = figure(MATRIX, SQUARES, ("A", "t1", 1.0, "value"), ("A", "t2", None, "imputed"), ("B", "t1", 0.0, "leaked"))
 
-    said = {shape.text for shape in drawn.shapes if shape.tag == "text"}
+    message = {shape.text for shape in drawn.shapes if shape.tag == "text"}
 
-    assert said == {"A", "B", "t1", "t2", "last to first on the task", "imputed", "leaked"}
+    assert message == {"A", "B", "t1", "t2", "last to first on the task", "imputed", "leaked"}
     assert max(float(shape.attributes["y"]) for shape in drawn.shapes if "y" in shape.attributes) < drawn.height
 
 

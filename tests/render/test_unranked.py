@@ -96,8 +96,8 @@ def test_the_totals_name_of_what_may_go_wrong_only_what_did() -> None:
     """A zero is told where it is news, of what is absent, and not of every other trouble that did not happen."""
     counts = ("n_attempted", "n_included", "n_absent", "n_failed", "n_leaked")
     columns = tuple(Column(name, name, "integer") for name in counts)
-    told = tally(Table("small", "Small", columns, ((9, 9, 0, 0, 2),)))
-    assert [(count.text, count.word) for count in told] == [
+    reported = tally(Table("small", "Small", columns, ((9, 9, 0, 0, 2),)))
+    assert [(count.text, count.word) for count in reported] == [
         ("9", "attempted"),
         ("9", "included"),
         ("0", "absent"),

@@ -27,11 +27,11 @@ LEVEL = 0.95
 few = settings(max_examples=60, deadline=None)
 
 
-def ends(found: Calibrated) -> tuple[float, float]:
+def ends(result: Calibrated) -> tuple[float, float]:
     """Return the two ends of an interval that there is."""
-    assert found.low is not None
-    assert found.high is not None
-    return found.low, found.high
+    assert result.low is not None
+    assert result.high is not None
+    return result.low, result.high
 
 
 def calibrated_mean(
@@ -65,12 +65,12 @@ def test_the_unit_of_the_weights_changes_nothing(within: Range, values: FloatArr
 @pytest.mark.parametrize("within", RANGES)
 def test_an_interval_has_width_and_stays_in_its_range(within: Range, values: FloatArray) -> None:
     """Or there is none: only where all are equal and the range does not say how far the truth can lie."""
-    found = calibrated_mean(values, within=within, level=LEVEL)
-    if found.reason is not None:
+    actual = calibrated_mean(values, within=within, level=LEVEL)
+    if actual.reason is not None:
         assert np.ptp(values) == 0
-        assert (found.low, found.high) == (None, None)
+        assert (actual.low, actual.high) == (None, None)
         return
-    low, high = ends(found)
+    low, high = ends(actual)
 
     assert within.low <= low < high <= within.high
     assert low - 1e-12 <= values.mean() <= high + 1e-12
@@ -115,18 +115,18 @@ def test_a_higher_level_reaches_further(within: Range, values: FloatArray) -> No
 @pytest.mark.parametrize("weight", [0.1, 1.0, 3.0])
 def test_twenty_of_twenty_right_is_no_certainty(weight: float) -> None:
     """Wilson's interval of twenty of twenty, whatever all the weights are."""
-    found = calibrated_mean(np.ones(20), np.full(20, weight), level=LEVEL)
+    actual = calibrated_mean(np.ones(20), np.full(20, weight), level=LEVEL)
 
-    assert ends(found) == pytest.approx((0.8389, 1.0), abs=1e-4)
+    assert ends(actual) == pytest.approx((0.8389, 1.0), abs=1e-4)
 
 
 def test_twenty_of_twenty_right_with_unequal_weights_is_less_than_twenty() -> None:
     """Four of which count nearly everything are four."""
     weights = np.array([1000.0] * 4 + [1e-6] * 16)
-    found = calibrated_mean(np.ones(20), weights, level=LEVEL)
+    actual = calibrated_mean(np.ones(20), weights, level=LEVEL)
 
-    assert found.n_units == pytest.approx(4.0, rel=1e-6)
-    assert ends(found) == pytest.approx(ends(calibrated_mean(np.ones(4), level=LEVEL)), abs=1e-6)
+    assert actual.n_units == pytest.approx(4.0, rel=1e-6)
+    assert ends(actual) == pytest.approx(ends(calibrated_mean(np.ones(4), level=LEVEL)), abs=1e-6)
 
 
 def test_one_unit_has_no_interval() -> None:
@@ -199,16 +199,16 @@ def test_an_iqm_of_yes_and_no_follows_the_interval_of_the_mean(values: FloatArra
     clusters[:2] = (0, 1)
     cells = [np.bincount(clusters, w, minlength=4).astype(np.float64) for w in (yes, np.ones(len(yes)))]
     low, high = intervals(cluster_spread(cells[0], cells[1], cells[0]), SHARE, LEVEL)
-    found = calibrated_iqm(yes, clusters, within=SHARE, level=LEVEL)
+    actual = calibrated_iqm(yes, clusters, within=SHARE, level=LEVEL)
 
-    assert ends(found) == pytest.approx([float(np.clip(2 * (end - 0.25), 0, 1)) for end in (low, high)], abs=1e-9)
+    assert ends(actual) == pytest.approx([float(np.clip(2 * (end - 0.25), 0, 1)) for end in (low, high)], abs=1e-9)
 
 
 def test_all_right_has_a_width_also_as_an_iqm() -> None:
     """Five seeds of ten: the share is from 0.566, its interquartile mean from 0.631."""
-    found = calibrated_iqm(np.ones(50), np.arange(50) // 10, within=SHARE, level=LEVEL)
+    actual = calibrated_iqm(np.ones(50), np.arange(50) // 10, within=SHARE, level=LEVEL)
 
-    assert ends(found) == pytest.approx((0.6311, 1.0), abs=1e-3)
+    assert ends(actual) == pytest.approx((0.6311, 1.0), abs=1e-3)
 
 
 def test_the_iqm_of_smooth_scores_is_inside_and_mirrored() -> None:
@@ -235,10 +235,10 @@ def test_the_iqm_of_smooth_scores_is_inside_and_mirrored() -> None:
 )
 def test_few_clusters_allow_no_interval_of_a_quantile(n_units: int, q: float, has_one: bool) -> None:
     """A median needs five, a ninth decile more than sixteen, a maximum never has one."""
-    found = calibrated_quantile(np.arange(float(n_units)), np.arange(n_units), q, level=LEVEL)
+    actual = calibrated_quantile(np.arange(float(n_units)), np.arange(n_units), q, level=LEVEL)
 
-    assert (found.reason is None) == has_one
-    assert found.reason in (None, NO_TWO_SIDED)
+    assert (actual.reason is None) == has_one
+    assert actual.reason in (None, NO_TWO_SIDED)
 
 
 def test_the_interval_of_a_median_holds_it_and_is_of_scores_that_occurred() -> None:

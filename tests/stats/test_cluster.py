@@ -81,21 +81,21 @@ def test_the_compatible_stream_is_the_double_loop(binary: bool) -> None:
     """The same generator gives the same replicates as the definition, draw for draw."""
     scores = some_scores(5, 20, binary=binary)
     sample = sample_of(scores)
-    found = estimate(sample, AGGREGATES, draw_chamber(sample, 200, chamber_generator(0, "a")), level=0.95)
+    actual = estimate(sample, AGGREGATES, draw_chamber(sample, 200, chamber_generator(0, "a")), level=0.95)
     means, middles = double_loop(scores, 200, chamber_generator(0, "a"))
 
-    assert found["mean"].replicates == pytest.approx(means, abs=1e-12)
-    assert found["iqm"].replicates == pytest.approx(middles, abs=1e-12)
+    assert actual["mean"].replicates == pytest.approx(means, abs=1e-12)
+    assert actual["iqm"].replicates == pytest.approx(middles, abs=1e-12)
 
 
 def test_the_compatible_stream_holds_for_unequal_seeds() -> None:
     """The number of episodes to draw then depends on the seeds drawn."""
     scores = {0: [0.0, 1.0, 0.5], 1: [1.0], 2: [0.25, 0.75]}
     sample = sample_of(scores)
-    found = estimate(sample, AGGREGATES, draw_chamber(sample, 100, chamber_generator(3, "b")), level=0.95)
+    actual = estimate(sample, AGGREGATES, draw_chamber(sample, 100, chamber_generator(3, "b")), level=0.95)
     means, _ = double_loop(scores, 100, chamber_generator(3, "b"))
 
-    assert found["mean"].replicates == pytest.approx(means, abs=1e-12)
+    assert actual["mean"].replicates == pytest.approx(means, abs=1e-12)
 
 
 @pytest.mark.heavy
@@ -104,9 +104,9 @@ def test_the_default_stream_has_the_distribution_of_the_definition(binary: bool)
     """Mean and spread of 4,000 replicates agree with the double loop within Monte-Carlo error."""
     scores = some_scores(6, 30, binary=binary)
     sample = sample_of(scores)
-    found = estimate(sample, AGGREGATES, draw_clusters(sample, 4000, np.random.default_rng(5)), level=0.95)
+    actual = estimate(sample, AGGREGATES, draw_clusters(sample, 4000, np.random.default_rng(5)), level=0.95)
     means, _ = double_loop(scores, 4000, np.random.default_rng(6))
-    ours = found["mean"].replicates
+    ours = actual["mean"].replicates
 
     assert ours is not None
     assert ours.mean() == pytest.approx(means.mean(), abs=4 * means.std() / 4000**0.5)
@@ -137,17 +137,17 @@ def test_the_batch_does_not_matter() -> None:
 def test_one_seed_has_no_interval() -> None:
     """Its spread between seeds is unknown; the reason says so."""
     sample = sample_of({0: [0.0, 1.0]})
-    found = estimate(sample, AGGREGATES, draw_clusters(sample, 100, np.random.default_rng(0)), level=0.95)
+    actual = estimate(sample, AGGREGATES, draw_clusters(sample, 100, np.random.default_rng(0)), level=0.95)
 
-    assert (found["mean"].low, found["mean"].reason) == (None, "too_few_clusters")
+    assert (actual["mean"].low, actual["mean"].reason) == (None, "too_few_clusters")
 
 
 def test_equal_scores_have_an_interval_without_width_that_says_so() -> None:
     """All equal is degenerate, which is different from precise."""
     sample = sample_of({0: [1.0, 1.0], 1: [1.0, 1.0]})
-    found = estimate(sample, AGGREGATES, draw_clusters(sample, 100, np.random.default_rng(0)), level=0.95)["mean"]
+    actual = estimate(sample, AGGREGATES, draw_clusters(sample, 100, np.random.default_rng(0)), level=0.95)["mean"]
 
-    assert (found.low, found.high, found.is_degenerate) == (1.0, 1.0, True)
+    assert (actual.low, actual.high, actual.is_degenerate) == (1.0, 1.0, True)
 
 
 def test_the_pooled_bootstrap_is_narrower_when_seeds_differ() -> None:

@@ -19,26 +19,26 @@ def heights(weights: list[float], rates: list[float], recalls: list[float]) -> H
 
 def test_a_tie_is_a_line_on_a_roc_curve() -> None:
     """Half of the way through a tie of a positive and a negative half of it is found."""
-    found = heights([1, 1, 1, 1], [0.0, 0.25, 0.5, 1.0], [0.5, 0.75, 1.0])
+    actual = heights([1, 1, 1, 1], [0.0, 0.25, 0.5, 1.0], [0.5, 0.75, 1.0])
 
-    assert found.recall.tolist() == [[0.5, 0.75, 1.0, 1.0]]
-    assert found.precision.round(12).tolist() == [[1.0, round(2 / 3, 12), round(2 / 3, 12)]]
+    assert actual.recall.tolist() == [[0.5, 0.75, 1.0, 1.0]]
+    assert actual.precision.round(12).tolist() == [[1.0, round(2 / 3, 12), round(2 / 3, 12)]]
 
 
 def test_an_example_counts_as_often_as_it_is_drawn() -> None:
     """The first positive was drawn three times, the second not at all."""
-    found = heights([3, 0, 1, 0], [0.0, 1.0], [1.0])
+    actual = heights([3, 0, 1, 0], [0.0, 1.0], [1.0])
 
-    assert (found.recall.tolist(), found.precision.tolist()) == ([[1.0, 1.0]], [[1.0]])
+    assert (actual.recall.tolist(), actual.precision.tolist()) == ([[1.0, 1.0]], [[1.0]])
 
 
 @pytest.mark.parametrize("weights", [[1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]])
 def test_one_class_has_no_curve(weights: list[float]) -> None:
     """There is no false positive rate without negatives, and no recall without positives."""
-    found = heights(weights, [0.0, 1.0], [0.5])
+    actual = heights(weights, [0.0, 1.0], [0.5])
 
-    assert np.isnan(found.recall).all()
-    assert np.isnan(found.precision).all()
+    assert np.isnan(actual.recall).all()
+    assert np.isnan(actual.precision).all()
 
 
 @pytest.mark.parametrize(

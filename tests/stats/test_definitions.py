@@ -38,10 +38,10 @@ def test_a_ratio_over_nothing_is_unknown_in_that_resample_alone() -> None:
     """Where only records of a clean error of zero were drawn."""
     group = Group("A", "r", "s", np.ones(2), np.arange(2), "ratio", np.array([0.0, 2.0]))
     drawn = np.random.default_rng(5).integers(0, 2, size=(40, 2))
-    found = resample_ratio(group, 40, np.random.default_rng(5))
+    actual = resample_ratio(group, 40, np.random.default_rng(5))
 
-    assert np.isnan(found).tolist() == (drawn == 0).all(axis=1).tolist()
-    assert set(found[~np.isnan(found)].tolist()) == {0.5, 1.0}
+    assert np.isnan(actual).tolist() == (drawn == 0).all(axis=1).tolist()
+    assert set(actual[~np.isnan(actual)].tolist()) == {0.5, 1.0}
 
 
 @pytest.mark.parametrize("compare", [
@@ -50,14 +50,14 @@ def test_a_ratio_over_nothing_is_unknown_in_that_resample_alone() -> None:
 ], ids=["means", "ratios"])  # fmt: skip
 def test_win_rates_of_a_pair_sum_to_one_with_ties(compare) -> None:  # type: ignore[no-untyped-def]
     """A tie is half a win for either, in the points and in every resample."""
-    found = compare()
+    actual = compare()
     by_hand = [
         [np.mean((TIED[:, a] < TIED[:, b]) + 0.5 * (TIED[:, a] == TIED[:, b])) for b in range(3)] for a in range(3)
     ]
 
-    assert found.win_rate == pytest.approx(np.array(by_hand))
-    assert found.win_rate_low + found.win_rate_high.T == pytest.approx(np.ones((3, 3)))
-    assert ((found.win_rate_low <= found.win_rate) & (found.win_rate <= found.win_rate_high)).all()
+    assert actual.win_rate == pytest.approx(np.array(by_hand))
+    assert actual.win_rate_low + actual.win_rate_high.T == pytest.approx(np.ones((3, 3)))
+    assert ((actual.win_rate_low <= actual.win_rate) & (actual.win_rate <= actual.win_rate_high)).all()
 
 
 def test_scores_just_beyond_a_tie_are_ranked_apart() -> None:
@@ -68,18 +68,18 @@ def test_scores_just_beyond_a_tie_are_ranked_apart() -> None:
 def test_what_has_no_value_takes_its_weight_with_it() -> None:
     """The weighted mean is that of the units that have a value, whatever the others' weights."""
     values, weights = np.array([[1.0], [NAN], [4.0]]), np.array([1.0, 7.0, 3.0])
-    found = weigh(values, weights)[:, 0]
+    actual = weigh(values, weights)[:, 0]
 
-    assert np.isnan(found).tolist() == [False, True, False]
-    assert np.nanmean(found) == pytest.approx((1.0 + 3.0 * 4.0) / 4.0)
+    assert np.isnan(actual).tolist() == [False, True, False]
+    assert np.nanmean(actual) == pytest.approx((1.0 + 3.0 * 4.0) / 4.0)
 
 
 def test_equal_values_have_no_interval_and_say_of_how_many() -> None:
     """Why there is none, and how many units were looked at."""
-    found = calibrate(mean_spread(np.full(5, 2.0)), Range(), 0.95)
+    actual = calibrate(mean_spread(np.full(5, 2.0)), Range(), 0.95)
 
-    assert (found.low, found.high, found.how, found.reason) == (None, None, None, "all_equal")
-    assert found.n_units == pytest.approx(5.0)
+    assert (actual.low, actual.high, actual.how, actual.reason) == (None, None, None, "all_equal")
+    assert actual.n_units == pytest.approx(5.0)
 
 
 def test_the_ends_of_errors_that_vanish_are_unknown_numbers() -> None:

@@ -27,6 +27,6 @@ def test_a_docstring_that_leaves_something_out_is_noticed() -> None:
             raise ValueError("no values")
         return values / 2.0
 
-    found = set(complaints(half))
+    actual = set(complaints(half))
 
-    assert found >= {"an example", "a source", "shapes", "what null means", "that it raises ValueError"}
+    assert actual >= {"an example", "a source", "shapes", "what null means", "that it raises ValueError"}

@@ -193,13 +193,13 @@ def test_what_cannot_be_meant_is_refused(case: str) -> None:
 
 def test_a_refusal_is_worded_as_it_was() -> None:
     """Each of them whole: the name of the argument, its value or shape, and what is allowed."""
-    said = []
+    message = []
     for case, (call, _) in REFUSED.items():
         with pytest.raises(InvalidArgument) as refused:
             call()
-        said.append(f"{case}: {refused.value}\n")
+        message.append(f"{case}: {refused.value}\n")
 
-    assert_frozen("refused", "".join(said))
+    assert_frozen("refused", "".join(message))
 
 
 def test_an_undefined_column_has_no_interval_and_spoils_no_other() -> None:
@@ -228,8 +228,8 @@ def test_a_share_of_nothing_is_none() -> None:
 
 def test_the_deviation_of_mcnemar_is_the_samples() -> None:
     """A is right on 1, 2 and 4, B on 2: differences 1 0 0 1 have the mean ½ and the variance 4 × ¼ / 3."""
-    found = paired_tests.mcnemar_pairs(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]))
+    actual = paired_tests.mcnemar_pairs(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]))
 
-    assert (found.mean[0, 1], found.mean[1, 0]) == (0.5, -0.5)
-    assert found.deviation[0, 1] == pytest.approx((1 / 3) ** 0.5)
-    assert found.deviation[1, 0] == pytest.approx(np.std([-1, 0, 0, -1], ddof=1))
+    assert (actual.mean[0, 1], actual.mean[1, 0]) == (0.5, -0.5)
+    assert actual.deviation[0, 1] == pytest.approx((1 / 3) ** 0.5)
+    assert actual.deviation[1, 0] == pytest.approx(np.std([-1, 0, 0, -1], ddof=1))

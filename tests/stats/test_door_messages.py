@@ -31,10 +31,10 @@ def refusals() -> Iterator[str]:
     for name, function in sorted(FUNCTIONS.items()):
         for parameter, each in inspect.signature(function).parameters.items():
             for value in UNFIT.get(_type(each), (np.ones((1,) * 5), np.zeros((0, 0)))):
-                said = _refusal(function, arguments(function) | {parameter: value})
-                if said is not None:
+                message = _refusal(function, arguments(function) | {parameter: value})
+                if message is not None:
                     shown = f"{value!r}" if np.ndim(value) == 0 else f"{np.ndim(value)} axes"
-                    yield f"{name.removeprefix('app.stats.')}({parameter}={shown}): {said}"
+                    yield f"{name.removeprefix('app.stats.')}({parameter}={shown}): {message}"
 
 
 def _refusal(function: Callable[..., Any], given: dict[str, Any]) -> str | None:
@@ -50,7 +50,7 @@ def _refusal(function: Callable[..., Any], given: dict[str, Any]) -> str | None:
 def test_what_is_refused_is_said_as_it_was() -> None:
     """Whoever calls a function wrongly learns which argument is meant."""
     with np.errstate(all="ignore"):
-        said = sorted(set(refusals()))
+        message = sorted(set(refusals()))
 
-    assert len(said) > len(FUNCTIONS)
-    assert_frozen("refusals", "\n".join(said) + "\n")
+    assert len(message) > len(FUNCTIONS)
+    assert_frozen("refusals", "\n".join(message) + "\n")

@@ -86,10 +86,10 @@ def none_as_nan(value: float | None) -> float:
 def test_areas_are_those_of_one_curve_at_a_time(area: str, seed: int) -> None:
     """Every weighting at once is every weighting alone, with ties and with weightings of one class only."""
     scores, is_positive, weights = sample(seed)
-    found = getattr(curve_areas(sort_scores(scores, is_positive), weights), area)
+    actual = getattr(curve_areas(sort_scores(scores, is_positive), weights), area)
     expected = [none_as_nan(AREAS[area](threshold_curve(scores, is_positive, row.astype(float)))) for row in weights]
 
-    assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert actual == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -98,7 +98,7 @@ def test_constrained_metrics_are_those_of_one_curve_at_a_time(at: float, seed: i
     """All five pairs of a metric and a constraint."""
     scores, is_positive, weights = sample(seed)
     calls = count_calls(sort_scores(scores, is_positive), weights)
-    found = {
+    actual = {
         ("precision", "recall"): at_recall(calls, "precision", at),
         ("false_positive_rate", "recall"): at_recall(calls, "fpr", at),
         ("recall", "precision"): recall_at(calls, "precision", at),
@@ -106,7 +106,7 @@ def test_constrained_metrics_are_those_of_one_curve_at_a_time(at: float, seed: i
         ("precision", "volume"): precision_at_volume(sort_volume(scores, is_positive), weights, at),
     }
     curves = [threshold_curve(scores, is_positive, row.astype(float)) for row in weights]
-    for (metric, given), values in found.items():
+    for (metric, given), values in actual.items():
         alone = [metric_at(curve, metric, given, at) for curve in curves]
         assert values == pytest.approx([none_as_nan(e and e[0]) for e in alone], abs=1e-9, nan_ok=True), (metric, given)
 
@@ -129,7 +129,9 @@ def test_a_class_that_weighs_next_to_nothing_has_no_area() -> None:
 
     assert np.isnan(pairs.roc).all()
     assert pairs.average_precision == pytest.approx([0.75])
-    assert all(np.isnan(found).all() for found in (denormal.roc, denormal.precision_recall, denormal.average_precision))
+    assert all(
+        np.isnan(actual).all() for actual in (denormal.roc, denormal.precision_recall, denormal.average_precision)
+    )
 
 
 def test_pooled_scores_take_the_weight_of_their_example() -> None:
@@ -159,7 +161,7 @@ def test_a_value_that_is_not_a_number_shows() -> None:
     """Adding several parts of a sum at once does not lose it."""
     values = np.array([[1.0, np.nan, 2.0], [1.0, np.inf, 2.0]])
 
-    found = weighted_sums(np.ones((1, 3), dtype=np.uint8), values)
+    actual = weighted_sums(np.ones((1, 3), dtype=np.uint8), values)
 
-    assert np.isnan(found[0, 0])
-    assert np.isinf(found[0, 1])
+    assert np.isnan(actual[0, 0])
+    assert np.isinf(actual[0, 1])

@@ -34,9 +34,9 @@ def tasks_near_the_end(rng: np.random.Generator) -> tuple[float, Ends]:
 def unequal_weights(rng: np.random.Generator) -> tuple[float, Ends]:
     """Areas of one half under the ROC curve of fifty examples, of which few weigh much."""
     is_positive = np.arange(50) < 15
-    found = [calibrate(area_spread(rng.normal(size=50), is_positive, rng.lognormal(size=50)), SHARE, LEVEL)
+    result = [calibrate(area_spread(rng.normal(size=50), is_positive, rng.lognormal(size=50)), SHARE, LEVEL)
              for _ in range(4_000)]  # fmt: skip
-    low, high = (np.array(ends, dtype=np.float64) for ends in zip(*((f.low, f.high) for f in found), strict=True))
+    low, high = (np.array(ends, dtype=np.float64) for ends in zip(*((f.low, f.high) for f in result), strict=True))
     return 0.5, (low, high)
 
 

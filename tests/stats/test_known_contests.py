@@ -19,7 +19,7 @@ def entrants(n_entrants: int) -> FloatArray:
     return rng.normal(0.0, 0.6, n_entrants) + shared + 0.1 * rng.normal(size=(N_RESAMPLES, n_entrants))
 
 
-def found(replicates: FloatArray) -> tuple[RankSets, FloatArray]:
+def sets_and_spreads(replicates: FloatArray) -> tuple[RankSets, FloatArray]:
     """Return the sets and spreads of a board."""
     board = Contests(replicates.mean(axis=0), replicates, np.full(replicates.shape[1], 30.0))
     return rank_sets.rank_sets(board, 0.9), board.drawn
@@ -58,7 +58,7 @@ def test_what_is_remembered_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> N
             for memory in (known, anew):
                 monkeypatch.setattr(contests, "KNOWN", memory)
                 monkeypatch.setattr(rank_sets, "KNOWN", memory)
-                boards.append(found(replicates[:, roster]))
+                boards.append(sets_and_spreads(replicates[:, roster]))
             assert same(*boards), roster
 
 
@@ -72,7 +72,7 @@ def test_an_entrant_that_almost_ties_is_looked_at_in_double_precision(monkeypatc
         for memory in (known, anew):
             monkeypatch.setattr(contests, "KNOWN", memory)
             monkeypatch.setattr(rank_sets, "KNOWN", memory)
-            boards.append(found(replicates[:, :n_entrants]))
+            boards.append(sets_and_spreads(replicates[:, :n_entrants]))
         assert same(*boards)
 
 
@@ -82,7 +82,7 @@ def test_only_new_entrants_are_compared(monkeypatch: pytest.MonkeyPatch) -> None
     memory = KnownContests()
     monkeypatch.setattr(contests, "KNOWN", memory)
     monkeypatch.setattr(rank_sets, "KNOWN", memory)
-    found(replicates[:, :-1])
+    sets_and_spreads(replicates[:, :-1])
     points, deviations = replicates.mean(axis=0), np.ascontiguousarray((replicates - replicates.mean(axis=0)).T)
 
     assert memory.recall(points, deviations).fresh.tolist() == [FEWEST]
@@ -96,10 +96,10 @@ def test_the_oldest_boards_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(rank_sets, "KNOWN", memory)
     boards = [entrants(FEWEST + 1) * factor for factor in (1.0, 2.0, 3.0)]
     for board in boards[:2]:
-        found(board[:, :-1])
-        found(board)
+        sets_and_spreads(board[:, :-1])
+        sets_and_spreads(board)
     known = [len(Contests(b.mean(axis=0), b, np.full(FEWEST + 1, 30.0)).recalled.known) for b in boards[:2]]
-    found(boards[2])
+    sets_and_spreads(boards[2])
 
     assert known == [FEWEST + 1, FEWEST + 1]
     assert not len(Contests(boards[0].mean(axis=0), boards[0], np.full(FEWEST + 1, 30.0)).recalled.known)

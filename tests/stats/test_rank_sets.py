@@ -36,30 +36,30 @@ def sets(values: FloatArray, freedom: FloatArray | None = None) -> RankSets:
 def test_an_error_is_that_of_the_paired_t_test() -> None:
     """What the resamples say of a difference of means is what its units say, up to the draws."""
     values = some(0.0, 0.2, 0.4, n_units=60)
-    found = contests(values)
+    actual = contests(values)
     by_hand = stats.ttest_rel(values[:, 0], values[:, 2])
 
-    assert found.errors()[0, 2] == pytest.approx((values[:, 0] - values[:, 2]).std(ddof=1) / np.sqrt(60), rel=0.1)
-    assert found.p_values(np.array([0, 2]))[0, 1] == pytest.approx(by_hand.pvalue, rel=0.5)
+    assert actual.errors()[0, 2] == pytest.approx((values[:, 0] - values[:, 2]).std(ddof=1) / np.sqrt(60), rel=0.1)
+    assert actual.p_values(np.array([0, 2]))[0, 1] == pytest.approx(by_hand.pvalue, rel=0.5)
 
 
 def test_two_entrants_are_separated_where_their_interval_excludes_zero() -> None:
     """With a single pair the set, the interval and the p-value say the same."""
     for seed in range(40):
         values = some(0.0, 0.25, seed=seed)
-        found = contests(values)
+        actual = contests(values)
         everyone = np.arange(2)
-        is_apart = bool(rank_sets(found, 0.95).separated.any())
-        excludes = bool(abs(found.differences()[0, 1]) > found.margins(everyone, 0.95)[0, 1])
-        is_small = bool(found.p_values(everyone)[0, 1] < 0.05)
+        is_apart = bool(rank_sets(actual, 0.95).separated.any())
+        excludes = bool(abs(actual.differences()[0, 1]) > actual.margins(everyone, 0.95)[0, 1])
+        is_small = bool(actual.p_values(everyone)[0, 1] < 0.05)
 
         assert excludes == is_small
         assert is_small or not is_apart  # the quantile of few resamples is taken at its upper end
 
 
-def brute_force(found: Contests, level: float) -> tuple[FloatArray, FloatArray]:
+def brute_force(result: Contests, level: float) -> tuple[FloatArray, FloatArray]:
     """Return the largest studentized differences by the definition, [n_entrants, n_resamples], and over all pairs."""
-    deviations = found.replicates - found.replicates.mean(axis=0)
+    deviations = result.replicates - result.replicates.mean(axis=0)
     n_entrants = deviations.shape[1]
     largest = np.zeros((n_entrants, len(deviations)))
     for j in range(n_entrants):
@@ -72,9 +72,9 @@ def brute_force(found: Contests, level: float) -> tuple[FloatArray, FloatArray]:
 
 def test_the_loops_give_the_definition() -> None:
     """Spreads and maxima as by their formulas, in single precision, and in double where single would not do."""
-    found = contests(some(0.0, 0.1, 0.3, 0.3))
+    actual = contests(some(0.0, 0.1, 0.3, 0.3))
     near = contests(some(0.0, 0.1) @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1e-7]]))
-    for each in (found, near):
+    for each in (actual, near):
         none = np.zeros(each.drawn.shape, dtype=np.int8)
         largest = Studentized.of(each.deviations, each.drawn).largest(none, np.arange(len(none)))
 
@@ -114,41 +114,41 @@ def test_quantiles_of_what_is_left_are_those_of_computing_all_of_it() -> None:
 
 def test_a_rank_counts_who_is_better_and_who_is_worse() -> None:
     """Three far apart have their ranks, two alike share theirs."""
-    found = sets(some(0.0, 5.0, 10.0, 10.01))
+    actual = sets(some(0.0, 5.0, 10.0, 10.01))
 
-    assert (found.low.tolist(), found.high.tolist()) == ([4, 3, 1, 1], [4, 3, 2, 2])
-    assert found.may_be_first.tolist() == [False, False, True, True]
-    assert found.groups(np.array([3, 2, 1, 0])).tolist() == [1, 1, 2, 3]
+    assert (actual.low.tolist(), actual.high.tolist()) == ([4, 3, 1, 1], [4, 3, 2, 2])
+    assert actual.may_be_first.tolist() == [False, False, True, True]
+    assert actual.groups(np.array([3, 2, 1, 0])).tolist() == [1, 1, 2, 3]
 
 
 def test_a_group_ends_only_where_all_above_are_better_than_all_below() -> None:
     """One between two others that differ binds them together."""
     apart = np.zeros((3, 3), dtype=np.bool_)
     apart[0, 2] = True
-    found = RankSets(np.ones(3, dtype=np.int64), np.full(3, 3), apart)
+    actual = RankSets(np.ones(3, dtype=np.int64), np.full(3, 3), apart)
 
-    assert found.groups(np.arange(3)).tolist() == [1, 1, 1]
-    assert found.may_be_first.tolist() == [True, True, False]
+    assert actual.groups(np.arange(3)).tolist() == [1, 1, 1]
+    assert actual.may_be_first.tolist() == [True, True, False]
 
 
 def test_equals_have_every_rank_of_theirs() -> None:
     """The same values twice: no difference, whatever the resamples."""
     values = some(0.0, 0.0)
-    found = contests(values[:, [0, 0, 1]])
+    actual = contests(values[:, [0, 0, 1]])
 
-    assert not rank_sets(found, 0.95).separated[0, 1]
-    assert found.p_values(np.arange(3))[0, 1] == 1.0
-    assert np.isnan(found.margins(np.arange(3), 0.95)[0, 1])
+    assert not rank_sets(actual, 0.95).separated[0, 1]
+    assert actual.p_values(np.arange(3))[0, 1] == 1.0
+    assert np.isnan(actual.margins(np.arange(3), 0.95)[0, 1])
 
 
 @pytest.mark.parametrize(("n_units", "is_apart"), [(2, False), (5, False), (6, True), (40, True)])
 def test_a_constant_difference_is_as_sure_as_its_sign_in_each_unit(n_units: int, is_apart: bool) -> None:
     """Always right against always wrong has no spread: five equal signs are chance once in sixteen, six in 32."""
     values = np.column_stack([np.ones(n_units), np.zeros(n_units)])
-    found = contests(values)
+    actual = contests(values)
 
-    assert rank_sets(found, 0.95).separated[0, 1] == is_apart
-    assert found.p_values(np.arange(2))[0, 1] <= 2.0 ** -min(n_units, 30) * 2 + 1e-12
+    assert rank_sets(actual, 0.95).separated[0, 1] == is_apart
+    assert actual.p_values(np.arange(2))[0, 1] <= 2.0 ** -min(n_units, 30) * 2 + 1e-12
 
 
 def test_who_has_no_replicates_is_above_nobody() -> None:
@@ -156,25 +156,25 @@ def test_who_has_no_replicates_is_above_nobody() -> None:
     values = some(0.0, 5.0, 10.0)
     values[:, 2] = 10.0
     freedom = np.array([29.0, 29.0, np.nan])
-    found = sets(values, freedom)
+    actual = sets(values, freedom)
 
-    assert not found.separated[2].any()
-    assert (found.low[1], found.may_be_first.tolist()) == (1, [False, True, True])
+    assert not actual.separated[2].any()
+    assert (actual.low[1], actual.may_be_first.tolist()) == (1, [False, True, True])
     assert sets(some(5.0, 0.0), np.array([29.0, np.nan])).separated[0, 1]
 
 
 def test_two_without_replicates_are_not_compared() -> None:
     """Nothing is known of either error."""
-    found = Contests(np.array([1.0, 2.0]), np.tile([1.0, 2.0], (10, 1)), np.full(2, np.nan))
+    actual = Contests(np.array([1.0, 2.0]), np.tile([1.0, 2.0], (10, 1)), np.full(2, np.nan))
 
-    assert not rank_sets(found, 0.95).separated.any()
+    assert not rank_sets(actual, 0.95).separated.any()
 
 
 def test_one_entrant_has_the_one_rank() -> None:
     """Alone on a board."""
-    found = sets(some(1.0))
+    actual = sets(some(1.0))
 
-    assert (found.low.tolist(), found.high.tolist(), found.may_be_first.tolist()) == ([1], [1], [True])
+    assert (actual.low.tolist(), actual.high.tolist(), actual.may_be_first.tolist()) == ([1], [1], [True])
 
 
 def test_the_order_of_entrants_changes_nothing() -> None:

@@ -27,9 +27,9 @@ def group(values: list[float], *, stratum: str = "s", estimator: str = "A", **mo
 
 def test_null_rows_are_left_out_and_counted() -> None:
     """The mean of 1 and 3, of three attempted."""
-    found = aggregate_group(group([1.0, NAN, 3.0]))
+    actual = aggregate_group(group([1.0, NAN, 3.0]))
 
-    assert (found.value, found.n_attempted, found.n_included) == (2.0, 3, 2)
+    assert (actual.value, actual.n_attempted, actual.n_included) == (2.0, 3, 2)
 
 
 def test_squared_errors_become_a_root_mean_square() -> None:
@@ -39,10 +39,10 @@ def test_squared_errors_become_a_root_mean_square() -> None:
 
 def test_a_ratio_divides_the_means_of_its_parts() -> None:
     """(1 + 3) / (2 + 2), and not the mean of the ratios; nothing to divide by is null."""
-    found = aggregate_group(group([1.0, 3.0], rule="ratio", denominators=np.array([2.0, 2.0])))
+    actual = aggregate_group(group([1.0, 3.0], rule="ratio", denominators=np.array([2.0, 2.0])))
     nothing = aggregate_group(group([1.0], rule="ratio", denominators=np.array([0.0])))
 
-    assert (found.value, np.isnan(nothing.value)) == (1.0, True)
+    assert (actual.value, np.isnan(nothing.value)) == (1.0, True)
 
 
 def test_strata_count_the_same_however_many_records_they_have() -> None:
@@ -54,9 +54,9 @@ def test_strata_count_the_same_however_many_records_they_have() -> None:
 
 def test_a_stratum_without_a_value_is_left_out() -> None:
     """And counted as attempted."""
-    found = balance([aggregate_group(group([NAN], stratum="a")), aggregate_group(group([3.0], stratum="b"))])
+    actual = balance([aggregate_group(group([NAN], stratum="a")), aggregate_group(group([3.0], stratum="b"))])
 
-    assert (found.value, found.n_strata_attempted, found.n_strata_included) == (3.0, 2, 1)
+    assert (actual.value, actual.n_strata_attempted, actual.n_strata_included) == (3.0, 2, 1)
 
 
 def test_pairs_share_their_record() -> None:
@@ -185,17 +185,17 @@ def test_equal_estimators_share_their_rank() -> None:
 
 def test_rule_1_gives_them_different_ranks_and_says_why() -> None:
     """All of the weight was left to the names."""
-    found = board({"B": EXACT, "A": EXACT}, ", ranking_rule: 1")
+    actual = board({"B": EXACT, "A": EXACT}, ", ranking_rule: 1")
 
-    assert [(row["rank"], row["entrant"], row["decided_by_name"]) for row in found] == [(1, "A", 1.0), (2, "B", 1.0)]
+    assert [(row["rank"], row["entrant"], row["decided_by_name"]) for row in actual] == [(1, "A", 1.0), (2, "B", 1.0)]
 
 
 def test_the_terms_add_up_to_the_score() -> None:
     """The page that explains a score explains all of it."""
     declared = manifest()
-    made = compute(declared, declared.leaderboards[0], rows({"A": EXACT, "B": WRONG}))  # type: ignore[arg-type]
-    terms = [row for row in made.extra[0].records() if row["entrant"] == "B"]
-    scores = {row["entrant"]: row["score"] for row in made.leaderboard.records()}
+    created = compute(declared, declared.leaderboards[0], rows({"A": EXACT, "B": WRONG}))  # type: ignore[arg-type]
+    terms = [row for row in created.extra[0].records() if row["entrant"] == "B"]
+    scores = {row["entrant"]: row["score"] for row in created.leaderboard.records()}
 
     assert sum(float(row["term"] or 0) for row in terms) == pytest.approx(scores["B"])
 
@@ -231,12 +231,12 @@ def test_an_estimator_less_leaves_the_others_intervals_as_they_are() -> None:
     drawn = SeriesUncertainty(n_resamples=100)
     spread = [[0.1 * k, 0.0, 1.0] for k in range(4)]
     both, alone = (rows(names) for names in ({"A": spread, "B": WRONG}, {"A": spread}))
-    found = [
+    actual = [
         [i for i in series_intervals(g, stratum_aggregates(g), drawn) if i.estimator == "A"]
         for g in (series_groups(both), series_groups(alone))
     ]
 
-    assert found[0] == found[1]
+    assert actual[0] == actual[1]
 
 
 def test_one_record_has_no_interval_in_the_default_stream() -> None:
@@ -253,6 +253,6 @@ def test_one_record_has_no_interval_in_the_default_stream() -> None:
 def test_names_that_are_not_enrolled_are_not_ranked() -> None:
     """The manifest lists who takes part."""
     declared = manifest().model_copy(update={"part": SeriesPart(estimators=["A"])})
-    made = compute(declared, declared.leaderboards[0], rows({"A": EXACT, "B": WRONG}))  # type: ignore[arg-type]
+    created = compute(declared, declared.leaderboards[0], rows({"A": EXACT, "B": WRONG}))  # type: ignore[arg-type]
 
-    assert [row["entrant"] for row in made.leaderboard.records()] == ["A"]
+    assert [row["entrant"] for row in created.leaderboard.records()] == ["A"]

@@ -36,9 +36,9 @@ def test_ties_count_as_the_average_over_every_order(
     orders = [list(order) for order in permutations(range(len(values)))]
     allowed = [order for order in orders if (np.diff(values[order]) <= 0).all()]
     expected = np.mean([scores_of(truth[order], truncation) for order in allowed], axis=0)
-    found = rank_groups(values, truth, np.zeros(len(values), dtype=np.int64)).tied_scores(truncation)
+    actual = rank_groups(values, truth, np.zeros(len(values), dtype=np.int64)).tied_scores(truncation)
 
-    assert [found.mrr[0], found.average_precision[0], found.precision_at_1[0]] == pytest.approx(expected.tolist())
+    assert [actual.mrr[0], actual.average_precision[0], actual.precision_at_1[0]] == pytest.approx(expected.tolist())
 
 
 def test_groups_do_not_see_each_other() -> None:
@@ -85,7 +85,7 @@ def test_very_large_ties_are_still_exact() -> None:
     """A hundred thousand tied examples, every second one relevant: precision is one half everywhere."""
     n_items = 100_000
     relevance = (np.arange(n_items) % 2).astype(np.float64)
-    found = rank_groups(np.zeros(n_items), relevance, np.zeros(n_items, dtype=np.int64)).tied_scores(1)
+    actual = rank_groups(np.zeros(n_items), relevance, np.zeros(n_items, dtype=np.int64)).tied_scores(1)
 
-    assert found.average_precision.tolist() == pytest.approx([0.5], abs=1e-9)
-    assert found.precision_at_1.tolist() == [0.5]
+    assert actual.average_precision.tolist() == pytest.approx([0.5], abs=1e-9)
+    assert actual.precision_at_1.tolist() == [0.5]

@@ -117,16 +117,16 @@ def score_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray,
 def test_scores_of_groups_are_ydfs(name: str) -> None:
     """NDCG, its default, MRR, MAP and precision at one, group by group."""
     given = case(name)["input"]
-    found = score_groups(np.array(given["predictions"]), np.array(given["labels"]), np.array(given["ranking_groups"]))
+    actual = score_groups(np.array(given["predictions"]), np.array(given["labels"]), np.array(given["ranking_groups"]))
     expected = {
         key: [group[key] for group in case(name)["per_group"]] for key in ("ndcg", "default_ndcg", "mrr", "map", "p1")
     }
 
-    assert found.ndcg == pytest.approx(expected["ndcg"], abs=1e-6)
-    assert found.default_ndcg == pytest.approx(expected["default_ndcg"], abs=1e-6)
-    assert found.mrr == pytest.approx(expected["mrr"], abs=1e-6)
-    assert found.average_precision == pytest.approx(expected["map"], abs=1e-6)
-    assert found.precision_at_1 == pytest.approx(expected["p1"], abs=1e-6)
+    assert actual.ndcg == pytest.approx(expected["ndcg"], abs=1e-6)
+    assert actual.default_ndcg == pytest.approx(expected["default_ndcg"], abs=1e-6)
+    assert actual.mrr == pytest.approx(expected["mrr"], abs=1e-6)
+    assert actual.average_precision == pytest.approx(expected["map"], abs=1e-6)
+    assert actual.precision_at_1 == pytest.approx(expected["p1"], abs=1e-6)
 
 
 def test_mcnemar_is_the_exact_binomial_test() -> None:
@@ -136,9 +136,9 @@ def test_mcnemar_is_the_exact_binomial_test() -> None:
         for row in case("comparison")["mcnemar"]
         if float(row["n12"]).is_integer() and float(row["n21"]).is_integer()
     ]
-    found = [mcnemar(int(row["n12"]), int(row["n21"])) for row in counts]
+    actual = [mcnemar(int(row["n12"]), int(row["n21"])) for row in counts]
 
-    assert found == pytest.approx([row["exact_p"] for row in counts], abs=1e-12)
+    assert actual == pytest.approx([row["exact_p"] for row in counts], abs=1e-12)
     assert mcnemar(9, 3) == pytest.approx(binomtest(9, 12, 0.5, alternative="greater").pvalue)
 
 
@@ -246,7 +246,7 @@ def test_every_group_is_scored_as_if_it_were_alone(seed: int) -> None:
     groups = rng.integers(0, 6, n_examples) * 7
     predicted = rng.integers(0, 6, n_examples).astype(np.float64)
     relevance = (rng.integers(0, 4, n_examples) * (rng.random(n_examples) < 0.7)).astype(np.float64)
-    found = score_groups(predicted, relevance, groups, truncation)
+    actual = score_groups(predicted, relevance, groups, truncation)
     alone = [
         score_groups(
             predicted[groups == group], relevance[groups == group], np.zeros((groups == group).sum(), int), truncation
@@ -255,7 +255,7 @@ def test_every_group_is_scored_as_if_it_were_alone(seed: int) -> None:
     ]
 
     for name in ("ndcg", "default_ndcg", "mrr", "average_precision", "precision_at_1"):
-        assert getattr(found, name) == pytest.approx([getattr(one, name)[0] for one in alone], abs=1e-12)
+        assert getattr(actual, name) == pytest.approx([getattr(one, name)[0] for one in alone], abs=1e-12)
 
 
 def test_keys_too_large_for_one_number_are_sorted_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,18 +263,18 @@ def test_keys_too_large_for_one_number_are_sorted_one_after_the_other(monkeypatc
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 40, 300)
     data = rng.integers(0, 9, 300).astype(np.float64), rng.integers(0, 4, 300).astype(np.float64), groups
-    found = score_groups(*data)
+    actual = score_groups(*data)
     monkeypatch.setattr(ranking, "MAX_COMBINED", 50)
 
     for name in ("ndcg", "default_ndcg", "mrr", "average_precision", "precision_at_1"):
-        assert getattr(score_groups(*data), name) == pytest.approx(getattr(found, name), abs=1e-12)
+        assert getattr(score_groups(*data), name) == pytest.approx(getattr(actual, name), abs=1e-12)
 
 
 def test_rankings_by_hand() -> None:
     """Relevances 0, 2, 1 by falling prediction, the last two tied: the definition written out."""
-    found = score_groups(np.array([3.0, 1.0, 1.0]), np.array([0.0, 2.0, 1.0]), np.zeros(3, dtype=np.int64), 2)
+    actual = score_groups(np.array([3.0, 1.0, 1.0]), np.array([0.0, 2.0, 1.0]), np.zeros(3, dtype=np.int64), 2)
     ideal = 3.0 + 1.0 / np.log2(3)
 
-    assert found.ndcg[0] == pytest.approx((0.0 + 2.0 / np.log2(3)) / ideal)
-    assert found.default_ndcg[0] == pytest.approx(4 / 3 * (1.0 + 1.0 / np.log2(3)) / ideal)
-    assert (found.mrr[0], found.average_precision[0], found.precision_at_1[0]) == (0.5, 0.5, 0.0)
+    assert actual.ndcg[0] == pytest.approx((0.0 + 2.0 / np.log2(3)) / ideal)
+    assert actual.default_ndcg[0] == pytest.approx(4 / 3 * (1.0 + 1.0 / np.log2(3)) / ideal)
+    assert (actual.mrr[0], actual.average_precision[0], actual.precision_at_1[0]) == (0.5, 0.5, 0.0)

@@ -121,9 +121,9 @@ def test_a_broken_block_is_mended_by_a_rebuild(site: Site) -> None:
         before = session.scalars(select(Evidence.content).order_by(Evidence.submission_id, Evidence.entrant_id)).all()
         session.execute(text("DELETE FROM evidence WHERE submission_id = :number"), {"number": pairs[-1][0]})
 
-        found = [rebuild_submission(session, number) for number in sorted({number for number, _ in pairs})]
+        actual = [rebuild_submission(session, number) for number in sorted({number for number, _ in pairs})]
 
-        assert found == [False, True]
+        assert actual == [False, True]
         after = session.scalars(select(Evidence.content).order_by(Evidence.submission_id, Evidence.entrant_id)).all()
         assert after == before
 

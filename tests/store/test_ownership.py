@@ -175,10 +175,10 @@ def test_the_command_moves_an_entrant_by_the_number_or_the_name_of_a_token(capsy
         send_rows(server, "My Good (1)", headers)
 
         codes = [_move(server, headers, owner) for owner in ("ann", "3", "ben", "nobody")]
-        found = patient.get(f"{server.address}/benchmarks/tiny/entrants/My%20Good%20(1).json").json()
+        actual = patient.get(f"{server.address}/benchmarks/tiny/entrants/My%20Good%20(1).json").json()
 
     assert codes == [0, 0, 0, 2]
-    assert [t["to"]["name"] for t in found["meta"]["transfers"]] == ["ann", "ben"]
+    assert [t["to"]["name"] for t in actual["meta"]["transfers"]] == ["ann", "ben"]
     printed = capsys.readouterr()
     assert "My Good (1) now belongs to ann (token 2)." in printed.out
     assert "No valid token is named nobody" in printed.err

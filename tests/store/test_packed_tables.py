@@ -31,9 +31,9 @@ def table(*rows: tuple[Any, ...]) -> Table:
 )
 def test_a_packed_table_comes_back_as_it_was(rows: tuple[tuple[Any, ...], ...]) -> None:
     """Each number keeps every digit, each text each character, and nothing moves."""
-    found = unpack_table(pack_table(table(*rows)))
-    assert found == table(*rows)
-    assert repr(found.rows) == repr(rows)
+    actual = unpack_table(pack_table(table(*rows)))
+    assert actual == table(*rows)
+    assert repr(actual.rows) == repr(rows)
 
 
 def test_a_cell_that_is_no_plain_value_is_refused() -> None:
@@ -46,14 +46,14 @@ def test_rows_that_are_columns_come_back_as_they_were() -> None:
     """Each number keeps every bit, what is not finite is None, and whoever looks sees rows."""
     numbers = np.array([[5e-324, -0.0], [np.nan, np.inf]])
     words = CellColumn(np.array([0, 1, 2, 1]), ("\ud800", None, True))
-    made = Table("pairwise/x", "X", COLUMNS, ColumnarRows((CellColumn.of_numbers(numbers), words)), ("A note.",))
+    created = Table("pairwise/x", "X", COLUMNS, ColumnarRows((CellColumn.of_numbers(numbers), words)), ("A note.",))
 
-    found = unpack_table(pack_table(made))
+    actual = unpack_table(pack_table(created))
 
-    assert found == made
-    assert repr(found.rows) == "((5e-324, '\\ud800'), (-0.0, None), (None, True), (None, None))"
-    assert found.rows[1:2] == ((-0.0, None),)
-    assert len(found.rows) == 4
+    assert actual == created
+    assert repr(actual.rows) == "((5e-324, '\\ud800'), (-0.0, None), (None, True), (None, None))"
+    assert actual.rows[1:2] == ((-0.0, None),)
+    assert len(actual.rows) == 4
 
 
 def test_rows_that_are_columns_are_refused_as_others_are() -> None:

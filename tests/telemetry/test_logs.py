@@ -59,7 +59,7 @@ def test_an_event_has_its_facts_as_fields(written: io.StringIO) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "secret"),
+    ("reported", "secret"),
     [
         ("refused plb_MrbwbkIhtgWCOYi8b9vHLhyC2cNkNE5rmvE0UWiIA9s for fev", "MrbwbkIhtgWCO"),
         ("could not connect to postgresql://plumbline:s3cr3t@db/plumbline", "s3cr3t"),
@@ -69,12 +69,12 @@ def test_an_event_has_its_facts_as_fields(written: io.StringIO) -> None:
         (f"the token is {ADMIN}", ADMIN),
     ],
 )
-def test_no_secret_is_written(written: io.StringIO, told: str, secret: str) -> None:
+def test_no_secret_is_written(written: io.StringIO, reported: str, secret: str) -> None:
     """Not in the sentence, not in a field, not in a traceback."""
     logger = logging.getLogger("app.web")
-    event(logger, told, cause=told, several=[told])
+    event(logger, reported, cause=reported, several=[reported])
     try:
-        int(told)
+        int(reported)
     except ValueError:
         logger.exception("it failed")
 
@@ -108,5 +108,5 @@ def test_every_secret_of_the_settings_is_hidden(capsys: pytest.CaptureFixture[st
     for secret in known:
         logging.getLogger("somebody.else").warning("said %s, which it should not", secret)
 
-    told = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
-    assert told == ["said …, which it should not"] * len(known)
+    message = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
+    assert message == ["said …, which it should not"] * len(known)

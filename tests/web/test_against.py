@@ -36,8 +36,8 @@ HOME = "/benchmarks/duel/leaderboards"
 
 def publish(site: Site) -> None:
     """Publish three entrants: Good is better than Base on every task, Like is like it."""
-    made = site.http.post("/benchmarks", content=MANIFEST, headers=site.auth("steward"))
-    assert made.status_code == 201, made.text
+    created = site.http.post("/benchmarks", content=MANIFEST, headers=site.auth("steward"))
+    assert created.status_code == 201, created.text
     for entrant, values in ROWS.items():
         lines = [f"{entrant},t{at},{error},{share}" for at, (error, share) in enumerate(values, start=1)]
         content = "\n".join(["model,task,MASE,ACC", *lines, ""])
@@ -88,10 +88,10 @@ def test_a_smaller_error_is_said_to_be_lower(site: Site) -> None:
     """The means are 1.25 and 2.5, and lower is better."""
     publish(site)
 
-    said = sentence(site, "error", "Good", "Base")
+    message = sentence(site, "error", "Good", "Base")
 
-    assert said.startswith("Good’s mean scaled error is lower than Base’s by 1.250 (95 % interval ")
-    assert said.endswith(", Student's t of resampled differences, drawn by name, 1,000 resamples).")
+    assert message.startswith("Good’s mean scaled error is lower than Base’s by 1.250 (95 % interval ")
+    assert message.endswith(", Student's t of resampled differences, drawn by name, 1,000 resamples).")
 
 
 def test_the_better_one_is_named_first_whoever_is_asked_for_first(site: Site) -> None:
@@ -112,9 +112,9 @@ def test_a_skill_is_said_of_the_better_one(site: Site) -> None:
     """Half the error on every task is a skill of one half: alike everywhere, so no interval can be taken from it."""
     publish(site)
 
-    said = sentence(site, "skill", "Base", "Good")
+    message = sentence(site, "skill", "Base", "Good")
 
-    assert said == "Good’s skill score on scaled error is higher than Base’s by 0.500 (without an interval)."
+    assert message == "Good’s skill score on scaled error is higher than Base’s by 0.500 (without an interval)."
 
 
 def test_what_the_data_do_not_separate_is_said_so(site: Site) -> None:
@@ -131,9 +131,9 @@ def test_an_effect_of_an_unknown_name_is_named_as_it_is(site: Site) -> None:
     publish(site)
     rewrite_pairwise(site, "error", with_log_ratio)
 
-    said = sentence(site, "error", "Base", "Good")
+    message = sentence(site, "error", "Base", "Good")
 
-    assert said.startswith("Good is better than Base on scaled error: log ratio 1.250 (95 % interval ")
+    assert message.startswith("Good is better than Base on scaled error: log ratio 1.250 (95 % interval ")
 
 
 def test_an_effect_of_an_unknown_name_that_separates_nobody_is_named_as_it_is(site: Site) -> None:
@@ -141,24 +141,26 @@ def test_an_effect_of_an_unknown_name_that_separates_nobody_is_named_as_it_is(si
     publish(site)
     rewrite_pairwise(site, "error", with_log_ratio)
 
-    said = sentence(site, "error", "Like", "Base")
+    message = sentence(site, "error", "Like", "Base")
 
-    assert said.startswith("The data do not separate Like from Base on scaled error: log ratio 0.000 (95 % interval ")
+    assert message.startswith(
+        "The data do not separate Like from Base on scaled error: log ratio 0.000 (95 % interval "
+    )
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "said"),
+    ("a", "b", "message"),
     [
         ("Base", "Good", "Good is better than Base on scaled error."),
         ("Like", "Base", "The data do not separate Like from Base on scaled error."),
     ],
 )
-def test_a_board_without_any_effect_still_says_who_is_better(site: Site, a: str, b: str, said: str) -> None:
+def test_a_board_without_any_effect_still_says_who_is_better(site: Site, a: str, b: str, message: str) -> None:
     """A method may say only how probably one is the better one."""
     publish(site)
     rewrite_pairwise(site, "error", without_effect)
 
-    assert sentence(site, "error", a, b) == said
+    assert sentence(site, "error", a, b) == message
 
 
 def test_the_page_of_an_effect_of_an_unknown_name_can_be_read(site: Site) -> None:
@@ -223,7 +225,7 @@ def test_a_pair_of_an_earlier_snapshot_is_found_again(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "status", "said"),
+    ("query", "status", "message"),
     [
         ("a=Good&b=Nobody", 404, "no entrant Nobody"),
         ("a=Ghost&b=Nobody", 404, "no entrant Ghost and no entrant Nobody"),
@@ -231,13 +233,13 @@ def test_a_pair_of_an_earlier_snapshot_is_found_again(site: Site) -> None:
         ("a=Good", 422, "Two entrants are compared"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(site: Site, query: str, status: int, said: str) -> None:
+def test_what_cannot_be_compared_is_refused(site: Site, query: str, status: int, message: str) -> None:
     """An unknown name is named; one entrant is not two."""
     publish(site)
     answer = site.http.get(f"{HOME}/error/against.json?{query}")
 
     assert answer.status_code == status
-    assert said in answer.json()["detail"]
+    assert message in answer.json()["detail"]
 
 
 def test_an_unknown_board_has_no_pairs(site: Site) -> None:

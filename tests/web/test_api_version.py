@@ -12,12 +12,12 @@ LISTED = Path(__file__).parents[1] / "data" / "api_1.txt"
 
 def operations() -> set[str]:
     """Return every operation with the parameters and fields that it demands."""
-    found = set()
+    result = set()
     for path, methods in described()["paths"].items():
         for method, operation in methods.items():
             names = sorted(each["name"] for each in operation.get("parameters", ()) if each.get("required"))
-            found.add(" ".join([method.upper(), path, *names]))
-    return found
+            result.add(" ".join([method.upper(), path, *names]))
+    return result
 
 
 @pytest.mark.heavy
@@ -31,7 +31,7 @@ def test_no_operation_of_the_version_goes_away_or_asks_for_more() -> None:
 def test_every_answer_names_the_version(site: Site) -> None:
     """Pages, documents and refusals alike; and so does the description."""
     addresses = ("/", "/benchmarks.json", "/benchmarks/nothing", "/openapi.json", "/whoami/submissions")
-    told = [site.http.get(address).headers.get("plumbline-api-version") for address in addresses]
+    reported = [site.http.get(address).headers.get("plumbline-api-version") for address in addresses]
 
-    assert told == ["1"] * len(addresses)
+    assert reported == ["1"] * len(addresses)
     assert described()["info"]["x-api-version"] == 1

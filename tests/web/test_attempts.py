@@ -20,8 +20,8 @@ def try_again(site: Site, n_failures: int) -> dict[str, Any]:
 
 def check(submission: dict[str, Any], rule: str) -> tuple[str, str]:
     """Return the outcome and the reason of a rule."""
-    (found,) = [each for each in submission["checks"] if each["rule"] == rule]
-    return found["outcome"], found["reason"]
+    (result,) = [each for each in submission["checks"] if each["rule"] == rule]
+    return result["outcome"], result["reason"]
 
 
 def test_the_first_attempt_is_said_to_be_the_first(site: Site) -> None:
@@ -56,12 +56,12 @@ def test_the_row_on_the_board_says_which_attempt_it_is(site: Site) -> None:
     document = site.http.get(f"{board}.json").json()
     (row,) = document["rows"]
     header, line = site.http.get(f"{board}.csv").text.splitlines()
-    told = dict(zip(header.split(","), line.split(","), strict=True))
+    reported = dict(zip(header.split(","), line.split(","), strict=True))
 
     assert (row["attempt"], row["attempt_of_prereg"], row["owner"]) == (3, 3, "alice")
     assert (row["owner_registrations"], row["owner_entrants"], row["owner_submissions"]) == (1, 1, 3)
     assert row["flags"] == "other_results"
-    assert (told["attempt"], told["owner_submissions"], told["flags"]) == ("3", "3", "other_results")
+    assert (reported["attempt"], reported["owner_submissions"], reported["flags"]) == ("3", "3", "other_results")
     assert any("alice: 1 registration, 1 entrant, 3 submissions" in note for note in document["notes"])
 
 

@@ -18,7 +18,7 @@ ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")
 
 
 @pytest.fixture
-def told(site: Site) -> Site:
+def audited(site: Site) -> Site:
     """A benchmark of the steward with a submission that was withdrawn, one of the admin, and two refusals."""
     declare(site)
     assert send(site, GOOD)["http"] == 202
@@ -37,9 +37,9 @@ def events(site: Site, who: str = "admin", **query: Any) -> list[dict[str, Any]]
     return rows
 
 
-def test_a_write_says_who_did_what_from_where_and_why(told: Site) -> None:
+def test_a_write_says_who_did_what_from_where_and_why(audited: Site) -> None:
     """What changed stands there before and after, the reason where one was asked."""
-    done = events(told, action="withdraw", outcome="done")[0]
+    done = events(audited, action="withdraw", outcome="done")[0]
 
     assert (done["action"], done["subject"]) == ("POST /submissions/{submission}/withdraw", "submission 1")
     assert (done["benchmark"], done["name"], done["address"], done["status"]) == ("tiny", "alice", "testclient", 200)
@@ -47,34 +47,34 @@ def test_a_write_says_who_did_what_from_where_and_why(told: Site) -> None:
     assert done["reason"] == "wrong file"
 
 
-def test_a_refused_write_says_who_was_refused_and_why(told: Site) -> None:
+def test_a_refused_write_says_who_was_refused_and_why(audited: Site) -> None:
     """Nothing that looks like a token stays of an address, or of a refusal."""
-    unknown, other = events(told, outcome="refused")
+    unknown, other = events(audited, outcome="refused")
 
     assert (unknown["name"], unknown["status"], unknown["subject"]) == (None, 401, "token_id plb_…")
     assert (other["name"], other["status"]) == ("bob", 403)
     assert other["refusal"] == "Only its submitter or a steward of its benchmark may withdraw a submission."
 
 
-def test_nothing_of_what_was_malformed_is_kept(told: Site) -> None:
+def test_nothing_of_what_was_malformed_is_kept(audited: Site) -> None:
     """It may be a code that works, a name, or what nobody should read; nor where in the program it was refused."""
-    told.http.post("/invitations/redeem", json={"code": "pli_still-works", "names": "Pat"})
-    told.http.post("/invitations/redeem", json={"code": "pli_unknown", "name": "\u0430"})
-    malformed = events(told, outcome="refused", action="redeem")[-1]["refusal"]
+    audited.http.post("/invitations/redeem", json={"code": "pli_still-works", "names": "Pat"})
+    audited.http.post("/invitations/redeem", json={"code": "pli_unknown", "name": "\u0430"})
+    malformed = events(audited, outcome="refused", action="redeem")[-1]["refusal"]
 
     assert malformed.startswith("Not of the form that this address expects: ")
     assert "body.name: Field required" in malformed
     assert [word for word in ("pli_s", "Pat", ".py") if word in malformed] == []
 
 
-def test_a_steward_reads_what_was_done_in_their_benchmarks(told: Site) -> None:
+def test_a_steward_reads_what_was_done_in_their_benchmarks(audited: Site) -> None:
     """And no addresses; what is of no benchmark is the admins' alone."""
-    seen = events(told, "steward")
+    seen = events(audited, "steward")
 
     assert {each["benchmark"] for each in seen} == {"tiny"}
     assert {each["address"] for each in seen} == {None}
-    assert {each["benchmark"] for each in events(told)} == {"tiny", "elsewhere", None}
-    assert events(told, "steward", benchmark="elsewhere") == []
+    assert {each["benchmark"] for each in events(audited)} == {"tiny", "elsewhere", None}
+    assert events(audited, "steward", benchmark="elsewhere") == []
 
 
 @pytest.mark.parametrize(
@@ -91,28 +91,28 @@ def test_a_steward_reads_what_was_done_in_their_benchmarks(told: Site) -> None:
     ],
     ids=["benchmark", "name", "number", "action", "refused", "since", "until", "percent"],
 )
-def test_the_audit_is_narrowed(told: Site, query: dict[str, str], n_found: int) -> None:
+def test_the_audit_is_narrowed(audited: Site, query: dict[str, str], n_found: int) -> None:
     """By benchmark, token, action, outcome and time."""
-    assert len(events(told, **query)) == n_found
+    assert len(events(audited, **query)) == n_found
 
 
-def test_the_audit_is_read_page_by_page(told: Site) -> None:
+def test_the_audit_is_read_page_by_page(audited: Site) -> None:
     """Each page leads to the older ones, and the last one to none; what is added meanwhile moves nothing."""
-    found, address = [], "/audit.json?limit=4"
+    actual, address = [], "/audit.json?limit=4"
     while address:
-        page = told.http.get(address, headers=told.auth("admin")).json()
-        found += [row["id"] for row in page["rows"]]
+        page = audited.http.get(address, headers=audited.auth("admin")).json()
+        actual += [row["id"] for row in page["rows"]]
         address = page["older"]
 
-    assert found == sorted(found, reverse=True) == [row["id"] for row in events(told)]
+    assert actual == sorted(actual, reverse=True) == [row["id"] for row in events(audited)]
 
 
-def test_the_audit_is_a_page_and_a_csv(told: Site) -> None:
+def test_the_audit_is_a_page_and_a_csv(audited: Site) -> None:
     """The same rows; neither is kept by a cache."""
-    page, exported = (told.http.get(f"/audit{ending}", headers=told.auth("admin")) for ending in ("", ".csv"))
+    page, exported = (audited.http.get(f"/audit{ending}", headers=audited.auth("admin")) for ending in ("", ".csv"))
 
-    assert page.text.count("<tr") == 1 + len(events(told))
-    assert [row["id"] for row in csv.DictReader(io.StringIO(exported.text))] == [str(e["id"]) for e in events(told)]
+    assert page.text.count("<tr") == 1 + len(events(audited))
+    assert [row["id"] for row in csv.DictReader(io.StringIO(exported.text))] == [str(e["id"]) for e in events(audited)]
     assert {answer.headers["cache-control"] for answer in (page, exported)} == {"no-store"}
 
 
@@ -127,23 +127,23 @@ def test_the_audit_is_a_page_and_a_csv(told: Site) -> None:
         "UPDATE audit_event SET token_id = NULL, address = NULL, address_until = now() - interval '1 day'",
     ],
 )
-def test_the_database_refuses_to_change_the_audit(told: Site, tampering: str) -> None:
+def test_the_database_refuses_to_change_the_audit(audited: Site, tampering: str) -> None:
     """Not a row, not a field, and no address before its time."""
-    with pytest.raises(DBAPIError, match="is a record"), told.sessions.begin() as session:
+    with pytest.raises(DBAPIError, match="is a record"), audited.sessions.begin() as session:
         session.execute(text(tampering))
 
 
-def test_an_address_is_erased_when_its_time_is_over(told: Site) -> None:
+def test_an_address_is_erased_when_its_time_is_over(audited: Site) -> None:
     """By the sweep, and nothing else of the event."""
-    with told.sessions.begin() as session:
+    with audited.sessions.begin() as session:
         session.execute(
             text(
                 "INSERT INTO audit_event (action, subject, address, address_until)"
                 " VALUES ('old', '', '192.0.2.1', now() - interval '1 second')"
             )
         )
-    before = events(told)
-    sweep(told.sessions, QueuedJobs())
+    before = events(audited)
+    sweep(audited.sessions, QueuedJobs())
 
     assert before[0]["address"] == "192.0.2.1"
-    assert events(told) == [{**before[0], "address": None}, *before[1:]]
+    assert events(audited) == [{**before[0], "address": None}, *before[1:]]

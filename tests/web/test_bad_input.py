@@ -26,9 +26,9 @@ YAML = {"Content-Type": "application/yaml"}
 def archive(members: Mapping[str, bytes]) -> bytes:
     """Return a zip of members with exactly these names."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as created:
         for name, content in members.items():
-            made.writestr(name, content)
+            created.writestr(name, content)
     return packed.getvalue()
 
 

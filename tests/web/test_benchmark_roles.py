@@ -30,8 +30,8 @@ def two(site: Site) -> Site:
     with site.sessions.begin() as session:
         site.tokens["other"] = tokens.create_token(session, "other", "steward")[1]
     declare(site)
-    made = site.http.post("/benchmarks", content=ELSEWHERE, headers=site.auth("other") | YAML)
-    assert made.status_code == 201
+    created = site.http.post("/benchmarks", content=ELSEWHERE, headers=site.auth("other") | YAML)
+    assert created.status_code == 201
     assert send(site, GOOD)["http"] == 202
     return site
 
@@ -142,8 +142,8 @@ def test_an_attestation_counts_in_the_stewards_own_benchmarks_only(two: Site) ->
     """Registering for a second benchmark does not let its steward vouch for the first."""
     content = b"schema_version: 1\ntask_id: t1\ngit_tag: p-1\nparameters: {a: 1}\ndecision_rules: r\n"
     for slug in ("tiny", "elsewhere"):
-        made = two.http.post(f"/preregs?benchmark={slug}", content=content, headers=two.auth() | YAML)
-    sha256 = made.json()["sha256"]
+        created = two.http.post(f"/preregs?benchmark={slug}", content=content, headers=two.auth() | YAML)
+    sha256 = created.json()["sha256"]
     attest(two, sha256, "other")
 
     listed = {

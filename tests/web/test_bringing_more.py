@@ -68,10 +68,10 @@ def other_labels() -> tuple[str, Files, str]:
 MADE = [episodes, summaries, series, predictions, other_labels]
 
 
-@pytest.mark.parametrize("made", MADE, ids=lambda made: made.__name__)
-def test_items_of_ones_own_lead_nobody(roomy_site: Site, made: Callable[[], tuple[str, Files, str]]) -> None:
+@pytest.mark.parametrize("created", MADE, ids=lambda created: created.__name__)
+def test_items_of_ones_own_lead_nobody(roomy_site: Site, created: Callable[[], tuple[str, Files, str]]) -> None:
     """The ranks of the others stay, the one with more is behind them, and nobody is said to be possibly first."""
-    manifest, files, board = made()
+    manifest, files, board = created()
     slug = grids.declare(roomy_site, manifest, None)
     for who, name in HONEST:
         publications.send(roomy_site, slug, "metrics.csv", files[name], who)
@@ -103,9 +103,9 @@ def test_who_is_right_everywhere_is_ranked_and_flagged(roomy_site: Site) -> None
     """80 of 80: told by a check when it is sent and on its row, in words that a program reads, and never refused."""
     slug = grids.declare(roomy_site, grids.EPISODES.replace("GRID", grids.GRID))
     grids.honest(roomy_site, slug)
-    told = grids.send(roomy_site, slug, [(*row[:-1], 1) for row in grids.rows("perfect", "good")], "bob")
+    reported = grids.send(roomy_site, slug, [(*row[:-1], 1) for row in grids.rows("perfect", "good")], "bob")
     shown = grids.by_entrant(grids.board(roomy_site, slug))
 
-    assert [check["outcome"] for check in told["checks"] if check["rule"] == "exact_best"] == ["warned"]
+    assert [check["outcome"] for check in reported["checks"] if check["rule"] == "exact_best"] == ["warned"]
     assert (shown["perfect"]["rank"], shown["perfect"]["flags"]) == (1, "exact_best")
     assert shown["good"]["flags"] is None

@@ -88,10 +88,10 @@ def barriers(driver: Chrome, address: str) -> list[str]:
     driver.get(address)
     axe = Axe(driver)
     axe.inject()
-    found = axe.run()["violations"]
+    result = axe.run()["violations"]
     show(driver, "dark")
-    found += axe.run(options={"runOnly": ["color-contrast"]})["violations"]
-    return [f"{address}: {each['id']} at {each['nodes'][0]['target']}" for each in found]
+    result += axe.run(options={"runOnly": ["color-contrast"]})["violations"]
+    return [f"{address}: {each['id']} at {each['nodes'][0]['target']}" for each in result]
 
 
 def sign_in(driver: Chrome, at: RunningServer, leads_to: str = "/account") -> None:
@@ -106,11 +106,11 @@ def sign_in(driver: Chrome, at: RunningServer, leads_to: str = "/account") -> No
 def test_axe_finds_no_barrier(published: RunningServer, browser: Chrome) -> None:
     """On no kind of page, light and dark, for strangers and for who is signed in."""
     browser.delete_all_cookies()
-    found = [barrier for page in PUBLIC for barrier in barriers(browser, published.address + page)]
+    actual = [barrier for page in PUBLIC for barrier in barriers(browser, published.address + page)]
     sign_in(browser, published)
-    found += [barrier for page in OWN for barrier in barriers(browser, published.address + page)]
+    actual += [barrier for page in OWN for barrier in barriers(browser, published.address + page)]
 
-    assert found == []
+    assert actual == []
 
 
 def test_a_submitter_walks_from_the_form_to_the_board(

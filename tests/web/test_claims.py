@@ -103,9 +103,9 @@ def test_a_claim_between_entrants_stays_listed_when_one_of_them_is_superseded(si
     mover, other = send_bundle(site, HYPOTHESES), send_bundle(site, HYPOTHESES, policy="other")
     newer = send_bundle(site, HYPOTHESES, best="*")
     rows = [row for row in listed(site) if row["first"] == "mover" and row["second"] == "other"]
-    found = {(r["submission"], r["second_submission"]): (r["status"], r["verdict"]) for r in rows}
+    actual = {(r["submission"], r["second_submission"]): (r["status"], r["verdict"]) for r in rows}
 
-    assert found == {(mover, other): ("superseded", "not supported"), (newer, other): ("current", "supported")}
+    assert actual == {(mover, other): ("superseded", "not supported"), (newer, other): ("current", "supported")}
 
 
 def test_a_verdict_between_entrants_outlives_the_manifest_that_asked_for_it(site: Site) -> None:
@@ -160,10 +160,10 @@ def test_every_link_of_the_claims_leads_somewhere(site: Site) -> None:
     send_bundle(site, HYPOTHESES, policy="other")
     page = site.http.get("/benchmarks/arm/claims", params={"detail": "1"}, headers={"Accept": "text/html"}).text
     table = page[page.index("<tbody>") : page.index("</tbody>")]
-    found = set(re.findall(r'href="(/[^"]+)"', table))
+    actual = set(re.findall(r'href="(/[^"]+)"', table))
 
-    assert found == {"/submissions/1", "/submissions/2"}
-    assert {site.http.get(address).status_code for address in found} == {200}
+    assert actual == {"/submissions/1", "/submissions/2"}
+    assert {site.http.get(address).status_code for address in actual} == {200}
 
 
 def test_a_registration_shows_the_verdicts_between_entrants(site: Site) -> None:

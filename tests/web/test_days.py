@@ -28,7 +28,7 @@ def tall(browser: Chrome) -> None:
     browser.set_window_size(1280, 3000)
 
 
-def made(at: RunningServer, name: str, role: str) -> str:
+def new_token(at: RunningServer, name: str, role: str) -> str:
     """Return the text of a new token."""
     order = {"name": name, "role": role}
     answer = patient.post(f"{at.address}/tokens", json=order, headers=admin(at)).raise_for_status()
@@ -92,9 +92,9 @@ def text_of(driver: Chrome) -> str:
 
 def secret(text: str) -> str:
     """Return the token or code that a page shows once."""
-    found = re.search(r"pl[bi]_[\w-]{20,}", text)
-    assert found is not None, text
-    return found[0]
+    match = re.search(r"pl[bi]_[\w-]{20,}", text)
+    assert match is not None, text
+    return match[0]
 
 
 def fill(driver: Chrome, **fields: str) -> None:
@@ -131,7 +131,7 @@ def test_an_admin_walks_their_day(server: RunningServer, browser: Chrome) -> Non
 
 def test_a_steward_walks_their_day(server: RunningServer, browser: Chrome) -> None:
     """Invites, gives a role with an end, takes it back, publishes what was private, and reads the audit of it."""
-    steward, guest = made(server, "stew", "steward"), made(server, "guest", "submitter")
+    steward, guest = new_token(server, "stew", "steward"), new_token(server, "guest", "submitter")
     home = private(server, "stews", steward)
     sign_in(browser, server, steward)
     follow(browser, "people")
@@ -155,7 +155,7 @@ def test_a_steward_walks_their_day(server: RunningServer, browser: Chrome) -> No
 
 def test_a_reviewer_walks_their_day(server: RunningServer, browser: Chrome) -> None:
     """Reads the private benchmark and its draft board, changes nothing, submits nothing."""
-    steward, reviewer = made(server, "stew2", "steward"), made(server, "review", "submitter")
+    steward, reviewer = new_token(server, "stew2", "steward"), new_token(server, "review", "submitter")
     home = private(server, "reviewed", steward)
     role = {"token": "review", "role": "reviewer"}
     patient.post(f"{home}/roles", json=role, headers=bearer(steward)).raise_for_status()
@@ -202,19 +202,19 @@ def test_a_submitter_walks_their_day(server: RunningServer, browser: Chrome) -> 
 
 def test_a_stranger_walks_their_day(server: RunningServer, browser: Chrome) -> None:
     """Reads, searches and downloads what is public, meets nothing private, and is told what a write needs."""
-    private(server, "unseen", made(server, "stew3", "steward"))
+    private(server, "unseen", new_token(server, "stew3", "steward"))
     wait_until_settled(server, send(server, "Seen", admin(server)).json()["id"])
     browser.delete_all_cookies()
     browser.get(server.address)
     front = browser.page_source
     browser.get(f"{server.address}/search?q=unseen")
-    found = text_of(browser)
+    actual = text_of(browser)
     browser.get(f"{server.address}/account")
     account = text_of(browser)
     csv = patient.get(f"{server.address}/benchmarks/tiny/leaderboards/average.csv").text
     refused = send(server, "Other", {})
 
-    assert ("/benchmarks/tiny" in front, "unseen" in front, "/benchmarks/unseen" in found) == (True, False, False)
+    assert ("/benchmarks/tiny" in front, "unseen" in front, "/benchmarks/unseen" in actual) == (True, False, False)
     assert "Unauthorized" in account
     assert browser.find_element(By.LINK_TEXT, "Sign in").get_attribute("href").endswith("/login?next=%2Faccount")
     assert "Seen" in csv

@@ -57,13 +57,13 @@ def test_a_draft_is_named_nowhere(tiny: Site) -> None:
              f"{home}.yaml", f"{home}.json", f"{home}.csv", f"{home}/feed.atom", f"{home}/snapshots.json",
              f"{home}/leaderboards/qqdraft", f"{home}/croissant.json", f"{home}/tasks",
              "/openapi.json")  # fmt: skip
-    told = [
+    reported = [
         path
         for path in paths
         if any(word in read(tiny, "alice", path).content.lower() for word in (b"qqdraft", b"qqtitle"))
     ]
 
-    assert told == [f"{home}/leaderboards/qqdraft"]
+    assert reported == [f"{home}/leaderboards/qqdraft"]
     absent = read(tiny, "alice", f"{home}/leaderboards/xxdraft")
     named = read(tiny, "alice", f"{home}/leaderboards/qqdraft")
     assert (named.status_code, named.text.replace("qq", "xx")) == (absent.status_code, absent.text)
@@ -72,12 +72,12 @@ def test_a_draft_is_named_nowhere(tiny: Site) -> None:
 def test_one_act_makes_a_draft_a_board(tiny: Site) -> None:
     """The last of a version of the manifest whose other text is what it was; the draft is gone."""
     put(tiny)
-    made = tiny.http.post(f"{DRAFTS}/qqdraft/publish", headers=tiny.auth("steward"))
+    created = tiny.http.post(f"{DRAFTS}/qqdraft/publish", headers=tiny.auth("steward"))
     tiny.work()
     yaml = tiny.http.get("/benchmarks/tiny.yaml").text
     board = tiny.http.get("/benchmarks/tiny/leaderboards/qqdraft.json")
 
-    assert (made.status_code, made.json()["version"], made.json()["board"]) == (200, 2, "qqdraft")
+    assert (created.status_code, created.json()["version"], created.json()["board"]) == (200, 2, "qqdraft")
     assert yaml.startswith(MANIFEST.rstrip())
     assert (board.status_code, len(board.json()["rows"])) == (200, 2)
     assert read(tiny, "bob", DRAFTS).json() == []

@@ -81,8 +81,10 @@ def test_what_somebody_says_of_themselves_is_erased_where_they_may_read_no_more(
     inner, steward = "/benchmarks/inner", pat.auth("steward")
     pat.http.post("/benchmarks?visibility=private", content=hidden, headers=steward | YAML).raise_for_status()
     pat.http.post(f"{inner}/roles", json={"token": 5, "role": "submitter"}, headers=steward).raise_for_status()
-    told = {"metadata": '{"notes": "by Quizzical"}'}
-    sent = pat.http.post(f"{inner}/submissions", files=[("files", ("r.csv", GOOD))], data=told, headers=pat.auth("pat"))
+    reported = {"metadata": '{"notes": "by Quizzical"}'}
+    sent = pat.http.post(
+        f"{inner}/submissions", files=[("files", ("r.csv", GOOD))], data=reported, headers=pat.auth("pat")
+    )
     pat.http.delete(f"{inner}/roles/submitter/5", headers=steward).raise_for_status()
     kept = pat.http.get("/whoami/data", headers=pat.auth("pat")).json()["submissions"]
     pat.http.post("/tokens/5/erase", json={"reason": "asked"}, headers=pat.auth("pat")).raise_for_status()

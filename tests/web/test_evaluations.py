@@ -48,10 +48,10 @@ def test_every_document_is_valid_against_the_schema(published: Site) -> None:
     """The schema as Every Eval Ever publishes it, unchanged."""
     schema = json.loads((SAMPLES / "every_eval_ever" / "eval.schema.json").read_text("utf-8"))
     validator = jsonschema.validators.validator_for(schema)(schema)
-    found = documents(published)
+    actual = documents(published)
 
-    assert len(found) == 3
-    assert [error.message for each in found.values() for error in validator.iter_errors(each)] == []
+    assert len(actual) == 3
+    assert [error.message for each in actual.values() for error in validator.iter_errors(each)] == []
 
 
 def test_an_entrant_has_its_scores_on_every_board_with_intervals(published: Site) -> None:
@@ -92,21 +92,21 @@ def test_scores_for_the_hub_are_read_by_its_own_types(published: Site) -> None:
     """An entry for each score; written again they are the same document."""
     answer = published.http.get(f"{TINY}/eval-results/org/model%20(x=1).yaml?dataset=lab/tiny")
     assert answer.status_code == 200, answer.text
-    told = yaml.safe_load(answer.text)
-    entries = parse_eval_result_entries(told)
+    reported = yaml.safe_load(answer.text)
+    entries = parse_eval_result_entries(reported)
 
     assert all(isinstance(entry, EvalResultEntry) for entry in entries)
     assert {entry.dataset_id for entry in entries} == {"lab/tiny"}
-    assert eval_result_entries_to_yaml(entries) == told
+    assert eval_result_entries_to_yaml(entries) == reported
     assert all(str(entry.source_url).startswith(f"{SERVER}{TINY}/leaderboards/") for entry in entries)
 
 
 def test_the_tasks_of_the_scores_are_those_of_the_benchmark(published: Site) -> None:
     """`eval.yaml` names a task for each board and score."""
     about = yaml.safe_load(published.http.get(f"{TINY}/eval.yaml").text)
-    told = yaml.safe_load(published.http.get(f"{TINY}/eval-results/Good.yaml?dataset=lab/tiny").text)
+    reported = yaml.safe_load(published.http.get(f"{TINY}/eval-results/Good.yaml?dataset=lab/tiny").text)
 
-    assert {each["dataset"]["task_id"] for each in told} <= {task["id"] for task in about["tasks"]}
+    assert {each["dataset"]["task_id"] for each in reported} <= {task["id"] for task in about["tasks"]}
     assert about["name"]
 
 

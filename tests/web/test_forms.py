@@ -20,9 +20,9 @@ OPEN = MANIFEST.replace("admission: {", "admission: {registration: {per_day: 1, 
 
 def secret(text: str) -> str:
     """Return the text that a page shows once."""
-    found = re.search(r'class="secret">(pl[bi]_[\w-]+)<', text)
-    assert found is not None, text
-    return found[1]
+    match = re.search(r'class="secret">(pl[bi]_[\w-]+)<', text)
+    assert match is not None, text
+    return match[1]
 
 
 def test_a_steward_gives_and_ends_a_role_in_the_browser(site: Site) -> None:
@@ -62,11 +62,11 @@ def test_somebody_is_invited_and_signs_in_without_a_program(site: Site) -> None:
     code = secret(invited.text)
     form = site.http.get(f"/invitation?code={code}").text
     sent = {"code": code, "name": "carol"}
-    made = site.http.post("/invitations/redeem?then=/login", data=sent, headers={"Accept": "text/html"})
-    site.tokens["carol"] = secret(made.text)
+    created = site.http.post("/invitations/redeem?then=/login", data=sent, headers={"Accept": "text/html"})
+    site.tokens["carol"] = secret(created.text)
 
     assert f'value="{code}"' in form
-    assert [each.headers["cache-control"] for each in (invited, made)] == ["no-store"] * 2
+    assert [each.headers["cache-control"] for each in (invited, created)] == ["no-store"] * 2
     assert site.http.get("/account", headers=signed(site, "carol")).text.count("Submitter of") == 1
 
 
@@ -87,15 +87,15 @@ def test_an_admin_makes_and_revokes_a_token_in_the_browser(site: Site) -> None:
     """Limited as the form says; its text is shown once and is in no list."""
     headers = signed(site, "admin")
     fields = {"name": "dave", "role": "submitter", "expires_at": "2099-01-01T00:00", "scopes": ["read", "submit"]}
-    made = send_form(site, "/tokens", headers, "/account/tokens", **fields)
-    about = site.http.get("/whoami", headers={"Authorization": f"Bearer {secret(made.text)}"}).json()
+    created = send_form(site, "/tokens", headers, "/account/tokens", **fields)
+    about = site.http.get("/whoami", headers={"Authorization": f"Bearer {secret(created.text)}"}).json()
     listed = site.http.get("/account/tokens", headers=headers).text
     revoked = send_form(site, f"/tokens/{about['id']}?method=DELETE", headers, "/account/tokens")
 
     assert (about["scopes"], about["expires_at"][:10]) == (["read", "submit"], "2099-01-01")
-    assert ("dave" in listed, secret(made.text) in listed) == (True, False)
+    assert ("dave" in listed, secret(created.text) in listed) == (True, False)
     assert revoked.status_code == 303
-    assert site.http.get("/whoami", headers={"Authorization": f"Bearer {secret(made.text)}"}).status_code == 401
+    assert site.http.get("/whoami", headers={"Authorization": f"Bearer {secret(created.text)}"}).status_code == 401
 
 
 def test_somebody_renews_their_token_and_erases_their_name_in_the_browser(site: Site) -> None:
@@ -112,13 +112,13 @@ def test_somebody_renews_their_token_and_erases_their_name_in_the_browser(site: 
 
 def test_a_draft_is_published_in_the_browser(site: Site) -> None:
     """The page says what becomes visible; once public there is no form for less."""
-    made = site.http.post("/benchmarks?visibility=draft", content=MANIFEST, headers=site.auth("steward"))
+    created = site.http.post("/benchmarks?visibility=draft", content=MANIFEST, headers=site.auth("steward"))
     headers = signed(site)
     before = site.http.get(PEOPLE, headers=headers).text
     send_form(site, "/benchmarks/tiny/visibility", headers, PEOPLE, visibility="public")
     after = site.http.get(PEOPLE, headers=headers).text
 
-    assert made.status_code == 201
+    assert created.status_code == 201
     assert ("Make it private" in before, "versions of the manifest: 1;" in before) == (True, True)
     assert ("Make it" in after, site.http.get("/benchmarks/tiny").status_code) == (False, 200)
 
@@ -179,10 +179,10 @@ def test_a_refused_form_leads_back_to_its_page(site: Site) -> None:
 @pytest.mark.parametrize("name", ["Ann Lee", "a", "x" * 100, "x" * 101, "-a", "a-(b)+c._", "\u0430nn", "a\tb", "a/b"])
 def test_a_form_asks_for_the_names_that_are_taken(site: Site, name: str) -> None:
     """So that the browser says beside the field what the server would refuse."""
-    found = re.search(r'name="name".*?maxlength="(\d+)" pattern="([^"]+)"', site.http.get("/invitation").text)
-    assert found is not None
+    match = re.search(r'name="name".*?maxlength="(\d+)" pattern="([^"]+)"', site.http.get("/invitation").text)
+    assert match is not None
 
-    assert (re.fullmatch(found[2], name) is not None and len(name) <= int(found[1])) == is_holder(name)
+    assert (re.fullmatch(match[2], name) is not None and len(name) <= int(match[1])) == is_holder(name)
 
 
 def test_a_form_leads_to_no_other_site(site: Site) -> None:
@@ -204,21 +204,21 @@ def test_what_an_answer_leaves_empty_leads_to_no_other_site(site: Site) -> None:
 def test_no_write_of_a_session_goes_without_the_key_of_its_forms(site: Site, database_url: str) -> None:
     """Every route that knows who writes, as a form and as a program's request; none is read before."""
     headers = signed(site, "admin") | {"Accept": "text/html"}
-    found: dict[str, int] = {}
+    actual: dict[str, int] = {}
     for route in all_routes(database_url):
         for method in set(route.methods or ()) - {"GET", "HEAD"}:
             path = re.sub(r"\{\w+\}", "1", route.path.replace("{slug}", "tiny"))
             asked: dict[str, Any] = {"headers": headers, "follow_redirects": False}
-            found[f"{method} {route.path}"] = site.http.request(method, path, **asked).status_code
+            actual[f"{method} {route.path}"] = site.http.request(method, path, **asked).status_code
             asked["data"] = {"reason": "x"}
             form = site.http.post(f"{path}?then=/&method={method}", **asked)
-            found[f"{method} {route.path}, a form"] = form.status_code
+            actual[f"{method} {route.path}, a form"] = form.status_code
     unsigned = {"/login", "/invitations/redeem", "/benchmarks/{slug}/join"}
 
-    assert len(found) > 50
+    assert len(actual) > 50
     assert {
         name: status
-        for name, status in found.items()
+        for name, status in actual.items()
         if status != 403 and not unsigned & set(name.removesuffix(", a form").split())
     } == {}
 

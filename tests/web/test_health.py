@@ -56,8 +56,8 @@ def test_the_figures_are_of_the_process_too(site: Site) -> None:
 def test_no_figure_names_a_benchmark_that_is_not_public(site: Site) -> None:
     """Neither to a stranger nor among what was counted by the workers; its steward sees that it fails."""
     counted_before = [line for line in site.http.get("/metrics").text.splitlines() if "tiny" in line]
-    made = site.http.post("/benchmarks?visibility=private", content=MANIFEST, headers=site.auth("steward"))
-    assert made.status_code == 201
+    created = site.http.post("/benchmarks?visibility=private", content=MANIFEST, headers=site.auth("steward"))
+    assert created.status_code == 201
     site.work()
     with site.sessions.begin() as session:
         session.execute(update(Benchmark).values(publish_tries=2, publish_error="a fault"))

@@ -13,8 +13,8 @@ def invited(site: Site, name: str, role: str) -> dict[str, str]:
     """Invite somebody to the private benchmark, who uses the invitation; return the header of their token."""
     order = {"role": role, "benchmark": SECRET}
     code = site.http.post("/invitations", json=order, headers=site.auth("admin")).json()["code"]
-    made = site.http.post("/invitations/redeem", json={"code": code, "name": name}).json()
-    return {"Authorization": f"Bearer {made['token']}"}
+    created = site.http.post("/invitations/redeem", json={"code": code, "name": name}).json()
+    return {"Authorization": f"Bearer {created['token']}"}
 
 
 def test_an_invitation_lets_somebody_into_a_private_benchmark(hiding: Site) -> None:
@@ -37,9 +37,9 @@ def test_a_steward_elsewhere_sees_no_token_that_is_for_what_is_private(hiding: S
         for who in ("there", "steward", "admin")
     }
 
-    assert [name for told in seen["there"] for name in (*NAMES, "insider") if name in told] == []
-    assert ["insider" in told for who in ("steward", "admin") for told in seen[who]] == [True] * 4
-    assert ["narrow" in told for told in seen["there"]] == [True, True]
+    assert [name for reported in seen["there"] for name in (*NAMES, "insider") if name in reported] == []
+    assert ["insider" in reported for who in ("steward", "admin") for reported in seen[who]] == [True] * 4
+    assert ["narrow" in reported for reported in seen["there"]] == [True, True]
 
 
 def test_who_may_no_longer_read_is_told_nothing_more(hiding: Site) -> None:

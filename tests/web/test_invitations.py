@@ -34,14 +34,14 @@ def test_an_invitation_makes_a_token_of_its_role_in_its_benchmark(site: Site) ->
     """For as long as it says; the answers are as they are described."""
     declare(site)
     invited = invite(site, token_days=30)
-    made = redeem(site, invited.json()["code"])
-    site.tokens["guest"] = made.json()["token"]
+    created = redeem(site, invited.json()["code"])
+    site.tokens["guest"] = created.json()["token"]
 
     InvitationDocument.model_validate(invited.json())
-    TokenDocument.model_validate(made.json())
-    assert (invited.status_code, made.status_code) == (201, 201)
-    assert (made.json()["role"], made.json()["benchmarks"]) == ("submitter", ["tiny"])
-    assert made.json()["expires_at"] is not None
+    TokenDocument.model_validate(created.json())
+    assert (invited.status_code, created.status_code) == (201, 201)
+    assert (created.json()["role"], created.json()["benchmarks"]) == ("submitter", ["tiny"])
+    assert created.json()["expires_at"] is not None
     assert send(site, BASE, "guest")["http"] == 202
 
 
@@ -52,10 +52,10 @@ def test_an_invited_reviewer_only_reads_and_an_invited_steward_decides(site: Sit
     refused = invite(site, role="steward")
     second = redeem(site, invite(site, "admin", role="steward").json()["code"], "second").json()
     changed = {
-        made["name"]: site.http.put(
-            "/benchmarks/tiny", content=MANIFEST, headers={"Authorization": f"Bearer {made['token']}"} | YAML
+        created["name"]: site.http.put(
+            "/benchmarks/tiny", content=MANIFEST, headers={"Authorization": f"Bearer {created['token']}"} | YAML
         ).status_code
-        for made in (reviewer, second)
+        for created in (reviewer, second)
     }
 
     assert (refused.status_code, reviewer["scopes"]) == (403, ["read"])
@@ -86,15 +86,15 @@ def test_an_invitation_whose_name_is_taken_is_not_used_up(site: Site) -> None:
 def test_what_is_no_open_invitation_makes_no_token(site: Site) -> None:
     """Unknown, revoked, expired, or of a steward who is none any more: each is told why."""
     declare(site)
-    made = [invite(site).json() for _ in range(3)]
-    assert site.http.delete(f"/invitations/{made[0]['id']}", headers=site.auth("steward")).status_code == 200
+    created = [invite(site).json() for _ in range(3)]
+    assert site.http.delete(f"/invitations/{created[0]['id']}", headers=site.auth("steward")).status_code == 200
     with site.sessions.begin() as session:
         session.execute(text("UPDATE invitation SET expires_at = '2026-01-02 03:04Z' WHERE id = 2"))
     site.http.post("/tokens", json={"name": "next", "role": "steward"}, headers=site.auth("admin"))
     given = {"token": "next", "role": "steward"}
     site.http.post("/benchmarks/tiny/roles", json=given, headers=site.auth("admin")).raise_for_status()
     site.http.delete("/benchmarks/tiny/roles/steward/steward", headers=site.auth("admin")).raise_for_status()
-    answers = [redeem(site, code) for code in ("pli_x", *(each["code"] for each in made))]
+    answers = [redeem(site, code) for code in ("pli_x", *(each["code"] for each in created))]
 
     assert [answer.status_code for answer in answers] == [404, 409, 409, 409]
     assert [answer.json()["detail"].partition(";")[0] for answer in answers[1:]] == [

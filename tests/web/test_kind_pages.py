@@ -36,9 +36,9 @@ EVERYTHING = frozenset(sentence for sentences in SAID.values() for sentence in s
 def test_a_page_says_what_its_kind_asks_for(site: Site, name: str) -> None:
     """Of all that the four kinds say, exactly what its own one says."""
     manifest = (EXAMPLES / name / "manifest.yaml").read_bytes()
-    made = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward"))
+    created = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward"))
 
-    page = in_one_line(site.http.get(made.headers["location"]).text)
+    page = in_one_line(site.http.get(created.headers["location"]).text)
 
     assert {sentence for sentence in EVERYTHING if sentence in page} == set(SAID[name])
 

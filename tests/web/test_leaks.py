@@ -17,37 +17,39 @@ def test_a_draft_answers_as_what_does_not_exist(site: Site) -> None:
     given = {"token": "alice", "role": "submitter"}
     site.http.post(f"/benchmarks/{SECRET}/roles", json=given, headers=site.auth("steward")).raise_for_status()
     site.work()
-    there, nowhere = (paths(site, slug, "9", "0" * 64) for slug in (SECRET, ABSENT))
+    elsewhere, nowhere = (paths(site, slug, "9", "0" * 64) for slug in (SECRET, ABSENT))
     differing = [
         (who, path)
         for who in ("nobody", "alice")
-        for path, other in zip(there, nowhere, strict=True)
+        for path, other in zip(elsewhere, nowhere, strict=True)
         if who == "nobody" or not path.endswith(".json")
         if blurred(ask(site, path, who), "0" * 64) != blurred(ask(site, other, who), "0" * 64)
     ]
 
-    assert len(there) > 60
+    assert len(elsewhere) > 60
     assert differing == []
 
 
 def test_a_search_finds_nothing_private(hiding: Site) -> None:
     """Not by its slug, title, entrant or task; a member finds it."""
-    said = {
+    message = {
         (who, name): ask(hiding, f"/search?q={name}", who)[2].replace(name.encode(), b"*")
         for who in STRANGERS
         for name in (*NAMES[:3], NAMES[4], "nowhere")
     }
 
-    assert {said[who, name] == said[who, "nowhere"] for who, name in said} == {True}
+    assert {message[who, name] == message[who, "nowhere"] for who, name in message} == {True}
     assert b"Qqentrant" in ask(hiding, "/search?q=qqentrant", "alice")[2]
 
 
 @pytest.mark.parametrize("path", ["/sitemap.xml", "/robots.txt", "/feed.atom", "/favicon.svg", "/login", "/invitation"])
 def test_what_crawlers_and_readers_of_feeds_ask_for_names_nothing_private(hiding: Site, path: str) -> None:
     """Whoever asks, but for members."""
-    told = [(who, name) for who in STRANGERS for name in NAMES if name.encode() in ask(hiding, path, who)[2].lower()]
+    reported = [
+        (who, name) for who in STRANGERS for name in NAMES if name.encode() in ask(hiding, path, who)[2].lower()
+    ]
 
-    assert told == []
+    assert reported == []
 
 
 WAYS: tuple[dict[str, Any], ...] = (
@@ -78,18 +80,18 @@ def test_no_way_of_asking_tells_of_what_is_private(hiding: Site, way: int) -> No
 
 def test_the_database_is_asked_the_same_for_what_is_private_and_for_what_is_not_there(hiding: Site) -> None:
     """Statement for statement, so that how long an answer takes tells nothing either."""
-    said: list[str] = []
+    message: list[str] = []
     of_the_test = hiding.sessions.kw["bind"]
 
     def note(connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         if connection.engine is not of_the_test:
-            said.append(statement)
+            message.append(statement)
 
     def statements(path: str, who: str) -> list[str]:
         ask(hiding, path, who)
-        said.clear()
+        message.clear()
         ask(hiding, path, who)
-        return list(said)
+        return list(message)
 
     tails = ("", "/leaderboards/qqboard", "/entrants/Qqentrant", "/tasks/qqtask", "/registrations", "/people", "/join",
              "/leaderboards/qqboard/explore?q=x", "/feed.atom", "/croissant.json")  # fmt: skip

@@ -14,12 +14,12 @@ PERMISSIVE = EPISODES.replace("GRID", GRID).replace("prereg: optional", LENIENT)
 EASY = "tasks: [arithmetic]"
 
 
-def attack(site: Site, grid: str, found: list[Any], more: str | None = None) -> dict[str, Any]:
+def attack(site: Site, grid: str, result: list[Any], more: str | None = None) -> dict[str, Any]:
     """Return the board, by entrant, on which two honest ones meet the rows of `sly`; `more` is in its registration."""
     slug = grids.declare(site, EPISODES.replace("GRID", grid))
     grids.honest(site, slug)
     prereg = None if more is None else grids.register(site, slug, "sly", more)
-    grids.send(site, slug, found, "bob", prereg)
+    grids.send(site, slug, result, "bob", prereg)
     return by_entrant(grids.board(site, slug))
 
 
@@ -27,8 +27,8 @@ def attack(site: Site, grid: str, found: list[Any], more: str | None = None) -> 
 @pytest.mark.parametrize("more", [None, EASY])
 def test_only_right_answers_have_no_rank(roomy_site: Site, grid: str, more: str | None) -> None:
     """5 of 20 in each task, all right: shown apart with n of N, also where the registration names the easy task."""
-    found = [row for row in only_right("sly") if more is None or row[1] == "arithmetic"]
-    shown = attack(roomy_site, grid, found, more)
+    actual = [row for row in only_right("sly") if more is None or row[1] == "arithmetic"]
+    shown = attack(roomy_site, grid, actual, more)
     n_included = 20 if more is None else 10
 
     assert (shown["sly"]["rank"], shown["sly"]["unranked_because"]) == (None, "partial")
@@ -47,8 +47,8 @@ def test_only_right_answers_count_as_the_worst_where_the_manifest_says_so(roomy_
 
 def test_only_the_easy_task_has_no_rank(roomy_site: Site) -> None:
     """Half of the grid, delivered and registered whole."""
-    found = [row for row in rows("sly", "good") if row[1] == TASKS[0]]
-    shown = attack(roomy_site, GRID, found, EASY)
+    actual = [row for row in rows("sly", "good") if row[1] == TASKS[0]]
+    shown = attack(roomy_site, GRID, actual, EASY)
 
     assert (shown["sly"]["rank"], shown["sly"]["covered"]) == (None, "40 of 80")
 
@@ -75,8 +75,8 @@ def test_an_empty_value_of_a_metric_that_does_not_rank_is_told_on_the_board(room
     slug = grids.declare(roomy_site, manifest.replace("metrics: [score]", "metrics: [score, latency], rank_by: score"))
     slow = {entrant: [(*row, 90) for row in rows(entrant, "good")] for entrant in ("good", "sly")}
     fast = [(*row[:-1], 1) if row[3] in ITEMS[:2] else (*row[:-1], "") for row in slow["sly"]]
-    for who, found in (("alice", slow["good"]), ("bob", fast)):
-        content = publications.table((*grids.COLUMNS, "latency"), found)
+    for who, actual in (("alice", slow["good"]), ("bob", fast)):
+        content = publications.table((*grids.COLUMNS, "latency"), actual)
         publications.send(roomy_site, slug, "r.csv", content, who)
     shown = grids.board(roomy_site, slug)
 
@@ -92,8 +92,8 @@ def test_an_empty_value_beside_the_ranks_counts_as_the_worst_too(
     beside = f"metrics: {{latency: {{direction: minimize, min: 0{top}}}, score:"
     manifest = EPISODES.replace("GRID", COUNTED.replace("}", ", absent: worst}")).replace("metrics: {score:", beside)
     slug = grids.declare(roomy_site, manifest.replace("metrics: [score]", "metrics: [score, latency], rank_by: score"))
-    found = [(*row, 1 if row[3] in ITEMS[:2] else "") for row in rows("sly", "good")]
-    publications.send(roomy_site, slug, "r.csv", publications.table((*grids.COLUMNS, "latency"), found))
+    actual = [(*row, 1 if row[3] in ITEMS[:2] else "") for row in rows("sly", "good")]
+    publications.send(roomy_site, slug, "r.csv", publications.table((*grids.COLUMNS, "latency"), actual))
     board = grids.board(roomy_site, slug)
 
     parts = roomy_site.http.get(f"/benchmarks/{slug}/leaderboards/board/breakdown.json").json()["rows"]
@@ -107,8 +107,8 @@ def test_an_empty_value_beside_the_ranks_counts_as_the_worst_too(
 @pytest.mark.parametrize("grid", [GRID, COUNTED])
 def test_seeds_on_the_easy_task_alone_are_partial(roomy_site: Site, grid: str) -> None:
     """Both seeds of the easy task and one of the hard one: a number of seeds is asked of each task."""
-    found = [row for row in rows("sly", "good") if row[1] == TASKS[0] or row[2] == 0]
-    shown = attack(roomy_site, grid, found)
+    actual = [row for row in rows("sly", "good") if row[1] == TASKS[0] or row[2] == 0]
+    shown = attack(roomy_site, grid, actual)
 
     assert (shown["sly"]["rank"], shown["sly"]["covered"]) == (None, "60 of 80")
 
@@ -116,9 +116,9 @@ def test_seeds_on_the_easy_task_alone_are_partial(roomy_site: Site, grid: str) -
 def test_other_seeds_on_each_task_are_told(roomy_site: Site) -> None:
     """Two seeds of each task as asked, and not the same ones: a warning says that they may have been chosen."""
     slug = grids.declare(roomy_site, EPISODES.replace("GRID", COUNTED))
-    found = [row for task, seeds in zip(TASKS, ((0, 1), (2, 3)), strict=True) for row in rows("sly", tasks=[task],
+    actual = [row for task, seeds in zip(TASKS, ((0, 1), (2, 3)), strict=True) for row in rows("sly", tasks=[task],
                                                                                            seeds=seeds)]  # fmt: skip
-    (check,) = [each for each in grids.send(roomy_site, slug, found)["checks"] if each["rule"] == "grid"]
+    (check,) = [each for each in grids.send(roomy_site, slug, actual)["checks"] if each["rule"] == "grid"]
 
     assert (check["outcome"], "sly has 4 in all" in check["reason"]) == ("warned", True)
 

@@ -67,8 +67,8 @@ def send_registered(site: Site, slug: str, content: bytes, more: str | None, nam
     files: list[Any] = [("files", (name, content))]
     if more is not None:
         prereg = f"benchmark: {slug}\n{more}\n".encode()
-        made = site.http.post(f"/preregs?benchmark={slug}", content=prereg, headers=site.auth("bob") | grids.YAML)
-        assert made.status_code == 201, made.text
+        created = site.http.post(f"/preregs?benchmark={slug}", content=prereg, headers=site.auth("bob") | grids.YAML)
+        assert created.status_code == 201, created.text
         files.append(("prereg", ("prereg.yaml", prereg)))
     answer = site.http.post(f"/benchmarks/{slug}/submissions", files=files, headers=site.auth("bob"))
     assert answer.status_code == 202, answer.text

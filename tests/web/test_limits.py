@@ -58,12 +58,12 @@ def test_reads_of_an_address_are_limited(database_url: str, settings: dict[str, 
     """Where addresses are told apart at all; a kept page counts as well."""
     with open_site(database_url, Settings(max_reads_per_minute=3, **settings)) as site:
         site.http.get("/glossary.json", headers={"X-Forwarded-For": "192.0.2.1"})
-        found = [
+        actual = [
             site.http.get("/glossary.json", headers={"X-Forwarded-For": f"192.0.2.{last}"}).status_code
             for last in (1, 1, 1, 2)
         ]
 
-    assert found == statuses
+    assert actual == statuses
 
 
 def test_reads_of_an_address_are_limited_in_all_processes_together(site: Site) -> None:
@@ -149,12 +149,12 @@ def test_writes_of_an_address_are_limited_as_its_reads_are(database_url: str) ->
 def test_reads_of_a_token_are_limited_wherever_they_come_from(database_url: str) -> None:
     """What it reads as itself: a new address each time gives it no more."""
     with open_site(database_url, Settings(max_reads_per_minute=3, **PROXIED)) as site:
-        found = [
+        actual = [
             site.http.get("/whoami", headers={**site.auth(), "X-Forwarded-For": f"192.0.2.{last}"})
             for last in (1, 2, 3, 4)
         ]
         other = site.http.get("/whoami", headers=site.auth("bob"))
 
-    assert [answer.status_code for answer in found] == [200, 200, 200, 429]
-    assert "with your token" in found[-1].json()["detail"]
+    assert [answer.status_code for answer in actual] == [200, 200, 200, 429]
+    assert "with your token" in actual[-1].json()["detail"]
     assert other.status_code == 200

@@ -10,9 +10,9 @@ from tests.conftest import Site
 def make(site: Site, name: str, role: str, **limits: Any) -> int:
     """Make a token, keep its text, and return its number."""
     order = {"name": name, "role": role, **limits}
-    made = site.http.post("/tokens", json=order, headers=site.auth("admin")).json()
-    site.tokens[name] = made["token"]
-    return int(made["id"])
+    created = site.http.post("/tokens", json=order, headers=site.auth("admin")).json()
+    site.tokens[name] = created["token"]
+    return int(created["id"])
 
 
 def test_an_admins_token_that_is_not_for_a_stewards_work_decides_about_nobody(site: Site) -> None:

@@ -254,11 +254,11 @@ def test_what_is_dangerous_asks_the_provider_again(joined: Site, provider: Local
     stale = sign_in(joined, "?again=1")
     provider.claims = {}
     fresh = {"Cookie": cookie(sign_in(joined, "?again=1"), SESSION)}
-    made = joined.http.post(f"/benchmarks?csrf={form_key(joined, fresh)}", content=MANIFEST, headers=fresh)
+    created = joined.http.post(f"/benchmarks?csrf={form_key(joined, fresh)}", content=MANIFEST, headers=fresh)
 
     assert (old.status_code, "again=1" in old.text) == (403, True)
     assert (stale.status_code, provider.asked["prompt"], provider.asked["max_age"]) == (401, "login", "0")
-    assert made.status_code == 201
+    assert created.status_code == 201
 
 
 def test_who_is_revoked_here_signs_in_no_more(joined: Site) -> None:

@@ -128,14 +128,14 @@ def test_every_post_and_put_says_what_to_send(site: Site) -> None:
 
 def test_an_address_is_described_with_its_own_formats(site: Site) -> None:
     """CSV is CSV, a zip a zip, a redirect has no body."""
-    found = {name: {s: list(a.get("content", {})) for s, a in o["responses"].items()} for name, o in operations(site)}
+    actual = {name: {s: list(a.get("content", {})) for s, a in o["responses"].items()} for name, o in operations(site)}
 
-    assert found["get /benchmarks/{slug}/tables.zip"]["200"] == ["application/zip"]
-    assert found["get /submissions/{submission}/scores.csv"]["200"] == ["text/csv"]
-    assert found["get /metrics"]["200"] == ["text/plain"]
-    assert found["get /benchmarks/{slug}/claims.csv"]["200"] == ["text/csv"]
-    assert found["get /benchmarks/{slug}/profiles"]["307"] == []
-    assert "200" not in found["get /benchmarks/{slug}/profiles"]
+    assert actual["get /benchmarks/{slug}/tables.zip"]["200"] == ["application/zip"]
+    assert actual["get /submissions/{submission}/scores.csv"]["200"] == ["text/csv"]
+    assert actual["get /metrics"]["200"] == ["text/plain"]
+    assert actual["get /benchmarks/{slug}/claims.csv"]["200"] == ["text/csv"]
+    assert actual["get /benchmarks/{slug}/profiles"]["307"] == []
+    assert "200" not in actual["get /benchmarks/{slug}/profiles"]
 
 
 def references(part: Any) -> set[str]:

@@ -165,13 +165,13 @@ def test_the_front_page_says_what_is_new(published: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "actual"),
     [("tin", f'href="{TINY}"'), ("bas", f'href="{TINY}/entrants/Base"'), ("T1", f'href="{TINY}/tasks/t1"')],
     ids=["benchmark", "entrant", "task"],
 )
-def test_search_finds_benchmarks_entrants_and_tasks(published: Site, text: str, found: str) -> None:
+def test_search_finds_benchmarks_entrants_and_tasks(published: Site, text: str, actual: str) -> None:
     """By a part of their names, whatever the case."""
-    assert found in page(published, f"/search?q={text}").split("</form>")[1]
+    assert actual in page(published, f"/search?q={text}").split("</form>")[1]
 
 
 def test_a_sign_of_patterns_is_searched_for_as_itself(published: Site) -> None:

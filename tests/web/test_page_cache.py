@@ -355,14 +355,14 @@ def test_at_publication_the_pages_that_are_read_are_made() -> None:
 
 def test_a_lost_notification_is_noticed(database_url: str) -> None:
     """The counters are read each second whether anything was heard or not."""
-    told: list[str] = []
+    reported: list[str] = []
 
     async def look() -> None:
         freshness = Freshness()
         seen = asyncio.Event()
 
         def published(slug: str, _boards: list[str]) -> None:
-            told.append(slug)
+            reported.append(slug)
             seen.set()
 
         watching = asyncio.create_task(watch(database_url, freshness, published))
@@ -379,7 +379,7 @@ def test_a_lost_notification_is_noticed(database_url: str) -> None:
         declare(site)
         asyncio.run(look())
 
-    assert told == ["tiny", "tiny"]
+    assert reported == ["tiny", "tiny"]
 
 
 @pytest.mark.parametrize(("n_benchmarks", "n_ahead"), [(MOST_AHEAD, MOST_AHEAD), (MOST_AHEAD + 1, 0), (10_000, 0)])
@@ -489,21 +489,21 @@ def test_the_length_of_an_address_counts() -> None:
 
 def test_an_answer_not_to_be_kept_is_passed_on_as_it_comes() -> None:
     """A download is not gathered in memory first: its start is sent before its first block is made."""
-    told: list[str] = []
+    reported: list[str] = []
 
     async def download(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"cache-control", b"no-store")]})
         for last in (False, True):
-            told.append("made")
+            reported.append("made")
             await send({"type": "http.response.body", "body": BODY, "more_body": not last})
 
     async def send(message: Message) -> None:
-        told.append(message["type"].removeprefix("http.response."))
+        reported.append(message["type"].removeprefix("http.response."))
 
     pages = PublishedPages(download, 100_000, heard())
     asyncio.run(pages(scope_of("/benchmarks/a/tables.zip"), receive, send))
 
-    assert told == ["start", "made", "body", "made", "body"]
+    assert reported == ["start", "made", "body", "made", "body"]
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ def test_a_name_is_erased_and_records_stay(site: Site) -> None:
     pages = ["/submissions/1.json", "/benchmarks/tiny/registrations.json", "/benchmarks/tiny/submitters.json"]
     pages += ["/benchmarks/tiny/entrants/Base.json", "/benchmarks/tiny.json", "/benchmarks/tiny/leaderboards/skill.csv"]
     pages += ["/benchmarks/tiny/leaderboards/skill.json?snapshot=1", "/benchmarks/tiny/leaderboards/skill"]
-    told = " ".join(site.http.get(page).text for page in pages)
+    reported = " ".join(site.http.get(page).text for page in pages)
 
     assert erased["name"].startswith("erased-")
-    assert "alice" not in told.lower()
+    assert "alice" not in reported.lower()
     assert site.http.get("/submissions/1.json").json()["metadata"] == {"version": "1"}
     assert (numbers(site), site.http.get("/submissions/1/scores.csv").content) == before
     assert site.http.get("/whoami", headers=site.auth()).json()["name"] == erased["name"]

@@ -57,10 +57,10 @@ def pooler(database_url: str, folder: Path, more: str = "") -> Iterator[str]:
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder with a path short enough for a socket, where pgbouncer's user may write."""
-    made = Path(tempfile.mkdtemp(prefix="plb-pool-"))
-    made.chmod(0o777)
-    yield made
-    shutil.rmtree(made)
+    created = Path(tempfile.mkdtemp(prefix="plb-pool-"))
+    created.chmod(0o777)
+    yield created
+    shutil.rmtree(created)
 
 
 def test_requests_go_through_a_pooler_and_are_published(database_url: str, folder: Path) -> None:

@@ -38,13 +38,13 @@ __all__ = ["hiding"]
 def test_what_is_private_answers_as_what_does_not_exist(hiding: Site) -> None:
     """Byte for byte, with the same headers, at every address and in each format; also after a member read it."""
     sha256 = hiding.http.get("/submissions/2.json", headers=hiding.auth()).json()["prereg_sha256"]
-    there = paths(hiding, SECRET, "2", sha256)
+    elsewhere = paths(hiding, SECRET, "2", sha256)
     nowhere = paths(hiding, ABSENT, "9", "0" * 64)
-    read = [ask(hiding, path, "alice")[0] for path in there]
+    read = [ask(hiding, path, "alice")[0] for path in elsewhere]
     differing = [
         (who, path)
         for who in ("nobody", "there")
-        for path, other in zip(there, nowhere, strict=True)
+        for path, other in zip(elsewhere, nowhere, strict=True)
         if who == "nobody" or not path.endswith(".json")
         if blurred(ask(hiding, path, who), sha256) != blurred(ask(hiding, other, who), sha256)
     ]
@@ -58,7 +58,7 @@ def test_no_public_address_names_what_is_private(hiding: Site) -> None:
     described = hiding.http.get("/openapi.json").json()["paths"]
     plain = [path for path, methods in described.items() if "get" in methods and "{" not in path]
     tiny = [f"/benchmarks/tiny{rest}" for rest in ("", "/registrations", "/submitters", "/claims", "/snapshots")]
-    told = [
+    reported = [
         (who, path, name)
         for who in STRANGERS
         for path in (*plain, *tiny, "/submissions/1", "/", "/docs", "/glossary")
@@ -67,7 +67,7 @@ def test_no_public_address_names_what_is_private(hiding: Site) -> None:
         if name.encode() in body
     ]
 
-    assert told == []
+    assert reported == []
     assert [row["slug"] for row in hiding.http.get("/benchmarks.json").json()] == ["tiny"]
     assert 'status="published"} 1' in hiding.http.get("/metrics").text
 
@@ -130,10 +130,10 @@ def test_a_token_reads_what_its_scopes_and_benchmarks_let_it(hiding: Site) -> No
     seen = {}
     for name, limits in {"all": {}, "submit": {"scopes": ["submit"]}, "other": {"benchmarks": ["tiny"]}}.items():
         order = {"name": name, "role": "steward", **limits}
-        made = hiding.http.post("/tokens", json=order, headers=hiding.auth("admin")).json()
+        created = hiding.http.post("/tokens", json=order, headers=hiding.auth("admin")).json()
         given = {"token": name, "role": "reviewer"}
         hiding.http.post(f"/benchmarks/{SECRET}/roles", json=given, headers=hiding.auth("admin")).raise_for_status()
-        header = {"Authorization": f"Bearer {made['token']}"}
+        header = {"Authorization": f"Bearer {created['token']}"}
         seen[name] = hiding.http.get(f"/benchmarks/{SECRET}.json", headers=header).status_code
 
     assert seen == {"all": 200, "submit": 404, "other": 404}
@@ -163,13 +163,13 @@ def publish(site: Site, visibility: str) -> httpx.Response:
 
 def test_publishing_is_one_act_that_says_what_becomes_visible(hiding: Site) -> None:
     """From then on everybody reads it; there is no way back."""
-    said = hiding.http.get(f"/benchmarks/{SECRET}/visibility", headers=hiding.auth("steward")).json()
+    message = hiding.http.get(f"/benchmarks/{SECRET}/visibility", headers=hiding.auth("steward")).json()
     published = publish(hiding, "public")
 
-    VisibilityDocument.model_validate(said)
-    assert (said["visibility"], published.json()["visibility"]) == ("private", "public")
-    assert said["contents"] == published.json()["contents"]
-    assert (said["contents"]["entrants"], said["contents"]["submissions"]) == (["Qqentrant"], 1)
+    VisibilityDocument.model_validate(message)
+    assert (message["visibility"], published.json()["visibility"]) == ("private", "public")
+    assert message["contents"] == published.json()["contents"]
+    assert (message["contents"]["entrants"], message["contents"]["submissions"]) == (["Qqentrant"], 1)
     assert hiding.http.get(f"/benchmarks/{SECRET}/leaderboards/qqboard.json").status_code == 200
     assert publish(hiding, "private").status_code == 409
 
@@ -210,16 +210,16 @@ def test_a_registration_under_embargo_is_not_there_for_strangers(site: Site) -> 
     until = (datetime.now(UTC) + timedelta(days=30)).isoformat().replace("+", "%2B")
     content = PREREG + b"entrants: [Qqentrant]\n"
     path = f"/preregs?embargo_until={until}"
-    made = site.http.post(path, content=content, headers=site.auth() | YAML).json()
-    address = f"/preregs/{made['sha256']}.json"
+    created = site.http.post(path, content=content, headers=site.auth() | YAML).json()
+    address = f"/preregs/{created['sha256']}.json"
     seen = {who: ask(site, address, who)[0] for who in ("nobody", "bob", "alice", "steward", "admin")}
     listed = {who: len(registered(site, who)) for who in ("nobody", "alice", "steward")}
 
     assert seen == {"nobody": 404, "bob": 404, "alice": 200, "steward": 200, "admin": 200}
     assert listed == {"nobody": 1, "alice": 2, "steward": 2}
-    assert ask(site, "/preregs/" + "0" * 64 + ".json", "bob")[2] == blurred(ask(site, address, "bob"), made["sha256"])[
-        2
-    ].replace(b"#", b"0" * 64)
+    assert ask(site, "/preregs/" + "0" * 64 + ".json", "bob")[2] == blurred(
+        ask(site, address, "bob"), created["sha256"]
+    )[2].replace(b"#", b"0" * 64)
 
 
 def registered(site: Site, who: str) -> list[Any]:
@@ -233,10 +233,10 @@ def test_an_embargo_ends_with_the_first_submission_under_it(site: Site) -> None:
     declare(site)
     until = (datetime.now(UTC) + timedelta(days=30)).isoformat().replace("+", "%2B")
     content = PREREG + b"notes: second\n"
-    made = site.http.post(f"/preregs?embargo_until={until}", content=content, headers=site.auth() | YAML).json()
+    created = site.http.post(f"/preregs?embargo_until={until}", content=content, headers=site.auth() | YAML).json()
     files = [("files", ("r.csv", BASE)), ("prereg", ("p.yaml", content))]
     sent = site.http.post("/benchmarks/tiny/submissions", files=files, headers=site.auth())
     past = site.http.post("/preregs?embargo_until=2020-01-01T00:00:00Z", content=content, headers=site.auth() | YAML)
 
     assert (sent.status_code, past.status_code) == (202, 422)
-    assert site.http.get(f"/preregs/{made['sha256']}.json").status_code == 200
+    assert site.http.get(f"/preregs/{created['sha256']}.json").status_code == 200

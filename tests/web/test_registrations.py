@@ -149,8 +149,8 @@ def send(site: Site, slug: str = "arm", who: str = "alice") -> dict[str, Any]:
 
 def check(ended: dict[str, Any], rule: str) -> tuple[str, str]:
     """Return the outcome and the reason of one check."""
-    (found,) = [(each["outcome"], each["reason"]) for each in ended["checks"] if each["rule"] == rule]
-    return found
+    (result,) = [(each["outcome"], each["reason"]) for each in ended["checks"] if each["rule"] == rule]
+    return result
 
 
 def outcomes(site: Site, slug: str = "arm") -> list[tuple[str, str | None]]:

@@ -281,15 +281,15 @@ def test_a_role_may_write_what_the_table_says(
     Each try is in the audit, with its route, its status and whose it was.
     """
     sha256 = tiny.http.get("/submissions/1.json").json()["prereg_sha256"]
-    found, before = [], newest_event(tiny)
+    actual, before = [], newest_event(tiny)
     for role in ROLES:
         headers = {**sent.get("headers", {}), **({} if role == "nobody" else tiny.auth(role))}
         request = {**sent, "headers": headers}
-        found.append(tiny.http.request(route.partition(" ")[0], path.format(sha256=sha256), **request).status_code)
+        actual.append(tiny.http.request(route.partition(" ")[0], path.format(sha256=sha256), **request).status_code)
 
-    assert found == list(expected)
+    assert actual == list(expected)
     names = ("",) * 6 if route in ANONYMOUS else ("", "bob", "reviewer", "there", "steward", "admin")
-    assert events_after(tiny, before) == [(status, route, name) for status, name in zip(found, names, strict=True)]
+    assert events_after(tiny, before) == [(status, route, name) for status, name in zip(actual, names, strict=True)]
 
 
 def newest_event(site: Site) -> int:
@@ -376,21 +376,21 @@ def test_every_other_address_says_the_same_to_everyone(tiny: Site) -> None:
     """Also to a token that is not known: a reader's credentials change nothing of a public page."""
     tiny.work()
     paths = [path for path in reading(tiny) if path not in KEPT]
-    told = {path: {answer(tiny, path, role) for role in ("nobody", "submitter", "admin")} for path in paths}
+    reported = {path: {answer(tiny, path, role) for role in ("nobody", "submitter", "admin")} for path in paths}
 
     assert len(paths) > 40
-    assert {path for path, answers in told.items() if len(answers) != 1} == set()
-    assert {path for path, answers in told.items() if {status for status, _ in answers} & {401, 403}} == set()
+    assert {path for path, answers in reported.items() if len(answers) != 1} == set()
+    assert {path for path, answers in reported.items() if {status for status, _ in answers} & {401, 403}} == set()
 
 
 def reading(site: Site) -> list[str]:
     """Return an address of every reading route, those that the description leaves out as well."""
     described = site.http.get("/openapi.json").json()["paths"]
-    found = [path for path, methods in described.items() if "get" in methods]
+    result = [path for path, methods in described.items() if "get" in methods]
     for part, example in {**PARTS, "{sha256}": site.http.get("/submissions/1.json").json()["prereg_sha256"]}.items():
-        found = [path.replace(part, example) for path in found]
-    assert [path for path in found if "{" in path] == []
-    return [*sorted(found), *UNDESCRIBED]
+        result = [path.replace(part, example) for path in result]
+    assert [path for path in result if "{" in path] == []
+    return [*sorted(result), *UNDESCRIBED]
 
 
 def answer(site: Site, path: str, role: str) -> tuple[int, bytes]:

@@ -31,12 +31,12 @@ def test_every_row_that_was_sent_comes_back(roomy_site: Site) -> None:
     slug = episodes(roomy_site)
     answer = roomy_site.http.get(f"/benchmarks/{slug}/rows.csv")
     sent = sorted(tuple(map(str, row)) for name in ("good", "fair") for row in grids.rows(name, name))
-    found = sorted(
+    actual = sorted(
         (row["entrant"], row["task"], row["seed"], row["item"], row["score"]) for row in rows_of(answer.text)
     )
 
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
-    assert found == sent
+    assert actual == sent
 
 
 def test_parts_are_the_whole(roomy_site: Site) -> None:
@@ -59,10 +59,10 @@ def test_measured_quantities_and_flags_are_beside_the_metrics(roomy_site: Site) 
     for entrant in ("=A", "Base"):
         assert publications.send(roomy_site, slug, "a.csv", publications.good_summary(entrant)).status_code == 202
     roomy_site.work()
-    found = rows_of(roomy_site.http.get(f"/benchmarks/{slug}/rows.csv").text)
+    actual = rows_of(roomy_site.http.get(f"/benchmarks/{slug}/rows.csv").text)
 
-    assert {row["entrant"] for row in found} == {"'=A", "Base"}
-    assert {(row["E"], row["training_time_s"], row["leaked"]) for row in found if row["task"] == "t1"} == {
+    assert {row["entrant"] for row in actual} == {"'=A", "Base"}
+    assert {(row["E"], row["training_time_s"], row["leaked"]) for row in actual if row["task"] == "t1"} == {
         ("1", "10", "False")
     }
 

@@ -97,8 +97,8 @@ def test_a_refusal_of_the_api_says_where_it_is_kept(published: Site) -> None:
 def test_an_upload_from_the_form_is_a_submission(published: Site) -> None:
     """With what was said of its entrant, typed; the sender's own page lists it."""
     headers = signed_in(published)
-    said = {"organization": "A lab", "licence": "Apache-2.0", "n_parameters": "7e9", "open_weights": "yes"}
-    address = sent(published, headers, GOOD.replace(b"Good", b"Formed"), "submit", **said).headers["location"]
+    message = {"organization": "A lab", "licence": "Apache-2.0", "n_parameters": "7e9", "open_weights": "yes"}
+    address = sent(published, headers, GOOD.replace(b"Good", b"Formed"), "submit", **message).headers["location"]
     stored = published.http.get(f"{address}.json").json()
 
     assert address.startswith("/submissions/")

@@ -42,6 +42,6 @@ def test_the_answer_is_what_its_address_says(site: Site) -> None:
     answers = [send(site, BASE, claims=claims), send(site, BASE.replace(b"4.0", b"4.5")), send(site, GOOD + BASE[16:])]
     read = [site.http.get(f"/submissions/{answer['id']}.json").json() for answer in answers]
 
-    made = [{name: value for name, value in each.items() if name not in ("http", "warnings")} for each in answers]
-    assert made == read
+    created = [{name: value for name, value in each.items() if name not in ("http", "warnings")} for each in answers]
+    assert created == read
     assert [bool(each["flags"]) for each in read] == [True, True, True]

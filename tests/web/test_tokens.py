@@ -41,10 +41,10 @@ def in_days(days: float) -> datetime:
 def test_a_token_that_expired_writes_nothing(site: Site) -> None:
     """Before it did; the answer says when it ended."""
     declare(site)
-    status, made = make(site, expires_at=in_days(1).isoformat())
-    before = site.http.get("/whoami", headers=bearer(made["token"])).status_code
+    status, created = make(site, expires_at=in_days(1).isoformat())
+    before = site.http.get("/whoami", headers=bearer(created["token"])).status_code
     set_token(site, "ci", expires_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
-    after = site.http.post("/benchmarks/tiny/submissions", files=FILES, headers=bearer(made["token"]))
+    after = site.http.post("/benchmarks/tiny/submissions", files=FILES, headers=bearer(created["token"]))
 
     assert (status, before, after.status_code) == (201, 200, 401)
     assert after.json()["detail"] == "This token expired on 2026-01-02 03:04 UTC."
@@ -101,21 +101,21 @@ def test_limits_that_mean_nothing_are_refused(site: Site, wanted: dict[str, Any]
 
 def test_a_renewed_token_works_beside_its_former_text_for_a_while(site: Site) -> None:
     """Then only the new text does, and it is still the same token."""
-    _, made = make(site)
+    _, created = make(site)
     renewed = site.http.post(
-        f"/tokens/{made['id']}/rotate", json={"overlap_h": 2}, headers=bearer(made["token"])
+        f"/tokens/{created['id']}/rotate", json={"overlap_h": 2}, headers=bearer(created["token"])
     ).json()
-    both = [site.http.get("/whoami", headers=bearer(each["token"])).json()["id"] for each in (made, renewed)]
+    both = [site.http.get("/whoami", headers=bearer(each["token"])).json()["id"] for each in (created, renewed)]
     set_token(site, "ci", former_until=in_days(-1))
-    after = [site.http.get("/whoami", headers=bearer(each["token"])).status_code for each in (made, renewed)]
+    after = [site.http.get("/whoami", headers=bearer(each["token"])).status_code for each in (created, renewed)]
 
-    assert (both, after) == ([made["id"]] * 2, [401, 200])
+    assert (both, after) == ([created["id"]] * 2, [401, 200])
 
 
 def test_nobody_renews_the_token_of_somebody_else(site: Site) -> None:
     """Its holder and an admin do."""
-    _, made = make(site)
-    path = f"/tokens/{made['id']}/rotate"
+    _, created = make(site)
+    path = f"/tokens/{created['id']}/rotate"
     asked = [site.http.post(path, json={}, headers=site.auth(who)).status_code for who in ("bob", "steward", "admin")]
 
     assert asked == [403, 403, 200]
@@ -123,9 +123,9 @@ def test_nobody_renews_the_token_of_somebody_else(site: Site) -> None:
 
 def test_a_renewal_prolongs_nothing(site: Site) -> None:
     """What was revoked or has expired stays so."""
-    _, made = make(site)
+    _, created = make(site)
     set_token(site, "ci", expires_at=in_days(-1))
-    answer = site.http.post(f"/tokens/{made['id']}/rotate", json={}, headers=site.auth("admin"))
+    answer = site.http.post(f"/tokens/{created['id']}/rotate", json={}, headers=site.auth("admin"))
 
     assert answer.status_code == 409
 
@@ -173,11 +173,11 @@ def test_a_token_does_only_what_its_scopes_say(site: Site) -> None:
         site.http.post("/benchmarks/tiny/roles", json=given, headers=site.auth("admin")).raise_for_status()
     statuses = {
         scope: (
-            site.http.get("/whoami", headers=bearer(made["token"])).status_code,
-            site.http.put("/benchmarks/tiny", content=MANIFEST, headers=bearer(made["token"]) | YAML).status_code,
-            site.http.post("/benchmarks/tiny/submissions", files=FILES, headers=bearer(made["token"])).status_code,
+            site.http.get("/whoami", headers=bearer(created["token"])).status_code,
+            site.http.put("/benchmarks/tiny", content=MANIFEST, headers=bearer(created["token"]) | YAML).status_code,
+            site.http.post("/benchmarks/tiny/submissions", files=FILES, headers=bearer(created["token"])).status_code,
         )
-        for scope, made in asked.items()
+        for scope, created in asked.items()
     }
 
     assert statuses == {"read": (200, 403, 403), "submit": (200, 403, 202), "steward": (200, 200, 403)}

@@ -63,8 +63,8 @@ def of_yesterday(site: Site, slug: str, rows: list[Any]) -> Mapping[str, Any]:
     """Send a file of yesterday today, which is taken, and return the answer."""
     answer = send(site, slug, rows)
     assert answer.status_code == 202, answer.text
-    found: Mapping[str, Any] = answer.json()
-    return found
+    result: Mapping[str, Any] = answer.json()
+    return result
 
 
 def test_a_file_without_a_metric_that_came_later_is_taken_and_ranked_where_it_was(site: Site) -> None:

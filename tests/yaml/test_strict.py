@@ -57,11 +57,11 @@ def the_problem(text: str | bytes) -> Problem:
 )
 def test_core_schema_scalars_get_their_value(text: str, value: object) -> None:
     """Numbers, booleans and null are read as the core schema of YAML 1.2 says, with their type."""
-    found = read(f"key: {text}")
+    actual = read(f"key: {text}")
 
-    assert found == {"key": value}
-    assert isinstance(found, dict)
-    assert type(found["key"]) is type(value)
+    assert actual == {"key": value}
+    assert isinstance(actual, dict)
+    assert type(actual["key"]) is type(value)
 
 
 @pytest.mark.parametrize(
@@ -86,23 +86,23 @@ def test_core_schema_scalars_get_their_value(text: str, value: object) -> None:
 )
 def test_what_only_yaml_1_1_understands_stays_text(text: str) -> None:
     """Words, dates and base-sixty numbers of YAML 1.1 are plain text to us."""
-    found = read(f"key: {text}")
+    actual = read(f"key: {text}")
 
-    assert found == {"key": text}
+    assert actual == {"key": text}
 
 
 def test_quoted_scalars_are_always_text() -> None:
     """Quotes and block scalars make text of anything."""
-    found = read("a: '1'\nb: \"true\"\nc: |\n  null\n\"<<\": '.nan'\n'1': x\n")
+    actual = read("a: '1'\nb: \"true\"\nc: |\n  null\n\"<<\": '.nan'\n'1': x\n")
 
-    assert found == {"a": "1", "b": "true", "c": "null\n", "<<": ".nan", "1": "x"}
+    assert actual == {"a": "1", "b": "true", "c": "null\n", "<<": ".nan", "1": "x"}
 
 
 def test_a_missing_value_is_null() -> None:
     """A key without a value has the value null."""
-    found = read("a:\nb: []\n")
+    actual = read("a:\nb: []\n")
 
-    assert found == {"a": None, "b": []}
+    assert actual == {"a": None, "b": []}
 
 
 @pytest.mark.parametrize("text", [".nan", ".NaN", ".inf", "-.INF", "1e999", "-1e999"])
@@ -124,9 +124,9 @@ def test_integers_beyond_64_bits_are_refused(text: str) -> None:
 
 def test_a_byte_order_mark_is_tolerated() -> None:
     """A UTF-8 byte order mark, as Windows editors write it, is no part of the text."""
-    found = read(b"\xef\xbb\xbfa: 1\r\nb: 2\r\n")
+    actual = read(b"\xef\xbb\xbfa: 1\r\nb: 2\r\n")
 
-    assert found == {"a": 1, "b": 2}
+    assert actual == {"a": 1, "b": 2}
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
@@ -230,9 +230,9 @@ def test_more_problems_than_an_answer_shows_are_counted() -> None:
 
 def test_twenty_levels_are_read() -> None:
     """Twenty levels of nesting are allowed."""
-    found = read("[" * 20 + "]" * 20)
+    actual = read("[" * 20 + "]" * 20)
 
-    assert str(found) == "[" * 20 + "]" * 20
+    assert str(actual) == "[" * 20 + "]" * 20
 
 
 @pytest.mark.parametrize(
@@ -285,9 +285,9 @@ def test_a_document_knows_the_lines_of_its_values() -> None:
 @pytest.mark.parametrize("path", CHAMBER_FILES, ids=lambda path: path.name)
 def test_the_given_preregistrations_are_read(path: Path) -> None:
     """Every real preregistration has the values that PyYAML finds, but for dates and floats of YAML 1.1."""
-    found = read(path.read_bytes())
+    actual = read(path.read_bytes())
 
-    assert as_core(yaml.safe_load(path.read_bytes())) == found
+    assert as_core(yaml.safe_load(path.read_bytes())) == actual
 
 
 def as_core(value: object) -> object:

@@ -61,23 +61,23 @@ def test_every_bundle_is_held_against_the_registration() -> None:
 
 def test_another_git_tag_is_a_warning() -> None:
     """A tag can be moved; the bytes decide, and they are equal."""
-    found = check(case(facts(git_tag="prereg-1-rev2")), "git_tag")
+    actual = check(case(facts(git_tag="prereg-1-rev2")), "git_tag")
 
-    assert found.outcome == "warned"
-    assert "prereg-1-rev2" in found.reason
+    assert actual.outcome == "warned"
+    assert "prereg-1-rev2" in actual.reason
 
 
-@pytest.mark.parametrize(("said", "outcome"), [("cluster", "passed"), ("hierarchical", "passed"), ("iid", "failed")])
-def test_the_method_of_a_bundle_is_the_registered_one(said: str, outcome: str) -> None:
+@pytest.mark.parametrize(("message", "outcome"), [("cluster", "passed"), ("hierarchical", "passed"), ("iid", "failed")])
+def test_the_method_of_a_bundle_is_the_registered_one(message: str, outcome: str) -> None:
     """Hierarchical is another name for cluster."""
-    assert check(case(facts(bootstrap_method=said)), "bundle_bootstrap_method").outcome == outcome
+    assert check(case(facts(bootstrap_method=message)), "bundle_bootstrap_method").outcome == outcome
 
 
 def test_a_bundle_with_a_pooled_bootstrap_is_refused_in_the_known_words() -> None:
     """Its run purpose is judged all the same."""
-    found = failed(case(facts(bootstrap_method="iid", run_purpose="debug")))
+    actual = failed(case(facts(bootstrap_method="iid", run_purpose="debug")))
 
-    assert found == {
+    assert actual == {
         "bundle_bootstrap_method": IID_REFUSED,
         "bundle_run_purpose": "The registered run purpose is leaderboard, the files say debug.",
     }
@@ -85,19 +85,19 @@ def test_a_bundle_with_a_pooled_bootstrap_is_refused_in_the_known_words() -> Non
 
 def test_a_power_run_that_pools_without_having_registered_it_is_told() -> None:
     """It may pool, but then it says so beforehand."""
-    found = failed(case(facts(bootstrap_method="iid"), registered=registered(PREREG, run_purpose="power")))
+    actual = failed(case(facts(bootstrap_method="iid"), registered=registered(PREREG, run_purpose="power")))
 
-    assert found["bundle_bootstrap_method"] == "The registered bootstrap method is cluster, the files say iid."
+    assert actual["bundle_bootstrap_method"] == "The registered bootstrap method is cluster, the files say iid."
 
 
 @POLICIES
 def test_a_bundle_that_is_not_as_it_lists_itself_is_judged_by_the_policy(policy: str, outcome: str) -> None:
     """It lists eight episodes a seed and has seven in one."""
     declared = registered(PREREG, failure_policy=policy)
-    found = check(case(facts(), rows=grid()[1:], registered=declared), "schedule")
+    actual = check(case(facts(), rows=grid()[1:], registered=declared), "schedule")
 
-    assert found.outcome == outcome
-    assert "run lists 8 episodes in each seed and has 7" in found.reason
+    assert actual.outcome == outcome
+    assert "run lists 8 episodes in each seed and has 7" in actual.reason
 
 
 def test_a_schedule_names_seeds_on_both_sides() -> None:
@@ -117,7 +117,7 @@ def test_an_unknown_schema_version_is_refused(version: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("summary", "said"),
+    ("summary", "message"),
     [
         ({"success_ci_low": 0.1, "success_ci_high": 0.2}, "cannot be drawn again"),
         ({"success_ci_low": 0.1, "success_ci_high": 0.2, "n_resamples": None}, "cannot be drawn again"),
@@ -128,9 +128,9 @@ def test_an_unknown_schema_version_is_refused(version: int | None) -> None:
         ({"success_ci_low": 0.2, "success_ci_high": 0.1, "n_resamples": 2000}, "run: 0.2 to 0.1"),
     ],
 )
-def test_an_interval_that_cannot_be_one_is_refused(summary: dict[str, float | int | None], said: str) -> None:
+def test_an_interval_that_cannot_be_one_is_refused(summary: dict[str, float | int | None], message: str) -> None:
     """Too few resamples, no number of them, or the wrong way round."""
-    assert said in failed(case(facts(summary=summary)))["resamples"]
+    assert message in failed(case(facts(summary=summary)))["resamples"]
 
 
 @pytest.mark.parametrize(("n_resamples", "outcome"), [(1000, "passed"), (20_000, "passed"), (10**400, "warned")])
@@ -166,18 +166,18 @@ def test_a_bundle_with_its_interval_meets_the_demand() -> None:
 def test_a_required_claim_says_how_it_is_drawn_again(changed: dict[str, int | None]) -> None:
     """Else any interval could be claimed and none be compared."""
     summary = {"success_ci_low": 0.2, "success_ci_high": 0.4, "n_resamples": 2000, "bootstrap_root_seed": 0} | changed
-    found = failed(case(facts(summary=summary), manifest=demanding(claims="required")))
+    actual = failed(case(facts(summary=summary), manifest=demanding(claims="required")))
 
-    assert found["claims"].startswith("A claimed interval is compared by drawing it again, with n_resamples and")
+    assert actual["claims"].startswith("A claimed interval is compared by drawing it again, with n_resamples and")
 
 
 @pytest.mark.parametrize(("prereg", "wanted"), [(AXIS, 6), (PREREG, 16)], ids=["spike", "entry"])
 def test_the_class_of_a_run_decides_how_many_seeds_it_needs(prereg: bytes, wanted: int) -> None:
     """A spike is registered in the axis form; a leaderboard entry is any other."""
     declared = demanding(min_seeds=LeastSeeds(spike=6, entry=16), prereg_forms=["axis", "document"])
-    found = failed(case(facts(), registered=registered(prereg), manifest=declared))
+    actual = failed(case(facts(), registered=registered(prereg), manifest=declared))
 
-    assert found["min_seeds"] == f"mover has 5 seeds on place; the benchmark requires {wanted}."
+    assert actual["min_seeds"] == f"mover has 5 seeds on place; the benchmark requires {wanted}."
 
 
 @pytest.mark.parametrize(("axis", "outcome"), [(b"OM", "failed"), (b"AS", "passed")])

@@ -189,9 +189,9 @@ def test_success_is_true_or_false(tmp_path: Path, success: float) -> None:
 def test_a_manifest_may_ask_for_true_or_false_in_any_file(tmp_path: Path) -> None:
     """Plain lines are no way around it."""
     asked = MANIFEST.replace(b"{condition: metadata.member}", b"{condition: metadata.member, boolean: [success]}")
-    found = problems(tmp_path, {"rows.jsonl": lines([episode(0, 0, success=0.5)])}, parse_manifest(asked), "mover")
+    actual = problems(tmp_path, {"rows.jsonl": lines([episode(0, 0, success=0.5)])}, parse_manifest(asked), "mover")
 
-    assert [problem.message for problem in found] == ["expected true or false; a number is neither"]
+    assert [problem.message for problem in actual] == ["expected true or false; a number is neither"]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -212,6 +212,6 @@ def test_an_episode_with_two_conditions_is_refused(tmp_path: Path) -> None:
     """Whichever was meant, one of the two is wrong."""
     declared = parse_manifest(MANIFEST.replace(b"metadata.member", b"[metadata.member, metadata.partner]"))
     record = episode(0, 0, metadata={"member": "left", "partner": "right"})
-    found = problems(tmp_path, {"rows.jsonl": lines([record])}, declared, "mover")
+    actual = problems(tmp_path, {"rows.jsonl": lines([record])}, declared, "mover")
 
-    assert [problem.message for problem in found] == ["the episode says two conditions"]
+    assert [problem.message for problem in actual] == ["the episode says two conditions"]

@@ -111,9 +111,9 @@ def joint_bundles(member: str) -> bytes:
             renamed = [r | {"metadata": about | {"partner": member}} for r, about in zip(own, others, strict=True)]
             schedule = description["seed_schedule"] | {"seeds": [seed], "episodes_per_seed": 50}
             summary = description["summary"] | {"n_episodes": 50}
-            told = {"task_id": "cocarry", "policy_id": "joint_ego", "seed_schedule": schedule, "summary": summary}
+            reported = {"task_id": "cocarry", "policy_id": "joint_ego", "seed_schedule": schedule, "summary": summary}
             tag = {"prereg_git_tag": description["prereg_git_tag"]}
-            for name, content in bundle(renamed, prereg=files["prereg.yaml"], **told, **tag).items():
+            for name, content in bundle(renamed, prereg=files["prereg.yaml"], **reported, **tag).items():
                 archive.writestr(f"b-joint/seed{seed}/{name}", content)
     return packed.getvalue()
 

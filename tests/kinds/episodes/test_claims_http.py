@@ -48,9 +48,9 @@ def test_the_thresholds_of_a_document_are_decided(site: Site) -> None:
             site, "arm", {f"{name}.zip": zipped(bundle(rows, THRESHOLDS, seed_schedule=FOUR), name)}, THRESHOLDS, name
         )
         assert ended["status"] == "published", ended["reason"]
-    found = {row["claim"]: (row["entrant"], row["verdict"], row["difference"]) for row in claims(site, "arm")}
+    actual = {row["claim"]: (row["entrant"], row["verdict"], row["difference"]) for row in claims(site, "arm")}
 
-    assert found == {
+    assert actual == {
         "A1 tau_solv": ("reference", "supported", 1.0),
         "A2 tau_infeasible": ("single", "supported", 0.0),
         "A3 delta_min": ("reference, blind", "supported", 1.0),

@@ -74,54 +74,54 @@ def measured(folder: Path, runs: list[dict[str, Any]], manifest: str = MANIFEST)
     )
 
 
-def components(found: Measurement) -> dict[str, dict[str, Any]]:
+def components(result: Measurement) -> dict[str, dict[str, Any]]:
     """Return the row of each axis by its name."""
     names = [column.name for column in COMPONENTS[1:]]
-    rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in found.rows["components"]]
+    rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in result.rows["components"]]
     return {row["task"]: row for row in rows}
 
 
 def test_hrs_takes_the_heterogeneous_side(tmp_path: Path) -> None:
     """AS 0.64 and OM 0.32 make 0.465 whatever the homogeneous sides are; both sides together would make 0.668."""
-    found = measured(tmp_path, [succeeding(spike("AS"), (93, 64)), succeeding(spike("OM"), (82, 32))])
+    actual = measured(tmp_path, [succeeding(spike("AS"), (93, 64)), succeeding(spike("OM"), (82, 32))])
 
-    assert found.estimates["success"].point == pytest.approx((0.5 * 0.64 + 0.6 * 0.32) / 1.1)
-    assert round(found.estimates["success"].point or 0.0, 3) == 0.465
+    assert actual.estimates["success"].point == pytest.approx((0.5 * 0.64 + 0.6 * 0.32) / 1.1)
+    assert round(actual.estimates["success"].point or 0.0, 3) == 0.465
 
 
 def test_each_axis_has_its_score_and_its_gap(tmp_path: Path) -> None:
     """The gap is the homogeneous side minus the heterogeneous one, over pairs, with an interval."""
-    found = components(measured(tmp_path, [succeeding(spike("AS"), (93, 64)), succeeding(spike("OM"), (82, 32))]))
+    actual = components(measured(tmp_path, [succeeding(spike("AS"), (93, 64)), succeeding(spike("OM"), (82, 32))]))
 
-    assert {axis: (row["value"], row["gap"]) for axis, row in found.items() if not row["is_missing"]} == {
+    assert {axis: (row["value"], row["gap"]) for axis, row in actual.items() if not row["is_missing"]} == {
         "AS": (pytest.approx(0.64), pytest.approx(0.29)),
         "OM": (pytest.approx(0.32), pytest.approx(0.50)),
     }
-    assert all(found[axis]["gap_calibrated_low"] < found[axis]["gap"] < found[axis]["gap_calibrated_high"]
+    assert all(actual[axis]["gap_calibrated_low"] < actual[axis]["gap"] < actual[axis]["gap_calibrated_high"]
                for axis in ("AS", "OM"))  # fmt: skip
-    assert (found["AS"]["n_pairs"], found["CM"]["gap"], found["CM"]["n_pairs"]) == (100, None, 0)
+    assert (actual["AS"]["n_pairs"], actual["CM"]["gap"], actual["CM"]["n_pairs"]) == (100, None, 0)
 
 
 @pytest.mark.parametrize("axis", ["AS", "OM"])
 def test_the_published_entries_come_out_of_the_published_runs(tmp_path: Path, axis: str) -> None:
     """CHAMBER's own leaderboard entry of each run: score, gap in percentage points and weight of its axis."""
     entry = json.loads((SPIKES / f"leaderboard_{axis.lower()}_20260517.json").read_text())
-    found = measured(tmp_path, [spike(axis)])
-    row = components(found)[axis]
+    actual = measured(tmp_path, [spike(axis)])
+    row = components(actual)[axis]
 
     assert [{"axis": axis, "score": row["value"], "gap_pp": 100 * row["gap"], "weight": row["weight"]}] == entry[
         "hrs_vector"
     ]["entries"]
-    assert found.estimates["success"].point == entry["hrs_scalar"]
+    assert actual.estimates["success"].point == entry["hrs_scalar"]
 
 
 def test_the_shipped_composite_counts_the_heterogeneous_side(tmp_path: Path) -> None:
     """Of the shipped run of the action space: 12 of 100 succeed there, 1 of 100 on the homogeneous side."""
     given = json.loads(gzip.decompress((EXAMPLES / "chamber-as/results/concerto-stage1b.json.gz").read_bytes()))
-    found = measured(tmp_path, [given], (EXAMPLES / "chamber-as" / "manifest.yaml").read_text())
-    row = components(found)["AS"]
+    actual = measured(tmp_path, [given], (EXAMPLES / "chamber-as" / "manifest.yaml").read_text())
+    row = components(actual)["AS"]
 
-    assert found.estimates["success"].point == pytest.approx(0.12)
+    assert actual.estimates["success"].point == pytest.approx(0.12)
     assert (row["value"], row["gap"], row["n_pairs"]) == (pytest.approx(0.12), pytest.approx(-0.11), 100)
 
 

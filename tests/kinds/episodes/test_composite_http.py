@@ -43,7 +43,7 @@ def send_axis(site: Site, axis: str, prereg: bytes, name: str = "") -> dict[str,
     return ended
 
 
-def stands(site: Site, number: int) -> tuple[str, str, list[str] | None]:
+def standing_of(site: Site, number: int) -> tuple[str, str, list[str] | None]:
     """Return the status of a submission, and how and for what its entrant stands on it."""
     document = site.http.get(f"/submissions/{number}.json").json()
     (entrant,) = document["entrants"]
@@ -64,8 +64,8 @@ def test_a_run_of_one_axis_stands_beside_that_of_another(roomy_site: Site) -> No
     parts = components(roomy_site)
     claims = roomy_site.http.get("/benchmarks/hrs/claims.json").json()["rows"]
 
-    assert stands(roomy_site, first["id"]) == ("published", "current", ["AS"])
-    assert stands(roomy_site, second["id"]) == ("published", "current", ["OM"])
+    assert standing_of(roomy_site, first["id"]) == ("published", "current", ["AS"])
+    assert standing_of(roomy_site, second["id"]) == ("published", "current", ["OM"])
     assert parts["CM"] is None
     assert row["success"] == pytest.approx((0.5 * (parts["AS"] or 0.0) + 0.6 * (parts["OM"] or 0.0)) / 1.1)
     assert (row["n_episodes"], row["n_tasks"]) == (400, 2)
@@ -98,9 +98,9 @@ def test_a_second_run_of_an_axis_supersedes_the_first(roomy_site: Site) -> None:
     snapshots = roomy_site.http.get("/benchmarks/hrs/snapshots.json").json()
     kinds = [change["kind"] for snapshot in snapshots for change in snapshot["changes"] if change["kind"] != "rank"]
 
-    assert stands(roomy_site, numbers[0]) == ("superseded", "superseded", None)
-    assert stands(roomy_site, numbers[1]) == ("published", "current", ["OM"])
-    assert stands(roomy_site, numbers[2]) == ("published", "current", ["AS"])
+    assert standing_of(roomy_site, numbers[0]) == ("superseded", "superseded", None)
+    assert standing_of(roomy_site, numbers[1]) == ("published", "current", ["OM"])
+    assert standing_of(roomy_site, numbers[2]) == ("published", "current", ["AS"])
     assert kinds == ["superseded", "extended", "entered"]
 
 
@@ -119,8 +119,8 @@ def test_the_order_of_evaluation_decides_nothing(roomy_site: Site) -> None:
         evaluate(roomy_site.sessions, [number])
     roomy_site.work()
 
-    assert stands(roomy_site, 1) == ("superseded", "superseded", None)
-    assert [stands(roomy_site, number)[1:] for number in (2, 3)] == [("current", ["OM"]), ("current", ["AS"])]
+    assert standing_of(roomy_site, 1) == ("superseded", "superseded", None)
+    assert [standing_of(roomy_site, number)[1:] for number in (2, 3)] == [("current", ["OM"]), ("current", ["AS"])]
     assert {axis for axis, score in components(roomy_site).items() if score is not None} == {"AS", "OM"}
 
 

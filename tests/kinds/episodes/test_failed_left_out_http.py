@@ -32,18 +32,18 @@ def published() -> dict[str, bytes]:
 def kept_of(prereg: bytes, is_kept: Callable[[dict[str, Any]], bool]) -> tuple[dict[str, bytes], int]:
     """Return the bundle with some of its episodes, everything it says of itself made right, and how many are gone."""
     files, kept, n_all = published(), [], 0
-    told = json.loads(files["bundle.json"])
+    reported = json.loads(files["bundle.json"])
     for name in [name for name in files if name.startswith("episodes_seed")]:
         own = [json.loads(line) for line in files[name].splitlines()]
         kept += (mine := [episode for episode in own if is_kept(episode)])
         n_all += len(own)
         files[name] = lines(mine)
     files["prereg.yaml"] = prereg
-    told["seed_schedule"]["episodes_per_seed"] = len(kept) // 5
-    told["summary"] = summary_of(kept, told["summary"])
-    told["prereg_blob_sha"] = git_blob_sha1(prereg)
-    told["manifest"] = {name: hashlib.sha256(files[name]).hexdigest() for name in told["manifest"]}
-    files["bundle.json"] = json.dumps(told).encode()
+    reported["seed_schedule"]["episodes_per_seed"] = len(kept) // 5
+    reported["summary"] = summary_of(kept, reported["summary"])
+    reported["prereg_blob_sha"] = git_blob_sha1(prereg)
+    reported["manifest"] = {name: hashlib.sha256(files[name]).hexdigest() for name in reported["manifest"]}
+    files["bundle.json"] = json.dumps(reported).encode()
     return with_sums(files), n_all - len(kept)
 
 

@@ -64,7 +64,7 @@ def test_an_empty_score_counts_as_the_worst_in_a_submissions_own_numbers() -> No
     """As it does on the boards: 20 successes of 40, when half of the episodes have no score."""
     scores = table(grid(), ("success", "violation"))
     scores.values[::2, 0] = float("nan")
-    made = summarise(
+    created = summarise(
         Evaluation(
             manifest=declared(WHOLE),
             rows=scores,
@@ -74,10 +74,10 @@ def test_an_empty_score_counts_as_the_worst_in_a_submissions_own_numbers() -> No
             measure=lambda _: [],
         )
     )
-    (row,) = [each for each in made.tables[0].records() if each["metric"] == "success"]
+    (row,) = [each for each in created.tables[0].records() if each["metric"] == "success"]
 
     assert row["mean"] == 0.5
-    assert tables_as_text(made.tables).startswith("# summary: ")
+    assert tables_as_text(created.tables).startswith("# summary: ")
 
 
 @pytest.mark.parametrize("absent", ["unranked", "worst"])

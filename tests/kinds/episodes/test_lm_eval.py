@@ -55,12 +55,12 @@ def test_what_the_run_states_is_kept_and_shown(roomy_site: Site) -> None:
     """Versions, commits, few-shot and seeds, as a table of the submission."""
     number = send(roomy_site, given())["id"]
     stated = roomy_site.http.get(f"/submissions/{number}/tables/harness.json").json()["rows"]
-    found = {(row["key"], row["task"]): row["value"] for row in stated}
+    actual = {(row["key"], row["task"]): row["value"] for row in stated}
 
-    assert found["lm_eval_version", None] == "0.4.9.2"
-    assert found["model_sha", None] == "82047f5e5d5245c1b3a4cd75ad98aa441d6487cd"
-    assert found["n-shot", "math_perturbed_full"] == "0"
-    assert found["random_seed", None] == "0"
+    assert actual["lm_eval_version", None] == "0.4.9.2"
+    assert actual["model_sha", None] == "82047f5e5d5245c1b3a4cd75ad98aa441d6487cd"
+    assert actual["n-shot", "math_perturbed_full"] == "0"
+    assert actual["random_seed", None] == "0"
 
 
 def test_fewer_samples_than_the_results_say_is_a_warning(roomy_site: Site) -> None:
@@ -110,8 +110,8 @@ def test_a_sample_that_is_there_twice_is_refused(roomy_site: Site) -> None:
 )
 def test_a_broken_sample_is_told_with_file_and_line(roomy_site: Site, find: bytes, put: bytes, message: str) -> None:
     """The last line is broken."""
-    head, found, tail = SAMPLES.read_bytes().rpartition(find)
-    assert found
+    head, actual, tail = SAMPLES.read_bytes().rpartition(find)
+    assert actual
     problem = send(roomy_site, given() | {SAMPLES.name: head + put + tail})["problems"][0]
 
     assert (problem["file"], problem["row"]) == (SAMPLES.name, 10)

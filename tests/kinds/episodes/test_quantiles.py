@@ -20,7 +20,7 @@ MANIFEST = (COCARRY / "manifest.yaml").read_bytes()
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[FloatArray, dict[str, dict[str, Any]]]:
+def forces_and_rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[FloatArray, dict[str, dict[str, Any]]]:
     """Return the forces of the published B-STAT bundle, and its quantiles."""
     declared = parse_manifest(MANIFEST)
     files = {"B-STAT.zip": (COCARRY / "results" / "B-STAT.zip").read_bytes()}
@@ -34,9 +34,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[FloatArray, dict[st
 
 
 @pytest.mark.heavy
-def test_quantiles_are_those_of_the_episodes(found: tuple[FloatArray, dict[str, dict[str, Any]]]) -> None:
+def test_quantiles_are_those_of_the_episodes(forces_and_rows: tuple[FloatArray, dict[str, dict[str, Any]]]) -> None:
     """p50, p90, p99 and the maximum of 1,750 forces."""
-    forces, rows = found
+    forces, rows = forces_and_rows
 
     assert {name: row["value"] for name, row in rows.items()} == {
         "p50": float(np.quantile(forces, 0.5)),
@@ -49,9 +49,9 @@ def test_quantiles_are_those_of_the_episodes(found: tuple[FloatArray, dict[str, 
     }
 
 
-def test_a_median_of_five_seeds_has_an_interval(found: tuple[FloatArray, dict[str, dict[str, Any]]]) -> None:
+def test_a_median_of_five_seeds_has_an_interval(forces_and_rows: tuple[FloatArray, dict[str, dict[str, Any]]]) -> None:
     """Its ends are forces that occurred."""
-    forces, rows = found
+    forces, rows = forces_and_rows
     low, high = rows["p50"]["value_calibrated_low"], rows["p50"]["value_calibrated_high"]
 
     assert low < rows["p50"]["value"] < high
@@ -67,10 +67,10 @@ def test_a_median_of_five_seeds_has_an_interval(found: tuple[FloatArray, dict[st
     ],
 )
 def test_a_quantile_without_two_sides_has_none_and_says_why(
-    found: tuple[FloatArray, dict[str, dict[str, Any]]], name: str, why: str
+    forces_and_rows: tuple[FloatArray, dict[str, dict[str, Any]]], name: str, why: str
 ) -> None:
     """Five seeds do not bound a ninth decile from above; nothing bounds a maximum."""
-    row = found[1][name]
+    row = forces_and_rows[1][name]
 
     assert (row["value_calibrated_low"], row["value_calibrated_high"]) == (None, None)
     assert row["note"] == why

@@ -167,9 +167,9 @@ def test_a_missing_other_metric_is_a_warning(tmp_path: Path) -> None:
 def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
     """Three lines, three mistakes."""
     records = [episode(0, 0, success="yes"), episode(0, 1) | {"seed": "x"}, episode(0, 2, member="a\u200b")]
-    found = problems(tmp_path, {"run.jsonl": lines(records)}, manifest(), "mover")
+    actual = problems(tmp_path, {"run.jsonl": lines(records)}, manifest(), "mover")
 
-    assert [problem.row for problem in found] == [1, 2, 3]
+    assert [problem.row for problem in actual] == [1, 2, 3]
 
 
 def test_safety_tables_come_along(tmp_path: Path) -> None:
@@ -183,9 +183,9 @@ def test_safety_tables_come_along(tmp_path: Path) -> None:
 def test_a_safety_table_without_a_column_is_refused(tmp_path: Path) -> None:
     """Each missing column is named."""
     files = {"run.jsonl": lines(episodes()), "safety_t3.csv": "condition,lambda_mean\nleft,0.5\n"}
-    found = problems(tmp_path, files, manifest(), "mover")
+    actual = problems(tmp_path, files, manifest(), "mover")
 
-    assert [problem.column for problem in found] == ["lambda_var", "oracle_lambda_mean"]
+    assert [problem.column for problem in actual] == ["lambda_var", "oracle_lambda_mean"]
 
 
 def test_a_negative_count_in_a_safety_table_is_refused(tmp_path: Path) -> None:

@@ -49,19 +49,19 @@ def paired(rows: Sequence[Row], policy: bytes = b"strict") -> Case:
 def test_one_seed_is_refused() -> None:
     """Even when one seed was registered."""
     prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]")
-    found = failed(case(rows=grid([0]), registered=registered(prereg)))
+    actual = failed(case(rows=grid([0]), registered=registered(prereg)))
 
-    assert found == {"min_seeds": "mover has 1 seeds on place; the benchmark requires 5."}
+    assert actual == {"min_seeds": "mover has 1 seeds on place; the benchmark requires 5."}
 
 
 def test_a_seed_listed_sixteen_times_is_refused() -> None:
     """It is one seed: listed often, delivered once."""
     prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]")
     forged = facts(seeds=(0,) * 16)
-    found = failed(case(forged, rows=grid([0]), registered=registered(prereg), manifest=demanding(min_seeds=16)))
+    actual = failed(case(forged, rows=grid([0]), registered=registered(prereg), manifest=demanding(min_seeds=16)))
 
-    assert found["seeds"] == "A seed counts once however often it is listed: seed 0 is listed 16 times."
-    assert found["min_seeds"] == "mover has 1 seeds on place; the benchmark requires 16."
+    assert actual["seeds"] == "A seed counts once however often it is listed: seed 0 is listed 16 times."
+    assert actual["min_seeds"] == "mover has 1 seeds on place; the benchmark requires 16."
 
 
 def test_flipped_successes_pass() -> None:
@@ -75,10 +75,10 @@ def test_flipped_successes_pass() -> None:
 @POLICIES
 def test_a_missing_seed_is_judged_by_the_registered_policy(policy: bytes, outcome: str) -> None:
     """Refused, or left out and reported."""
-    found = check(under(policy, grid(range(4))), "seeds")
+    actual = check(under(policy, grid(range(4))), "seeds")
 
-    assert found.outcome == outcome
-    assert found.reason.startswith("Registered seeds are missing: mover on place lacks 4.")
+    assert actual.outcome == outcome
+    assert actual.reason.startswith("Registered seeds are missing: mover on place lacks 4.")
 
 
 @ANY_POLICY
@@ -105,10 +105,10 @@ def test_seeds_that_a_bundle_only_lists_are_refused() -> None:
 def test_seeds_are_counted_for_each_entrant() -> None:
     """The seeds of one do not make up for those that the other lacks."""
     rows = [*grid(), *grid(range(3), entrant="naive")]
-    found = failed(case(rows=rows))
+    actual = failed(case(rows=rows))
 
-    assert found["seeds"].startswith("Registered seeds are missing: naive on place lacks 3, 4.")
-    assert found["min_seeds"] == "naive has 3 seeds on place; the benchmark requires 5."
+    assert actual["seeds"].startswith("Registered seeds are missing: naive on place lacks 3, 4.")
+    assert actual["min_seeds"] == "naive has 3 seeds on place; the benchmark requires 5."
 
 
 def test_every_entrant_with_too_few_seeds_is_named() -> None:
@@ -129,10 +129,10 @@ def test_a_prereg_without_seeds_is_told() -> None:
 def test_a_run_that_is_never_ranked_may_have_fewer_seeds(purpose: str) -> None:
     """The check says so."""
     prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]") + b"run_purpose: " + purpose.encode() + b"\n"
-    found = check(case(rows=grid([0]), registered=registered(prereg)), "min_seeds")
+    actual = check(case(rows=grid([0]), registered=registered(prereg)), "min_seeds")
 
-    assert found.outcome == "warned"
-    assert f"A {purpose} run may have fewer: it is never ranked." in found.reason
+    assert actual.outcome == "warned"
+    assert f"A {purpose} run may have fewer: it is never ranked." in actual.reason
 
 
 def test_rows_without_seeds_cannot_meet_a_minimum() -> None:
@@ -148,20 +148,20 @@ def test_rows_without_seeds_cannot_meet_a_minimum() -> None:
 @POLICIES
 def test_a_missing_episode_is_judged_by_the_registered_policy(policy: bytes, outcome: str) -> None:
     """The cell that lacks it is named."""
-    found = check(under(policy, grid()[1:]), "episodes_per_seed")
+    actual = check(under(policy, grid()[1:]), "episodes_per_seed")
 
-    assert found.outcome == outcome
-    assert "mover, place, left, seed 0 has 3" in found.reason
+    assert actual.outcome == outcome
+    assert "mover, place, left, seed 0 has 3" in actual.reason
 
 
 @POLICIES
 def test_a_condition_that_one_seed_lacks_is_found(policy: bytes, outcome: str) -> None:
     """Both the seed and the condition are there, but not together: the bad cell was left out whole."""
     rows = [row for row in grid() if (row[2], row[3]) != ("right", 3)]
-    found = check(under(policy, rows), "episodes_per_seed")
+    actual = check(under(policy, rows), "episodes_per_seed")
 
-    assert found.outcome == outcome
-    assert "mover, place, right, seed 3 has 0" in found.reason
+    assert actual.outcome == outcome
+    assert "mover, place, right, seed 3 has 0" in actual.reason
 
 
 @ANY_POLICY
@@ -177,10 +177,10 @@ def test_more_episodes_than_registered_are_refused_under_any_policy(policy: byte
 @POLICIES
 def test_unequal_seeds_are_judged_where_no_number_was_registered(policy: bytes, outcome: str) -> None:
     """The fewest are named."""
-    found = check(under(policy, grid()[1:], OPEN), "episodes_per_seed")
+    actual = check(under(policy, grid()[1:], OPEN), "episodes_per_seed")
 
-    assert found.outcome == outcome
-    assert found.reason.startswith("Seeds have from 3 (mover, place, left, seed 0) to 4 episodes in one condition.")
+    assert actual.outcome == outcome
+    assert actual.reason.startswith("Seeds have from 3 (mover, place, left, seed 0) to 4 episodes in one condition.")
 
 
 def test_equal_seeds_without_a_registered_number_are_told() -> None:
@@ -194,9 +194,9 @@ def test_equal_seeds_without_a_registered_number_are_told() -> None:
 @ANY_POLICY
 def test_an_unregistered_condition_is_refused_under_any_policy(policy: bytes) -> None:
     """A third partner that was not in the plan."""
-    found = failed(under(policy, grid(conditions=("left", "right", "up"))))
+    actual = failed(under(policy, grid(conditions=("left", "right", "up"))))
 
-    assert found["conditions"] == "mover has conditions that were not registered: up."
+    assert actual["conditions"] == "mover has conditions that were not registered: up."
 
 
 @ANY_POLICY
@@ -242,10 +242,10 @@ def test_conditions_are_held_against_each_entrant() -> None:
 def test_an_episode_without_a_partner_is_judged_by_the_registered_policy(policy: bytes, outcome: str) -> None:
     """The same number of episodes, but another initial state."""
     rows = [*grid()[1:], ("mover", "place", "left", 0, "other")]
-    found = check(paired(rows, policy), "pairs")
+    actual = check(paired(rows, policy), "pairs")
 
-    assert found.outcome == outcome
-    assert "mover: 1 in left, 1 in right" in found.reason
+    assert actual.outcome == outcome
+    assert "mover: 1 in left, 1 in right" in actual.reason
 
 
 def test_matched_pairs_pass() -> None:

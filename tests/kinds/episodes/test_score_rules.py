@@ -39,37 +39,37 @@ def unbounded() -> Manifest:
 
 def test_an_empty_score_is_refused_under_strict() -> None:
     """Two failures left empty would lift the mean."""
-    found = check(lacking(0, 1), "scores_present")
+    actual = check(lacking(0, 1), "scores_present")
 
-    assert found.outcome == "failed"
-    assert found.reason == (
+    assert actual.outcome == "failed"
+    assert actual.reason == (
         "Episodes without a score that ranks: success of mover in 2 of 40. The registered failure policy is strict."
     )
 
 
 def test_an_empty_score_counts_as_the_worst_under_best_effort() -> None:
     """And the check says as what."""
-    found = check(lacking(0, prereg=BEST_EFFORT), "scores_present")
+    actual = check(lacking(0, prereg=BEST_EFFORT), "scores_present")
 
-    assert found.outcome == "warned"
-    assert found.reason.endswith("each counts as the worst there is (success 0).")
+    assert actual.outcome == "warned"
+    assert actual.reason.endswith("each counts as the worst there is (success 0).")
 
 
 def test_an_empty_score_without_a_worst_value_is_refused_under_any_policy() -> None:
     """There is nothing that it could count as."""
-    found = check(lacking(0, prereg=BEST_EFFORT, manifest=unbounded()), "scores_present")
+    actual = check(lacking(0, prereg=BEST_EFFORT, manifest=unbounded()), "scores_present")
 
-    assert found.outcome == "failed"
-    assert found.reason.endswith("declares no worst value that they could count as: success.")
+    assert actual.outcome == "failed"
+    assert actual.reason.endswith("declares no worst value that they could count as: success.")
 
 
 @pytest.mark.parametrize(("policy", "outcome"), [("strict", "failed"), ("best_effort", "warned")])
 def test_the_benchmark_judges_a_run_without_registration(policy: str, outcome: str) -> None:
     """Its own policy, strict unless it says otherwise."""
-    found = check(lacking(0, prereg=None, manifest=demanding(failure_policy=policy)), "scores_present")
+    actual = check(lacking(0, prereg=None, manifest=demanding(failure_policy=policy)), "scores_present")
 
-    assert (demanding().admission.failure_policy, found.outcome) == ("strict", outcome)
-    assert f"The benchmark's failure policy is {policy}" in found.reason
+    assert (demanding().admission.failure_policy, actual.outcome) == ("strict", outcome)
+    assert f"The benchmark's failure policy is {policy}" in actual.reason
 
 
 def test_every_episode_with_its_scores_passes() -> None:
@@ -79,26 +79,26 @@ def test_every_episode_with_its_scores_passes() -> None:
 
 def test_an_empty_score_of_another_metric_is_told() -> None:
     """It does not rank, so it is left out of that metric's average."""
-    found = check(case(scores=emptied(0, metric="violation")), "scores_present")
+    actual = check(case(scores=emptied(0, metric="violation")), "scores_present")
 
-    assert found.outcome == "warned"
-    assert "violation of mover in 1 of 40" in found.reason
+    assert actual.outcome == "warned"
+    assert "violation of mover in 1 of 40" in actual.reason
 
 
 def test_seeds_are_counted_by_their_scored_episodes() -> None:
     """A seed of which nothing was scored is none of the five."""
-    found = check(lacking(*range(8), prereg=BEST_EFFORT), "min_seeds")
+    actual = check(lacking(*range(8), prereg=BEST_EFFORT), "min_seeds")
 
-    assert found.outcome == "failed"
-    assert found.reason == "mover has 4 seeds with scores on place; the benchmark requires 5."
+    assert actual.outcome == "failed"
+    assert actual.reason == "mover has 4 seeds with scores on place; the benchmark requires 5."
 
 
 def test_episodes_are_counted_by_their_scores() -> None:
     """Four rows, three of them scored."""
-    found = check(lacking(0), "episodes_per_seed")
+    actual = check(lacking(0), "episodes_per_seed")
 
-    assert found.outcome == "failed"
-    assert "mover, place, left, seed 0 has 4, 3 with scores" in found.reason
+    assert actual.outcome == "failed"
+    assert "mover, place, left, seed 0 has 4, 3 with scores" in actual.reason
 
 
 def test_more_rows_than_registered_are_refused_however_few_are_scored() -> None:

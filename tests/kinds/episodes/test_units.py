@@ -47,8 +47,8 @@ def test_questions_of_one_seed_have_intervals(tmp_path: Path) -> None:
 
 def test_the_difference_of_two_models_is_as_wide_as_its_paired_standard_error(tmp_path: Path) -> None:
     """Each question is weighed once: a weight for the question and one for its only row would triple the variance."""
-    found = tables(tmp_path)
-    row = next(r for r in found["pairwise/acc"].records() if (r["entrant_a"], r["entrant_b"]) == ("a", "b"))
+    actual = tables(tmp_path)
+    row = next(r for r in actual["pairwise/acc"].records() if (r["entrant_a"], r["entrant_b"]) == ("a", "b"))
     low, high = row["difference_lower"], row["difference_upper"]
     spread = np.sqrt(sum(share * (1 - share) for share in SHARES.values()) / 200)
 

@@ -52,7 +52,7 @@ def records(rows: Table) -> list[dict[str, Any]]:
 
 def points(measurement: Measurement) -> dict[str, float]:
     """Return the numbers of a measurement by metric."""
-    return {name: float(found.point or 0.0) for name, found in measurement.estimates.items()}
+    return {name: float(result.point or 0.0) for name, result in measurement.estimates.items()}
 
 
 METRICS = ("auc", "pr_auc", "ap", "accuracy", "f1", "precision", "recall", "logloss", "brier")
@@ -64,7 +64,7 @@ def test_two_classes_are_scikit_learns_where_the_rule_is_the_same(is_weighted: b
     truth, scores = two_classes()
     weights = np.random.default_rng(2).random(300) if is_weighted else None
     labels = Labels("t", (), truth.label, weights)
-    found = points(measure(benchmark(BINARY, METRICS), "A", scores, labels))
+    actual = points(measure(benchmark(BINARY, METRICS), "A", scores, labels))
     called, label, how = scores >= 0.5, truth.label, {"sample_weight": weights}
     expected = {
         "auc": roc_auc_score(label, scores, **how),
@@ -77,7 +77,7 @@ def test_two_classes_are_scikit_learns_where_the_rule_is_the_same(is_weighted: b
         "brier": brier_score_loss(label, scores, **how),
     }
 
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert {name: actual[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 
 
 def test_several_classes_are_scikit_learns_where_the_rule_is_the_same() -> None:
@@ -89,7 +89,7 @@ def test_several_classes_are_scikit_learns_where_the_rule_is_the_same() -> None:
         *("auc_macro", "auc_micro", "f1_macro", "f1_micro", "precision_macro", "recall_macro"),
         *("recall_macro_sklearn", "accuracy", "logloss"),
     )
-    found = points(measure(benchmark(COLOURS, metrics), "A", probabilities, Labels("t", (), label.astype(float))))
+    actual = points(measure(benchmark(COLOURS, metrics), "A", probabilities, Labels("t", (), label.astype(float))))
     called, truth = probabilities.argmax(axis=1), np.eye(3)[label]
     expected = {
         "auc_macro": roc_auc_score(truth, probabilities, average="macro"),
@@ -103,7 +103,7 @@ def test_several_classes_are_scikit_learns_where_the_rule_is_the_same() -> None:
         "logloss": log_loss(label, probabilities),
     }
 
-    assert found == pytest.approx(expected, abs=1e-9)
+    assert actual == pytest.approx(expected, abs=1e-9)
 
 
 def test_values_are_scikit_learns() -> None:
@@ -112,7 +112,7 @@ def test_values_are_scikit_learns() -> None:
     label, weights = rng.normal(50.0, 3.0, 100), rng.random(100)
     predicted = label + rng.normal(size=100)
     manifest = benchmark("kind: regression", ("rmse", "mae", "r2"))
-    found = points(measure(manifest, "A", predicted, Labels("t", (), label, weights)))
+    actual = points(measure(manifest, "A", predicted, Labels("t", (), label, weights)))
     how = {"sample_weight": weights}
     expected = {
         "rmse": root_mean_squared_error(label, predicted, **how),
@@ -120,7 +120,7 @@ def test_values_are_scikit_learns() -> None:
         "r2": r2_score(label, predicted, **how),
     }
 
-    assert found == pytest.approx(expected, abs=1e-9)
+    assert actual == pytest.approx(expected, abs=1e-9)
 
 
 def test_rankings_are_scikit_learns_ndcg() -> None:
@@ -128,26 +128,26 @@ def test_rankings_are_scikit_learns_ndcg() -> None:
     rng = np.random.default_rng(5)
     group = np.repeat(np.arange(20), rng.integers(2, 9, 20))
     label, predicted = ((rng.integers(0, 4, len(group)) + 1).astype(np.float64) for _ in range(2))
-    found = points(measure(benchmark("kind: ranking", ("ndcg",)), "A", predicted, Labels("t", (), label, group=group)))
+    actual = points(measure(benchmark("kind: ranking", ("ndcg",)), "A", predicted, Labels("t", (), label, group=group)))
     alone = [
         ndcg_score([2.0 ** label[group == g] - 1.0], [predicted[group == g]], k=5, ignore_ties=False) for g in range(20)
     ]
 
-    assert found["ndcg"] == pytest.approx(np.mean(alone), abs=1e-9)
+    assert actual["ndcg"] == pytest.approx(np.mean(alone), abs=1e-9)
 
 
 @pytest.mark.heavy
 def test_the_interval_is_the_bootstrap_of_the_definition() -> None:
     """Resampled in a loop, metric by metric with scikit-learn; the ends agree within Monte-Carlo error."""
     truth, scores = two_classes(120)
-    found = measure(benchmark(BINARY, ("auc", "logloss")), "A", scores, truth)
+    actual = measure(benchmark(BINARY, ("auc", "logloss")), "A", scores, truth)
     rng = np.random.default_rng(6)
     drawn = np.array([
         (roc_auc_score(truth.label[at], scores[at]), log_loss(truth.label[at], np.clip(scores[at], 1e-7, 1 - 1e-7)))
         for at in rng.integers(0, 120, (2000, 120))
     ])  # fmt: skip
     for metric, expected in zip(("auc", "logloss"), np.quantile(drawn, [0.025, 0.975], axis=0).T, strict=True):
-        ends = (found.estimates[metric].low, found.estimates[metric].high)
+        ends = (actual.estimates[metric].low, actual.estimates[metric].high)
         assert ends == pytest.approx(tuple(expected), abs=0.15 * (expected[1] - expected[0]))
 
 
@@ -307,23 +307,23 @@ def test_missing_predictions_cost_the_most() -> None:
     manifest = benchmark(f"{BINARY}, missing: failure", METRICS)
     gaps, worst = scores.copy(), scores.copy()
     gaps[:20], worst[:20] = np.nan, 1.0 - truth.label[:20]
-    found = measure(manifest, "A", gaps, truth)
+    actual = measure(manifest, "A", gaps, truth)
 
-    assert points(found) == points(measure(manifest, "A", worst, truth))
-    assert (found.coverage.n_failed, found.coverage.is_whole) == (20, True)
+    assert points(actual) == points(measure(manifest, "A", worst, truth))
+    assert (actual.coverage.n_failed, actual.coverage.is_whole) == (20, True)
 
 
 def test_leaving_out_wrong_calls_of_a_rare_class_lifts_no_precision_into_the_ranks() -> None:
     """Twenty of a called c: left out they are called b, and macro precision is 0.867 for 0.778; accuracy is equal."""
     truth = Labels("t", (), np.repeat([0.0, 1.0, 2.0], [60, 30, 10]))
-    told = np.eye(3)[np.where(np.arange(100) < 20, 2, np.repeat([0, 1, 2], [60, 30, 10]))]
-    left = np.where(np.arange(100)[:, None] < 20, np.nan, told)
+    reported = np.eye(3)[np.where(np.arange(100) < 20, 2, np.repeat([0, 1, 2], [60, 30, 10]))]
+    left = np.where(np.arange(100)[:, None] < 20, np.nan, reported)
     part = "kind: classification, classes: [a, b, c], missing: failure"
-    found = {m: measure(benchmark(part, (m,)), "A", left, truth) for m in ("precision_macro", "accuracy")}
+    actual = {m: measure(benchmark(part, (m,)), "A", left, truth) for m in ("precision_macro", "accuracy")}
 
-    assert points(found["precision_macro"])["precision_macro"] == pytest.approx(2.6 / 3)
-    assert found["precision_macro"].coverage.why_unranked == "partial"
-    assert found["accuracy"].coverage.is_whole
+    assert points(actual["precision_macro"])["precision_macro"] == pytest.approx(2.6 / 3)
+    assert actual["precision_macro"].coverage.why_unranked == "partial"
+    assert actual["accuracy"].coverage.is_whole
 
 
 @pytest.mark.parametrize("part", ["kind: regression, missing: failure", "kind: ranking, missing: failure"])
@@ -335,10 +335,10 @@ def test_missing_values_and_ranks_cost_too(part: str) -> None:
     manifest, values = benchmark(part, (metric,)), label.copy()
     values[:10] = np.nan
     measured = measure(manifest, "A", values, Labels("t", (), label, group=group if metric == "ndcg" else None))
-    found = points(measured)
+    actual = points(measured)
     expected = 5 / 6 if metric == "ndcg" else np.maximum(label, 3.0 - label)[:10].sum() / 60
 
-    assert found[metric] == pytest.approx(expected)
+    assert actual[metric] == pytest.approx(expected)
     # A value could have been beyond the labels' range, and worse.
     assert measured.coverage.is_whole == (metric == "ndcg")
 
@@ -359,10 +359,10 @@ def test_tasks_are_averaged_and_gaps_are_shown() -> None:
 
 def test_a_single_example_has_no_interval() -> None:
     """One example carries no spread: the number stands, with the reason."""
-    found = measure(benchmark(BINARY, ("accuracy",)), "A", np.array([0.9]), Labels("t", (), np.array([1.0])))
+    actual = measure(benchmark(BINARY, ("accuracy",)), "A", np.array([0.9]), Labels("t", (), np.array([1.0])))
 
-    assert (found.estimates["accuracy"].point, found.estimates["accuracy"].low) == (1.0, None)
-    assert found.estimates["accuracy"].reason == "too_few_examples"
+    assert (actual.estimates["accuracy"].point, actual.estimates["accuracy"].low) == (1.0, None)
+    assert actual.estimates["accuracy"].reason == "too_few_examples"
 
 
 def test_the_positive_class_may_be_the_first() -> None:
@@ -380,11 +380,11 @@ def test_the_positive_class_may_be_the_first() -> None:
 def test_constrained_metrics_stand_on_boards(metric: str) -> None:
     """With an interval, like every other metric."""
     truth, scores = two_classes()
-    found = measure(benchmark(BINARY, ("auc", metric)), "A", scores, truth).estimates[metric]
+    actual = measure(benchmark(BINARY, ("auc", metric)), "A", scores, truth).estimates[metric]
 
-    assert found.low is not None
-    assert found.high is not None
-    assert 0.0 <= found.low <= float(found.point or 0.0) <= found.high <= 1.0
+    assert actual.low is not None
+    assert actual.high is not None
+    assert 0.0 <= actual.low <= float(actual.point or 0.0) <= actual.high <= 1.0
 
 
 @pytest.mark.parametrize("name", ["precision@recall=0.8", "fpr@recall=0.5", "recall@fpr=0.1", "precision@volume=0.3"])

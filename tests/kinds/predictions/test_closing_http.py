@@ -52,8 +52,8 @@ def test_nothing_before_the_close_depends_on_a_private_label(site: Site) -> None
 
     assert {k: v for k, v in rows["A"].items() if k in SCORED} == {k: v for k, v in rows["B"].items() if k in SCORED}
     for table in ("intervals", "classes", "roc", "confusion", "reliability"):
-        told = [site.http.get(f"/submissions/{n}/tables/{table}.csv").text for n in (first, second)]
-        assert told[0].replace("\nA,", "\nB,") == told[1]
+        reported = [site.http.get(f"/submissions/{n}/tables/{table}.csv").text for n in (first, second)]
+        assert reported[0].replace("\nA,", "\nB,") == reported[1]
     site.http.post(f"/benchmarks/{SLUG}/close", json={"reason": "over"}, headers=site.auth("steward"))
     site.work()
     assert float(board(site)["A"]["accuracy"]) < 0.5

@@ -24,10 +24,10 @@ YAML = {"Content-Type": "application/yaml"}
 
 def begin(site: Site) -> dict[str, Any]:
     """Make the benchmark with labels that are no secret, put them and register the plan; return the answer to them."""
-    made = site.http.post(
+    created = site.http.post(
         "/benchmarks", content=without_secret(EXAMPLE.manifest.read_text()), headers=site.auth("steward") | YAML
     )
-    assert made.status_code == 201, made.text
+    assert created.status_code == 201, created.text
     assert EXAMPLE.labels is not None
     put = site.http.put(
         f"/benchmarks/{SLUG}/labels",
@@ -103,10 +103,10 @@ def test_every_model_is_received_and_passes_its_checks(roomy_site: Site) -> None
 def test_the_board_ranks_the_models_as_scikit_learn_does(roomy_site: Site) -> None:
     """AUC, accuracy, log loss and Brier score are those of sklearn.metrics 1.9.1 on the committed files."""
     rows = publish_board(roomy_site)
-    found = [[float(row[name]) for name in ("auc", "accuracy", "logloss", "brier")] for row in rows]
+    actual = [[float(row[name]) for name in ("auc", "accuracy", "logloss", "brier")] for row in rows]
 
     assert [row["entrant"] for row in rows] == MODELS
-    assert found == [pytest.approx(reference, rel=1e-12) for reference in REFERENCES]
+    assert actual == [pytest.approx(reference, rel=1e-12) for reference in REFERENCES]
     assert [(row["rank_low"], row["rank_high"]) for row in rows] == [("1", "1"), ("2", "2"), ("3", "3")]
 
 
@@ -125,8 +125,8 @@ def test_the_models_differ_clearly(model: str, right: int) -> None:
 def test_the_shipped_example_shows_the_public_part_in_steps(roomy_site: Site) -> None:
     """As `make run` loads it: 40 % of the items, no held-back model, and a commitment to the labels."""
     site = roomy_site
-    made = site.http.post("/benchmarks", content=EXAMPLE.manifest.read_bytes(), headers=site.auth("steward") | YAML)
-    assert made.status_code == 201, made.text
+    created = site.http.post("/benchmarks", content=EXAMPLE.manifest.read_bytes(), headers=site.auth("steward") | YAML)
+    assert created.status_code == 201, created.text
     assert EXAMPLE.labels is not None
     files = {"file": (EXAMPLE.labels.name, EXAMPLE.labels.read_bytes())}
     site.http.put(f"/benchmarks/{SLUG}/labels", files=files, headers=site.auth("steward"))

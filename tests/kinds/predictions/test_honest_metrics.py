@@ -23,7 +23,9 @@ RANKED = ("mrr", "map", "precision@1")
 def points(measurement: Measurement) -> dict[str, float]:
     """Return the numbers of a measurement by column."""
     return {
-        name.replace(":", "_"): found.point for name, found in measurement.estimates.items() if found.point is not None
+        name.replace(":", "_"): result.point
+        for name, result in measurement.estimates.items()
+        if result.point is not None
     }
 
 
@@ -41,10 +43,10 @@ def groups(n_groups: int = 12) -> Labels:
 def test_a_constant_prediction_has_the_ap_of_chance() -> None:
     """The share of positives, scikit-learn's number; YDF's 1 stands beside it."""
     label = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
-    found = binary(["ap"], np.full(6, 0.5), label)
+    actual = binary(["ap"], np.full(6, 0.5), label)
 
-    assert found == {"ap": pytest.approx(1 / 3), "ap_ydf": 1.0}
-    assert found["ap"] == pytest.approx(average_precision_score(label, np.full(6, 0.5)))
+    assert actual == {"ap": pytest.approx(1 / 3), "ap_ydf": 1.0}
+    assert actual["ap"] == pytest.approx(average_precision_score(label, np.full(6, 0.5)))
 
 
 @pytest.mark.parametrize("metric", RANKED)
@@ -54,11 +56,11 @@ def test_a_constant_ranking_has_what_chance_gives(metric: str) -> None:
     measured = measure(benchmark("kind: ranking", [metric]), "A", np.zeros(len(labels.label)), labels)
     (intervals,) = [table for table in report_tables({"A": measured.rows}) if table.name == "intervals"]
     default = next(row["default"] for row in intervals.records() if row["metric"] == metric)
-    found = points(measured)
+    actual = points(measured)
 
-    assert found[metric] < 0.75
-    assert found[metric] == pytest.approx(default)
-    assert found[f"{metric}_ydf"] == 1.0
+    assert actual[metric] < 0.75
+    assert actual[metric] == pytest.approx(default)
+    assert actual[f"{metric}_ydf"] == 1.0
 
 
 @pytest.mark.parametrize("metric", ["ap", "ap_macro", *RANKED])
@@ -73,12 +75,12 @@ def test_knowing_something_leads_a_constant_prediction(metric: str) -> None:
     truth = labels.label[:, None] == np.arange(n_columns) if n_columns > 1 else labels.label[:, None] > 0
     knowing = rng.random((160, n_columns)) + 1.0 * truth
     knowing = knowing / knowing.sum(axis=1, keepdims=True) if n_columns > 1 else knowing / 2
-    found = [
+    actual = [
         points(measure(benchmark(part, [metric]), "A", values, labels))[metric]
         for values in (knowing, np.full((160, n_columns), 1 / max(2, n_columns)))
     ]
 
-    assert found[0] > found[1]
+    assert actual[0] > actual[1]
 
 
 @pytest.mark.parametrize("name", ["ranking", "ranking_ties"])
@@ -87,9 +89,9 @@ def test_ydfs_rankings_keep_their_numbers_beside(name: str) -> None:
     given, expected = (json.loads((CASES / f"{name}.json").read_text())[key] for key in ("input", "expected"))
     _, group = np.unique(given["ranking_groups"], return_inverse=True)
     labels = Labels("t", (), np.array(given["labels"]), group=group)
-    found = points(measure(benchmark("kind: ranking", ["ndcg", *RANKED]), "A", np.array(given["predictions"]), labels))
+    actual = points(measure(benchmark("kind: ranking", ["ndcg", *RANKED]), "A", np.array(given["predictions"]), labels))
 
-    assert [found[key] for key in ("ndcg", "mrr_ydf", "map_ydf", "precision@1_ydf")] == pytest.approx(
+    assert [actual[key] for key in ("ndcg", "mrr_ydf", "map_ydf", "precision@1_ydf")] == pytest.approx(
         [expected[key] for key in ("ndcg", "mrr", "map", "p1")], abs=1e-6
     )
 
@@ -100,15 +102,15 @@ def test_ydfs_average_precision_keeps_its_number_beside(name: str) -> None:
     case = json.loads((CASES / f"{name}.json").read_text())
     given, expected = case["input"], case["expected"]["one_vs_others"][1]
     labels = [given["label_classes"].index(y) if isinstance(y, str) else y for y in given["labels"]]
-    found = binary(["ap"], np.array(given["predictions"]), np.array(labels, dtype=np.float64))
+    actual = binary(["ap"], np.array(given["predictions"]), np.array(labels, dtype=np.float64))
 
-    assert found["ap_ydf"] == pytest.approx(expected["ap"], abs=1e-6)
+    assert actual["ap_ydf"] == pytest.approx(expected["ap"], abs=1e-6)
 
 
 def test_precision_at_one_does_not_depend_on_the_order_of_the_labels() -> None:
     """Twelve groups of relevance 0 and 3, all predictions equal: one half, in either order; YDF says 1 in both."""
     group = np.repeat(np.arange(12), 2)
-    found = [
+    actual = [
         points(
             measure(
                 benchmark("kind: ranking", ["precision@1"]),
@@ -120,26 +122,26 @@ def test_precision_at_one_does_not_depend_on_the_order_of_the_labels() -> None:
         for relevance in ([0.0, 3.0], [3.0, 0.0])
     ]
 
-    assert found == [{"precision@1": 0.5, "precision@1_ydf": 1.0}] * 2
+    assert actual == [{"precision@1": 0.5, "precision@1_ydf": 1.0}] * 2
 
 
 def test_a_certain_mistake_costs_what_it_costs_elsewhere() -> None:
     """Probabilities of zero are clipped at 2.2e-16, as scikit-learn and YDF 0.16 clip them: 18.02 and not 7.97."""
     label = np.tile([0.0, 1.0], 10)
-    found = binary(["logloss"], np.zeros(20), label)
+    actual = binary(["logloss"], np.zeros(20), label)
 
-    assert found["logloss"] == pytest.approx(18.0218, abs=1e-4)
-    assert found["logloss"] == pytest.approx(log_loss(label, np.zeros(20)))
+    assert actual["logloss"] == pytest.approx(18.0218, abs=1e-4)
+    assert actual["logloss"] == pytest.approx(log_loss(label, np.zeros(20)))
 
 
 def test_accuracy_stands_beside_that_at_the_best_threshold() -> None:
     """By definition: the most that any cut of the scores calls right."""
     labels, scores = two_classes(80)
-    found = binary(["accuracy"], scores, labels.label)
+    actual = binary(["accuracy"], scores, labels.label)
     best = max(((scores > cut) == labels.label).mean() for cut in [-1.0, *np.unique(scores)])
 
-    assert found["accuracy"] == pytest.approx(((scores >= 0.5) == labels.label).mean())
-    assert found["accuracy_best_threshold"] == pytest.approx(best)
+    assert actual["accuracy"] == pytest.approx(((scores >= 0.5) == labels.label).mean())
+    assert actual["accuracy_best_threshold"] == pytest.approx(best)
 
 
 def test_calling_nothing_may_be_the_best_threshold() -> None:
@@ -153,10 +155,10 @@ def test_never_calling_hard_classes_does_not_lift_an_average() -> None:
     """Who always says the first class has zero precision for the others, as scikit-learn counts it."""
     label = np.arange(60) % 3
     always = np.tile([0.8, 0.1, 0.1], (60, 1))
-    found = points(measure(benchmark(COLOURS, ["precision_macro"]), "A", always, Labels("t", (), label.astype(float))))
+    actual = points(measure(benchmark(COLOURS, ["precision_macro"]), "A", always, Labels("t", (), label.astype(float))))
 
-    assert found["precision_macro"] == pytest.approx(1 / 9)
-    assert found["precision_macro"] == pytest.approx(
+    assert actual["precision_macro"] == pytest.approx(1 / 9)
+    assert actual["precision_macro"] == pytest.approx(
         precision_score(label, np.zeros(60), average="macro", zero_division=0)
     )
 
@@ -165,10 +167,12 @@ def test_calling_a_class_that_is_not_there_stands_beside_as_scikit_learn_counts_
     """Ours leaves out the recall of a class of which there is nothing to find."""
     label, called = np.array([0, 0, 1, 1]), np.array([0, 2, 1, 1])
     values = np.eye(3)[called] * 0.8 + 0.2 / 3
-    found = points(measure(benchmark(COLOURS, ["recall_macro"]), "A", values, Labels("t", (), label.astype(float))))
+    actual = points(measure(benchmark(COLOURS, ["recall_macro"]), "A", values, Labels("t", (), label.astype(float))))
 
-    assert found["recall_macro"] == pytest.approx(0.75)
-    assert found["recall_macro_sklearn"] == pytest.approx(recall_score(label, called, average="macro", zero_division=0))
+    assert actual["recall_macro"] == pytest.approx(0.75)
+    assert actual["recall_macro_sklearn"] == pytest.approx(
+        recall_score(label, called, average="macro", zero_division=0)
+    )
 
 
 def test_each_metric_of_rankings_has_its_own_truncation() -> None:
@@ -210,11 +214,11 @@ def test_rescaled_weights_change_nothing(factor: float) -> None:
     labels, scores = two_classes(200)
     weights = np.random.default_rng(4).uniform(0.1, 3.0, 200)
     metrics = ["auc", "pr_auc", "ap", "accuracy", "logloss", "brier", "f1", "precision@recall=0.8", "recall@fpr=0.1"]
-    found = [
+    actual = [
         measure(benchmark(BINARY, metrics), "A", scores, Labels("t", (), labels.label, weights * by))
         for by in (1.0, factor)
     ]
-    numbers = [list(without_counts(one)) for one in found]
+    numbers = [list(without_counts(one)) for one in actual]
 
     assert len(numbers[0]) > 100
     assert [cell for cell in numbers[0] if not isinstance(cell, float)] == [

@@ -68,8 +68,8 @@ def test_real_valued_labels_are_told_by_no_rmse(site: Site, labels_are: str, is_
     if is_told:
         document = manifest(None, ("rmse",), "kind: regression").replace("labels: private", "labels: public")
     begin(site, document, labels.tolist())
-    found = values_by_rmse(Attacker(site, N_ITEMS, np.ones(N_ITEMS, dtype=np.bool_), ASKED))
-    errors = np.array([abs(found[at] - labels[at]) for at in range(ASKED)])
+    actual = values_by_rmse(Attacker(site, N_ITEMS, np.ones(N_ITEMS, dtype=np.bool_), ASKED))
+    errors = np.array([abs(actual[at] - labels[at]) for at in range(ASKED)])
 
     if is_told:
         assert errors.max() < 1e-9

@@ -95,16 +95,16 @@ def test_a_number_is_no_finer_than_half_its_error_and_its_digits(digits: int) ->
     rng = np.random.default_rng(digits)
     for _ in range(300):
         point, error = float(rng.uniform(0.01, 9)), float(10 ** rng.uniform(-5, 0))
-        found = Estimate(point, point - 2 * error, point + 2 * error,
+        actual = Estimate(point, point - 2 * error, point + 2 * error,
                          calibrated=Calibrated(point - 3 * error, point + 3 * error, "x", 17.3))  # fmt: skip
         grain = Grain(digits, 0.95)
-        step, said = grain.step_of(found), grain.estimate(found)
-        assert said.point is not None
-        assert said.low is not None
-        assert said.low <= point - 2 * error + 1e-12
+        step, message = grain.step_of(actual), grain.estimate(actual)
+        assert message.point is not None
+        assert message.low is not None
+        assert message.low <= point - 2 * error + 1e-12
         assert step >= error / 2
-        assert abs(said.point / step - round(said.point / step)) < 1e-6
-        assert abs(said.point - point) <= step / 2 + 1e-9
+        assert abs(message.point / step - round(message.point / step)) < 1e-6
+        assert abs(message.point - point) <= step / 2 + 1e-9
         assert step >= 10.0 ** (math.floor(math.log10(point)) - digits + 1) * (1 - 1e-9)
 
 

@@ -192,11 +192,11 @@ def test_a_submitter_learns_no_label_by_any_route(site: Site, caplog: pytest.Log
     create(site, yaml(SECRET_PART))
     assert put(site, SECRET_LABELS)["http"] == 201
     with caplog.at_level(logging.DEBUG):
-        said = [*_sent(site), *_read(site)]
-    told = [part for text in said for part in re.split(r"[{}\n]", text) if names_both(part)]
+        message = [*_sent(site), *_read(site)]
+    reported = [part for text in message for part in re.split(r"[{}\n]", text) if names_both(part)]
 
-    assert len(said) > 40
-    assert told == []
+    assert len(message) > 40
+    assert reported == []
     assert not any(name in caplog.text for name in CLASSES)
 
 
@@ -210,16 +210,16 @@ def _sent(site: Site) -> list[str]:
     rows = "item,p_gnu,p_okapi,p_zebra\nfrog-1,1,0,0\nfrog-2,1,0,0\nfrog-3,1,0,0\n"
     bad = ["frog-9,1,0,0", "frog-1,0,0,1", "frog-4,x,0,1", "frog-4,0.5,0.1,0.1", "frog-4,1", "frog-4,,0,1", ",1,0,0"]
     contents = [f"{rows}{row}\n" for row in bad] + ["item\nfrog-1\n", "item,label\nfrog-1,gnu\n", rows]
-    url, said = "/benchmarks/guess/submissions", []
+    url, stated = "/benchmarks/guess/submissions", []
     for content in contents:
         for query in ("?dry_run=true", ""):
             files = [("files", ("p.csv", content))]
             answer = site.http.post(url + query, files=files, data={"entrant": "A"}, headers=site.auth())
-            said.append(answer.text)
+            stated.append(answer.text)
     site.work()
     others = ["item,label\nfrog-1,gnu\nfrog-2,okapi\n", "item,label\nfrog-1,wolf\n"]
     refused = [put(site, content, who) for content in others for who in ("alice", "steward")]
-    return [*said, *(str(answer) for answer in refused)]
+    return [*stated, *(str(answer) for answer in refused)]
 
 
 def _read(site: Site) -> list[str]:

@@ -53,8 +53,8 @@ def predicted(entrant: str, called: Sequence[str | None], tasks: Sequence[str] =
 def begin(site: Site) -> str:
     """Make the benchmark with its labels, and two honest entrants who are wrong on some items of every class."""
     slug = f"colours-{next(NUMBERS)}"
-    made = site.http.post("/benchmarks", content=MANIFEST.replace("SLUG", slug), headers=site.auth("steward"))
-    assert made.status_code == 201, made.text
+    created = site.http.post("/benchmarks", content=MANIFEST.replace("SLUG", slug), headers=site.auth("steward"))
+    assert created.status_code == 201, created.text
     rows = [(task, f"{task}{at}", truth(at)) for task in ("easy", "hard") for at in range(N_ITEMS)]
     files = {"file": ("labels.csv", table(("task", "item", "label"), rows))}
     put = site.http.put(f"/benchmarks/{slug}/labels", files=files, headers=site.auth("steward"))

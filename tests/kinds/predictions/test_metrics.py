@@ -39,10 +39,10 @@ def task_of(task_type: str, n_items: int = 60) -> TaskPredictions:
 def test_every_row_of_the_table_scores(task_type: str, name: str) -> None:
     """So that no metric that a manifest may name dies in a worker."""
     task = task_of(task_type)
-    found = scorer_of(task, [name])(task.unit_weights[None, :])
+    actual = scorer_of(task, [name])(task.unit_weights[None, :])
 
-    assert found[name].shape == (1,)
-    assert np.isfinite(found[name]).all()
+    assert actual[name].shape == (1,)
+    assert np.isfinite(actual[name]).all()
 
 
 @pytest.mark.parametrize(("task_type", "name"), ROWS)
@@ -71,14 +71,14 @@ def test_an_average_over_classes_is_that_of_the_reports_areas(name: str) -> None
     """The board's number and the report's are one function."""
     task = task_of("multiclass")
     areas = [area_of_class(name, at) for at in range(3)]
-    found = scorer_of(task, [name + "_macro", *areas])(task.unit_weights[None, :])
+    actual = scorer_of(task, [name + "_macro", *areas])(task.unit_weights[None, :])
 
-    assert found[name + "_macro"][0] == pytest.approx(np.mean([found[area][0] for area in areas]), abs=1e-15)
+    assert actual[name + "_macro"][0] == pytest.approx(np.mean([actual[area][0] for area in areas]), abs=1e-15)
 
 
 def test_a_constraint_is_read_from_the_name() -> None:
     """Any number from 0 to 1, of the pairs that there are."""
     names = ("precision@recall=0.8", "recall@fpr=.01", "fpr@precision=0.8", "recall@fpr=1.5")
-    found = [find_metric(name) for name in names]
+    actual = [find_metric(name) for name in names]
 
-    assert [metric is not None for metric in found] == [True, True, False, False]
+    assert [metric is not None for metric in actual] == [True, True, False, False]

@@ -63,22 +63,22 @@ def publish_classes(site: Site, name: str) -> Any:
 def test_two_classes_are_ydfs(site: Site, name: str) -> None:
     """Every metric and closed interval to 1e-6, the bootstrap within Monte-Carlo error."""
     expected = publish_classes(site, name)
-    found = intervals(site)
+    actual = intervals(site)
     positive = expected["one_vs_others"][1]
 
-    assert float(found["accuracy", "B"]["value"]) == pytest.approx(expected["accuracy"], abs=1e-6)
-    assert float(found["logloss", "B"]["value"]) == pytest.approx(expected["loss"], abs=1e-6)
-    assert float(found["accuracy", "B"]["default"]) == pytest.approx(expected["default_accuracy"], abs=1e-6)
-    assert ends(found["accuracy", "acc_ci_ydf"]) == pytest.approx(expected["accuracy_ci95_W_label"], abs=1e-6)
-    assert ends(found["auc", "H"]) == pytest.approx(within_one(positive["auc_ci95_H"]), abs=1e-6)
+    assert float(actual["accuracy", "B"]["value"]) == pytest.approx(expected["accuracy"], abs=1e-6)
+    assert float(actual["logloss", "B"]["value"]) == pytest.approx(expected["loss"], abs=1e-6)
+    assert float(actual["accuracy", "B"]["default"]) == pytest.approx(expected["default_accuracy"], abs=1e-6)
+    assert ends(actual["accuracy", "acc_ci_ydf"]) == pytest.approx(expected["accuracy_ci95_W_label"], abs=1e-6)
+    assert ends(actual["auc", "H"]) == pytest.approx(within_one(positive["auc_ci95_H"]), abs=1e-6)
     for metric, theirs in AREAS.items():
-        assert float(found[metric, "B"]["value"]) == pytest.approx(positive[theirs], abs=1e-6)
+        assert float(actual[metric, "B"]["value"]) == pytest.approx(positive[theirs], abs=1e-6)
         if name != "binary_all_equal":
-            assert ends(found[metric, "B"]) == pytest.approx(positive[f"{theirs}_ci95_B"], abs=MONTE_CARLO)
+            assert ends(actual[metric, "B"]) == pytest.approx(positive[f"{theirs}_ci95_B"], abs=MONTE_CARLO)
     if positive["pr_auc"] < 1.0:
-        assert ends(found["pr_auc", "L"]) == pytest.approx(positive["pr_auc_ci95_L"], abs=1e-6)
+        assert ends(actual["pr_auc", "L"]) == pytest.approx(positive["pr_auc_ci95_L"], abs=1e-6)
     else:
-        assert found["pr_auc", "L"]["value_lower"] == found["pr_auc", "L"]["value_upper"] == ""
+        assert actual["pr_auc", "L"]["value_lower"] == actual["pr_auc", "L"]["value_upper"] == ""
 
 
 def test_one_class_only_leaves_the_areas_null(site: Site) -> None:
@@ -89,12 +89,12 @@ def test_one_class_only_leaves_the_areas_null(site: Site) -> None:
     rows = [[f"i{at}", *row] for at, row in enumerate(zip(given["predictions"], given["labels"], strict=True))]
     submit(site, "A", table(["item", "prediction", "label"], rows))
     site.work()
-    found = intervals(site)
+    actual = intervals(site)
     board = records(site, "/benchmarks/guess/leaderboards/board.csv")[0]
 
-    assert (found["auc", "B"]["value"], found["auc", "B"]["note"]) == ("", "undefined")
-    assert ("auc", "H") not in found
-    assert float(found["accuracy", "B"]["value"]) == 0.5
+    assert (actual["auc", "B"]["value"], actual["auc", "B"]["note"]) == ("", "undefined")
+    assert ("auc", "H") not in actual
+    assert float(actual["accuracy", "B"]["value"]) == 0.5
     assert (board["rank"], board["auc"]) == ("", "")
 
 
@@ -102,7 +102,7 @@ def test_one_class_only_leaves_the_areas_null(site: Site) -> None:
 def test_metrics_at_a_constraint_are_ydfs(site: Site, positive: int) -> None:
     """Every pair that YDF has, at every constraint of the case, also at 0 and at 1, whichever class is positive."""
     given = case("binary_x_at_y")["input"]
-    expected = {name_at(name): found for name, found in one_class("binary_x_at_y", positive)["x_at_y"].items()}
+    expected = {name_at(name): actual for name, actual in one_class("binary_x_at_y", positive)["x_at_y"].items()}
     items = [f"i{at:03}" for at in range(len(given["labels"]))]
     part = f"kind: classification, classes: ['0', '1'], positive: '{positive}'"
     begin(
@@ -111,11 +111,11 @@ def test_metrics_at_a_constraint_are_ydfs(site: Site, positive: int) -> None:
     scores = [score if positive else 1.0 - score for score in given["predictions"]]
     submit(site, "A", table(["item", "prediction"], list(zip(items, scores, strict=True))))
     site.work()
-    found = intervals(site)
+    actual = intervals(site)
 
     for name, value in expected.items():
-        assert float(found[name, "B"]["value"]) == pytest.approx(value["value"], abs=1e-6), name
-        assert ends(found[name, "B"]) == pytest.approx(value["ci95_B"], abs=STEP), name
+        assert float(actual[name, "B"]["value"]) == pytest.approx(value["value"], abs=1e-6), name
+        assert ends(actual[name, "B"]) == pytest.approx(value["ci95_B"], abs=STEP), name
 
 
 def one_class(name: str, number: int) -> Any:
@@ -147,13 +147,13 @@ def test_values_are_ydfs(site: Site, name: str) -> None:
     )
     submit(site, "A", table(["item", "prediction"], list(zip(items, given["predictions"], strict=True))))
     site.work()
-    found = intervals(site)
+    actual = intervals(site)
 
-    assert float(found["rmse", "B"]["value"]) == pytest.approx(expected["rmse"], abs=1e-6)
-    assert float(found["mae", "B"]["value"]) == pytest.approx(expected["mae_proto"], abs=1e-6)
-    assert float(found["rmse", "B"]["default"]) == pytest.approx(expected["default_rmse"], abs=1e-6)
-    assert ends(found["rmse", "X2"]) == pytest.approx(expected["rmse_ci95_X2"], abs=1e-6)
-    assert ends(found["rmse", "B"]) == pytest.approx(expected["rmse_ci95_B"], abs=MONTE_CARLO)
+    assert float(actual["rmse", "B"]["value"]) == pytest.approx(expected["rmse"], abs=1e-6)
+    assert float(actual["mae", "B"]["value"]) == pytest.approx(expected["mae_proto"], abs=1e-6)
+    assert float(actual["rmse", "B"]["default"]) == pytest.approx(expected["default_rmse"], abs=1e-6)
+    assert ends(actual["rmse", "X2"]) == pytest.approx(expected["rmse_ci95_X2"], abs=1e-6)
+    assert ends(actual["rmse", "B"]) == pytest.approx(expected["rmse_ci95_B"], abs=MONTE_CARLO)
 
 
 @pytest.mark.parametrize("name", ["ranking", "ranking_ties"])
@@ -168,14 +168,14 @@ def test_rankings_are_ydfs(site: Site, name: str) -> None:
     )
     submit(site, "A", table(["item", "prediction"], list(zip(items, given["predictions"], strict=True))))
     site.work()
-    found = intervals(site)
+    actual = intervals(site)
     names = {"ndcg": "ndcg", "mrr_ydf": "mrr", "map_ydf": "map", "precision@1_ydf": "p1"}
 
-    assert {metric: float(found[metric, "B"]["value"]) for metric in names} == pytest.approx(
+    assert {metric: float(actual[metric, "B"]["value"]) for metric in names} == pytest.approx(
         {metric: expected[name] for metric, name in names.items()}, abs=1e-6
     )
-    assert float(found["ndcg", "B"]["default"]) == pytest.approx(expected["default_ndcg"], abs=1e-6)
-    assert ends(found["ndcg", "B"]) == pytest.approx(expected["ndcg_ci95_B_approx"], abs=MONTE_CARLO)
+    assert float(actual["ndcg", "B"]["default"]) == pytest.approx(expected["default_ndcg"], abs=1e-6)
+    assert ends(actual["ndcg", "B"]) == pytest.approx(expected["ndcg_ci95_B_approx"], abs=MONTE_CARLO)
 
 
 def test_several_classes_are_ydfs(site: Site) -> None:
@@ -190,11 +190,11 @@ def test_several_classes_are_ydfs(site: Site) -> None:
     rows = [[item, *(round(p, 9) for p in each)] for item, each in zip(items, given["predictions"], strict=True)]
     number = submit(site, "A", table(["item", *(f"p_{word}" for word in words)], rows))
     site.work()
-    found, one_vs_rest = intervals(site), expected["one_vs_others"]
+    actual, one_vs_rest = intervals(site), expected["one_vs_others"]
     classes = records(site, f"/submissions/{number}/tables/classes.csv")
 
-    assert float(found["accuracy", "B"]["value"]) == pytest.approx(expected["accuracy"], abs=1e-6)
-    assert float(found["logloss", "B"]["value"]) == pytest.approx(expected["loss"], abs=1e-6)
+    assert float(actual["accuracy", "B"]["value"]) == pytest.approx(expected["accuracy"], abs=1e-6)
+    assert float(actual["logloss", "B"]["value"]) == pytest.approx(expected["loss"], abs=1e-6)
     for metric, theirs in AREAS.items():
         assert [float(row[metric]) for row in classes] == pytest.approx([e[theirs] for e in one_vs_rest], abs=1e-6)
     for row, one in zip(classes, one_vs_rest, strict=True):
@@ -202,5 +202,5 @@ def test_several_classes_are_ydfs(site: Site) -> None:
         assert of_class(row, "pr_auc") == pytest.approx(one["pr_auc_ci95_L"], abs=1e-6)
         for area, theirs in AREAS.items():
             assert of_class(row, f"{area}_b") == pytest.approx(one[f"{theirs}_ci95_B"], abs=MONTE_CARLO), area
-    assert float(found["auc_macro", "B"]["value"]) == pytest.approx(sum(e["auc"] for e in one_vs_rest) / 3, abs=1e-6)
-    assert found["f1_micro", "B"]["value"] == found["accuracy", "B"]["value"]
+    assert float(actual["auc_macro", "B"]["value"]) == pytest.approx(sum(e["auc"] for e in one_vs_rest) / 3, abs=1e-6)
+    assert actual["f1_micro", "B"]["value"] == actual["accuracy", "B"]["value"]

@@ -134,17 +134,17 @@ def test_no_page_that_links_lead_to_shows_an_item_a_label_or_a_weight(site: Site
     assert [(path, secret) for path, text in pages.items() for secret in secrets if secret in text] == []
 
 
-def crawl(site: Site, found: list[str]) -> dict[str, str]:
+def crawl(site: Site, result: list[str]) -> dict[str, str]:
     """Return what is at the addresses and at every one that they link to, without sorting and snapshots."""
     pages: dict[str, str] = {}
-    while found:
-        path = found.pop()
+    while result:
+        path = result.pop()
         if path in pages:
             continue
         answer = site.http.get(path, headers=site.auth())
         assert answer.status_code == 200, path
         pages[path] = answer.text
-        found += [
+        result += [
             unescape(link)
             for link in re.findall(r'href="(/(?:benchmarks|submissions)/[^"#]+)"', answer.text)
             if "sort=" not in link and "snapshot=" not in link

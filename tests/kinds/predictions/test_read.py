@@ -118,9 +118,9 @@ def test_numbers_of_a_regression_may_be_negative_and_large(tmp_path: Path) -> No
                                                ("-1.7e308", "a prediction is at least -1e+50")])  # fmt: skip
 def test_numbers_whose_squares_overflow_are_refused(tmp_path: Path, cell: str, message: str) -> None:
     """One of them would leave nobody's board to compute."""
-    (found,) = problems(tmp_path, f"item,prediction\na,{cell}\n", REGRESSION, labels("a"))
+    (actual,) = problems(tmp_path, f"item,prediction\na,{cell}\n", REGRESSION, labels("a"))
 
-    assert (found.row, found.message, found.value) == (2, message, cell)
+    assert (actual.row, actual.message, actual.value) == (2, message, cell)
 
 
 def test_a_task_left_out_is_refused(tmp_path: Path) -> None:
@@ -128,9 +128,9 @@ def test_a_task_left_out_is_refused(tmp_path: Path) -> None:
     truth = {**labels("a", task="t"), **labels("a", task="u")}
     content = "entrant,task,item,prediction\nA,t,a,0.5\nB,u,a,0.5\n"
 
-    found = problems(tmp_path, content, truth=truth, entrant=None)
+    actual = problems(tmp_path, content, truth=truth, entrant=None)
 
-    assert [(p.message, p.column, p.value) for p in found] == [
+    assert [(p.message, p.column, p.value) for p in actual] == [
         ("A has no prediction for task u", "task", "u"),
         ("B has no prediction for task t", "task", "t"),
     ]
@@ -153,9 +153,9 @@ def test_own_labels_cover_every_task(tmp_path: Path) -> None:
     truth = {**labels(task="t"), **labels(task="u")}
     content = "item,task,prediction,label\na,t,0.5,yes\n"
 
-    (found,) = problems(tmp_path, content, f"{BINARY}, labels: submitted, missing: failure", truth)
+    (actual,) = problems(tmp_path, content, f"{BINARY}, labels: submitted, missing: failure", truth)
 
-    assert (found.message, found.value) == ("A has no prediction for task u", "u")
+    assert (actual.message, actual.value) == ("A has no prediction for task u", "u")
 
 
 def test_integers_are_predictions(tmp_path: Path) -> None:
@@ -187,22 +187,22 @@ def test_unknown_items_are_refused(tmp_path: Path) -> None:
     """With file, row, column and value; a formula is only an unknown item."""
     content = "item,prediction\na,0.1\nb,0.1\nc,0.1\n=1+1,0.2\nd,0.2\n"
 
-    found = problems(tmp_path, content)
+    actual = problems(tmp_path, content)
 
-    assert [(p.file, p.row, p.column, p.value) for p in found] == [
+    assert [(p.file, p.row, p.column, p.value) for p in actual] == [
         ("p.csv", 5, "item", "=1+1"),
         ("p.csv", 6, "item", "d"),
     ]
-    assert found[0].message == "not an item of task t; nothing can be scored by it"
+    assert actual[0].message == "not an item of task t; nothing can be scored by it"
 
 
 def test_repeated_items_are_refused(tmp_path: Path) -> None:
     """Also across files; the earlier place is named."""
     files = {"p.csv": "item,prediction\na,0.1\nb,0.1\nc,0.1\na,0.2\n", "q.csv": "item,prediction\na,0.1\n"}
 
-    found = problems(tmp_path, files)
+    actual = problems(tmp_path, files)
 
-    assert [(p.file, p.row, p.value, p.message) for p in found] == [
+    assert [(p.file, p.row, p.value, p.message) for p in actual] == [
         ("p.csv", 5, "a", "the item has a prediction already: row 2 of p.csv"),
         ("q.csv", 2, "a", "the item has a prediction already: row 2 of p.csv"),
     ]
@@ -228,9 +228,9 @@ def test_repeated_items_are_refused(tmp_path: Path) -> None:
 )
 def test_a_number_that_is_no_probability_is_refused(tmp_path: Path, cell: str, message: str) -> None:
     """With its place and, in `value`, the cell itself."""
-    (found,) = problems(tmp_path, f"item,prediction\na,{cell}\n", truth=labels("a"))
+    (actual,) = problems(tmp_path, f"item,prediction\na,{cell}\n", truth=labels("a"))
 
-    assert (found.file, found.row, found.column, found.message) == ("p.csv", 2, "prediction", message)
+    assert (actual.file, actual.row, actual.column, actual.message) == ("p.csv", 2, "prediction", message)
 
 
 @pytest.mark.parametrize(("cell", "cut"), [("1.0000001", 1.0), ("-1e-12", 0.0), ("-0.000001", 0.0)])
@@ -246,17 +246,17 @@ def test_rounding_beyond_the_ends_is_cut(tmp_path: Path, cell: str, cut: float) 
 @pytest.mark.parametrize("number", [np.nan, np.inf, 1.5])
 def test_numbers_of_parquet_are_judged_as_any(tmp_path: Path, number: float) -> None:
     """NaN, infinity and what no probability is."""
-    (found,) = problems(tmp_path, {"p.parquet": parquet({"item": ["a"], "prediction": [number]})}, truth=labels("a"))
+    (actual,) = problems(tmp_path, {"p.parquet": parquet({"item": ["a"], "prediction": [number]})}, truth=labels("a"))
 
-    assert (found.row, found.column, found.value) == (1, "prediction", str(number))
+    assert (actual.row, actual.column, actual.value) == (1, "prediction", str(number))
 
 
 def test_the_tolerance_of_a_sum_is_the_manifests(tmp_path: Path) -> None:
     """A sum that another benchmark refuses."""
     content = "item,p_red,p_green,p_blue\na,0.3,0.3,0.35\n"
-    (found,) = problems(tmp_path, content, COLOURS, labels("a"))
+    (actual,) = problems(tmp_path, content, COLOURS, labels("a"))
 
-    assert found.message == "the probabilities sum to 0.95; they must sum to 1 within 0.001"
+    assert actual.message == "the probabilities sum to 0.95; they must sum to 1 within 0.001"
     assert values(tmp_path, content, f"{COLOURS}, sum_tolerance: 0.06", labels("a")) == [[0.3, 0.3, 0.35]]
 
 
@@ -273,41 +273,45 @@ def test_the_tolerance_of_a_sum_is_the_manifests(tmp_path: Path) -> None:
 )
 def test_a_header_must_fit_the_benchmark(tmp_path: Path, content: str, column: str | None, message: str) -> None:
     """Columns that lack, exclude each other or name no class."""
-    (found,) = problems(tmp_path, content, truth=labels("a"))
+    (actual,) = problems(tmp_path, content, truth=labels("a"))
 
-    assert (found.file, found.column) == ("p.csv", column)
-    assert found.message.startswith(message)
+    assert (actual.file, actual.column) == ("p.csv", column)
+    assert actual.message.startswith(message)
 
 
 def test_one_number_is_not_enough_for_three_classes(tmp_path: Path) -> None:
     """The message says what to send."""
-    (found,) = problems(tmp_path, "item,prediction\na,0.5\n", COLOURS, labels("a"))
+    (actual,) = problems(tmp_path, "item,prediction\na,0.5\n", COLOURS, labels("a"))
 
-    assert found.message == (
+    assert actual.message == (
         "one number for several classes; send a list of 3 probabilities, or a column p_… for each class"
     )
 
 
 def test_part_of_the_classes_is_refused(tmp_path: Path) -> None:
     """A row predicts all of them or none."""
-    (found,) = problems(tmp_path, "item,p_red,p_green,p_blue\na,0.5,,0.5\n", COLOURS, labels("a"))
+    (actual,) = problems(tmp_path, "item,p_red,p_green,p_blue\na,0.5,,0.5\n", COLOURS, labels("a"))
 
-    assert (found.row, found.column, found.message) == (2, "p_green", "empty, while other classes have a probability")
+    assert (actual.row, actual.column, actual.message) == (
+        2,
+        "p_green",
+        "empty, while other classes have a probability",
+    )
 
 
 def test_an_unknown_task_is_named_once(tmp_path: Path) -> None:
     """Its rows are not missing items as well."""
-    (found,) = problems(tmp_path, "item,task,prediction\na,x,0.5\n", truth=labels("a"))
+    (actual,) = problems(tmp_path, "item,task,prediction\na,x,0.5\n", truth=labels("a"))
 
-    assert (found.column, found.value, found.message) == ("task", "x", "not a task with labels; there are t")
+    assert (actual.column, actual.value, actual.message) == ("task", "x", "not a task with labels; there are t")
 
 
 def test_several_tasks_must_be_named(tmp_path: Path) -> None:
     """One may be left out."""
     truth = {**labels("a", task="t"), **labels("a", task="u")}
-    (found,) = problems(tmp_path, "item,prediction\na,0.5\n", truth=truth)
+    (actual,) = problems(tmp_path, "item,prediction\na,0.5\n", truth=truth)
 
-    assert found.message.startswith("the column task is missing")
+    assert actual.message.startswith("the column task is missing")
 
 
 def test_the_entrant_must_be_named_once(tmp_path: Path) -> None:
@@ -378,18 +382,18 @@ def test_own_groups_are_numbered(tmp_path: Path) -> None:
 )
 def test_own_labels_are_judged(tmp_path: Path, part: str, content: str, column: str, message: str) -> None:
     """As the predictions are."""
-    (found,) = problems(tmp_path, content, f"{part}, {OWN}", {})
+    (actual,) = problems(tmp_path, content, f"{part}, {OWN}", {})
 
-    assert found.column == column
-    assert found.message.startswith(message)
+    assert actual.column == column
+    assert actual.message.startswith(message)
 
 
 def test_weights_are_in_all_files_or_in_none(tmp_path: Path) -> None:
     """A weight that is not given is no weight of 1."""
     files = {"p.csv": "item,prediction,label,weight\na,0,no,1\n", "q.csv": "item,prediction,label\nb,0,no\n"}
-    (found,) = problems(tmp_path, files, f"{BINARY}, {OWN}", {})
+    (actual,) = problems(tmp_path, files, f"{BINARY}, {OWN}", {})
 
-    assert (found.file, found.message) == ("q.csv", "the column weight is missing, which another file has")
+    assert (actual.file, actual.message) == ("q.csv", "the column weight is missing, which another file has")
 
 
 @pytest.mark.heavy
@@ -435,33 +439,33 @@ class TestHostileParquet:
 
     def test_what_is_no_parquet_is_refused(self, tmp_path: Path) -> None:
         """With the reason of its reader, clipped."""
-        (found,) = problems(tmp_path, {"p.parquet": b"PAR1 not really"})
+        (actual,) = problems(tmp_path, {"p.parquet": b"PAR1 not really"})
 
-        assert "cannot be read as Parquet" in found.message
+        assert "cannot be read as Parquet" in actual.message
 
     def test_too_many_rows_are_refused_before_they_are_read(self, tmp_path: Path) -> None:
         """By what the file itself says."""
         n_rows = LIMITS.max_rows + 1
         content = parquet({"item": ["a"] * n_rows, "prediction": [0.5] * n_rows})
-        (found,) = problems(tmp_path, {"p.parquet": content})
+        (actual,) = problems(tmp_path, {"p.parquet": content})
 
-        assert found.message == "the table has 10,001 rows; at most 10,000 are allowed"
+        assert actual.message == "the table has 10,001 rows; at most 10,000 are allowed"
 
     def test_too_many_columns_are_refused(self, tmp_path: Path) -> None:
         """As in a CSV file."""
-        (found,) = problems(tmp_path, {"p.parquet": parquet({f"c{at}": [1] for at in range(2001)})})
+        (actual,) = problems(tmp_path, {"p.parquet": parquet({f"c{at}": [1] for at in range(2001)})})
 
-        assert found.message == "the table has 2001 columns; at most 2000 are allowed"
+        assert actual.message == "the table has 2001 columns; at most 2000 are allowed"
 
     def test_long_texts_kept_once_do_not_unpack(self, tmp_path: Path) -> None:
         """A text of 100 kB in 10,000 rows is a gigabyte, and a few bytes of Parquet."""
         text = pa.array(["x" * 100_000]).dictionary_encode()
         items = pa.DictionaryArray.from_arrays(pa.array([0] * 10_000, pa.int32()), text.dictionary)
         content = parquet({"item": items, "prediction": [0.5] * 10_000})
-        (found,) = problems(tmp_path, {"p.parquet": content})
+        (actual,) = problems(tmp_path, {"p.parquet": content})
 
         assert len(content) < 1_000_000
-        assert "at most 65,536 are allowed" in found.message
+        assert "at most 65,536 are allowed" in actual.message
 
     @pytest.mark.heavy
     def test_lists_that_unpack_to_much_are_refused(self, tmp_path: Path) -> None:
@@ -470,10 +474,10 @@ class TestHostileParquet:
         flat = pa.array(np.zeros(n_rows * length, dtype=np.float32))
         lists = pa.ListArray.from_arrays(np.arange(0, n_rows * length + 1, length, dtype=np.int32), flat)
         content = parquet({"item": [f"i{at}" for at in range(n_rows)], "prediction": lists})
-        (found,) = problems(tmp_path, {"p.parquet": content}, COLOURS)
+        (actual,) = problems(tmp_path, {"p.parquet": content}, COLOURS)
 
         assert len(content) < 5_000_000
-        assert "more than 536,870,912 bytes" in found.message or "needs more memory" in found.message
+        assert "more than 536,870,912 bytes" in actual.message or "needs more memory" in actual.message
 
     @pytest.mark.heavy
     def test_kinds_that_are_not_read_are_named(self, tmp_path: Path) -> None:
@@ -545,12 +549,12 @@ def test_labels_that_are_wrong_are_refused_without_a_word_of_them(
     with pytest.raises(EvidenceRejected) as refused:
         put(tmp_path, content, part)
 
-    (found,) = refused.value.problems
-    assert found.column == column
-    assert message in found.message
-    assert found.value is None or found.column in ("item", "task")
-    told = f"{refused.value} {refused.value.problems}"
-    assert not any(text in told for text in ("yes", "perhaps", "0.7", "51"))
+    (actual,) = refused.value.problems
+    assert actual.column == column
+    assert message in actual.message
+    assert actual.value is None or actual.column in ("item", "task")
+    reported = f"{refused.value} {refused.value.problems}"
+    assert not any(text in reported for text in ("yes", "perhaps", "0.7", "51"))
 
 
 @pytest.mark.heavy
@@ -563,9 +567,9 @@ def test_labels_of_parquet_are_not_quoted_either(tmp_path: Path, cells: list[Any
     with pytest.raises(EvidenceRejected) as refused:
         put(tmp_path, {"labels.parquet": content}, REGRESSION)
 
-    told = f"{refused.value} {refused.value.problems}"
-    assert "column 'label'" in told
-    assert not any(text in told for text in ("secretive", str(2**64 - 1)))
+    reported = f"{refused.value} {refused.value.problems}"
+    assert "column 'label'" in reported
+    assert not any(text in reported for text in ("secretive", str(2**64 - 1)))
 
 
 def test_labels_must_cover_every_task(tmp_path: Path) -> None:
@@ -573,8 +577,8 @@ def test_labels_must_cover_every_task(tmp_path: Path) -> None:
     with pytest.raises(EvidenceRejected) as refused:
         put(tmp_path, "item,label,task\na,yes,t\nb,no,t\n", tasks="[{id: t}, {id: u}]")
 
-    (found,) = refused.value.problems
-    assert (found.column, found.value) == ("task", "u")
+    (actual,) = refused.value.problems
+    assert (actual.column, actual.value) == ("task", "u")
 
 
 def test_labels_without_some_class_are_accepted_with_a_warning(tmp_path: Path) -> None:

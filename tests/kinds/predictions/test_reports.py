@@ -23,8 +23,8 @@ from tests.cases.prediction_boards import BINARY, benchmark, measure, spec, two_
 
 def table_of(measured: Measurement, name: str) -> Table:
     """Return one table of a report."""
-    (found,) = [table for table in report_tables({"A": measured.rows}) if table.name == name]
-    return found
+    (result,) = [table for table in report_tables({"A": measured.rows}) if table.name == name]
+    return result
 
 
 def rows_of(measured: Measurement, name: str) -> Sequence[Mapping[str, Cell]]:
@@ -162,9 +162,9 @@ def test_bands_of_private_labels_end_in_steps_of_a_share() -> None:
     labels, scores = two_classes(200)
     manifest = benchmark(BINARY, ["auc"])
     plain = measure(manifest, "A", scores, labels)
-    said = Grain(3, 0.95).measurement(plain, {"t": labels})
+    message = Grain(3, 0.95).measurement(plain, {"t": labels})
     step = share_step(200)
-    fine, coarse = (numbers(found, "roc", "recall_lower") for found in (plain, said))
+    fine, coarse = (numbers(actual, "roc", "recall_lower") for actual in (plain, message))
 
     assert np.allclose(coarse / step, np.round(coarse / step))
     assert (coarse <= fine).all()

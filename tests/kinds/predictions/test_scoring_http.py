@@ -118,8 +118,8 @@ def test_a_dry_run_tells_the_quota_and_spends_none(site: Site) -> None:
     assert send(site, knowing(labels, 0.9)).status_code == 202
     spent = send(site, knowing(labels, 0.7), query="?dry_run=true").json()
 
-    found = {check["rule"]: check for check in dry[-1]["checks"]}
-    assert (found["quota"]["outcome"], "1 of 1" in found["quota"]["reason"]) == ("passed", True)
+    actual = {check["rule"]: check for check in dry[-1]["checks"]}
+    assert (actual["quota"]["outcome"], "1 of 1" in actual["quota"]["reason"]) == ("passed", True)
     assert spent["admitted"] is False
 
 
@@ -171,13 +171,13 @@ def test_a_claim_about_private_labels_is_never_compared(site: Site) -> None:
     """Whoever is told that 0.8 is wrong has been told something."""
     labels = truth(N_ITEMS)
     begin(site, manifest(), words(labels))
-    told = [
+    reported = [
         send(site, knowing(labels, 0.9), name, claims=f'{{"{name}": {{"accuracy": {claimed}}}}}').json()["id"]
         for name, claimed in (("A", 0.1), ("B", 0.9))
     ]
     site.work()
 
-    assert [checks(site, number)["claims"][0] for number in told] == ["warned", "warned"]
+    assert [checks(site, number)["claims"][0] for number in reported] == ["warned", "warned"]
 
 
 def test_a_steward_who_knows_the_labels_has_no_quota(site: Site) -> None:

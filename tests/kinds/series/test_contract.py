@@ -50,13 +50,13 @@ def plain(cell: str) -> object:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_is_lrdbenchs_own(run: tuple[str, dict[str, Table]], name: str) -> None:
     """The same columns in the same order, the same rows in the same order, the same cells with their metadata."""
-    made = list(csv.DictReader(io.StringIO(table_to_csv(run[1][name]).decode())))
+    created = list(csv.DictReader(io.StringIO(table_to_csv(run[1][name]).decode())))
     theirs = member(run[0], f"tables/{name}.csv")
     with zipfile.ZipFile(GIVEN[run[0]]) as archive:
         header = archive.read(f"{run[0]}/tables/{name}.csv").decode().splitlines()[0]
 
     assert [column.name for column in run[1][name].columns] == header.split(",")
-    assert [{key: plain(cell) for key, cell in row.items()} for row in made] == [
+    assert [{key: plain(cell) for key, cell in row.items()} for row in created] == [
         {key: plain(cell) for key, cell in row.items()} for row in theirs
     ]
 
@@ -87,9 +87,9 @@ def test_no_uncertainty_is_made_that_the_manifest_does_not_ask_for(tmp_path: Pat
 def test_an_empty_table_says_why(run: tuple[str, dict[str, Table]], name: str) -> None:
     """The contract asks for it of every run; a reader who finds nothing in it is told what would stand there."""
     table = run[1][name]
-    said = [note for note in table.notes if note.startswith("This benchmark has no row of ")]
+    message = [note for note in table.notes if note.startswith("This benchmark has no row of ")]
 
-    assert bool(said) == (not table.rows)
+    assert bool(message) == (not table.rows)
 
 
 @pytest.mark.parametrize("name", ["estimator_disagreement", "scale_window_sensitivity"])

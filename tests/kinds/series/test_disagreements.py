@@ -42,16 +42,16 @@ def test_another_suite_or_seed_is_said(tmp_path: Path, old: str, new: str, colum
 
 def test_another_estimand_is_said(tmp_path: Path) -> None:
     """An estimator of what no truth of the run is of has no errors."""
-    found = warnings(tmp_path, metadata=("hurst_scaling_proxy", "memory_of_elephants"))
+    actual = warnings(tmp_path, metadata=("hurst_scaling_proxy", "memory_of_elephants"))
 
-    assert any("no truth of the run is of what these estimate" in w.message for w in found)
+    assert any("no truth of the run is of what these estimate" in w.message for w in actual)
 
 
 def test_an_estimator_without_metadata_is_said(tmp_path: Path) -> None:
     """Neither file of the run describes it, while both describe others."""
-    found = warnings(tmp_path, manifest=("name: RS\n", "name: RX\n"), metadata=("\nRS,", "\nRX,"))
+    actual = warnings(tmp_path, manifest=("name: RS\n", "name: RX\n"), metadata=("\nRS,", "\nRX,"))
 
-    assert [w.message for w in found if "estimator_metadata.csv" in w.message] == [
+    assert [w.message for w in actual if "estimator_metadata.csv" in w.message] == [
         "neither the run's manifest nor estimator_metadata.csv says what these estimate: RS"
     ]
 
@@ -60,8 +60,8 @@ def test_rows_of_a_level_that_the_benchmark_lacks_are_said(tmp_path: Path) -> No
     """Coverage at 0.95 is none at 0.9; the metrics that nobody asked for are named with their levels."""
     given = manifest_from_lrdbench((MANIFESTS / f"{RUN}.yaml").read_bytes())
     declared = parse_manifest(given.replace(b"@0.95", b"@0.9"))
-    found = read(tmp_path, {"run.zip": GIVEN[RUN].read_bytes()}, declared, limits=LIMITS).warnings
+    actual = read(tmp_path, {"run.zip": GIVEN[RUN].read_bytes()}, declared, limits=LIMITS).warnings
 
-    assert [w.message for w in found if "does not use" in w.message] == [
+    assert [w.message for w in actual if "does not use" in w.message] == [
         "metrics that this benchmark does not use were ignored: ci_width@0.95, coverage@0.95"
     ]

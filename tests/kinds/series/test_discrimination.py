@@ -29,11 +29,11 @@ Cells = dict[str, str]
 
 def declared(absent: str = "unranked") -> Manifest:
     """Return the run's suite as a benchmark whose grid is the run's records."""
-    made = manifest_from_lrdbench((MANIFESTS / f"{RUN}.yaml").read_bytes())
+    created = manifest_from_lrdbench((MANIFESTS / f"{RUN}.yaml").read_bytes())
     # A run time has no worst value, so it cannot rank where absence counts as the worst.
-    made = made.replace(b"0.1, runtime: 0.1}", b"0.2}") if absent == "worst" else made
+    created = created.replace(b"0.1, runtime: 0.1}", b"0.2}") if absent == "worst" else created
     records = ", ".join(row["record_id"] for row in member(RUN, "raw/records.csv"))
-    return parse_manifest(made + f"grid: {{absent: {absent}, items: [{records}]}}\n".encode())
+    return parse_manifest(created + f"grid: {{absent: {absent}, items: [{records}]}}\n".encode())
 
 
 def taken(folder: Path, **changes: tuple[str, str] | None) -> Evidence:
@@ -82,14 +82,14 @@ def test_every_metric_is_lrdbenchs_own(tmp_path: Path) -> None:
 
 def test_the_board_is_lrdbenchs_own_with_intervals_of_the_ranks(tmp_path: Path) -> None:
     """Ranks, scores and components come out; whole records are drawn again, whatever their stratum."""
-    found, theirs = board(taken(tmp_path)), member(RUN, "tables/leaderboard.csv")
+    actual, theirs = board(taken(tmp_path)), member(RUN, "tables/leaderboard.csv")
 
-    assert [(row["entrant"], row["rank"]) for row in found] == [
+    assert [(row["entrant"], row["rank"]) for row in actual] == [
         (row["estimator_name"], int(row["rank"])) for row in theirs
     ]
     for column in ("score", "metric__roc_auc"):
-        assert [row[column] for row in found] == pytest.approx([float(row[column]) for row in theirs], abs=1e-12)
-    assert all(row["rank_low"] is not None and row["score_lower"] < row["score_upper"] for row in found)  # type: ignore[operator]
+        assert [row[column] for row in actual] == pytest.approx([float(row[column]) for row in theirs], abs=1e-12)
+    assert all(row["rank_low"] is not None and row["score_lower"] < row["score_upper"] for row in actual)  # type: ignore[operator]
 
 
 def test_what_the_run_claims_of_them_is_compared(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_row_of_one_series_is_refused(tmp_path: Path) -> None:
 def test_a_score_at_the_threshold_is_a_call(tmp_path: Path) -> None:
     """And ties of a score share it: of scores that are all equal the area is one half."""
     evidence = with_estimates(tmp_path, lambda row: {**row, "point": "0.5"} if row["estimator_name"] == BEST else row)
-    found = values(evidence)
+    actual = values(evidence)
 
-    assert [found[BEST, metric] for metric in CLASS_METRICS] == [0.5, 0.5, 1.0, 1.0]
-    assert not np.isnan(list(found.values())).any()
+    assert [actual[BEST, metric] for metric in CLASS_METRICS] == [0.5, 0.5, 1.0, 1.0]
+    assert not np.isnan(list(actual.values())).any()

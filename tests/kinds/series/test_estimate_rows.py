@@ -40,8 +40,8 @@ Cells = dict[str, str]
 def declared() -> Manifest:
     """Return the suite as a benchmark whose grid is the run's records."""
     records = ", ".join(row["record_id"] for row in member(CLASSES_ONLY, RECORDS))
-    made = manifest_from_lrdbench((MANIFESTS / f"{CLASSES_ONLY}.yaml").read_bytes())
-    return parse_manifest(made + f"grid: {{items: [{records}]}}\n".encode())
+    created = manifest_from_lrdbench((MANIFESTS / f"{CLASSES_ONLY}.yaml").read_bytes())
+    return parse_manifest(created + f"grid: {{items: [{records}]}}\n".encode())
 
 
 def written(rows: list[Cells], header: list[str]) -> str:
@@ -101,11 +101,13 @@ def test_a_records_stratum_is_the_one_that_lrdbench_writes(run: str) -> None:
     columns = {name: pa.array([row[name] or None for row in rows]) for name in rows[0]}
     strata = RecordStrata(Findings())
     strata.read(Block(np.arange(len(rows)), columns), ReceivedFile("records.csv", Path("records.csv"), ".csv", 0))
-    found = strata.beside(Block(np.arange(len(rows)), {"record_id": columns["record_id"]})).columns
-    made = dict(zip(found["record_id"].to_pylist(), found["stratum_json"].to_pylist(), strict=True))
-    said = {r["record_id"]: json.loads(r["stratum_json"]) for r in member(run, METRICS) if r["scope"] == "per_series"}
+    actual = strata.beside(Block(np.arange(len(rows)), {"record_id": columns["record_id"]})).columns
+    created = dict(zip(actual["record_id"].to_pylist(), actual["stratum_json"].to_pylist(), strict=True))
+    message = {
+        r["record_id"]: json.loads(r["stratum_json"]) for r in member(run, METRICS) if r["scope"] == "per_series"
+    }
 
-    assert {record: json.loads(made[record]) for record in said} == said
+    assert {record: json.loads(created[record]) for record in message} == message
 
 
 def test_an_estimator_without_a_row_of_one_series_is_taken_beside_others(tmp_path: Path) -> None:
@@ -151,9 +153,11 @@ def test_annotations_that_are_no_object_are_refused_with_their_row(tmp_path: Pat
     content = changed(
         CLASSES_ONLY, RECORDS, lambda row: {**row, "annotations_json": "[1]"} if row["record_id"] == first else row
     )
-    found = problems(tmp_path, {"run.zip": content}, declared())
+    actual = problems(tmp_path, {"run.zip": content}, declared())
 
-    assert [(each.row, each.column) for each in found if each.column == "annotations_json"] == [(2, "annotations_json")]
+    assert [(each.row, each.column) for each in actual if each.column == "annotations_json"] == [
+        (2, "annotations_json")
+    ]
 
 
 def test_an_estimate_that_is_there_twice_is_refused(tmp_path: Path) -> None:

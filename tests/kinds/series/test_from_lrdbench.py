@@ -59,9 +59,9 @@ def test_every_given_manifest_is_imported(path: Path) -> None:
 def test_another_threshold_between_classes_is_refused() -> None:
     """Ours is lrdbench's default; under another one the numbers would be others."""
     text = (MANIFESTS / "smoke_lrd_model_selection.yaml").read_text()
-    found = problems_of(text.replace("- balanced_accuracy", "- {name: balanced_accuracy, threshold: 0.3}"))
+    actual = problems_of(text.replace("- balanced_accuracy", "- {name: balanced_accuracy, threshold: 0.3}"))
 
-    assert found == [("metrics.1.threshold", "only a threshold of 0.5 is known")]
+    assert actual == [("metrics.1.threshold", "only a threshold of 0.5 is known")]
 
 
 @pytest.mark.parametrize("slug", EXAMPLE_OF)
@@ -70,9 +70,9 @@ def test_an_example_is_what_the_import_gives(slug: str) -> None:
     source, title = EXAMPLE_OF[slug]
     (run_of_it,) = (EXAMPLES / slug / "results").glob("*.zip")
     records = records_of_run(run_of_it)
-    made = manifest_from_lrdbench((MANIFESTS / f"{source}.yaml").read_bytes(), slug, title, records)
+    created = manifest_from_lrdbench((MANIFESTS / f"{source}.yaml").read_bytes(), slug, title, records)
 
-    assert yaml.safe_load(made) == yaml.safe_load((EXAMPLES / slug / "manifest.yaml").read_bytes())
+    assert yaml.safe_load(created) == yaml.safe_load((EXAMPLES / slug / "manifest.yaml").read_bytes())
 
 
 def test_the_boards_of_an_import_draw_by_name() -> None:
@@ -159,7 +159,7 @@ def test_the_command_writes_a_manifest(tmp_path: Path) -> None:
 def test_what_cannot_come_over_is_refused(old: str, new: str, column: str) -> None:
     """With the place in lrdbench's manifest."""
     assert old in SMALL
-    assert [found for found, _ in problems_of(SMALL.replace(old, new, 1))] == [column]
+    assert [actual for actual, _ in problems_of(SMALL.replace(old, new, 1))] == [column]
 
 
 @pytest.mark.parametrize("text", ["[]", "text", "{}", "{name: x, mode: ground_truth, estimators: 1, metrics: {}}"])

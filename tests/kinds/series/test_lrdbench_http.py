@@ -47,9 +47,9 @@ COUNTS = (
 def publish(site: Site, name: str) -> tuple[str, dict[str, Any]]:
     """Import the run's manifest, submit the run, and return the slug and where the submission ended."""
     manifest = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes())
-    made = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML)
-    assert made.status_code == 201, made.text
-    slug = made.json()["slug"]
+    created = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML)
+    assert created.status_code == 201, created.text
+    slug = created.json()["slug"]
     run = RUNS[name].read_bytes()
     answer = site.http.post(
         f"/benchmarks/{slug}/submissions", files=[("files", (f"{name}.zip", run))], headers=site.auth()
@@ -210,9 +210,9 @@ def test_every_board_of_a_manifest_is_in_the_contract_s_leaderboard(roomy_site: 
     name = "public_small_canonical_ground_truth"
     given = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes())
     manifest = given.replace(b"\nuncertainty:\n", SECOND_BOARD + b"uncertainty:\n", 1)
-    made = roomy_site.http.post("/benchmarks", content=manifest, headers=roomy_site.auth("steward") | YAML)
-    assert made.status_code == 201, made.text
-    slug = made.json()["slug"]
+    created = roomy_site.http.post("/benchmarks", content=manifest, headers=roomy_site.auth("steward") | YAML)
+    assert created.status_code == 201, created.text
+    slug = created.json()["slug"]
     submit(roomy_site, slug, RUNS[name].read_bytes())
     roomy_site.work()
     rows = table(roomy_site, slug, "tables/leaderboard.csv")

@@ -36,8 +36,8 @@ def test_nothing_is_missing_but_what_only_a_run_has(roomy_site: Site, run: str) 
     roomy_site.work()
     packed = io.BytesIO(roomy_site.http.get(f"/benchmarks/{slug}/tables.zip").content)
     with zipfile.ZipFile(packed) as archive:
-        found, estimates = set(complaints(archive)), archive.read("raw/estimates.csv").decode()
+        actual, estimates = set(complaints(archive)), archive.read("raw/estimates.csv").decode()
 
-    assert found == OF_A_RUN
+    assert actual == OF_A_RUN
     assert list(csv.DictReader(io.StringIO(estimates))) == member(run, "raw/estimates.csv")
     assert table(roomy_site, slug, "raw/estimates.csv") == member(run, "raw/estimates.csv")

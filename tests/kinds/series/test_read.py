@@ -62,14 +62,14 @@ def test_a_given_run_is_read_whole(taken: TakenRun) -> None:
     scores = taken.evidence.scores
     given = [row for row in member(taken.run, "raw/metrics.csv") if row["scope"] == "per_series"]
     recorded = {name: column.to_list() for name, column in scores.recorded.items()}
-    found = {}
+    actual = {}
     for at, (entrant, item) in enumerate(
         zip(scores.entrant.to_list(), (scores.item or scores.task).to_list(), strict=True)
     ):
         metadata = json.loads(recorded["metadata"][at] or "{}")
         for metric in (recorded["metrics"][at] or "").split():
             value = float(scores.value(metric)[at])
-            found[entrant, item, metric] = (
+            actual[entrant, item, metric] = (
                 None if math.isnan(value) else value,
                 recorded["stratum_json"][at],
                 metadata.get(metric, {}),
@@ -83,7 +83,7 @@ def test_a_given_run_is_read_whole(taken: TakenRun) -> None:
         number = float(row["value"]) if row["value"] else None
         wanted[row["estimator_name"], row["record_id"], metric] = (number, row["stratum_json"], metadata)
 
-    assert found == wanted
+    assert actual == wanted
 
 
 def test_strata_of_a_given_run_have_names(taken: TakenRun) -> None:
@@ -452,9 +452,9 @@ def test_a_gzip_that_is_none_is_refused(tmp_path: Path) -> None:
 def test_a_missing_column_is_refused(tmp_path: Path) -> None:
     """Each column that is missing is named."""
     text = table(("scope", "record_id", "estimator_name", "metric_name", "value"), [TWO[0][:5]])
-    found = problems(tmp_path, {"metrics.csv": text}, benchmark())
+    actual = problems(tmp_path, {"metrics.csv": text}, benchmark())
 
-    assert [problem.column for problem in found] == ["stratum_json", "metadata_json"]
+    assert [problem.column for problem in actual] == ["stratum_json", "metadata_json"]
 
 
 @pytest.mark.parametrize(

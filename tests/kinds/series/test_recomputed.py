@@ -123,10 +123,10 @@ def test_a_truth_of_ones_own_is_refused(tmp_path: Path) -> None:
     def easier(row: Cells) -> Cells:
         return {**row, "target_value": "0.123"} if row == first else row
 
-    found = problems(tmp_path, {"run.zip": changed(RUN, "raw/truths.csv", easier)}, given_manifest(RUN))
+    actual = problems(tmp_path, {"run.zip": changed(RUN, "raw/truths.csv", easier)}, given_manifest(RUN))
 
-    assert [(p.row, p.column, p.value) for p in found] == [(2, "target_value", "0.123")]
-    assert "in its stratum" in found[0].message
+    assert [(p.row, p.column, p.value) for p in actual] == [(2, "target_value", "0.123")]
+    assert "in its stratum" in actual[0].message
 
 
 def test_the_runs_of_the_tests_carry_what_is_needed() -> None:

@@ -75,8 +75,8 @@ def board(scores: ScoreTable, declared: Manifest) -> tuple[list[dict[str, object
     """Return the board's rows and its notes."""
     spec = declared.leaderboards[0]
     assert isinstance(spec, WeightedRank)
-    made = compute(declared, spec, scores).leaderboard
-    return [dict(row) for row in made.records()], made.notes
+    created = compute(declared, spec, scores).leaderboard
+    return [dict(row) for row in created.records()], created.notes
 
 
 ALL = {"r1": 0.3, "r2": 0.4, "r3": 0.5}
@@ -85,20 +85,20 @@ THREE = "grid: {items: [r1, r2, r3]}"
 
 def test_a_single_good_record_wins_nothing() -> None:
     """C has one of three records: no rank, and a note that says how many it lacks."""
-    found, notes = board(rows({"A": ALL, "B": ALL, "C": {"r1": 0.0}}), manifest(grid=THREE))
+    actual, notes = board(rows({"A": ALL, "B": ALL, "C": {"r1": 0.0}}), manifest(grid=THREE))
 
-    assert [(row["entrant"], row["rank"], row["n_attempted"], row["n_absent"]) for row in found] == [
+    assert [(row["entrant"], row["rank"], row["n_attempted"], row["n_absent"]) for row in actual] == [
         ("A", 1, 6, 0), ("B", 1, 6, 0), ("C", None, 6, 4),
     ]  # fmt: skip
     assert "Partial, so shown apart without a rank: C (2 of 6 included)." in notes
-    assert (found[-1]["rank_if_worst"], found[-1]["rank_if_best"]) == (3, 1)
+    assert (actual[-1]["rank_if_worst"], actual[-1]["rank_if_best"]) == (3, 1)
 
 
 def test_records_that_nobody_else_has_count_for_nothing() -> None:
     """C adds a record of its own on which it is perfect: its mean stays that of the three, and the note names it."""
     mine = {record: value + 0.1 for record, value in ALL.items()}
-    found, notes = board(rows({"A": ALL, "B": ALL, "C": {**mine, "easy": 0.0}}), manifest(grid=THREE))
-    last = found[-1]
+    actual, notes = board(rows({"A": ALL, "B": ALL, "C": {**mine, "easy": 0.0}}), manifest(grid=THREE))
+    last = actual[-1]
 
     assert (last["entrant"], last["rank"], last["metric__mae"]) == ("C", 3, pytest.approx(0.5))
     assert any("rows on 1 other records are left out: C." in note for note in notes)
@@ -106,8 +106,8 @@ def test_records_that_nobody_else_has_count_for_nothing() -> None:
 
 def test_an_empty_error_is_lacking() -> None:
     """A null is an absence: whoever leaves its worst record empty has no rank, and stands apart."""
-    found, _ = board(rows({"A": ALL, "B": {**ALL, "r3": None}}), manifest(grid=THREE))
-    failing = next(row for row in found if row["entrant"] == "B")
+    actual, _ = board(rows({"A": ALL, "B": {**ALL, "r3": None}}), manifest(grid=THREE))
+    failing = next(row for row in actual if row["entrant"] == "B")
 
     assert (failing["rank"], failing["n_attempted"], failing["n_included"], failing["n_failed"]) == (None, 6, 5, 1)
     assert failing["unranked_because"] == "partial"
@@ -127,18 +127,18 @@ def test_to_fail_a_whole_stratum_is_no_better_than_to_fail_a_part_of_it() -> Non
         row=np.arange(8),
         item=Coded(records, np.tile(np.arange(4), 2)),
     )
-    found, _ = board(
+    actual, _ = board(
         scores, manifest(weights="{coverage@0.95: 1.0}", grid="grid: {absent: worst, items: [r1, r2, r3, r4]}")
     )
 
-    assert [(row["entrant"], row["metric__coverage@0.95"]) for row in found] == [("A", 0.75), ("B", 0.5)]
+    assert [(row["entrant"], row["metric__coverage@0.95"]) for row in actual] == [("A", 0.75), ("B", 0.5)]
 
 
 def test_a_metric_left_out_on_some_records_is_absent() -> None:
     """B has every record and no run time on two of them: attempted all the same."""
     times = {"B": {"r1": None, "r2": None}}
-    found, _ = board(rows({"A": ALL, "B": ALL, "C": ALL}, times), manifest(grid=THREE))
-    named = {str(row["entrant"]): row for row in found}
+    actual, _ = board(rows({"A": ALL, "B": ALL, "C": ALL}, times), manifest(grid=THREE))
+    named = {str(row["entrant"]): row for row in actual}
 
     assert (named["B"]["n_attempted"], named["B"]["n_included"], named["B"]["n_absent"]) == (6, 4, 2)
     assert named["B"]["rank"] is None
@@ -158,17 +158,17 @@ def test_without_a_grid_who_lacks_records_ranks_behind() -> None:
 
 def test_without_a_grid_estimators_of_other_records_are_compared_with_nobody() -> None:
     """Two that have nothing in common lack as much as each other, and the board says that it is provisional."""
-    found, notes = board(rows({"A": {"r1": 0.1}, "B": {"r2": 0.2}}), manifest())
+    actual, notes = board(rows({"A": {"r1": 0.1}, "B": {"r2": 0.2}}), manifest())
 
-    assert [(row["entrant"], row["n_absent"], row["metric__mae"]) for row in found] == [("A", 2, 0.1), ("B", 2, 0.2)]
+    assert [(row["entrant"], row["n_absent"], row["metric__mae"]) for row in actual] == [("A", 2, 0.1), ("B", 2, 0.2)]
     assert notes[1].startswith("Provisional")
 
 
 def test_a_missing_value_comes_after_all_who_are_enrolled() -> None:
     """Three are enrolled and two have reported: the rank of a missing run time is four, and the third is named."""
     declared = manifest(estimators="estimators: [A, B, C]")
-    found, notes = board(rows({"A": ALL, "B": ALL}, {"B": dict.fromkeys(ALL)}), declared)
-    without = next(row for row in found if row["entrant"] == "B")
+    actual, notes = board(rows({"A": ALL, "B": ALL}, {"B": dict.fromkeys(ALL)}), declared)
+    without = next(row for row in actual if row["entrant"] == "B")
 
     assert (without["rank__runtime"], without["score"]) == (4.0, 2.75)
     assert (without["rank"], without["n_attempted"], without["n_included"], without["n_absent"]) == (2, 6, 3, 3)
@@ -177,9 +177,9 @@ def test_a_missing_value_comes_after_all_who_are_enrolled() -> None:
 
 def test_rule_1_has_no_interval_of_the_score() -> None:
     """Its points break ties by name and resamples do not, so the score could lie outside; rank intervals are there."""
-    found, notes = board(rows({"A": ALL, "B": ALL}), manifest(", ranking_rule: 1"))
+    actual, notes = board(rows({"A": ALL, "B": ALL}), manifest(", ranking_rule: 1"))
 
-    assert [(row["score_lower"], row["score_upper"], row["rank_low"]) for row in found] == [(None, None, 1)] * 2
+    assert [(row["score_lower"], row["score_upper"], row["rank_low"]) for row in actual] == [(None, None, 1)] * 2
     assert any("no interval of the score" in note for note in notes)
 
 

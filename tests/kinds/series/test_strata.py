@@ -39,9 +39,9 @@ leaderboards: [{{name: main, method: weighted_rank, weights: {{mae: 0.5, runtime
 
 def test_a_first_run_with_strata_of_its_own_is_not_admitted_where_the_grid_names_them() -> None:
     """Whoever comes first decides nothing, and the reason names both strata."""
-    found = strata([], {"a": "elsewhere", "b": "b"})
+    actual = strata([], {"a": "elsewhere", "b": "b"})
 
-    assert (found.outcome, "a is in a here and in elsewhere in the grid" in found.reason) == ("failed", True)
+    assert (actual.outcome, "a is in a here and in elsewhere in the grid" in actual.reason) == ("failed", True)
 
 
 def test_a_first_run_says_that_its_strata_are_its_own() -> None:
@@ -54,9 +54,9 @@ def test_a_first_run_says_that_its_strata_are_its_own() -> None:
 
 def test_who_differs_from_an_earlier_run_is_told_what_a_steward_can_do() -> None:
     """Nothing tells which of the two is right."""
-    found = strata(OTHER, {})
+    actual = strata(OTHER, {})
 
-    assert (found.outcome, "a steward can withdraw it" in found.reason) == ("failed", True)
+    assert (actual.outcome, "a steward can withdraw it" in actual.reason) == ("failed", True)
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ Key = tuple[str, str, str | None]
 
 def values(nulls: list[tuple[int, int, int]]) -> Values:
     """Return values by record, estimator and metric; the first half of the records is of stratum a."""
-    found = np.random.default_rng(3).uniform(0.0, 1.0, (N_RECORDS, len(ESTIMATORS), len(METRICS)))
+    result = np.random.default_rng(3).uniform(0.0, 1.0, (N_RECORDS, len(ESTIMATORS), len(METRICS)))
     for place in nulls:
-        found[place] = np.nan
-    return found
+        result[place] = np.nan
+    return result
 
 
 def scores(of: Values) -> ScoreTable:
@@ -56,10 +56,10 @@ def by_definition(of: Values) -> dict[Key, tuple[float, float]]:
             within[key].append(value)
             paired[METRICS[metric], stratum][record][ESTIMATORS[estimator]] = value
     over: dict[Key, list[float]] = defaultdict(list)
-    for (name, metric, _), found in attempted.items():
-        if found:
-            over[name, metric, None].append(float(np.mean(found)))
-    ends = {key: draw(found, rng) for key, found in [*within.items(), *over.items()]}
+    for (name, metric, _), result in attempted.items():
+        if result:
+            over[name, metric, None].append(float(np.mean(result)))
+    ends = {key: draw(result, rng) for key, result in [*within.items(), *over.items()]}
     for (metric, stratum), records in paired.items():
         for first, second in combinations(sorted({name for cell in records.values() for name in cell}), 2):
             differences = [cell[first] - cell[second] for cell in records.values() if {first, second} <= set(cell)]
@@ -68,9 +68,9 @@ def by_definition(of: Values) -> dict[Key, tuple[float, float]]:
     return ends
 
 
-def draw(found: list[float], rng: np.random.Generator) -> tuple[float, float]:
+def draw(result: list[float], rng: np.random.Generator) -> tuple[float, float]:
     """Return the percentile interval of a mean, drawn resample by resample."""
-    units = np.array(found)
+    units = np.array(result)
     means = [units[rng.integers(0, units.size, size=units.size)].mean() for _ in range(DRAWN.n_resamples)]
     return float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
 
@@ -89,8 +89,8 @@ def draw(found: list[float], rng: np.random.Generator) -> tuple[float, float]:
 def test_every_interval_is_lrdbenchs_wherever_values_are_null(nulls: list[tuple[int, int, int]]) -> None:
     """Nulls are dropped before anything is grouped, so the shared generator goes round in the order of values."""
     groups = series_groups(scores(values(nulls)))
-    found = series_intervals(groups, stratum_aggregates(groups, METRICS), DRAWN)
-    ours = {(i.estimator, i.metric, i.stratum): (i.low, i.high) for i in found}
+    actual = series_intervals(groups, stratum_aggregates(groups, METRICS), DRAWN)
+    ours = {(i.estimator, i.metric, i.stratum): (i.low, i.high) for i in actual}
     expected = by_definition(values(nulls))
 
     assert ours.keys() == expected.keys()

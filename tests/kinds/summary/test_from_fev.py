@@ -26,9 +26,9 @@ def test_the_example_is_what_the_import_gives() -> None:
     """Making it again changes nothing, so nobody has edited it by hand."""
     plain = parse(manifest_from_fev_tasks(TASKS(), MINI(), "fev-bench", "fev-bench"))
     choices = choose(FevOptions(), read_results([FEV / "results"], plain), plain.task_ids() or ())
-    made = manifest_from_fev_tasks(TASKS(), MINI(), "fev-bench", "fev-bench", choices)
+    created = manifest_from_fev_tasks(TASKS(), MINI(), "fev-bench", "fev-bench", choices)
 
-    assert made == (EXAMPLE / "manifest.yaml").read_bytes()
+    assert created == (EXAMPLE / "manifest.yaml").read_bytes()
 
 
 def test_the_example_is_a_manifest() -> None:
@@ -262,11 +262,13 @@ def test_the_models_of_the_result_files_decide(tmp_path: Path) -> None:
 
 def test_options_go_before_the_result_files(tmp_path: Path) -> None:
     """A steward may name another baseline, no leakage model, and say what the benchmark is."""
-    made = zero_shot(tmp_path, baseline="moirai_base", no_leakage_model=True, per_n_forecasts=10, description="Ours.")
-    board = made["leaderboards"][0]  # type: ignore[index]
+    created = zero_shot(
+        tmp_path, baseline="moirai_base", no_leakage_model=True, per_n_forecasts=10, description="Ours."
+    )
+    board = created["leaderboards"][0]  # type: ignore[index]
 
     assert (board["baseline"], "leakage_model" in board) == ("moirai_base", False)
-    assert (board["normalize_time_per_n_forecasts"], made["description"]) == (10, "Ours.\n")
+    assert (board["normalize_time_per_n_forecasts"], created["description"]) == (10, "Ours.\n")
 
 
 @pytest.mark.parametrize(

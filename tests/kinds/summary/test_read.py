@@ -112,9 +112,9 @@ def test_no_column_may_name_the_task_where_there_are_several() -> None:
 
 def test_missing_columns_are_all_named(tmp_path: Path) -> None:
     """Each column that the manifest asks for and the file lacks is a problem of the file."""
-    found = problems(tmp_path, {"r.csv": "a,b\n1,2\n"}, make_manifest(columns=FULL))
+    actual = problems(tmp_path, {"r.csv": "a,b\n1,2\n"}, make_manifest(columns=FULL))
 
-    assert [(p.row, p.column) for p in found if p.row is None] == [
+    assert [(p.row, p.column) for p in actual if p.row is None] == [
         (None, "model"),
         (None, "task"),
         (None, "leaked"),
@@ -140,9 +140,9 @@ def test_rows_of_another_entrant_than_the_form_field_are_refused(tmp_path: Path)
 
 def test_a_form_field_that_is_no_name_is_refused(tmp_path: Path) -> None:
     """The field is held to the same rule as the rows."""
-    found = problems(tmp_path, {"r.csv": "model,task,MASE\nA,t,1\n"}, entrant="A\u200b")
+    actual = problems(tmp_path, {"r.csv": "model,task,MASE\nA,t,1\n"}, entrant="A\u200b")
 
-    assert [(p.column, p.value) for p in found] == [("entrant", "A\\x200b")]
+    assert [(p.column, p.value) for p in actual] == [("entrant", "A\\x200b")]
 
 
 def test_a_benchmark_may_leave_the_entrant_to_the_form_field(tmp_path: Path) -> None:
@@ -159,9 +159,9 @@ def test_the_same_pair_twice_is_refused_with_both_places(tmp_path: Path) -> None
     header = "model,task,MASE\n"
     files = {"a.csv": f"{header}A,s,1\nA,t,1\nA,s,2\n", "b.csv": f"{header}B,s,1\nA,s,3\n"}
 
-    found = problems(tmp_path, files)
+    actual = problems(tmp_path, files)
 
-    assert [(p.file, p.row, p.message) for p in found] == [
+    assert [(p.file, p.row, p.message) for p in actual] == [
         ("a.csv", 4, "A has a row for s already: row 2 of a.csv"),
         ("b.csv", 3, "A has a row for s already: row 2 of a.csv"),
     ]
@@ -295,9 +295,9 @@ def test_every_differing_column_of_every_row_is_reported(tmp_path: Path) -> None
     """One problem for each cell, in the order of the rows."""
     table = CLOSED_HEADER + 'A,easy,9,"[a]","[0.1, 0.5]",,-1\nA,hard,9,y,"[0.1, 0.5]",,1\n'
 
-    found = problems(tmp_path, {"r.csv": table}, make_manifest(tasks=CLOSED))
+    actual = problems(tmp_path, {"r.csv": table}, make_manifest(tasks=CLOSED))
 
-    assert [(p.row, p.column) for p in found] == [(2, "horizon"), (2, "target"), (2, "MASE"), (3, "horizon")]
+    assert [(p.row, p.column) for p in actual] == [(2, "horizon"), (2, "target"), (2, "MASE"), (3, "horizon")]
 
 
 def test_an_unknown_task_is_refused_with_what_no_task_has(tmp_path: Path) -> None:
