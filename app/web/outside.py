@@ -13,7 +13,7 @@ from app.render.feed import atom_feed
 from app.store import benchmarks, news, snapshots
 from app.store.benchmarks import Declared
 from app.values.table import Table
-from app.web.answers import PICTURES, drawn_answer, json_answer, refuse_other_formats
+from app.web.answers import drawn_answer, json_answer
 from app.web.described import described
 from app.web.documents.tables import CroissantDocument
 from app.web.early import CheckedFirst
@@ -40,15 +40,25 @@ def show_badge(slug: str, board: str, entrant: str, session: SessionDep, snapsho
 
 
 @router.get(
-    "/benchmarks/{slug}/leaderboards/{board}/embed.{ending}",
-    summary="The first places of a board as a picture (.svg, .png)",
-    responses=described(404, 422, also=("svg", "png")),
+    "/benchmarks/{slug}/leaderboards/{board}/embed.svg",
+    summary="The first places of a board as a picture (.svg)",
+    responses=described(404, 422, also=("svg",)),
 )
-def show_picture(slug: str, board: str, ending: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return the first places with their rank sets, for pages that can embed no table and previews of links."""
-    refuse_other_formats(ending, *PICTURES)
+def show_picture(slug: str, board: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return the first places with their rank sets, for pages that can embed no table."""
     _, shown, table = _board(session, slug, board, snapshot)
-    return drawn_answer(*board_picture(table, shown.number), ending)
+    return drawn_answer(*board_picture(table, shown.number), "svg")
+
+
+@router.get(
+    "/benchmarks/{slug}/leaderboards/{board}/embed.png",
+    summary="The first places of a board as a picture (.png)",
+    responses=described(404, 422, also=("png",)),
+)
+def show_preview(slug: str, board: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return the same picture in pixels, for previews of links, which take no SVG."""
+    _, shown, table = _board(session, slug, board, snapshot)
+    return drawn_answer(*board_picture(table, shown.number), "png")
 
 
 @router.get("/benchmarks/{slug}/cite.bib", summary="A snapshot as BibTeX", responses=described(404, 422, also=("bib",)))
