@@ -4,6 +4,7 @@ Run by the Dockerfile, and by `make licences` for the packages of requirements.l
 because the image has nothing else for it. Fails for a package whose licence is not among those that may be shipped.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,8 @@ ALLOWED = re.compile(
     re.IGNORECASE,
 )
 TEXTS = re.compile(r"(?:^|/)(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*$", re.IGNORECASE)
+MIT = "Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated"
+VENDORED = Path(__file__).parents[1] / "static" / "vendored.json"
 LOCKED = re.compile(r"^([A-Za-z0-9][\w.-]*)==", re.MULTILINE)
 
 
@@ -32,7 +35,12 @@ def licence_of(package: Distribution) -> str:
         each.rpartition(" :: ")[2] for each in stated.get_all("Classifier") or () if each.startswith("License")
     ]
     words = stated.get("License-Expression") or "; ".join(classified) or (stated.get("License") or "").split("\n")[0]
-    return words.strip() or "not said"
+    return words.strip() or next(filter(None, map(licence_by_text, texts_of(package))), "not said")
+
+
+def licence_by_text(text: str) -> str | None:
+    """Return which licence a text is that a package came with and does not name."""
+    return "MIT" if MIT in " ".join(text.split()) else None
 
 
 def texts_of(package: Distribution) -> Iterator[str]:
@@ -53,20 +61,39 @@ def shipped(names: Sequence[str]) -> list[Distribution]:
     ]
 
 
+def vendored() -> list[dict[str, str]]:
+    """Return the files of others that stand in `static/`: name, version, licence, where its text and source are."""
+    listed: list[dict[str, str]] = json.loads(VENDORED.read_text("utf-8"))
+    return listed
+
+
+def stated_of(each: dict[str, str]) -> str:
+    """Return what the list says of a file of others, with the text of its licence."""
+    text = (VENDORED.parent / each["licence_text"]).read_text("utf-8").strip()
+    head = f"{each['name']} {each['version']}: {each['licence']}\n{each['source']}"
+    return f"\n{'=' * 100}\n{head}\n\n--- {each['licence_text']}\n{text}\n"
+
+
 def main(target: Path, lock: Path | None) -> int:
     """Write the list with all texts and return how many packages may not be shipped."""
     packages = shipped([] if lock is None else LOCKED.findall(lock.read_text("utf-8")))
-    refused = [each for each in packages if not ALLOWED.search(licence_of(each))]
+    refused = [
+        f"{each.name} {each.version}: {licence_of(each)}" for each in packages if not ALLOWED.search(licence_of(each))
+    ]
+    refused += [f"{each['name']} {each['version']}: {each['licence']}" for each in vendored()
+                if not ALLOWED.search(each["licence"])]  # fmt: skip
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("w", encoding="utf-8") as opened:
         opened.write("What is shipped with plumbline (Apache-2.0), and under which licence.\n\n")
         opened.writelines(f"{each.name} {each.version}: {licence_of(each)}\n" for each in packages)
+        opened.writelines(f"{each['name']} {each['version']}: {each['licence']}\n" for each in vendored())
         for each in packages:
             opened.write(f"\n{'=' * 100}\n{each.name} {each.version}: {licence_of(each)}\n{source_of(each)}\n")
             opened.writelines(f"\n{text}" for text in texts_of(each))
+        opened.writelines(map(stated_of, vendored()))
     for each in refused:
-        print(f"{each.name} {each.version} may not be shipped: its licence is {licence_of(each)}", file=sys.stderr)
-    print(f"{len(packages)} packages, their licences in {target}")
+        print(f"may not be shipped, by its licence: {each}", file=sys.stderr)
+    print(f"{len(packages)} packages and {len(vendored())} files of others, their licences in {target}")
     return len(refused)
 
 
