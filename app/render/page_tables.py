@@ -23,14 +23,14 @@ def benchmarks_table(listed: Sequence[BenchmarkSummary]) -> Table:
     )
     rows = tuple(
         (
-            b.slug,
-            b.manifest.title,
-            b.manifest.evidence,
+            b.names.slug,
+            b.names.title,
+            b.evidence,
             b.n_entrants,
             b.n_submissions,
             b.snapshot_number,
             b.published_at.isoformat() if b.published_at else None,
-            " ".join(board.name for board in b.manifest.leaderboards),
+            " ".join(board["name"] for board in b.names.leaderboards),
         )
         for b in listed
     )

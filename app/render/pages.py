@@ -17,10 +17,11 @@ from app.render.columns import ShownColumn, shown_columns
 from app.render.counted import rows_in_words
 from app.render.drawings import Drawing
 from app.render.page import Links, Page
+from app.render.paging import Paging
 from app.render.panel import Panel
 from app.render.submit_example import SubmitExample
 from app.render.table_page import TablePage
-from app.store.benchmark_list import BenchmarkSummary
+from app.store.benchmark_list import BenchmarkNames, BenchmarkSummary
 from app.store.news import News, SearchMatch
 from app.store.submissions import ListedSubmission
 from app.values.glossary_entry import Entry
@@ -29,21 +30,26 @@ from app.values.table import Table
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarksPage(Page):
-    """/: every benchmark with its boards, and the latest changes; `text` is that of the empty search."""
+    """/: benchmarks with their boards, and the latest changes; `text` is that of the empty search.
+
+    `paging` says which benchmarks of many these are.
+    """
 
     template = "benchmarks.html"
     benchmarks: Sequence[BenchmarkSummary]
+    paging: Paging | None
     news: Sequence[News]
     text: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchPage(Page):
-    """/search: what has a text in its name, benchmarks apart from the rest."""
+    """/search: what has a text in its name, benchmarks apart from the rest, the first of `n_benchmarks`."""
 
     template = "search.html"
     text: str
-    benchmarks: Sequence[BenchmarkSummary]
+    benchmarks: Sequence[BenchmarkNames]
+    n_benchmarks: int
     matches: Sequence[SearchMatch]
 
 

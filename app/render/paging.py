@@ -8,9 +8,21 @@ from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
 from app.render.page import Links
 
+EVERY = "all"
+
+
+@dataclass(frozen=True)
+class Paged:
+    """What is shown page by page: its name, how many are on a page, and whether a reader may ask for every one."""
+
+    name: str
+    of_page: int
+    every: bool = True
+
+
 ROWS = 200
 """As many rows are a page: more take longer to send, lay out and read than anyone waits; the CSV has all of them."""
-EVERY = "all"
+OF_TABLES = Paged("rows", ROWS)
 
 
 @dataclass(frozen=True)
@@ -21,27 +33,31 @@ class Paging:
     last: int
     n_rows: int
     links: Links
+    name: str = "rows"
 
     @property
     def caption(self) -> str:
         """Say which rows these are."""
-        return f"Rows {self.first:,} to {self.last:,} of {self.n_rows:,}; the CSV has all of them"
+        return f"{self.name.capitalize()} {self.first:,} to {self.last:,} of {self.n_rows:,}; the CSV has all of them"
 
 
-def page_of(asked: Sequence[tuple[str, str]], n_rows: int) -> Paging | None:
+def page_of(asked: Sequence[tuple[str, str]], n_rows: int, paged: Paged = OF_TABLES) -> Paging | None:
     """Return the rows that a query asks for; None where all are shown. Raises FieldRejected for a page there is not."""
-    n_pages, wanted = -(-n_rows // ROWS), dict(asked).get("page") or "1"
-    if wanted == EVERY or n_pages <= 1:
+    n_pages, wanted = -(-n_rows // paged.of_page), dict(asked).get("page") or "1"
+    if (wanted == EVERY and paged.every) or n_pages <= 1:
         return None
     if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 9 and 1 <= int(wanted) <= n_pages):
-        problem = Problem(f"expected 1 to {n_pages} or {EVERY}", column="page", value=clip_for_message(wanted))
-        raise FieldRejected("The table has no such page.", [problem])
+        expected = f"expected 1 to {n_pages}{f' or {EVERY}' if paged.every else ''}"
+        problem = Problem(expected, column="page", value=clip_for_message(wanted))
+        raise FieldRejected(f"There is no such page of {paged.name}.", [problem])
     number = int(wanted)
     kept = [(name, value) for name, value in asked if name != "page" and value]
-    others = [("Previous rows", number - 1), ("Next rows", number + 1)]
+    others = [(f"Previous {paged.name}", number - 1), (f"Next {paged.name}", number + 1)]
     links = [(text, _address(kept, str(at))) for text, at in others if 1 <= at <= n_pages]
-    first = 1 + (number - 1) * ROWS
-    return Paging(first, min(n_rows, number * ROWS), n_rows, [*links, (f"All {n_rows:,} rows", _address(kept, EVERY))])
+    if paged.every:
+        links.append((f"All {n_rows:,} {paged.name}", _address(kept, EVERY)))
+    first = 1 + (number - 1) * paged.of_page
+    return Paging(first, min(n_rows, number * paged.of_page), n_rows, links, paged.name)
 
 
 def _address(kept: Links, page: str) -> str:

@@ -1,23 +1,32 @@
 """The list of benchmarks, with what each has. For the pages that show it."""
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import distinct, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from app.db.models import Benchmark, Entry, Snapshot, Submission
-from app.manifest.manifest import Manifest
-from app.store.benchmarks import load_declared
-from app.store.life import Retirement, list_retired
+from app.db.models import Benchmark, BenchmarkChange, Entrant, Entry, ManifestVersion, Snapshot, Submission
+from app.store.life import Retirement, list_retired, newest_text
+
+
+@dataclass(frozen=True)
+class BenchmarkNames:
+    """What a benchmark is called: its slug and title, and the names and titles of its leaderboards."""
+
+    slug: str
+    title: str
+    leaderboards: Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class BenchmarkSummary:
     """What the front page says of a benchmark."""
 
-    slug: str
-    manifest: Manifest
+    names: BenchmarkNames
+    evidence: str
     n_entrants: int
     n_submissions: int
     snapshot_number: int | None
@@ -25,32 +34,74 @@ class BenchmarkSummary:
     retired: Retirement | None = None
 
 
-def list_benchmarks(session: Session) -> list[BenchmarkSummary]:
-    """Return what the front page shows, in the order of the slugs."""
-    entrants = select(func.count(distinct(Entry.entrant_id))).where(
-        Entry.state == "current", Entry.submission_id == Submission.id, Submission.benchmark_id == Benchmark.id
-    )
-    submissions = select(func.count()).where(Submission.benchmark_id == Benchmark.id)
+def list_names(session: Session) -> list[BenchmarkNames]:
+    """Return what every benchmark is called, in the order of the slugs."""
     query = (
-        select(Benchmark, entrants.scalar_subquery(), submissions.scalar_subquery(), Snapshot)
-        .outerjoin(Snapshot, Snapshot.id == Benchmark.snapshot_id)
+        select(Benchmark.slug, *_shown_of_manifest())
+        .select_from(Benchmark)
+        .join(ManifestVersion, _is_newest())
         .order_by(Benchmark.slug)
     )
+    return [BenchmarkNames(slug, new or title, boards) for slug, new, title, boards in session.execute(query)]
+
+
+def list_benchmarks(session: Session, offset: int = 0, at_most: int | None = None) -> list[BenchmarkSummary]:
+    """Return what the front page shows in the order of the slugs, of `at_most` benchmarks from the one at `offset`."""
+    query = (
+        select(Benchmark, ManifestVersion.evidence, Snapshot, *_shown_of_manifest())
+        .select_from(Benchmark)
+        .join(ManifestVersion, _is_newest())
+        .outerjoin(Snapshot, Snapshot.id == Benchmark.snapshot_id)
+        .order_by(Benchmark.slug)
+        .offset(offset)
+        .limit(at_most)
+    )
+    rows = session.execute(query).all()
+    wanted = None if at_most is None else [row[0].id for row in rows]
+    entrants, submissions = _count_entrants(session, wanted), _count_submissions(session, wanted)
     retired = list_retired(session)
     return [
         BenchmarkSummary(
-            slug=benchmark.slug,
-            manifest=load_declared(session, benchmark).manifest,
-            n_entrants=n_entrants,
-            n_submissions=n_submissions,
+            names=BenchmarkNames(benchmark.slug, new_title or title, boards),
+            evidence=evidence,
+            n_entrants=entrants.get(benchmark.id, 0),
+            n_submissions=submissions.get(benchmark.id, 0),
             snapshot_number=snapshot.number if snapshot else None,
             published_at=snapshot.published_at if snapshot else None,
             retired=retired.get(benchmark.id),
         )
-        for benchmark, n_entrants, n_submissions, snapshot in session.execute(query)
+        for benchmark, evidence, snapshot, new_title, title, boards in rows
     ]
 
 
 def count_benchmarks(session: Session) -> int:
     """Return how many benchmarks there are."""
     return session.scalars(select(func.count()).select_from(Benchmark)).one()
+
+
+def _count_entrants(session: Session, of: Collection[int] | None) -> dict[int, int]:
+    """Return how many entrants have evidence that counts, by benchmark: of those asked for, or of all."""
+    has_evidence = exists().where(Entry.entrant_id == Entrant.id, Entry.state == "current")
+    return _counted(session, Entrant.benchmark_id, of, has_evidence)
+
+
+def _count_submissions(session: Session, of: Collection[int] | None) -> dict[int, int]:
+    return _counted(session, Submission.benchmark_id, of)
+
+
+def _counted(
+    session: Session, benchmark_id: InstrumentedAttribute[int], of: Collection[int] | None, *where: ColumnElement[bool]
+) -> dict[int, int]:
+    asked = [] if of is None else [benchmark_id.in_(of)]
+    query = select(benchmark_id, func.count()).where(*asked, *where).group_by(benchmark_id)
+    return dict(session.execute(query).all())
+
+
+def _shown_of_manifest() -> tuple[Any, ...]:
+    return newest_text(BenchmarkChange.title), ManifestVersion.title, ManifestVersion.leaderboards
+
+
+def _is_newest() -> ColumnElement[bool]:
+    other = aliased(ManifestVersion)
+    newest = select(func.max(other.version)).where(other.benchmark_id == Benchmark.id).correlate(Benchmark)
+    return (ManifestVersion.benchmark_id == Benchmark.id) & (ManifestVersion.version == newest.scalar_subquery())

@@ -206,6 +206,9 @@ def _add_version(session: Session, benchmark: Benchmark, manifest: Manifest, yam
         version=(newest or 0) + 1,
         yaml=yaml,
         sha256=manifest_digest(yaml),
+        title=manifest.title,
+        evidence=manifest.evidence,
+        leaderboards=[{"name": board.name, "title": board.title or board.name} for board in manifest.leaderboards],
         created_by=token_id,
     )
     session.add(version)

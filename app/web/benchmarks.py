@@ -10,6 +10,7 @@ from app.kinds.known import kind_of
 from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
 from app.manifest.manifest import Manifest
 from app.render.page_tables import benchmarks_table, boards_table
+from app.render.paging import Paged, page_of
 from app.render.submit_example import submit_example
 from app.store import audit, benchmark_list, benchmarks, disclosure, news, roles, snapshots, submissions
 from app.store.audit import Change
@@ -29,15 +30,26 @@ from app.web.views import facts_of, first_places
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 
+BENCHMARKS = Paged("benchmarks", 50, every=False)
+
 DryRun = Annotated[bool, Query(description="only say what is wrong, or which version it would be; store nothing")]
 
 
 @router.get("/", summary="The benchmarks", include_in_schema=False)
-def list_benchmarks(session: SessionDep) -> Response:
-    """List every benchmark."""
-    listed = benchmark_list.list_benchmarks(session)
+def list_benchmarks(
+    session: SessionDep, page_number: Annotated[str, Query(alias="page", max_length=9)] = "1"
+) -> Response:
+    """List the benchmarks, so many to a page."""
+    count = benchmark_list.count_benchmarks(session)
+    paging = page_of([("page", page_number)], count, BENCHMARKS)
+    first = 0 if paging is None else paging.first - 1
     return page(
-        "benchmarks.html", title="Benchmarks", benchmarks=listed, news=news.list_news(session, limit=12), text=""
+        "benchmarks.html",
+        title="Benchmarks",
+        benchmarks=benchmark_list.list_benchmarks(session, first, BENCHMARKS.of_page),
+        paging=paging,
+        news=news.list_news(session, limit=12),
+        text="",
     )
 
 
@@ -59,13 +71,13 @@ def list_benchmarks_json(session: SessionDep) -> Response:
     return json_answer(
         [
             {
-                "slug": b.slug,
-                "title": b.manifest.title,
+                "slug": b.names.slug,
+                "title": b.names.title,
                 "n_entrants": b.n_entrants,
                 "n_submissions": b.n_submissions,
                 "snapshot": b.snapshot_number,
                 "published_at": b.published_at.isoformat() if b.published_at else None,
-                "leaderboards": [board.name for board in b.manifest.leaderboards],
+                "leaderboards": [board["name"] for board in b.names.leaderboards],
                 **shown_retirement(b.retired),
             }
             for b in benchmark_list.list_benchmarks(session)

@@ -14,6 +14,8 @@ from app.web.early import CheckedFirst
 from app.web.state import SessionDep, StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
+MOST_ADDRESSES = 50_000
+"""A sitemap may have no more."""
 FOR_A_WEEK = {"Cache-Control": "max-age=604800"}
 
 
@@ -22,9 +24,11 @@ def search(session: SessionDep, q: Annotated[str, Query(max_length=200)] = "") -
     """Show the benchmarks, entrants and tasks with a text in their names."""
     text = q.strip()
     wanted = text.casefold()
-    named = [b for b in benchmark_list.list_benchmarks(session) if wanted in f"{b.slug} {b.manifest.title}".casefold()]
+    everything = benchmark_list.list_names(session) if text else []
+    named = [each for each in everything if wanted in f"{each.slug} {each.title}".casefold()]
     matches = news.search(session, text)
-    return page("search.html", title="Search", text=text, benchmarks=named if text else [], matches=matches)
+    shown = named[: news.MOST_MATCHES]
+    return page("search.html", title="Search", text=text, benchmarks=shown, n_benchmarks=len(named), matches=matches)
 
 
 @router.get("/feed.atom", summary="Changes of all benchmarks as a feed", responses=described(also=("atom",)))
@@ -38,10 +42,11 @@ def feed(session: SessionDep, state: StateDep) -> Response:
 @router.get("/sitemap.xml", include_in_schema=False)
 def show_sitemap(session: SessionDep, state: StateDep) -> Response:
     """List the pages of every benchmark."""
-    paths = ["/", "/glossary"]
-    for benchmark in benchmark_list.list_benchmarks(session):
-        home = f"/benchmarks/{benchmark.slug}"
-        paths += [home, *(f"{home}/leaderboards/{board.name}" for board in benchmark.manifest.leaderboards)]
+    listed = benchmark_list.list_names(session)
+    homes = [f"/benchmarks/{each.slug}" for each in listed]
+    boards = [f"{home}/leaderboards/{board['name']}"
+              for home, each in zip(homes, listed, strict=True) for board in each.leaderboards]  # fmt: skip
+    paths = ["/", "/glossary", *homes, *boards][:MOST_ADDRESSES]
     return Response(sitemap(paths, (state.settings.base_url or "").rstrip("/")), media_type="application/xml")
 
 

@@ -48,13 +48,17 @@ CREATE INDEX ix_benchmark_behind ON benchmark (id) WHERE data_version > publishe
 -- Every statement of a reader leaves out what is hidden from them.
 CREATE INDEX ix_benchmark_not_public ON benchmark (id) WHERE visibility <> 'public';
 
--- One immutable version of a benchmark's manifest, as the bytes that were sent.
+-- One immutable version of a benchmark's manifest, as the bytes that were sent. What a list of benchmarks shows of it
+-- stands beside them: to read ten thousand manifests takes minutes.
 CREATE TABLE manifest_version (
     id integer GENERATED ALWAYS AS IDENTITY,
     benchmark_id integer NOT NULL,
     version integer NOT NULL,
     yaml bytea NOT NULL,
     sha256 text NOT NULL,
+    title text NOT NULL,
+    evidence text NOT NULL,
+    leaderboards jsonb NOT NULL,
     created_at timestamptz DEFAULT now() NOT NULL,
     created_by integer NOT NULL,
     CONSTRAINT pk_manifest_version PRIMARY KEY (id),

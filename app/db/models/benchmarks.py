@@ -49,7 +49,10 @@ class Benchmark(Base):
 
 
 class ManifestVersion(Base):
-    """One immutable version of a benchmark's manifest, as the bytes that were sent."""
+    """One immutable version of a benchmark's manifest, as the bytes that were sent.
+
+    `title`, `evidence` and `leaderboards` (the name and title of each) are what a list of benchmarks shows of it.
+    """
 
     __tablename__ = "manifest_version"
     __table_args__ = (UniqueConstraint("benchmark_id", "version"),)
@@ -59,6 +62,9 @@ class ManifestVersion(Base):
     version: Mapped[int]
     yaml: Mapped[bytes]
     sha256: Mapped[str]
+    title: Mapped[str]
+    evidence: Mapped[str]
+    leaderboards: Mapped[list[dict[str, str]]] = mapped_column(JSONB)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     created_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
 
