@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 from starlette.types import Lifespan
 
 from app.config.settings import MIB, Settings
-from app.db.engine import make_engine, make_session_factory
+from app.db.engine import dispose_unused, make_engine, make_session_factory
 from app.db.replica import Replica
 from app.jobs.queue import QueuedJobs
 from app.program.version import release
@@ -104,7 +104,7 @@ def create_app(
         await pages.stop()
         for process in apart:
             process.stop()
-        engine.dispose()
+        await dispose_unused(engine)
         if api.state.plumbline.replica is not None:
             api.state.plumbline.replica.close()
 

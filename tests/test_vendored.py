@@ -31,18 +31,18 @@ def test_a_file_of_others_is_as_it_was_released(each: dict[str, str]) -> None:
 
 def test_the_bill_of_materials_names_files_of_others() -> None:
     """By name, version, licence and digest, as the packages of the lock."""
-    made: list[dict[str, Any]] = [component_of(each) for each in vendored()]
+    components: list[dict[str, Any]] = [component_of(each) for each in vendored()]
     listed = json.loads(VENDORED.read_text("utf-8"))
 
     assert [each["purl"] for each in made] == [each["purl"] for each in listed]
-    assert made[0]["licenses"] == [{"license": {"id": "0BSD"}}]
-    assert made[0]["hashes"][0]["content"] == listed[0]["sha256"]
+    assert components[0]["licenses"] == [{"license": {"id": "0BSD"}}]
+    assert components[0]["hashes"][0]["content"] == listed[0]["sha256"]
 
 
 def test_a_licence_that_is_not_named_is_known_by_its_text() -> None:
     """A package may bring the text of its licence and say nowhere which one it is."""
-    said = "Copyright (C) 2024, somebody\n\nPermission is hereby granted, free of charge, to any person obtaining a\n"
-    said += "copy of this software and associated documentation files"
+    text = "Copyright (C) 2024, somebody\n\nPermission is hereby granted, free of charge, to any person obtaining a\n"
+    text += "copy of this software and associated documentation files"
 
-    assert licence_by_text(said) == "MIT"
+    assert licence_by_text(text) == "MIT"
     assert licence_by_text("All rights reserved.") is None

@@ -1,11 +1,16 @@
 """Engines and sessions on Postgres through psycopg 3, for the web and the worker processes."""
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+import asyncio
+import time
+
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.orm import Session, sessionmaker
 
 QUEUE_SCHEMA = "queue"
 # procrastinate's functions name their tables without a schema, so its schema must be on the path.
 CONNECT_OPTIONS = f"-c search_path=public,{QUEUE_SCHEMA}"
+
+LAST_STATEMENTS_S = 5.0
 
 SessionFactory = sessionmaker[Session]
 
@@ -42,6 +47,17 @@ def _create(database_url: str, pool_size: int, about_pooling: dict[str, str | No
         hide_parameters=True,
         connect_args={"connect_timeout": 5, "application_name": "plumbline", **about_pooling},
     )
+
+
+async def dispose_unused(engine: Engine, wait_s: float = LAST_STATEMENTS_S) -> None:
+    """Close an engine's connections once no thread has one, or the time is over.
+
+    A thread goes on when the task that waits for it is cancelled, and a connection that it still has would stay open.
+    """
+    deadline = time.monotonic() + wait_s
+    while isinstance(engine.pool, QueuePool) and engine.pool.checkedout() and time.monotonic() < deadline:
+        await asyncio.sleep(0.01)
+    engine.dispose()
 
 
 def make_session_factory(engine: Engine) -> SessionFactory:
