@@ -34,7 +34,7 @@ def test_the_bill_of_materials_names_files_of_others() -> None:
     components: list[dict[str, Any]] = [component_of(each) for each in vendored()]
     listed = json.loads(VENDORED.read_text("utf-8"))
 
-    assert [each["purl"] for each in made] == [each["purl"] for each in listed]
+    assert [each["purl"] for each in components] == [each["purl"] for each in listed]
     assert components[0]["licenses"] == [{"license": {"id": "0BSD"}}]
     assert components[0]["hashes"][0]["content"] == listed[0]["sha256"]
 
