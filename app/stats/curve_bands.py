@@ -5,6 +5,8 @@ its highest score down; its areas are in `app.stats.resampled_curves`.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +14,12 @@ from numpy.typing import NDArray
 from app.stats.arrays import BoolArray, FloatArray, Weights
 from app.stats.checks import require_ascending, require_finite, require_shape, require_within
 from app.stats.compiled import compiled
+from app.stats.example_sums import flag_sums
 from app.stats.resampled_curves import ROUNDING
 
 Int32Array = NDArray[np.int32]
+NEAR = 64
+"""Levels that are added up before it is asked whether one of the places is among them."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,14 @@ class FallingScores:
     example: Int32Array
     is_positive: BoolArray
     ends: Int32Array
+
+    @cached_property
+    def classes(self) -> BoolArray:
+        """Say of each example whether it is positive, and whether it is negative, [2, n_examples]."""
+        flags = np.empty((2, len(self.example)), dtype=np.bool_)
+        flags[0, self.example] = self.is_positive
+        np.logical_not(flags[0], out=flags[1])
+        return flags
 
 
 def fall(scores: FloatArray, is_positive: BoolArray) -> FallingScores:
@@ -70,19 +83,25 @@ def curve_heights(scores: FallingScores, weights: Weights, rates: FloatArray, re
     for name, places in (("rates", rates), ("recalls", recalls)):
         require_ascending(name, places)
         require_within(name, places, 0.0, 1.0)
-    positives, negatives = (_totals(scores, weights, of=of) for of in (True, False))
+    positives, negatives = _totals(scores, weights)
     has_both = ((positives > 0.0) & (negatives > 0.0))[:, None]
     # Beyond the last false positive every positive is found.
     recall, precision = np.ones((len(weights), len(rates))), np.full((len(weights), len(recalls)), np.nan)
     n_empty = int(np.searchsorted(recalls, 0.0, side="right"))
-    compiled(_walk)(weights, scores.example, scores.is_positive, scores.ends, positives, negatives,
+    nothing = np.zeros(1, dtype=np.int64 if weights.dtype == np.uint8 else np.float64)
+    compiled(_walk)(weights, scores.example, scores.is_positive, scores.ends, positives, negatives, nothing,
                     rates, recalls - ROUNDING, n_empty, recall, precision)  # fmt: skip
     return Heights(np.where(has_both, recall, np.nan), np.where(has_both, precision, np.nan))
 
 
-def _totals(scores: FallingScores, weights: Weights, *, of: bool) -> FloatArray:
-    totals: FloatArray = weights[:, scores.example[scores.is_positive == of]].sum(axis=1, dtype=np.float64)
-    return totals
+def _totals(scores: FallingScores, weights: Weights) -> tuple[FloatArray, FloatArray]:
+    """Return the weight of the positives and of the negatives, [n_weightings] each."""
+    if weights.dtype == np.uint8:
+        positives, negatives = flag_sums(weights, scores.classes).T
+        return positives, negatives
+    parts = (weights[:, scores.example[scores.is_positive == of]] for of in (True, False))
+    positives, negatives = (part.sum(axis=1, dtype=np.float64) for part in parts)
+    return positives, negatives
 
 
 def _walk(
@@ -92,27 +111,44 @@ def _walk(
     ends: Int32Array,
     positives: FloatArray,
     negatives: FloatArray,
+    nothing: NDArray[Any],
     rates: FloatArray,
     recalls: FloatArray,
     n_empty: int,
     recall: FloatArray,
     precision: FloatArray,
 ) -> None:
-    """Pass the scores from the highest to the lowest; at the first `n_empty` recalls nothing is called."""
+    """Pass the scores from the highest to the lowest; at the first `n_empty` recalls nothing is called.
+
+    `nothing` holds the zero that weights are added to, a whole number where they are. Levels at which no place is
+    reached are most of them, and are only added up, NEAR of them before anything is asked.
+    """
     for row in range(weights.shape[0]):
         if positives[row] <= 0.0:
             continue
-        true, false, start, rate, called = 0.0, 0.0, 0, 0, n_empty
-        for end in ends:
-            true_above, false_above = true, false
-            for at in range(start, end):
+        true, false, start, rate, called = nothing[0], nothing[0], 0, 0, n_empty
+        for first in range(0, len(ends), NEAR):
+            last = min(first + NEAR, len(ends))
+            true_before, false_before = true, false
+            for at in range(start, ends[last - 1]):
                 true += weights[row, example[at]] * is_positive[at]
                 false += weights[row, example[at]] * (1 - is_positive[at])
-            start = end
-            while rate < len(rates) and rates[rate] * negatives[row] < false * (1.0 - 1e-12):
-                along = max(0.0, rates[rate] * negatives[row] - false_above) / (false - false_above)
-                recall[row, rate] = (true_above + along * (true - true_above)) / positives[row]
-                rate += 1
-            while called < len(recalls) and true > 0.0 and true >= recalls[called] * positives[row]:
-                precision[row, called] = true / (true + false)
-                called += 1
+            is_at_rate = rate < len(rates) and rates[rate] * negatives[row] < false * (1.0 - 1e-12)
+            is_at_recall = called < len(recalls) and true > 0 and true >= recalls[called] * positives[row]
+            if not is_at_rate and not is_at_recall:
+                start = ends[last - 1]
+                continue
+            true, false = true_before, false_before
+            for level in range(first, last):
+                true_above, false_above = true, false
+                for at in range(start, ends[level]):
+                    true += weights[row, example[at]] * is_positive[at]
+                    false += weights[row, example[at]] * (1 - is_positive[at])
+                start = ends[level]
+                while rate < len(rates) and rates[rate] * negatives[row] < false * (1.0 - 1e-12):
+                    along = max(0.0, rates[rate] * negatives[row] - false_above) / (false - false_above)
+                    recall[row, rate] = (true_above + along * (true - true_above)) / positives[row]
+                    rate += 1
+                while called < len(recalls) and true > 0 and true >= recalls[called] * positives[row]:
+                    precision[row, called] = true / (true + false)
+                    called += 1

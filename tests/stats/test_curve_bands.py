@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from app.stats.arrays import BoolArray, FloatArray
 from app.stats.checks import InvalidArgument
 from app.stats.curve_bands import Heights, curve_heights, fall
 from app.stats.operating import place_of, place_where
@@ -15,6 +16,21 @@ CURVE = np.array([1.0, 0.5, 0.0])
 def heights(weights: list[float], rates: list[float], recalls: list[float]) -> Heights:
     """Return the heights under one weighting of four examples, two of them tied."""
     return curve_heights(fall(SCORES, LABELS), np.array([weights]), np.array(rates), np.array(recalls))
+
+
+def defined_heights(
+    scores: FloatArray, labels: BoolArray, weights: FloatArray, rates: FloatArray, recalls: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the heights of one weighting: each threshold's calls are counted anew."""
+    calls = scores >= np.unique(scores)[::-1, None]
+    true, false = calls @ (weights * labels), calls @ (weights * ~labels)
+    recall, rate = np.append(0.0, true) / true[-1], np.append(0.0, false) / false[-1]
+    last = np.searchsorted(rate, rates, side="right") - 1
+    after = np.minimum(last + 1, len(rate) - 1)
+    along = np.divide(rates - rate[last], rate[after] - rate[last], out=np.zeros(len(rates)), where=after > last)
+    reached = [np.flatnonzero(recall[1:] >= each - 1e-12)[0] for each in recalls]
+    precision = true[reached] / (true + false)[reached]
+    return recall[last] + along * (recall[after] - recall[last]), precision
 
 
 def test_a_tie_is_a_line_on_a_roc_curve() -> None:
@@ -39,6 +55,24 @@ def test_one_class_has_no_curve(weights: list[float]) -> None:
 
     assert np.isnan(actual.recall).all()
     assert np.isnan(actual.precision).all()
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_long_curves_are_as_high_as_their_definition_says(is_whole: bool) -> None:
+    """Where most thresholds have no place, also between those that are added up together."""
+    rng = np.random.default_rng(1)
+    labels = rng.random(700) < 0.4
+    scores = np.round(rng.normal(size=700) + labels, 2)
+    drawn = rng.poisson(1.0, (3, 700)).astype(np.uint8)
+    weights = drawn if is_whole else drawn * 0.5
+    rates, recalls = np.linspace(0.0, 1.0, 23), np.linspace(0.05, 1.0, 17)
+
+    actual = curve_heights(fall(scores, labels), weights, rates, recalls)
+
+    for row, each in enumerate(weights.astype(np.float64)):
+        recall, precision = defined_heights(scores, labels, each, rates, recalls)
+        np.testing.assert_allclose(actual.recall[row], recall, rtol=1e-12)
+        np.testing.assert_allclose(actual.precision[row], precision, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
