@@ -1,9 +1,11 @@
 """The rows of a table that were made column by column, as arrays: what a square of entrants has too many of as rows.
 
-Made by `app.boards.tables`, stored as they are by `app.store.snapshots`. Whoever looks at the rows has them as rows.
+Made by `app.boards.tables` and, of curves, by `app.store.measurement_bytes`; stored as they are by
+`app.store.snapshots`. Whoever looks at the rows has them as rows.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -13,11 +15,16 @@ from numpy.typing import NDArray
 
 Value = str | int | float | bool | None
 Row = tuple[Value, ...]
+LARGEST = 2**53
+"""Whole numbers up to it are kept as an array."""
 
 
 @dataclass(frozen=True, eq=False)
 class CellColumn:
-    """The cells of one column: positions among `words`, or numbers where there are none, NaN being None."""
+    """The cells of one column: positions among `words`, or numbers where there are none, NaN being None.
+
+    Numbers are all whole or none is: 1 and 1.0 are written differently.
+    """
 
     values: NDArray[Any]
     words: tuple[Value, ...] | None = None
@@ -27,6 +34,44 @@ class CellColumn:
         """Return a column of numbers of any shape, one after the other; what is not finite has no place in a table."""
         flat = np.asarray(numbers, dtype=np.float64).ravel()
         return cls(np.where(np.isfinite(flat), flat, np.nan))
+
+    @classmethod
+    def of_cells(cls, cells: Sequence[Value]) -> "CellColumn":
+        """Return a column of any cells. Raises ValueError for a number that is not finite."""
+        kinds = set(map(type, cells))
+        if kinds == {int} and max(map(abs, cells)) <= LARGEST:  # type: ignore[arg-type]
+            return cls(np.array(cells, dtype=np.int64))
+        if float not in kinds or not kinds <= {float, type(None)}:
+            return cls._of_words(cells)
+        numbers = np.array(cells, dtype=np.float64)
+        if not all(map(math.isfinite, (cell for cell in cells if isinstance(cell, float)))):
+            raise ValueError("a column holds a number that is not finite")
+        return cls(numbers)
+
+    @classmethod
+    def _of_words(cls, cells: Sequence[Value]) -> "CellColumn":
+        return cls(*_coded([(np.arange(len(cells)), cells)]))
+
+    @classmethod
+    def joined(cls, parts: Sequence["CellColumn"]) -> "CellColumn":
+        """Return the cells of some columns, one column after the other."""
+        numbers = [part.numbers for part in parts]
+        known = [each for each in numbers if each is not None]
+        if len(known) == len(parts) and len({each.dtype.kind for each in known}) == 1:
+            return cls(np.concatenate(known))
+        return cls(*_coded([part.coded for part in parts]))
+
+    @property
+    def coded(self) -> tuple[NDArray[Any], Sequence[Value]]:
+        """The cells as positions among words."""
+        return (np.arange(len(self.values)), self.cells()) if self.words is None else (self.values, self.words)
+
+    @property
+    def numbers(self) -> NDArray[Any] | None:
+        """The cells as numbers; None where some are none."""
+        if self.words is None:
+            return self.values
+        return np.full(len(self.values), np.nan) if set(self.words) == {None} else None
 
     @property
     def is_finite(self) -> bool:
@@ -45,11 +90,36 @@ class CellColumn:
         return cells
 
 
+def _coded(parts: Iterable[tuple[NDArray[Any], Sequence[Value]]]) -> tuple[NDArray[np.int64], tuple[Value, ...]]:
+    """Return positions among the words of each part as positions among those of all; equal words of a type are one."""
+    # 1 is neither 1.0 nor True, and 0.0 is not -0.0.
+    known: dict[tuple[type, str], tuple[int, Value]] = {}
+    codes = []
+    for values, words in parts:
+        places = [known.setdefault((type(word), repr(word)), (len(known), word))[0] for word in words]
+        codes.append(np.array(places, dtype=np.int64)[values])
+    return np.concatenate(codes), tuple(word for _, word in known.values())
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnarRows(Sequence[Row]):
     """Rows, from columns of the same length."""
 
     columns: tuple[CellColumn, ...]
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Row]) -> "ColumnarRows":
+        """Return rows of plain cells as columns. Raises ValueError for a number that is not finite."""
+        return cls(tuple(map(CellColumn.of_cells, zip(*rows, strict=True))))
+
+    @classmethod
+    def of_parts(cls, names: Sequence[str], parts: Sequence[Sequence[Row]]) -> "ColumnarRows":
+        """Return the rows of some parts, one part after the other, each row behind the name of its part."""
+        filled = [(name, part) for name, part in zip(names, parts, strict=True) if len(part)]
+        columns = [part.columns if isinstance(part, ColumnarRows) else cls.of_rows(part).columns for _, part in filled]
+        places = np.repeat(np.arange(len(filled)), [len(part) for _, part in filled])
+        joined = (CellColumn.joined(of_one) for of_one in zip(*columns, strict=True))
+        return cls((CellColumn(places, tuple(name for name, _ in filled)), *joined))
 
     def fits(self, n_columns: int) -> bool:
         """Say whether there are so many columns, and no cell is infinite."""
@@ -81,3 +151,20 @@ class ColumnarRows(Sequence[Row]):
     @cached_property
     def _rows(self) -> tuple[Row, ...]:
         return tuple(zip(*(column.cells() for column in self.columns), strict=True))
+
+
+def rows_without(rows: Sequence[Row], column: int) -> Iterator[Row]:
+    """Yield the rows that have None in a column.
+
+    >>> list(rows_without(((1, None), (2, 0.5)), 1))
+    [(1, None)]
+    """
+    if not isinstance(rows, ColumnarRows):
+        yield from (row for row in rows if row[column] is None)
+        return
+    cells = rows.columns[column]
+    missing = (
+        np.isnan(cells.values) if cells.words is None else [cells.words[at] is None for at in cells.values.tolist()]
+    )
+    for at in np.flatnonzero(missing).tolist():
+        yield tuple(CellColumn(each.values[at : at + 1], each.words).cells()[0] for each in rows.columns)

@@ -84,6 +84,7 @@ CREATE TABLE measured (
     submission_id bigint NOT NULL,
     entrant_id integer NOT NULL,
     key text NOT NULL,
+    digest bytea NOT NULL,
     content bytea NOT NULL,
     apart bytea,
     CONSTRAINT pk_measured PRIMARY KEY (submission_id, entrant_id, key),

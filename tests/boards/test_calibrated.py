@@ -12,7 +12,7 @@ from app.kinds.predictions.measure import measure_predictions
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.spreads import SHARE, Range
-from app.store.measured import pack_measurement, unpack_measurement
+from app.store.measurement_bytes import pack_measurement, unpack_measurement
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import Coded, ScoreTable
 from tests.cases.boards import CASES, Case, declare, given, summary_board
@@ -194,4 +194,4 @@ def test_a_measurement_keeps_its_calibrated_intervals() -> None:
     """Between publications too."""
     actual = measured_episodes([1.0, 0.9, 0.8], "mean")
 
-    assert unpack_measurement(pack_measurement(actual)).estimates == actual.estimates
+    assert unpack_measurement(pack_measurement(actual)).measurement.estimates == actual.estimates

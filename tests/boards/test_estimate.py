@@ -16,7 +16,7 @@ from app.kinds.episodes.measure import measure_episodes
 from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
-from app.store.measured import pack_measurement, unpack_measurement
+from app.store.measurement_bytes import pack_measurement, unpack_measurement
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
@@ -314,7 +314,7 @@ def test_a_measurement_survives_being_kept() -> None:
     """Packed and unpacked it is the same, and it is no code."""
     measured = measure(rows(GOOD))
     packed = pack_measurement(measured)
-    back = unpack_measurement(packed)
+    back = unpack_measurement(packed).measurement
 
     assert (back.estimates, back.facts, json.dumps(dict(back.rows))) == (
         measured.estimates,

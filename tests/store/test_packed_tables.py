@@ -8,7 +8,7 @@ import pytest
 
 from app.errors import TableRejected
 from app.store.snapshots import pack_table, unpack_table
-from app.values.columnar import CellColumn, ColumnarRows
+from app.values.columnar import CellColumn, ColumnarRows, rows_without
 from app.values.table import Column, Table
 
 COLUMNS = (Column("a", "A"), Column("b", "B", "text"))
@@ -64,3 +64,14 @@ def test_rows_that_are_columns_are_refused_as_others_are() -> None:
             Table("pairwise/x", "X", COLUMNS, ColumnarRows(columns))
     with pytest.raises(TypeError, match="holds a date"):
         pack_table(Table("pairwise/x", "X", COLUMNS, ColumnarRows((dated, dated))))
+
+
+def test_columns_of_several_parts_are_the_rows_one_after_the_other() -> None:
+    """Behind the name of each part; 1, 1.0 and True stay three things, and a part without a number has none."""
+    parts = [[(1, 0.5, None, "x")], [], [(1.0, None, None, "y"), (True, None, 2.5, "x")]]
+    columnar = [ColumnarRows.of_rows(part) for part in parts]
+    expected = [("a", 1, 0.5, None, "x"), ("c", 1.0, None, None, "y"), ("c", True, None, 2.5, "x")]
+
+    assert repr(list(ColumnarRows.of_parts("abc", columnar))) == repr(expected)
+    assert repr(list(ColumnarRows.of_parts("abc", [columnar[0], *parts[1:]]))) == repr(expected)
+    assert list(rows_without(columnar[2], 2)) == [(1.0, None, None, "y")]

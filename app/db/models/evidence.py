@@ -87,7 +87,7 @@ class Measured(Base):
     """What one entrant's evidence comes to under one board, kept so that publishing need not read its rows again.
 
     `key` is a digest of everything that decides it: the board's declaration, the metrics, the code. `apart` is what
-    only the best of a board are shown with: curves, and what paired tests need of each item.
+    only the best of a board are shown with: curves, and what paired tests need of each item. `digest` is of both.
     """
 
     __tablename__ = "measured"
@@ -95,5 +95,6 @@ class Measured(Base):
     submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
     key: Mapped[str] = mapped_column(Text, primary_key=True)
+    digest: Mapped[bytes]
     content: Mapped[bytes]
     apart: Mapped[bytes | None]

@@ -15,7 +15,9 @@ from app.kinds.predictions.report_kinds import BY_CLASS, KINDS, MAX_ALONE, SHARE
 from app.kinds.predictions.report_values import ranking_rows, value_rows
 from app.kinds.predictions.scores import truncated_names
 from app.kinds.predictions.task import TaskPredictions
+from app.values.columnar import ColumnarRows, rows_without
 from app.values.table import Cell, Table
+from app.values.table import Rows as TableRows
 
 MAX_REPORTED = 200
 INTERVALS = "intervals"
@@ -54,8 +56,8 @@ def report_tables(rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, board: s
     tables = []
     for name, kind in KINDS.items():
         shown = rows_by_entrant if name == INTERVALS else best
-        rows = tuple((entrant, *row) for entrant, kinds in shown.items() for row in kinds.get(name, ()))
-        if rows:
+        rows = _rows_of(list(shown), [kinds.get(name, ()) for kinds in shown.values()])
+        if len(rows):
             written = _written(name, shown)
             plots = [dict(plot) | written | _many_classes(plot, shown) for plot in kind.plots]
             meta = {"plot": plots} if plots else {}
@@ -63,6 +65,13 @@ def report_tables(rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, board: s
                           (*kind.notes, *_left_out(shown, rows_by_entrant)), meta)  # fmt: skip
             tables.append(table)
     return tuple(tables)
+
+
+def _rows_of(entrants: Sequence[str], parts: Sequence[Rows]) -> TableRows:
+    """Return the rows of all, each behind the name of its entrant; as columns where those of somebody are."""
+    if any(isinstance(part, ColumnarRows) and len(part) for part in parts):
+        return ColumnarRows.of_parts(entrants, parts)
+    return tuple((entrant, *row) for entrant, part in zip(entrants, parts, strict=True) for row in part)
 
 
 def _left_out(shown: Sized, entrants: Sized) -> tuple[str, ...]:
@@ -105,19 +114,20 @@ def _written(name: str, rows_by_entrant: Mapping[str, Mapping[str, Rows]]) -> di
 def _levels(rows_by_entrant: Mapping[str, Mapping[str, Rows]]) -> list[dict[str, Any]]:
     """Return the level lines: calling everything positive, which has no threshold, is right by their share."""
     levels: list[dict[str, Any]] = []
-    for place, row in _records("pr", rows_by_entrant):
+    for place, row in _records("pr", rows_by_entrant, without="threshold"):
         share = row["precision"]
         level = {"task": place["task"], "class": place["class"], "at": share, "text": f"positives {share:.3f}"}
-        levels += [level] if row["threshold"] is None and level not in levels else []
+        levels += [level] if level not in levels else []
     return levels
 
 
 def _records(
-    name: str, rows_by_entrant: Mapping[str, Mapping[str, Rows]]
+    name: str, rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, without: str | None = None
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield each row of a table of classes: which curve it is of, and its cells by column."""
+    """Yield the rows of a table of classes, or those without one cell: which curve each is of, its cells by column."""
     columns = ("task", *(column.name for column in KINDS[name].columns))
     for entrant, kinds in rows_by_entrant.items():
-        for row in kinds.get(name, ()):
+        rows = kinds.get(name, ())
+        for row in rows if without is None else rows_without(rows, columns.index(without)):
             cells = dict(zip(columns, row, strict=True))
             yield {"entrant": entrant, "task": cells["task"], "class": cells["class"]}, cells

@@ -1,0 +1,47 @@
+"""What a process has unpacked of stored bytes, by their digest: bytes with the same digest are not read again.
+
+Called by `app.store.measured`. It is kept in memory only, and what is not known is read.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from threading import Lock
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class KnownBytes(Generic[V]):
+    """Values by the digest of the bytes that they were unpacked from; those not used for longest make room."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._n_bytes = 0
+        self._values: OrderedDict[bytes, tuple[V, int]] = OrderedDict()
+        # A worker computes several boards at a time.
+        self._lock = Lock()
+
+    def held(self) -> Mapping[bytes, V]:
+        """Return all that is known now."""
+        with self._lock:
+            return {digest: value for digest, (value, _) in self._values.items()}
+
+    def get(self, digest: bytes) -> V | None:
+        """Return what is known by a digest."""
+        with self._lock:
+            if digest not in self._values:
+                return None
+            self._values.move_to_end(digest)
+            return self._values[digest][0]
+
+    def keep(self, digest: bytes, value: V, n_bytes: int) -> None:
+        """Remember a value that takes so many bytes, or that one that is known was used."""
+        with self._lock:
+            if n_bytes > self._most_bytes:
+                return
+            if digest not in self._values:
+                self._values[digest] = (value, n_bytes)
+                self._n_bytes += n_bytes
+            self._values.move_to_end(digest)
+            while self._n_bytes > self._most_bytes:
+                self._n_bytes -= self._values.popitem(last=False)[1][1]
