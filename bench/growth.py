@@ -1,7 +1,7 @@
 """How one more submission costs as a benchmark grows: `python -m bench.growth [rows|episodes|predictions] [share]`.
 
-Rows are sent, all of them. Of episodes and predictions the first ten submissions are, and the others are copies of
-these (`bench.copied`); the one that is timed is sent.
+Rows are sent, all of them (`bench.growing_rows`). Of episodes and predictions the first ten submissions are, and the
+others are copies of these (`bench.copied`); the one that is timed is sent.
 """
 
 import sys
@@ -10,31 +10,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.prereg.prereg import sha256_hex
+from bench import growing_rows
 from bench.copied import N_TEMPLATES
 from bench.growing import YAML, Grown, growing_benchmark
 from bench.machine import machine
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episode, zipped
 
 SHARES = (0.01, 0.1, 0.3, 1.0)
-N_ENTRANTS, N_TASKS, AT_ONCE = 2_000, 1_500, 100
-SPREADS = 617
-"""Has no divisor in common with the number of entrants, so that consecutive ones are far apart in quality."""
 N_RUNS, N_SEEDS, N_PER_SEED = 1_000, 5, 400
 N_ITEMS = 100_000
 PLAN = PREREG.replace(b"episodes_per_seed: 4", b"episodes_per_seed: 200")
-ROWS_MANIFEST = b"""\
-schema_version: 1
-slug: rows
-title: Rows
-evidence: evaluation_summary
-columns: {entrant: model, task: task}
-metrics: {MASE: {direction: minimize, min: 0}}
-tasks: {open: true}
-admission: {prereg: optional}
-leaderboards:
-  - {name: skill, method: skill_score, metric: MASE, baseline: m00000, missing: impute}
-  - {name: mean, method: mean, metric: MASE, missing: drop}
-"""
 PREDICTIONS_MANIFEST = b"""\
 schema_version: 1
 slug: guess
@@ -50,35 +35,6 @@ admission: {prereg: optional}
 leaderboards:
   - {name: auc, method: estimate, metrics: [auc, accuracy, logloss], rank_by: auc, uncertainty: {n_resamples: 1000}}
 """
-
-
-def summary_rows(first: int, count: int) -> bytes:
-    """Return a summary of some entrants on every task; each submission has its entrants all over the board."""
-    rng, numbers = np.random.default_rng(first), np.arange(first, first + count)
-    names = [f"m{number:05}" for number in numbers.tolist()]
-    levels = 0.001 * (numbers * SPREADS % N_ENTRANTS)
-    errors = np.exp(rng.normal(levels[:, None], 0.4, (count, N_TASKS))).tolist()
-    lines = [
-        f"{name},t{at:05},{error!r}\n" for name, row in zip(names, errors, strict=True) for at, error in enumerate(row)
-    ]
-    return ("model,task,MASE\n" + "".join(lines)).encode()
-
-
-def grow_rows(shares: Sequence[float] = SHARES) -> Iterator[Grown]:
-    """Yield what one more submission of one entrant, and one of a hundred, costs as rows grow to three million."""
-    with growing_benchmark("rows", ROWS_MANIFEST) as growing:
-        n = 0
-        for share in shares:
-            while n < round(share * N_ENTRANTS):
-                part = min(AT_ONCE, round(share * N_ENTRANTS) - n)
-                growing.send("rows.csv", summary_rows(n, part))
-                n += part
-            growing.publish()
-            for count in (1, AT_ONCE):
-                content, size = summary_rows(n, count), f"{n * N_TASKS:,} rows"
-                send = lambda content=content: growing.send("rows.csv", content)  # noqa: E731
-                yield growing.one_more(size, f"{count * N_TASKS:,} rows", send, n, count)
-                n += count
 
 
 def episode_run(number: int) -> bytes:
@@ -140,17 +96,22 @@ def predicted(number: int) -> bytes:
     return ("item,prediction\n" + "".join(lines)).encode()
 
 
-CURVES = {"rows": grow_rows, "episodes": grow_episodes, "predictions": grow_predictions}
+CURVES = {"episodes": grow_episodes, "predictions": grow_predictions}
 
 
-def report(curves: Sequence[str] = tuple(CURVES), largest: float = 1.0) -> None:
-    """Print the curves as a table for docs/performance.md."""
-    print(machine())
-    print("\n| on the board | one more | POST to board, s | memory, MiB |\n|---|---|---|---|")
-    for name in curves:
-        for grown in CURVES[name]([share for share in SHARES if share <= largest]):
+def report(curves: Sequence[str] = ("rows", *CURVES), largest: float = 1.0) -> None:
+    """Print the curves as tables for docs/performance.md."""
+    print(f"{machine()}\n")
+    shares = [share for share in SHARES if share <= largest]
+    if "rows" in curves:
+        growing_rows.report(shares)
+        print()
+    if set(curves) & set(CURVES):
+        print("| on the board | one more | POST to board, s | memory, MiB |\n|---|---|---|---|")
+    for name in [name for name in curves if name in CURVES]:
+        for grown in CURVES[name](shares):
             print(f"| {grown.size} | {grown.sent} | {grown.seconds:.2f} | {grown.peak_mib:.0f} |", flush=True)
 
 
 if __name__ == "__main__":
-    report(sys.argv[1:2] or tuple(CURVES), float(sys.argv[2]) if len(sys.argv) > 2 else 1.0)
+    report(sys.argv[1:2] or ("rows", *CURVES), float(sys.argv[2]) if len(sys.argv) > 2 else 1.0)

@@ -112,7 +112,7 @@ def measure_ingest() -> tuple[float, float, float]:
     copy_s = measure_copy()
     with big_upload() as file, fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
         httpx.post(f"{server.address}/benchmarks", content=OPEN_MANIFEST, headers=headers(server))
-        with _watched(server.child("web")) as peak:
+        with Watched(server.child("web")) as peak:
             began = time.perf_counter()
             submit(server, "big", "big.csv", file).raise_for_status()
             taken = time.perf_counter() - began
@@ -127,7 +127,7 @@ def measure_export() -> tuple[float, float, float]:
     with big_upload() as file, fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
         httpx.post(f"{server.address}/benchmarks", content=OPEN_MANIFEST, headers=headers(server))
         settle(server, submit(server, "big", "big.csv", file))
-        with _watched(server.child("web")) as peak:
+        with Watched(server.child("web")) as peak:
             began = time.perf_counter()
             with httpx.stream("GET", f"{server.address}/benchmarks/big/rows.csv", timeout=120) as answer:
                 n_lines = sum(piece.count(b"\n") for piece in answer.iter_raw())
@@ -152,7 +152,7 @@ def _copied_out(url: str) -> float:
         return time.perf_counter() - began
 
 
-class _watched:  # noqa: N801 - used as a statement
+class Watched:
     """Samples a process's resident memory while the block runs."""
 
     def __init__(self, process: psutil.Process) -> None:
@@ -161,7 +161,7 @@ class _watched:  # noqa: N801 - used as a statement
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._sample)
 
-    def __enter__(self) -> "_watched":
+    def __enter__(self) -> "Watched":
         self._thread.start()
         return self
 

@@ -17,7 +17,7 @@ from app.config.settings import Settings
 from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from bench.growing import YAML
-from bench.growth import N_TASKS, ROWS_MANIFEST, summary_rows
+from bench.growing_rows import N_TASKS, ROWS_MANIFEST, summary_rows
 from bench.readers import percentile
 from tests.cases.running_server import environment, fresh_data_dir
 from tests.conftest import Site, open_site

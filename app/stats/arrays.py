@@ -3,11 +3,13 @@
 Called by every module that names an array's type; pure. Docstrings give the shapes, as `[n_tasks, n_entrants]`.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+IntArray = NDArray[np.signedinteger[Any]]
 BoolArray = NDArray[np.bool_]
 Counts = NDArray[np.uint8]
 """How often a unit is drawn, a byte each."""

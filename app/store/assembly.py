@@ -27,6 +27,9 @@ def by_entrant(stood: Iterable[Stood], tasks: Mapping[int, str], columns: Sequen
     blocks = [s.block for s in ordered]
     entrants = _repeated([s.entrant for s in ordered], blocks)
     task = _coded_numbers(blocks, tasks)
+    n_cells = len(entrants.words) * len(task.words)
+    # Of millions of rows codes take half the memory in 32 bits, wherever the number of a cell is one of 32, too.
+    entrants, task = narrowed(entrants, n_cells), narrowed(task, n_cells)
     order = _order(entrants.codes * len(task.words) + task.codes)
     return ScoreTable(
         entrant=_at(entrants, order),
@@ -35,8 +38,8 @@ def by_entrant(stood: Iterable[Stood], tasks: Mapping[int, str], columns: Sequen
         seed=_seeds(blocks, order),
         item=_coded_or_none([b.item for b in blocks], blocks, order),
         leaked=_joined([b.leaked for b in blocks], np.bool_, order),
-        file=_joined([b.file for b in blocks], np.int64, order),
-        row=_joined([b.row for b in blocks], np.int64, order),
+        file=_joined([b.file for b in blocks], None, order),
+        row=_joined([b.row for b in blocks], None, order),
         columns=tuple(columns),
         values=_values(blocks, columns, order),
         reason=_coded_or_none([b.reason for b in blocks], blocks, order),
@@ -81,8 +84,14 @@ def _order(key: IntArray) -> IntArray | None:
     return None if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
 
 
+def narrowed(coded: Coded, n_cells: int) -> Coded:
+    """Return the same texts with codes of 32 bits, if there are not more cells of entrant and task than those hold."""
+    return Coded(coded.words, coded.codes.astype(np.int32)) if n_cells <= np.iinfo(np.int32).max else coded
+
+
 def _joined(parts: Sequence[NDArray[Any]], dtype: Any, order: IntArray | None) -> NDArray[Any]:
-    joined = np.concatenate([np.empty(0, dtype=dtype), *parts], dtype=dtype, casting="unsafe")
+    """Return the parts as one; without a type they keep the smallest that holds all of them."""
+    joined = np.concatenate([np.empty(0, dtype=dtype or np.int8), *parts], dtype=dtype, casting="unsafe")
     return joined if order is None else joined[order]
 
 
@@ -93,7 +102,10 @@ def _values(blocks: Sequence[RowBlock], columns: Sequence[str], order: IntArray 
             b.values[:, b.columns.index(column)] if column in b.columns else np.broadcast_to(np.nan, len(b))
             for b in blocks
         ]
-        values[:, at] = _joined(parts, np.float64, order)
+        if order is None and parts:
+            np.concatenate(parts, out=values[:, at])
+        else:
+            values[:, at] = _joined(parts, np.float64, order)
     return values
 
 
@@ -131,13 +143,13 @@ def _coded_or_none(parts: Sequence[Coded | None], blocks: Sequence[RowBlock], or
 
 def _coded_numbers(blocks: Sequence[RowBlock], words: Mapping[int, str | None]) -> Coded:
     """Return the word of each row's task, in the order of the alphabet; those that have none have NONE."""
-    numbers = np.array(sorted(words), dtype=np.int64)
-    at = np.searchsorted(numbers, _joined([block.task for block in blocks], np.int64, None))
-    present = np.flatnonzero(np.bincount(at, minlength=len(numbers))).tolist()
-    used = sorted({word for number in numbers[present].tolist() if (word := words[number]) is not None})
+    # Mostly all entrants have the same tasks in the same order: what they are is looked up once for all of them.
+    lists = {(block.task.dtype.str, block.task.tobytes()): block.task for block in blocks}
+    used = sorted({word for tasks in lists.values() for n in set(tasks.tolist()) if (word := words[n]) is not None})
     code: dict[str | None, int] = {word: place for place, word in enumerate(used)}
-    lookup = np.array([code.get(words[number], NONE) for number in numbers.tolist()], dtype=np.int64)
-    return Coded(tuple(used), lookup[at])
+    codes = {key: np.array([code.get(words[n], NONE) for n in tasks.tolist()]) for key, tasks in lists.items()}
+    each = [codes[block.task.dtype.str, block.task.tobytes()] for block in blocks]
+    return Coded(tuple(used), _joined(each, np.int64, None))
 
 
 def _at(coded: Coded, order: IntArray | None) -> Coded:

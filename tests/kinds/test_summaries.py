@@ -1,5 +1,7 @@
 """A submission's own numbers: their intervals at the level that the page says, and claims to the digit allowed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,10 @@ from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.cluster import draw_clusters, group_sample
 from app.stats.resample import board_generator, draw_counts
+from app.values.scores import Coded
 from tests.cases.small_tables import SEEDS, SPREAD, small_table
+
+NOBODY = np.zeros(12, dtype=np.int64)
 
 
 def manifest(evidence: str) -> Manifest:
@@ -39,13 +44,28 @@ def ends(replicates: FloatArray) -> list[float]:
 
 
 def test_the_interval_of_a_submissions_mean_says_95_and_holds_95() -> None:
-    """A thousand resamples of its tasks, drawn by name."""
-    drawn = draw_counts(12, 1000, board_generator(0, "summary", "A", "x")) @ SPREAD / 12
+    """A thousand resamples of its tasks, drawn by the name of the metric."""
+    drawn = draw_counts(12, 1000, board_generator(0, "summary", "x")) @ SPREAD / 12
     table = summarise_means(manifest("evaluation_summary"), small_table(SPREAD, is_episodes=False))
     row = next(iter(table.records()))
 
     assert table.meta["level"] == 0.95
     assert [row["mean_lower"], row["mean_upper"]] == pytest.approx(ends(drawn))
+
+
+def test_an_entrants_own_numbers_are_the_same_whoever_is_in_its_submission() -> None:
+    """Sent together, with a failure of one and nothing of another, each has what it has when it is sent alone."""
+    scores = {"A": SPREAD, "B": 1.0 - SPREAD, "C": np.where(SPREAD > 0.5, np.nan, SPREAD), "D": np.full(12, np.nan)}
+    alone = [
+        replace(small_table(own, is_episodes=False), entrant=Coded((name,), NOBODY)) for name, own in scores.items()
+    ]
+    together = replace(
+        small_table(np.concatenate(list(scores.values())), is_episodes=False),
+        entrant=Coded(tuple(scores), np.repeat(np.arange(4), 12)),
+    )
+    asked = manifest("evaluation_summary")
+
+    assert summarise_means(asked, together).rows == tuple(summarise_means(asked, own).rows[0] for own in alone)
 
 
 def test_the_interval_of_a_submissions_episodes_says_95_and_holds_95() -> None:

@@ -17,7 +17,7 @@ def items_as_units(scores: ScoreTable) -> ScoreTable:
     """Return rows whose seed is a number of their task and item: equal names have equal numbers, on every board."""
     if scores.item is None:
         return scores
-    key = scores.task.codes * (len(scores.item.words) + 1) + scores.item.codes
+    key = scores.task.codes.astype(np.int64) * (len(scores.item.words) + 1) + scores.item.codes
     distinct, place = np.unique(key, return_inverse=True)
     n_words = len(scores.item.words) + 1
     numbers = [_number(scores.task.words[at // n_words], [*scores.item.words, ""][at % n_words]) for at in distinct]

@@ -3,18 +3,23 @@
 Called by `app.jobs.own_tables` through the kind; pure.
 """
 
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+
 import numpy as np
 
 from app.admission.claims import claims_of_means
 from app.kinds.contract import Evaluation, Summary
 from app.manifest.manifest import Manifest
-from app.stats.arrays import FloatArray
+from app.stats.arrays import FloatArray, IntArray
 from app.stats.interval import percentile_interval
-from app.stats.resample import board_generator, draw_counts
-from app.values.scores import ScoreTable
-from app.values.table import Cell, Column, Table
+from app.stats.resample import Resamples, board_generator
+from app.values.frame import Ends
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Column, Table
 
-N_RESAMPLES, LEVEL = 1000, 0.95
+N_RESAMPLES, LEVEL, MIN_UNITS = 1000, 0.95, 2
 
 COLUMNS = (
     Column("entrant", "Entrant", "text"),
@@ -35,25 +40,46 @@ def summarise(evaluation: Evaluation) -> Summary:
 
 def summarise_means(manifest: Manifest, scores: ScoreTable) -> Table:
     """Return one row per entrant and metric: mean over scored tasks, percentile bootstrap over tasks."""
-    declared = manifest.task_ids()
-    rows: list[tuple[Cell, ...]] = []
-    for code, entrant in enumerate(scores.entrant.words):
-        mine = scores.entrant.codes == code
-        for metric in manifest.metrics:
-            values = scores.value(metric)[mine]
-            scored = values[~np.isnan(values)]
-            n_tasks = len(values) if declared is None else len(declared)
-            rows.append((entrant, metric, *_mean(scored, entrant, metric), n_tasks, len(scored), n_tasks - len(scored)))
+    declared, rows_of = manifest.task_ids(), _rows_by_entrant(scores.entrant)
+    n_tasks = [len(at) if declared is None else len(declared) for at in rows_of]
+    by_metric = {metric: _scored(scores.value(metric), rows_of) for metric in manifest.metrics}
+    means = {metric: _means(scored, metric) for metric, scored in by_metric.items()}
+    rows = tuple(
+        (entrant, metric, *means[metric][at], n_tasks[at], len(scored[at]), n_tasks[at] - len(scored[at]))
+        for at, entrant in enumerate(scores.entrant.words)
+        for metric, scored in by_metric.items()
+    )
     note = "Means of raw metrics describe this submission; the boards compare entrants task by task."
     meta = {"interval": "percentile bootstrap over tasks", "level": LEVEL, "n_resamples": N_RESAMPLES}
-    return Table("summary", "Averages of this submission", COLUMNS, tuple(rows), (note,), meta)
+    return Table("summary", "Averages of this submission", COLUMNS, rows, (note,), meta)
 
 
-def _mean(scored: FloatArray, entrant: str, metric: str) -> tuple[Cell, Cell, Cell]:
-    if not len(scored):
-        return (None, None, None)
-    if len(scored) < 2:
-        return (float(scored[0]), None, None)
-    weights = draw_counts(len(scored), N_RESAMPLES, board_generator(0, "summary", entrant, metric))
-    low, high = percentile_interval((weights @ scored / len(scored))[:, None], LEVEL)
-    return (float(scored.mean()), float(low[0]), float(high[0]))
+def _rows_by_entrant(entrant: Coded) -> list[IntArray]:
+    order = np.argsort(entrant.codes, kind="stable")
+    ends = np.searchsorted(entrant.codes[order], np.arange(len(entrant.words) + 1))
+    return [order[start:end] for start, end in pairwise(ends.tolist())]
+
+
+def _scored(values: FloatArray, rows_of: Sequence[IntArray]) -> list[FloatArray]:
+    """Return each entrant's values that are no failure."""
+    return [own[~np.isnan(own)] for own in (values[at] for at in rows_of)]
+
+
+def _means(scored: Sequence[FloatArray], metric: str) -> list[Ends]:
+    """Return each entrant's mean with its ends; those of as many tasks share their draws, which take the time."""
+    ends: list[Ends] = [(float(own[0]) if len(own) else None, None, None) for own in scored]
+    of_size: dict[int, list[int]] = {}
+    for at, own in enumerate(scored):
+        of_size.setdefault(len(own), []).append(at)
+    for n_scored, among in of_size.items():
+        if n_scored >= MIN_UNITS:
+            low, high = _interval(np.stack([scored[at] for at in among], axis=1), metric)
+            for place, at in enumerate(among):
+                ends[at] = (float(scored[at].mean()), float(low[place]), float(high[place]))
+    return ends
+
+
+def _interval(values: FloatArray, metric: str) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of each column of values [n_tasks, n_entrants]."""
+    begin = partial(board_generator, 0, "summary", metric)
+    return percentile_interval(Resamples(len(values), N_RESAMPLES, begin, keep_cells=0).means(values), LEVEL)
