@@ -149,6 +149,24 @@ def test_a_seed_that_was_run_on_two_tasks_is_one_unit() -> None:
         assert wide.low < narrow.low
 
 
+def test_one_shared_seed_lends_no_degrees_to_an_interval() -> None:
+    """Five seeds that differ much and fifty that hardly do: the degrees stay near those of the few."""
+    few = SeedScores(np.repeat([0.0, 0.2, 0.5, 0.8, 1.0], 10), np.repeat(np.arange(5), 10))
+    many = np.tile(np.repeat([0.0, 1.0], [4, 6]), 50)
+    apart, sharing = (
+        mean_over_tasks(
+            [few, SeedScores(many, np.repeat(np.arange(first, first + 50), 10))],
+            np.full(2, 0.5),
+            plain_mean(Range()),
+            0.95,
+        )
+        for first in (5, 4)
+    )
+
+    assert None not in (apart.low, apart.high, sharing.low, sharing.high)
+    assert sharing.high - sharing.low > 0.85 * (apart.high - apart.low)  # type: ignore[operator]
+
+
 def test_a_declared_range_that_does_not_hold_is_no_end() -> None:
     """A score of 1.5 under a maximum of 1: the interval goes by the scores."""
     actual = task_intervals(np.array([[0.5], [1.5], [0.7]]), SHARE, 0.95)(0)

@@ -88,7 +88,11 @@ def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Ran
 
 
 def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, spreads: Sequence[Spread]) -> Spread:
-    """Return the spread of the average, each seed moving it by what it moves all of its tasks."""
+    """Return the spread of the average, each seed moving it by what it moves all of its tasks.
+
+    It has no more degrees of freedom than tasks without a common seed: sharing one lends no task those of another.
+    Source: Satterthwaite 1946.
+    """
     seeds = np.unique(np.concatenate([task.seeds for task in tasks]))
     influence = np.zeros(len(seeds))
     for task, weight, spread in zip(tasks, weights.tolist(), spreads, strict=True):
@@ -97,7 +101,16 @@ def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, sp
     point = float(weights @ np.array([float(spread.point) for spread in spreads]))
     least = float(np.linalg.norm(weights * np.array([float(spread.least) for spread in spreads])))
     n_units = np.array(float(len(seeds)))
-    return replace(influence_spread(np.array(point), influence, n_units, n_units - 1.0, least), telling=SEEDS_TELLING)
+    freedom = np.array(min(float(len(seeds)) - 1.0, _freedom_apart(weights, spreads)))
+    return replace(influence_spread(np.array(point), influence, n_units, freedom, least), telling=SEEDS_TELLING)
+
+
+def _freedom_apart(weights: FloatArray, spreads: Sequence[Spread]) -> float:
+    """Return the degrees of freedom of the average if tasks shared no seed; infinite where none has a spread."""
+    parts = [(float(spread.error), float(spread.df)) for spread in spreads]
+    shares = (weights * np.array([error if df > 0.0 else 0.0 for error, df in parts])) ** 2
+    freedom = np.array([max(df, 1.0) for _, df in parts])
+    return float(shares.sum() ** 2 / (shares**2 / freedom).sum()) if shares.sum() > 0.0 else np.inf
 
 
 def _spread(values: FloatArray, seeds: IntArray) -> Spread:

@@ -1,7 +1,8 @@
 """Replicates of one entrant's score on a task, drawn by the names of its seeds and episodes: what ranks rest on.
 
 Called by `app.kinds.episodes.measure`. Two entrants that ran the same seeds and episodes of a task are weighed alike
-there; seeds of other names are independent, whatever their position. Bounds of a row are drawn elsewhere.
+there; seeds of other names are independent, whatever their position. A seed has one weight in every condition and task
+that it was run in, because what makes it a good one is in all of them. Bounds of a row are drawn elsewhere.
 """
 
 from collections.abc import Sequence
@@ -14,20 +15,21 @@ from app.boards.methods.estimate.spec import Statistic
 from app.boards.spread import MIN_UNITS, Precision, pooled
 from app.manifest.uncertainty import Uncertainty
 from app.stats.aggregate import Interval, weighted_trimmed_mean
-from app.stats.arrays import FloatArray
+from app.stats.arrays import FloatArray, IntArray
 from app.stats.interval import percentile_interval
 from app.stats.named_draws import nested_sums, unit_keys, unit_sums
-from app.values.scores import ScoreTable
+from app.values.scores import Coded, ScoreTable
 
 TRIMMED = 0.25
 
 
 @dataclass(frozen=True)
 class DrawnScore:
-    """Replicates [n_resamples] of a score in its own unit, and how much they rest on."""
+    """Replicates [n_resamples] of a score in its own unit, how much they rest on, and of which seeds, [n_seeds]."""
 
     replicates: FloatArray
     precision: Precision
+    seeds: IntArray
 
 
 def draw_by_name(
@@ -35,51 +37,63 @@ def draw_by_name(
 ) -> DrawnScore | None:
     """Return the replicates of a metric over some rows, those without a value left out; None with fewer than two seeds.
 
-    The seed of a task and condition is weighed, then its episodes; seeds of one episode each are weighed once.
+    The seed is weighed, then its episodes; seeds of one episode each are weighed once.
     """
     values = scores.value(metric)
     rows = rows[~np.isnan(values[rows])]
     if scores.seed is None or not drawn.n_resamples:
         return None
-    clusters = [(scores.task.at(at) or "", _condition(scores, at), str(scores.seed[at])) for at in rows.tolist()]
-    names = sorted(set(clusters))
-    if len(names) < MIN_UNITS or len(set(scores.seed[rows].tolist())) < MIN_UNITS:
+    seeds, cluster = np.unique(scores.seed[rows], return_inverse=True)
+    if len(seeds) < MIN_UNITS:
         return None
-    place = {name: at for at, name in enumerate(names)}
-    items = [(*name, _item(scores, at)) for name, at in zip(clusters, rows.tolist(), strict=True)]
+    items = [_episode(scores, at) for at in rows.tolist()]
     distinct, of_value = np.unique(values[rows], return_inverse=True)
     # In the order of their keys, so that the order of an upload does not even change the rounding of sums.
     keys = unit_keys(drawn.rng_seed, items)
     order = np.argsort(keys, kind="stable")
-    of_value = of_value.reshape(-1)[order]
-    cluster = np.array([place[name] for name in clusters])[order]
-    if len(names) == len(rows):
-        weights = unit_sums(unit_keys(drawn.rng_seed, names)[cluster], of_value, drawn.n_resamples)
+    of_value, cluster = of_value.reshape(-1)[order], cluster.reshape(-1)[order]
+    of_seeds = unit_keys(drawn.rng_seed, [(str(seed),) for seed in seeds.tolist()])
+    if len(seeds) == len(rows):
+        weights = unit_sums(of_seeds[cluster], of_value, drawn.n_resamples)
     else:
-        seeds = unit_keys(drawn.rng_seed, names)
-        weights = nested_sums(seeds, keys[order], cluster, of_value, drawn.n_resamples)
+        weights = nested_sums(of_seeds, keys[order], cluster, of_value, drawn.n_resamples)
     cut = int(len(rows) * TRIMMED) / len(rows) if statistic == "iqm" else 0.0
-    n_seeds = len(set(scores.seed[rows].tolist()))
-    return DrawnScore(weighted_trimmed_mean(distinct, weights, cut), Precision.of_units(n_seeds))
+    replicates = weighted_trimmed_mean(distinct, weights, cut)
+    return DrawnScore(replicates, Precision.of_units(len(seeds)), seeds)
 
 
 def averaged(drawn: Sequence[DrawnScore | None], weights: FloatArray) -> DrawnScore | None:
-    """Return the weighted mean over tasks, which are drawn independently; None where one has no replicates."""
+    """Return the weighted mean over tasks, alike where they share seeds; None where one has no replicates."""
     known = [each for each in drawn if each is not None]
     if not known or len(known) < len(drawn):
         return None
     shares = weights / weights.sum()
     replicates = [each.replicates for each in known]
-    precision = pooled(shares, replicates, [each.precision for each in known])
-    return DrawnScore(np.column_stack(replicates) @ shares, precision)
+    apart = pooled(shares, replicates, [each.precision for each in known])
+    seeds = np.concatenate([each.seeds for each in known])
+    return DrawnScore(np.column_stack(replicates) @ shares, _of_seeds(seeds, apart), np.unique(seeds))
 
 
-def _condition(scores: ScoreTable, at: int) -> str:
-    return "" if scores.condition is None else scores.condition.at(at) or ""
+def _of_seeds(seeds: IntArray, apart: Precision) -> Precision:
+    """Return the precision of an average over tasks: from the seeds of each, and what it is of tasks that share none.
+
+    Tasks that share seeds tell no more than there are distinct ones, and sharing one lends no task those of another.
+    """
+    n_distinct = len(np.unique(seeds))
+    if n_distinct == len(seeds):
+        return apart
+    joint = Precision.of_units(n_distinct)
+    return Precision(min(apart.freedom, joint.freedom), max(apart.inflation, joint.inflation))
 
 
-def _item(scores: ScoreTable, at: int) -> str:
-    return "" if scores.item is None else scores.item.at(at) or ""
+def _episode(scores: ScoreTable, at: int) -> tuple[str, ...]:
+    """Return the name of an episode: its task, condition, seed and item."""
+    seed = "" if scores.seed is None else str(scores.seed[at])
+    return (_word(scores.task, at), _word(scores.condition, at), seed, _word(scores.item, at))
+
+
+def _word(words: Coded | None, at: int) -> str:
+    return "" if words is None else words.at(at) or ""
 
 
 def average_intervals(intervals: Sequence[Interval], weights: FloatArray, level: float) -> Interval:

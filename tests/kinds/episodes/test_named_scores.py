@@ -1,0 +1,100 @@
+"""Replicates by name of seeds that were run in several conditions and tasks: what ranks of episodes rest on."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from app.kinds.episodes.named_scores import DrawnScore, averaged, draw_by_name
+from app.manifest.uncertainty import Uncertainty
+from app.stats.contests import Contests
+from app.values.scores import Coded, ScoreTable
+
+DRAWN = Uncertainty(n_resamples=2_000, rng_seed=1)
+CONDITIONS, N_EPISODES = tuple("abcdefg"), 20
+RATES = (0.0, 0.0, 1.0, 1.0, 1.0)
+"""Of each seed, in whatever it is run: all that varies is the seed."""
+BETWEEN_SEEDS = float(np.sqrt(0.6 * 0.4 / 6))
+"""The standard deviation of a mean of five such seeds under exponential weights, σ̂² / (n + 1)."""
+
+
+def scores(task: str, rates: Sequence[float], seeds: Sequence[int], conditions: Sequence[str] = ("a",)) -> ScoreTable:
+    """Return episodes of one entrant, each as good as its seed."""
+    cells = list(itertools.product(range(len(conditions)), range(len(seeds)), range(N_EPISODES)))
+    condition, seed, item = (np.array(each) for each in zip(*cells, strict=True))
+    one = np.zeros(len(cells), dtype=np.int64)
+    return ScoreTable(
+        entrant=Coded(("A",), one),
+        task=Coded((task,), one),
+        columns=("success",),
+        values=np.array(rates)[seed][:, None],
+        leaked=np.zeros(len(cells), dtype=np.bool_),
+        file=one,
+        row=np.arange(len(cells)),
+        seed=np.array(seeds)[seed],
+        item=Coded(tuple(str(number) for number in range(N_EPISODES)), item),
+        condition=Coded(tuple(conditions), condition),
+    )
+
+
+def drawn(table: ScoreTable) -> DrawnScore:
+    """Return the replicates of the mean of all rows."""
+    result = draw_by_name(table, "success", np.arange(len(table)), DRAWN, statistic="mean")
+    assert result is not None
+    return result
+
+
+def over_tasks(*parts: DrawnScore) -> DrawnScore:
+    """Return the average of tasks that count alike."""
+    result = averaged(parts, np.ones(len(parts)))
+    assert result is not None
+    return result
+
+
+def test_a_seed_has_one_weight_in_every_condition() -> None:
+    """Seven partners of five seeds are no thirty-five seeds: the spread is that between seeds, not a root of 7 less."""
+    assert drawn(scores("lift", RATES, range(5), CONDITIONS)).replicates.std() == pytest.approx(BETWEEN_SEEDS, rel=0.06)
+
+
+@pytest.mark.parametrize(("first", "spread", "freedom"), [(0, BETWEEN_SEEDS, 4.0), (9, BETWEEN_SEEDS / 2, 16.0)])
+def test_tasks_are_drawn_apart_only_where_they_share_no_seed(first: int, spread: float, freedom: float) -> None:
+    """Four tasks of the same five seeds tell what five seeds tell; four of five seeds each tell what twenty do."""
+    parts = [drawn(scores(f"t{at}", RATES, range(at * first, at * first + 5))) for at in range(4)]
+    both = over_tasks(*parts)
+
+    assert both.replicates.std() == pytest.approx(spread, rel=0.06)
+    assert both.precision.freedom == pytest.approx(freedom, rel=0.06)
+    assert len(both.seeds) == (5 if first == 0 else 20)
+
+
+def test_one_shared_seed_lends_a_task_no_other_ones() -> None:
+    """Five seeds that differ and fifty that do not: sharing one of them is worth no degree of freedom."""
+    few, many = drawn(scores("a", RATES, range(5))), drawn(scores("b", [1.0] * 50, range(5, 55)))
+    sharing = drawn(scores("b", [1.0] * 50, range(4, 54)))
+
+    assert over_tasks(few, sharing).precision.freedom <= over_tasks(few, many).precision.freedom
+    assert over_tasks(few, sharing).precision.inflation >= over_tasks(few, many).precision.inflation
+
+
+def test_noise_of_seeds_is_seldom_called_a_difference() -> None:
+    """Two policies of one rate, five seeds each of its own in four tasks: at most 5 % of 400 pairs are separable."""
+    rng = np.random.default_rng(3)
+    shares = [
+        [
+            over_tasks(*(drawn(scores(f"t{task}", one.tolist(), range(first, first + 5))) for task in range(4)))
+            for one in np.eye(5)
+        ]
+        for first in (0, 5)
+    ]
+    weights = [np.column_stack([each.replicates for each in side]) for side in shares]
+    freedom = np.array([side[0].precision.freedom for side in shares])
+    inflation = np.array([side[0].precision.inflation for side in shares])
+    n_separable = 0
+    for _ in range(400):
+        rates = np.clip(rng.normal(0.5, 0.15, size=(2, 5)), 0.0, 1.0)
+        replicates = np.column_stack([each @ rate for each, rate in zip(weights, rates, strict=True)])
+        contests = Contests(rates.mean(axis=1), replicates, freedom, inflation)
+        n_separable += abs(float(contests.differences()[0, 1])) > contests.margins(np.arange(2), 0.95)[0, 1]
+
+    assert n_separable <= 20
