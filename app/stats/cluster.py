@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.stats.arrays import FloatArray, IntArray
+from app.stats.bounded_draws import count_items
 from app.stats.checks import (
     InvalidArgument,
     require_ascending,
@@ -167,9 +168,8 @@ def chamber_generator(root_seed: int, name: str) -> np.random.Generator:
 def draw_chamber(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
     """Yield the counts that CHAMBER's own loop would draw, in its order: the seeds, then each drawn seed's episodes.
 
-    One call draws many resamples where all clusters have the same size, and one each where they differ; bounded
-    integers consume the generator's stream one after the other, however many are asked for. Batches are [<= batch,
-    n_distinct], and each row sums to the sizes of its drawn seeds; no count is null.
+    Batches are [<= batch, n_distinct], of one row each where the sizes of clusters differ, and each row sums to the
+    sizes of its drawn seeds; no count is null.
     Raises InvalidArgument unless `n_resamples` is a whole number of at least 1.
     Source: CHAMBER's own loop, by definition; Davison & Hinkley 1997, section 3.8.
 
@@ -182,19 +182,25 @@ def draw_chamber(sample: Sample, n_resamples: int, rng: np.random.Generator) -> 
 
 
 def _draw_chamber(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    n_clusters, size = len(sample.sizes), int(sample.sizes[0])
-    if (sample.sizes != size).any():
-        for _ in range(n_resamples):
-            drawn = rng.integers(0, n_clusters, size=n_clusters)[None, :]
-            sizes = sample.sizes[drawn].ravel()
-            yield _count(sample, drawn, rng.integers(0, np.repeat(sizes, sizes)))
-        return
-    bounds = np.concatenate([np.full(n_clusters, n_clusters), np.full(n_clusters * size, size)])
-    batch = max(1, BATCH_CELLS // len(bounds))
+    n_clusters, are_equal = len(sample.sizes), bool((sample.sizes == sample.sizes[0]).all())
+    n_most = n_clusters * (1 + int(sample.sizes.max()))
+    batch = max(1, BATCH_CELLS // n_most)
     for start in range(0, n_resamples, batch):
-        n_rows = min(batch, n_resamples - start)
-        drawn = rng.integers(0, np.broadcast_to(bounds, (n_rows, len(bounds))))
-        yield _count(sample, drawn[:, :n_clusters], drawn[:, n_clusters:].ravel())
+        counts = _chamber_counts(sample, min(batch, n_resamples - start), n_most, rng)
+        # Sums of a matrix's rows depend on how many there are in their last digits.
+        yield from [counts] if are_equal else np.split(counts, len(counts))
+
+
+def _chamber_counts(sample: Sample, n_rows: int, n_most: int, rng: np.random.Generator) -> FloatArray:
+    counts = np.zeros((n_rows, len(sample.distinct)))
+    firsts = np.cumsum(sample.sizes) - sample.sizes
+    if count_items(rng, n_rows * n_most, firsts, sample.sizes, sample.place, counts):
+        return counts
+    for row in range(n_rows):
+        drawn = rng.integers(0, len(firsts), size=len(firsts))[None, :]
+        sizes = sample.sizes[drawn].ravel()
+        counts[row] = _count(sample, drawn, rng.integers(0, np.repeat(sizes, sizes)))
+    return counts
 
 
 def _count(sample: Sample, drawn: IntArray, within: IntArray) -> FloatArray:

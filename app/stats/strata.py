@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.bounded_draws import fill_means
 from app.stats.checks import (
     InvalidArgument,
     require_count,
@@ -190,14 +191,22 @@ def resample_means(
     require_count("n_resamples", n_resamples)
     if not isinstance(rngs, np.random.Generator):
         require_count("the number of generators", len(rngs), least=len(samples))
-    shape = (n_resamples, samples.shape[1])
     if isinstance(rngs, np.random.Generator):
-        drawn = rngs.integers(0, samples.shape[1], size=(len(samples), *shape))
-    else:
-        drawn = np.stack([rng.integers(0, samples.shape[1], size=shape) for rng in rngs])
-    rows = np.arange(len(samples))[:, None, None]
-    means: FloatArray = samples[rows, drawn].mean(axis=2)
+        return _means(samples, n_resamples, rngs)
+    means = np.empty((len(samples), n_resamples))
+    for at in range(len(samples)):
+        means[at : at + 1] = _means(samples[at : at + 1], n_resamples, rngs[at])
     return means
+
+
+def _means(samples: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    n_samples, n_units = samples.shape
+    means = np.empty((n_samples, n_resamples))
+    if fill_means(rng, samples, means):
+        return means
+    drawn = rng.integers(0, n_units, size=(n_samples, n_resamples, n_units))
+    averages: FloatArray = samples[np.arange(n_samples)[:, None, None], drawn].mean(axis=2)
+    return averages
 
 
 def interval_of(replicates: FloatArray, level: float) -> tuple[float, float]:
