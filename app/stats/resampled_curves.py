@@ -97,12 +97,17 @@ class Areas:
 
     NaN with one class only, and where the weight of a class, or of the pairs of both for `roc`, is too small a number
     to divide by with all its digits.
+
+    `most_right` is the most weight that is called rightly at any threshold, calling nothing among them, and `total` all
+    the weight there is; both are there with one class too.
     """
 
     roc: FloatArray
     precision_recall: FloatArray
     average_precision: FloatArray
     average_precision_after: FloatArray
+    most_right: FloatArray
+    total: FloatArray
 
 
 def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
@@ -117,7 +122,7 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
     ([0.5], [0.75])
     """
     require_weightings(scores, weights)
-    areas = np.full((4, len(weights)), np.nan)
+    areas = np.full((6, len(weights)), np.nan)
     false = np.zeros(len(scores.negative) + 1, dtype=np.int32 if weights.dtype == np.uint8 else np.float64)
     starts = np.arange(len(scores.positive), dtype=np.int32) if scores.starts is None else scores.starts
     levels = np.append(starts, np.int32(len(scores.positive)))
@@ -140,7 +145,7 @@ def _add_areas(
         each = weights[row]
         for at in range(len(negative) - 1, -1, -1):
             false[at] = false[at + 1] + each[negative[at]]
-        true, passed, halves, steps, after = 0.0, 0.0, 0.0, 0.0, 0.0
+        true, passed, halves, steps, after, right = 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 * false[0]
         for level in range(len(levels) - 2, -1, -1):
             gained = 0.0
             for at in range(levels[level], levels[level + 1]):
@@ -149,12 +154,14 @@ def _add_areas(
             called = true + false_above
             precision_above = true / called if called > 0.0 else 1.0
             true += gained
+            right = max(right, true + false[0] - false_from)
             called = true + false_from
             precision = true / called if called > 0.0 else 1.0
             passed += gained * (false_above + false_from)
             halves += gained * (precision_above + precision)
             steps += gained * precision_above
             after += gained * precision
+        areas[4, row], areas[5, row] = right, true + false[0]
         if true >= SMALLEST_WEIGHT and false[0] >= SMALLEST_WEIGHT:
             pairs = 2.0 * true * false[0]
             if pairs >= SMALLEST_WEIGHT:

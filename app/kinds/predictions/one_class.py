@@ -39,10 +39,8 @@ def ap_ydf(weighted: Weighted, at: int) -> FloatArray:
 
 def best_accuracy(weighted: Weighted, at: int) -> FloatArray:
     """Return the largest accuracy that any threshold gives, calling nothing positive among them."""
-    calls = weighted.calls(at)
-    right = calls.true + calls.negatives - calls.false
-    most = np.maximum(right.max(axis=1, initial=0.0), calls.negatives[:, 0])
-    return share(most, (calls.positives + calls.negatives)[:, 0])
+    areas = weighted.areas(at)
+    return share(areas.most_right, areas.total)
 
 
 def precision_or_zero(weighted: Weighted, at: int) -> FloatArray:
