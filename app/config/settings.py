@@ -78,14 +78,15 @@ class Settings(BaseModel):
     worker_patience_s: int = Field(
         120, ge=2, description="a worker process without a heartbeat for so long is replaced, seconds"
     )
-    stop_grace_s: int = Field(
-        20, ge=0, description="how long running requests may take at a stop before they are cut, seconds"
-    )
+    stop_grace_s: int = Field(20, ge=0, description="how long running requests may take at a stop, seconds")
     max_body_mib: int = Field(512, ge=1, description="largest request body, MiB")
     max_unpacked_mib: int = Field(1024, ge=1, description="largest total size of an upload after unpacking, MiB")
     max_json_mib: int = Field(64, ge=1, description="largest single .json file, MiB (use .jsonl or .csv beyond)")
     max_files: int = Field(1000, ge=1, description="most files in one submission, zip members included")
     max_rows: int = Field(2_000_000, ge=1, description="most rows in one submission")
+    max_entrants: int = Field(5000, ge=1, description="most entrants of a benchmark; its boards compare every two")
+    max_entrants_of_submitter: int = Field(2500, ge=1, description="most entrants of one submitter in a benchmark")
+    max_cells: int = Field(20_000_000, ge=1, description="most entrants times tasks of a benchmark with open tasks")
     max_requests_per_minute: int = Field(600, ge=1, description="writes per minute and token")
     max_reads_per_minute: int = Field(
         6000, ge=1, description="requests per minute of an address, reads of a token; see PLUMBLINE_FORWARDED_HOPS"

@@ -5,7 +5,7 @@ first and elsewhere (in a process of its own for the server, at once for the com
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -29,6 +29,7 @@ from app.store.arrivals import Arrival
 from app.store.benchmarks import Declared
 from app.store.life import refuse_retired
 from app.store.quotas import count_attempt, look_up_quota, refuse_beyond, take_quota
+from app.store.sizes import Sizes, refuse_larger
 from app.store.submission_parts import Parts
 
 
@@ -61,6 +62,7 @@ class Sent:
     submitter: TokenHolder
     run: Run
     request_id: str | None = None
+    sizes: Sizes = field(default_factory=Sizes)
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
 
 
 def _refuse_beyond(session: Session, sent: Sent) -> None:
-    words = sent.run.evidence.scores.entrant.words
+    scores = sent.run.evidence.scores
+    words = scores.entrant.words
+    refuse_larger(session, sent.declared.benchmark.id, sent.submitter.id, words, scores.task.words, sent.sizes)
     refuse_beyond(session, sent.declared, sent.submitter.id, words, sent.run.received_at)
 
 

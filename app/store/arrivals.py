@@ -28,7 +28,7 @@ from app.store.locks import take_turns
 from app.store.reservations import refuse_reserved
 from app.store.submission_parts import Parts
 from app.store.submissions import add_checks, write_table
-from app.values.forensics import Finding, flags_of
+from app.values.forensics import Finding, flags_by_entrant
 from app.values.scores import Coded, ScoreTable
 
 
@@ -125,7 +125,7 @@ def _with_entry(parts: Parts, arrival: Arrival, named: Mapping[str, Entrant], en
         return None
     ((name, entrant),) = named.items()
     kept = {print_.entrant for print_ in arrival.evidence.forensics.fingerprints}
-    flags = flags_of(arrival.findings, name) if name in kept else []
+    flags = flags_by_entrant(arrival.findings, [name])[name] if name in kept else []
     return replace(parts, entries=[(entrant, entries[0])], flags={name: flags} if flags else {})
 
 

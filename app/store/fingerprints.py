@@ -16,7 +16,7 @@ from app.files.uploads import FileRecord
 from app.store.numbers import one_of
 from app.values.fingerprints import Fingerprint as Value
 from app.values.fingerprints import Sampled
-from app.values.forensics import Finding, flags_of
+from app.values.forensics import Finding, flags_by_entrant
 
 MOST_COMPARED = 20
 """How many earlier submissions of an entrant, and of others with the same contents, are looked at."""
@@ -30,6 +30,8 @@ def write_fingerprints(
     findings: tuple[Finding, ...],
 ) -> None:
     """Keep the fingerprints of a submission's entrants with the flags that it raised; `entrants` are their numbers."""
+    kept = [value for value in values if value.entrant in entrants]
+    flags = flags_by_entrant(findings, {value.entrant for value in kept})
     session.add_all(
         Fingerprint(
             submission_id=submission_id,
@@ -42,10 +44,9 @@ def write_fingerprints(
             sampled_columns=list(value.sampled.columns),
             sampled_places=value.sampled.places.astype("<u4").tobytes(),
             sampled_values=value.sampled.values.astype("<f4").tobytes(),
-            flags=flags_of(findings, value.entrant),
+            flags=flags[value.entrant],
         )
-        for value in values
-        if value.entrant in entrants
+        for value in kept
     )
 
 

@@ -3,7 +3,7 @@
 Made by `app.admission.forensics` and `app.admission.identity`, kept by `app.store.fingerprints`, shown by the pages.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.values.fingerprints import Fingerprint
@@ -44,7 +44,10 @@ class Forensics:
     findings: tuple[Finding, ...] = ()
 
 
-def flags_of(findings: tuple[Finding, ...], entrant: str) -> list[str]:
-    """Return the flags of one entrant, each once, in the order of FLAGS."""
-    seen = {finding.flag for finding in findings if finding.entrant in (None, entrant)}
-    return [flag for flag in FLAGS if flag in seen]
+def flags_by_entrant(findings: tuple[Finding, ...], entrants: Iterable[str]) -> dict[str, list[str]]:
+    """Return the flags of each entrant, each once, in the order of FLAGS."""
+    seen: dict[str | None, set[str]] = {}
+    for finding in findings:
+        seen.setdefault(finding.entrant, set()).add(finding.flag)
+    of_all = seen.get(None, set())
+    return {name: [flag for flag in FLAGS if flag in of_all | seen.get(name, set())] for name in entrants}

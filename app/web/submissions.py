@@ -26,6 +26,7 @@ from app.receiving.receive import Run, Sent
 from app.receiving.written_for import held_against, not_asked, open_versions
 from app.store import audit, benchmarks, clock, labels
 from app.store.benchmarks import Declared
+from app.store.sizes import Sizes
 from app.store.tries import keep_try
 from app.telemetry.logs import current_request
 from app.web import reports, submission_views
@@ -209,7 +210,9 @@ def _sent(state: State, spooled: Spooled, evidence: Evidence, request_id: str | 
             held = held_against(session, spooled.versions, evidence)
     warned = replace(evidence, warnings=(*not_asked(spooled.versions, held), *evidence.warnings))
     run = Run(held.manifest, warned, spooled.fields, spooled.received_at)
-    return Sent(held, spooled.submitter, run, request_id)
+    settings = state.settings
+    sizes = Sizes(settings.max_entrants, settings.max_entrants_of_submitter, settings.max_cells)
+    return Sent(held, spooled.submitter, run, request_id, sizes)
 
 
 def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:
