@@ -22,7 +22,13 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "fev-bench"
 N_ROWS = 1_000_000
 # What is measured is the server, not what it allows one client.
-UNLIMITED = {"PLUMBLINE_MAX_REQUESTS_PER_MINUTE": "1000000", "PLUMBLINE_MAX_READS_PER_MINUTE": "100000000"}
+UNLIMITED = {
+    "PLUMBLINE_MAX_REQUESTS_PER_MINUTE": "1000000",
+    "PLUMBLINE_MAX_READS_PER_MINUTE": "100000000",
+    "PLUMBLINE_MAX_ENTRANTS_OF_SUBMITTER": "1000000",
+    "PLUMBLINE_MAX_ENTRANTS": "1000000",
+    "PLUMBLINE_MAX_CELLS": "1000000000",
+}
 OPEN_MANIFEST = """\
 schema_version: 1
 slug: big
