@@ -71,6 +71,6 @@ def measured(entrant: str, point: float | None, metric: str = "success") -> Meas
 EPISODES = MeasuredEvidence(
     measure=lambda _manifest, _spec, evidence: measured(evidence.entrant, 0.5),
     words=lambda _manifest, _spec: EvidenceWords(resampled="seeds", too_few="seeds", failed="Failed episodes"),
-    further_tables=lambda _manifest, _spec, _measurements: (),
+    further_tables=lambda _manifest, _spec, _measurements, _standing: (),
 )
 """How episodes are measured, as far as an example needs it."""

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.spread import Precision
+from app.boards.standing import BoardStanding
 from app.boards.tables import BoardTables
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
@@ -142,13 +143,14 @@ def unchanged(manifest: Manifest, tables: BoardTables) -> BoardTables:
 class MeasuredEvidence:
     """How a kind of evidence is measured, entrant by entrant, and what a board shows of it beside its ranks.
 
-    `further_tables` gets the measurements in the order of the board, the contenders first. `finish` has the last word
-    on all tables of a board. `of_best` names the further tables that only the best of a large board are shown in.
+    `further_tables` gets the measurements in the order of the board, the contenders first, and the standing of these,
+    None where there are none. `finish` has the last word on all tables of a board. `of_best` names the further tables
+    that only the best of a large board are shown in.
     """
 
     measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
     words: Callable[[Manifest, Any], EvidenceWords]
-    further_tables: Callable[[Manifest, Any, Sequence[Measurement]], tuple[Table, ...]]
+    further_tables: Callable[[Manifest, Any, Sequence[Measurement], BoardStanding | None], tuple[Table, ...]]
     finish: Callable[[Manifest, BoardTables], BoardTables] = unchanged
     of_best: frozenset[str] = frozenset()
 

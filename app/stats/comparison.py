@@ -4,6 +4,9 @@ import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
+import numpy as np
+
+from app.stats.arrays import FloatArray
 from app.stats.checks import require_level, require_number
 
 MOST_NEEDED = 10**12
@@ -45,8 +48,29 @@ def examples_needed(
     require_level(power)
     require_number("mean", mean)
     require_number("deviation", deviation, 0.0)
-    normal = NormalDist()
-    factor = normal.inv_cdf((1 + level) / 2 if two_sided else level) + normal.inv_cdf(power)
+    factor = _factor(level, power, two_sided=two_sided)
     if factor * deviation >= math.sqrt(MOST_NEEDED) * abs(mean):
         return None
     return math.ceil((factor * deviation / mean) ** 2)
+
+
+def examples_needed_of_all(means: FloatArray, deviations: FloatArray, level: float, power: float = 0.8) -> FloatArray:
+    """Return what a two-sided `examples_needed` returns of each mean and deviation, [n_pairs]; NaN for its None.
+
+    Both are in the same unit. Also NaN for a deviation of zero, or NaN, which says nothing of how many there must be.
+    Raises InvalidArgument for a level or power outside (0, 1). Source: as of `examples_needed`.
+
+    >>> examples_needed_of_all(np.array([0.5, 0.5]), np.array([1.0, np.nan]), 0.95).tolist()
+    [32.0, nan]
+    """
+    require_level(level)
+    require_level(power)
+    factor = _factor(level, power, two_sided=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        is_shown = (deviations > 0.0) & ~(factor * deviations >= math.sqrt(MOST_NEEDED) * np.abs(means))
+        return np.where(is_shown, np.ceil((factor * deviations / means) ** 2), np.nan)
+
+
+def _factor(level: float, power: float, *, two_sided: bool) -> float:
+    normal = NormalDist()
+    return normal.inv_cdf((1 + level) / 2 if two_sided else level) + normal.inv_cdf(power)

@@ -113,13 +113,17 @@ class ColumnarRows(Sequence[Row]):
         return cls(tuple(map(CellColumn.of_cells, zip(*rows, strict=True))))
 
     @classmethod
+    def joined(cls, parts: Sequence["ColumnarRows"]) -> "ColumnarRows":
+        """Return the rows of some parts, one part after the other; they have the same columns."""
+        return cls(tuple(map(CellColumn.joined, zip(*(part.columns for part in parts), strict=True))))
+
+    @classmethod
     def of_parts(cls, names: Sequence[str], parts: Sequence[Sequence[Row]]) -> "ColumnarRows":
         """Return the rows of some parts, one part after the other, each row behind the name of its part."""
         filled = [(name, part) for name, part in zip(names, parts, strict=True) if len(part)]
-        columns = [part.columns if isinstance(part, ColumnarRows) else cls.of_rows(part).columns for _, part in filled]
+        rows = cls.joined([part if isinstance(part, ColumnarRows) else cls.of_rows(part) for _, part in filled])
         places = np.repeat(np.arange(len(filled)), [len(part) for _, part in filled])
-        joined = (CellColumn.joined(of_one) for of_one in zip(*columns, strict=True))
-        return cls((CellColumn(places, tuple(name for name, _ in filled)), *joined))
+        return cls((CellColumn(places, tuple(name for name, _ in filled)), *rows.columns))
 
     def fits(self, n_columns: int) -> bool:
         """Say whether there are so many columns, and no cell is infinite."""

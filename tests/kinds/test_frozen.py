@@ -57,7 +57,7 @@ def test_the_report_and_the_tests_of_predictions_are_as_they_were(part: str) -> 
         labels = Labels("t", (), labels.label, group=np.arange(60) // 10)
     others = np.round(np.clip(scores + 0.1 * np.sin(np.arange(60)), 0.01, 0.99), 2).astype(np.float64)
     measured = [measure(manifest, name, values, labels) for name, values in (("A", scores), ("B", others))]
-    further = measured_evidence(manifest).further_tables(manifest, spec(manifest), measured)
+    further = measured_evidence(manifest).further_tables(manifest, spec(manifest), measured, None)
     reports = report_tables({m.entrant: m.rows for m in measured})
 
     assert_frozen(f"predictions-{part}", tables_as_text([*further, *reports]))

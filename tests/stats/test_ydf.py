@@ -17,7 +17,7 @@ from app.stats.classification import (
     reliability,
 )
 from app.stats.closed_intervals import chi_squared, clopper_pearson_ydf, hanley_mcneil, logistic, wilson
-from app.stats.comparison import examples_needed, holm
+from app.stats.comparison import examples_needed, examples_needed_of_all, holm
 from app.stats.curves import threshold_curve
 from app.stats.paired_tests import mcnemar_pairs, paired_t_pairs
 from app.stats.ranking import GroupScores, rank_groups
@@ -278,3 +278,14 @@ def test_rankings_by_hand() -> None:
     assert actual.ndcg[0] == pytest.approx((0.0 + 2.0 / np.log2(3)) / ideal)
     assert actual.default_ndcg[0] == pytest.approx(4 / 3 * (1.0 + 1.0 / np.log2(3)) / ideal)
     assert (actual.mrr[0], actual.average_precision[0], actual.precision_at_1[0]) == (0.5, 0.5, 0.0)
+
+
+def test_many_pairs_need_as_many_examples_as_each_of_them() -> None:
+    """Where one alone has no number neither have many."""
+    means = np.array([0.5, -0.25, 0.0, 1e-9, 1e-200, 0.3, 0.1])
+    deviations = np.array([1.0, 1.0, 1.0, 1.0, 1e150, 0.7, 0.0])
+    alone = [examples_needed(*pair, 0.95) for pair in zip(means[:-1].tolist(), deviations[:-1].tolist(), strict=True)]
+
+    actual = examples_needed_of_all(means, deviations, 0.95)
+
+    assert [None if np.isnan(n) else int(n) for n in actual.tolist()] == [*alone, None]

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.boards.measured import Measurement
 from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
+from app.boards.standing import BoardStanding
 from app.manifest.manifest import Manifest
 from app.values.table import Cell, Column, Table
 
@@ -80,9 +81,11 @@ PLOT = {
 }
 
 
-def further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Table, ...]:
+def further_tables(
+    manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], standing: BoardStanding | None
+) -> tuple[Table, ...]:
     """Return the tables that have rows, each named `<kind>/<board>`."""
-    del manifest  # the board and the rows say everything
+    del manifest, standing  # the board and the rows say everything
     title = spec.title or spec.name
     composite = spec.composite.title if spec.composite else "Composite"
     tables = (

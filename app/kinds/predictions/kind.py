@@ -6,6 +6,7 @@ from app.admission.case import Case, KindRules
 from app.admission.check import Check
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.standing import BoardStanding
 from app.kinds.contract import Kind, Rows
 from app.kinds.predictions.disclosed import about_parts, coarse_tables, measure_disclosed
 from app.kinds.predictions.files import SUFFIXES
@@ -42,9 +43,11 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
     )
 
 
-def _further_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Table, ...]:
+def _further_tables(
+    manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], standing: BoardStanding | None
+) -> tuple[Table, ...]:
     reports = report_tables({m.entrant: m.rows for m in measurements}, board=spec.name)
-    return (*reports, *pair_tables(manifest, spec, measurements))
+    return (*reports, *pair_tables(manifest, spec, measurements, standing))
 
 
 def _own_labels(case: Case) -> list[Check]:

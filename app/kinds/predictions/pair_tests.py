@@ -9,12 +9,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.boards.contrasts import Verdict
 from app.boards.measured import Measurement
-from app.boards.methods.estimate.pairs import in_own_sign
-from app.boards.methods.estimate.ranked import standing_by
 from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
-from app.boards.tables import PAIR, VERDICT, Pair, contrast_field
+from app.boards.standing import BoardStanding
+from app.kinds.predictions.comparisons import (
+    MAX_ENTRANTS,
+    POWER,
+    comparison_columns,
+    comparison_rows,
+    needed_column,
+)
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.part import PredictionsPart, holds_labels
 from app.manifest.manifest import Manifest, part_of
@@ -24,9 +28,6 @@ from app.stats.paired_tests import PairTests, mcnemar_pairs, paired_t_pairs
 from app.values.frame import Field, Frame
 from app.values.table import Column, Table
 
-MAX_ENTRANTS = 50
-"""The best are compared: the square of all pairs, times metrics, is larger than anyone reads."""
-POWER = 0.8
 OWN_LABELS = "Submitters bring their own labels here, so no two entrants have examples in common: nothing is paired."
 
 AT_THRESHOLDS = (
@@ -41,7 +42,9 @@ PAIRED_T = {
 }
 
 
-def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> tuple[Table, ...]:
+def pair_tables(
+    manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], standing: BoardStanding | None
+) -> tuple[Table, ...]:
     """Return `comparisons/<board>` and `tests/<board>` of the contenders, who come first and from best to worst."""
     contenders = [m for m in measurements if m.entrant not in spec.labels][:MAX_ENTRANTS]
     if len(contenders) < 2:
@@ -49,10 +52,11 @@ def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[
     part = part_of(manifest, PredictionsPart).predictions
     title = spec.title or spec.name
     note = () if len(measurements) <= MAX_ENTRANTS else (f"The {MAX_ENTRANTS} best contenders are compared.",)
-    compared = _comparison_frame(part.kind).table(
+    compared = Table(
         f"comparisons/{spec.name}",
         f"{title}, every metric pair by pair",
-        _comparisons(manifest, spec, [m for m in measurements if m.entrant not in spec.labels]),
+        comparison_columns(part.kind),
+        comparison_rows(manifest, spec, [m for m in measurements if m.entrant not in spec.labels], standing),
         (*note, *_how_paired(manifest)),
         drawn_meta(spec),
     )
@@ -72,16 +76,6 @@ def pair_tables(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[
 
 
 @dataclass(frozen=True)
-class _Comparison:
-    """Two entrants compared by one metric: what each has, how they differ, and the examples that would tell."""
-
-    metric: str
-    points: tuple[float, float]
-    pair: Pair
-    examples_needed: int | None = None
-
-
-@dataclass(frozen=True)
 class _Test:
     """A one-sided test of whether A is better than B on one task; `only` are right of A alone and of B alone."""
 
@@ -96,29 +90,6 @@ class _Test:
     p_value: float | None
     examples_needed: int | None
     p_holm: float | None = None
-
-
-def _needed_column(kind: str) -> Column:
-    unit = "Groups" if kind == "ranking" else "Examples"
-    return Column("examples_needed", f"{unit} needed", "integer", glossary="examples_needed")
-
-
-def _comparison_frame(kind: str) -> Frame[_Comparison]:
-    difference = Column("difference", "A minus B", glossary="difference", digits=4)
-    return Frame(
-        [
-            *(field.of(_pair) for field in PAIR),
-            Field(Column("metric", "Metric", "text", glossary="estimate"), lambda row: row.metric),
-            Field(Column("a", "Of A", glossary="estimate", digits=4), lambda row: row.points[0]),
-            Field(Column("b", "Of B", glossary="estimate", digits=4), lambda row: row.points[1]),
-            *(field.of(_pair) for field in (*contrast_field(difference), *VERDICT)),
-            Field(_needed_column(kind), lambda row: row.examples_needed),
-        ]
-    )
-
-
-def _pair(row: _Comparison) -> Pair:
-    return row.pair
 
 
 def _test_frame(part: Predictions) -> Frame[_Test]:
@@ -143,7 +114,7 @@ def _test_frame(part: Predictions) -> Frame[_Test]:
             ),
             Field(Column("p_value", "p", glossary=test, digits=4), lambda row: row.p_value),
             Field(Column("p_holm", "p, Holm", glossary="holm", digits=4), lambda row: row.p_holm),
-            Field(_needed_column(kind), lambda row: row.examples_needed),
+            Field(needed_column(kind), lambda row: row.examples_needed),
         ]
     )
 
@@ -154,32 +125,6 @@ def _right(name: str, title: str, test: str) -> Column:
 
 def _how_paired(manifest: Manifest) -> tuple[str, ...]:
     return () if holds_labels(manifest) else (OWN_LABELS,)
-
-
-def _comparisons(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Iterator[_Comparison]:
-    """Yield the pairs of each metric; who is separable takes account of all contenders with a value, as on a board."""
-    for metric in spec.metrics:
-        scored = [m for m in measurements if metric in m.estimates and m.estimates[metric].point is not None]
-        shown = range(min(len(scored), MAX_ENTRANTS))
-        if len(shown) < 2:
-            continue
-        contrasts = standing_by(manifest, spec, metric, scored).contrasts(shown)
-        is_turned = manifest.metrics[metric].direction == "minimize"
-        for a, b in ((a, b) for a in shown for b in shown if a != b):
-            verdict, error = contrasts.verdict(a, b), float(contrasts.errors[a, b])
-            yield _compared((scored[a], scored[b]), metric, in_own_sign(verdict) if is_turned else verdict, error, spec)
-
-
-def _compared(
-    pair: tuple[Measurement, Measurement], metric: str, verdict: Verdict, error: float, spec: EstimateBoard
-) -> _Comparison:
-    a, b = pair
-    points = (float(a.estimates[metric].point or 0.0), float(b.estimates[metric].point or 0.0))
-    n_items = int(a.facts.get("n_groups") or a.facts.get("n_items") or 0)
-    deviation, needed = error * np.sqrt(n_items), None
-    if deviation > 0.0:
-        needed = examples_needed(points[0] - points[1], deviation, spec.uncertainty.level, POWER)
-    return _Comparison(metric, points, Pair(a.entrant, b.entrant, verdict), needed)
 
 
 @dataclass(frozen=True)

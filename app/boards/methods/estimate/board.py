@@ -46,7 +46,8 @@ def assemble_board(
     if spec.explored is not None:
         return evidence.finish(manifest, BoardTables(board, None))
     pairs = pairwise(manifest, spec, ranked.contenders, ranked.standing)
-    further = evidence.further_tables(manifest, spec, [*ranked.contenders, *ranked.others])
+    shown = [*ranked.contenders, *ranked.others]
+    further = evidence.further_tables(manifest, spec, shown, ranked.standing)
     return evidence.finish(manifest, BoardTables(board, pairs, further))
 
 

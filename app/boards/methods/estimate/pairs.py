@@ -5,15 +5,13 @@ units and one of independent entrants where they do not.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from app.boards.contrasts import Verdict
 from app.boards.measured import Measurement
 from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.standing import BoardStanding
 from app.boards.tables import MAX_COMPARED, contrast_field, contrast_table
 from app.manifest.manifest import Manifest
-from app.values.table import Cell, Column, Table
+from app.values.table import Column, Table
 
 DIFFERENCE = contrast_field(Column("difference", "A minus B", direction="maximize", glossary="difference", digits=3))
 
@@ -45,19 +43,3 @@ def _notes(n_contenders: int, metric: str) -> Iterator[str]:
     yield f"Differences of {metric}."
     if n_contenders > MAX_COMPARED:
         yield f"The {MAX_COMPARED} best of {n_contenders} contenders are compared."
-
-
-def in_own_sign(verdict: Verdict) -> Verdict:
-    """Return a verdict on scores that were negated with the contrast of the metric itself: A minus B; None stays None.
-
-    Source: by definition; the ends of the interval change places.
-
-    >>> in_own_sign(Verdict((0.2, 0.1, None))).contrast
-    (-0.2, None, -0.1)
-    """
-    point, low, high = verdict.contrast
-    return replace(verdict, contrast=(_minus(point), _minus(high), _minus(low)))
-
-
-def _minus(cell: Cell) -> Cell:
-    return None if cell is None else 0.0 - float(cell)
