@@ -66,7 +66,7 @@ def examples_needed_of_all(means: FloatArray, deviations: FloatArray, level: flo
     require_level(level)
     require_level(power)
     factor = _factor(level, power, two_sided=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         is_shown = (deviations > 0.0) & ~(factor * deviations >= math.sqrt(MOST_NEEDED) * np.abs(means))
         return np.where(is_shown, np.ceil((factor * deviations / means) ** 2), np.nan)
 
