@@ -28,6 +28,7 @@ from app.web import (
     disputes,
     draft_boards,
     evaluations,
+    events,
     exports,
     front_page,
     health,
@@ -60,6 +61,7 @@ from app.web import (
 from app.web.beginning import BegunTogether
 from app.web.cache import PublishedPages
 from app.web.description import DescribedApi
+from app.web.following import Followers, read_statuses
 from app.web.freshness import Freshness, watch
 from app.web.front import Front
 from app.web.limits import RateLimit
@@ -120,7 +122,8 @@ def create_app(
         explorer=explorer,
         sees_more=partial(sees_more, api),
     )
-    return Front(pages, limit, settings.forwarded_hops)
+    freshness.listeners.append(api.state.plumbline.followers.wake)
+    return Front(pages, limit, settings.forwarded_hops, api.state.plumbline.followers.end)
 
 
 def _render_app(settings: Settings, database_url: str) -> FastAPI:
@@ -159,7 +162,10 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     provider = None if own is None else Provider(own)
     reads = RateLimit(settings.max_reads_per_minute)
     copy = _replica(settings)
-    app.state.plumbline = State(settings, factory, QueuedJobs(), readers, provider=provider, reads=reads, replica=copy)
+    followers = Followers(partial(read_statuses, factory))
+    app.state.plumbline = State(
+        settings, factory, QueuedJobs(), readers, followers, provider=provider, reads=reads, replica=copy
+    )
     problems.install(app)
     app.router.routes.extend(_routes(settings))
     return app
@@ -173,6 +179,7 @@ def _routes(settings: Settings) -> list[BaseRoute]:
     """
     routes = APIRouter(default_response_class=Response, max_body_size=SMALL_BODY)
     routes.include_router(submissions.make_router(settings))
+    routes.include_router(events.router)
     routes.include_router(labels.make_router(settings))
     routes.include_router(items.make_router(settings))
     routes.include_router(submit_page.make_router(settings))

@@ -10,7 +10,7 @@ from bench.bill import component_of
 from bench.licences import ALLOWED, VENDORED, licence_by_text, stated_of, vendored
 from tests.cases.packaging import ROOT
 
-OURS = {"plumbline.css"}
+OURS = {"plumbline.css", "plumbline.js"}
 
 
 def test_every_file_of_others_is_listed() -> None:

@@ -24,6 +24,7 @@ from app.jobs.telling import Outgoing
 from app.main import create_app
 from app.web.connection_guard import ConnectionLimits
 from app.web.connections import guarded_protocol
+from app.web.front import Front
 
 NICENESS = 2
 # A kept page is sent in a fraction of a millisecond, but the interpreter lets a busy thread go on for five.
@@ -70,7 +71,20 @@ def _outgoing(settings: Settings) -> Outgoing:
     return Outgoing(settings.base_url or "", settings.smtp_url, settings.mail_from, networks)
 
 
-class SupervisedServer(uvicorn.Server):
+class EndingServer(uvicorn.Server):
+    """A server that ends, when it stops, the answers that would go on for as long as somebody watches."""
+
+    def __init__(self, config: uvicorn.Config, front: Front) -> None:
+        super().__init__(config)
+        self._front = front
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End what has no end of its own, then wait for the rest."""
+        self._front.end_streams()
+        await super().shutdown(sockets)
+
+
+class SupervisedServer(EndingServer):
     """A server whose event loop sends heartbeats to the supervisor as soon as it listens."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -90,8 +104,9 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
     # Not held up by a database that is away: the process says so itself, and serves when it is back.
     limits = ConnectionLimits.from_settings(settings, n_files=allow_most_files())
     with own_temporary_folder(), open_database(settings) as database_url:
+        front = create_app(settings, database_url, render_apart=True)
         config = uvicorn.Config(
-            create_app(settings, database_url, render_apart=True),
+            front,
             loop="uvloop",
             http=guarded_protocol(limits),
             # Nothing here speaks it, and looking for it costs each request that asks.
@@ -106,7 +121,7 @@ def web(*, fd: Annotated[int, typer.Option()], supervised: Supervised = False) -
             server_header=False,
             timeout_graceful_shutdown=settings.stop_grace_s,
         )
-        server = SupervisedServer(config) if supervised else uvicorn.Server(config)
+        server = SupervisedServer(config, front) if supervised else EndingServer(config, front)
         server.run(sockets=[socket.socket(fileno=fd)])
 
 

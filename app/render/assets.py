@@ -1,8 +1,10 @@
 """The files of `static/` at addresses that change with their content, so that they may be kept for ever.
 
-`asset_url` is used by the templates, `assets` by the web.
+`asset_url` and `scripts` are used by the templates, `assets` by the web. Files of others and their licences are listed
+in `static/vendored.json`.
 """
 
+import base64
 import hashlib
 from collections.abc import Mapping
 from functools import cache
@@ -11,7 +13,8 @@ from pathlib import Path
 from app.program.bundled import bundled
 
 STATIC = bundled("static")
-MEDIA_TYPES = {".css": "text/css; charset=utf-8"}
+MEDIA_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+SCRIPTS = ("htmx.min.js", "plumbline.js")
 
 ICON = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
@@ -24,6 +27,16 @@ ICON = (
 def asset_url(name: str) -> str:
     """Return the address of a file: its name with the digest of its bytes in it. Raises KeyError."""
     return _urls()[name]
+
+
+@cache
+def scripts() -> tuple[tuple[str, str], ...]:
+    """Return the scripts of a page in their order: the address of each, and the digest that a browser holds it to."""
+    return tuple((asset_url(name), _integrity(name)) for name in SCRIPTS)
+
+
+def _integrity(name: str) -> str:
+    return "sha384-" + base64.b64encode(hashlib.sha384(_read(name)).digest()).decode()
 
 
 @cache

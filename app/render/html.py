@@ -9,7 +9,7 @@ from app.program.bundled import bundled
 from app.render import plot_axes
 from app.render.account_pages import ACCOUNT_PAGES
 from app.render.addresses import path_of_name
-from app.render.assets import asset_url
+from app.render.assets import asset_url, scripts
 from app.render.audit_page import AuditPage
 from app.render.columns import ShownColumn, shown_columns
 from app.render.desk_page import DeskPage, DisputesPage
@@ -69,6 +69,6 @@ def _environment() -> jinja2.Environment:
         "numbered": entrant_numbers,
         "plain": plain_words,
     }
-    environment.globals |= {"stylesheet": asset_url("plumbline.css"), "whisker_width": WIDTH}
+    environment.globals |= {"stylesheet": asset_url("plumbline.css"), "scripts": scripts(), "whisker_width": WIDTH}
     environment.globals |= {"plot_width": plot_axes.WIDTH, "plot_height": plot_axes.HEIGHT, "max_drawn": MAX_DRAWN}
     return environment

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
 from app.render.page import Links
+from app.values.table import Column
 
 EVERY = "all"
 
@@ -22,6 +23,10 @@ class Paged:
 
 ROWS = 200
 """As many rows are a page: more take longer to send, lay out and read than anyone waits; the CSV has all of them."""
+LEAST_ROWS = 50
+MOST_BYTES = 30_000
+"""What the rows of a page may weigh compressed: with its style and its script it stays below 60 kB."""
+NAME_BYTES, CELL_BYTES, WHISKER_BYTES = 30, 7, 30
 OF_TABLES = Paged("rows", ROWS)
 
 
@@ -39,6 +44,18 @@ class Paging:
     def caption(self) -> str:
         """Say which rows these are."""
         return f"{self.name.capitalize()} {self.first:,} to {self.last:,} of {self.n_rows:,}; the CSV has all of them"
+
+
+def rows_of_page(columns: Sequence[Column]) -> Paged:
+    """Return how many rows of these columns are a page: of wide ones fewer, in tens.
+
+    >>> rows_of_page([Column("entrant", "Entrant", "text")]).of_page
+    200
+    >>> rows_of_page([Column(f"score{n}", "Score", interval=("low", "high")) for n in range(9)]).of_page
+    100
+    """
+    weight = NAME_BYTES + sum(WHISKER_BYTES if column.interval else CELL_BYTES for column in columns)
+    return Paged(OF_TABLES.name, max(LEAST_ROWS, min(ROWS, MOST_BYTES // weight // 10 * 10)))
 
 
 def page_of(asked: Sequence[tuple[str, str]], n_rows: int, paged: Paged = OF_TABLES) -> Paging | None:

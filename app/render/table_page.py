@@ -12,7 +12,7 @@ from app.render.drawings import Drawings, build_drawings
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.narrow import COLUMNS
 from app.render.page import Links, Page
-from app.render.paging import Paging, page_of
+from app.render.paging import Paging, page_of, rows_of_page
 from app.render.reading import Apart, Count, apart, leader_sentence, legend, tally, tier_starts
 from app.render.table_view import TableView
 from app.render.view import is_descending, sort_address, sort_table
@@ -128,6 +128,15 @@ class TablePage(Page):
         return [(name, value) for name, value in self._kept if name == "snapshot"]
 
     @property
+    def announcement(self) -> str:
+        """Return what a screen reader is told when the rows become other ones: how many, of what, in which order."""
+        of_whom = ", ranked anew as a reader chose" if "choice" in self.table.meta else ""
+        column = next((each for each in self.view.table.columns if each.name == self.sorted_by), None)
+        order = "descending" if self.descending else "ascending"
+        sorted_so = "" if column is None else f", by {column.title}, {order}"
+        return f"{rows_in_words(len(self.table.rows))}{of_whom}{sorted_so}."
+
+    @property
     def is_pairwise(self) -> bool:
         """Say whether the rows are pairs."""
         return is_pairwise(self.table)
@@ -157,7 +166,11 @@ class TablePage(Page):
         """Return which rows of a long table are shown; None where all of them are, or the first of a few."""
         if self.is_pairwise or self.view.most_rows is not None:
             return None
-        return page_of(self.asked, len(self.table.rows))
+        chosen = [value for name, value in self.asked if name == "column"]
+        shown = [each for each in self.table.columns if each.name in chosen or not (chosen or each.detail)]
+        return page_of(
+            self.asked, len(self.table.rows), rows_of_page(self.table.columns if self._has_detail else shown)
+        )
 
     @cached_property
     def _pairs(self) -> Sequence[Sequence[Cell]]:

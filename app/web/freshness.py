@@ -73,6 +73,7 @@ class Freshness:
         self._heard_at = -math.inf
         self._counters: dict[str, tuple[int, int]] = {}
         self._changes: dict[Part, _Changes] = {}
+        self.listeners: list[Callable[[], None]] = []
 
     def count(self, part: Part) -> int:
         """Return how often a part has changed."""
@@ -121,6 +122,8 @@ class Freshness:
         changes = self._changes.setdefault(part, _Changes())
         changes.count += 1
         changes.at.append(self.clock())
+        for tell in self.listeners:
+            tell()
 
 
 Published = Callable[[str, list[str]], None]

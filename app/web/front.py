@@ -6,6 +6,7 @@ turns however busy the threads and the database are.
 
 import re
 import secrets
+from collections.abc import Callable
 from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -41,10 +42,17 @@ class Front:
     Here a request gets the address that the rest believes, and who reads too much is refused.
     """
 
-    def __init__(self, app: ASGIApp, reads: RateLimit | None = None, forwarded_hops: int = 0) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        reads: RateLimit | None = None,
+        forwarded_hops: int = 0,
+        end_streams: Callable[[], None] = lambda: None,
+    ) -> None:
         self.app = app
         self._reads = reads
         self._hops = forwarded_hops
+        self.end_streams = end_streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

@@ -20,7 +20,7 @@ DRAWN = b"'sha256-%s'" % base64.b64encode(hashlib.sha256(saved_style().encode())
 """The one style that may stand in a document itself: that of a picture opened at its own address."""
 SECURITY: Headers = [
     (b"content-security-policy", b"default-src 'none'; style-src 'self' %s; img-src 'self'; "
-     b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'" % DRAWN),
+     b"script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'" % DRAWN),
     (b"x-content-type-options", b"nosniff"),
     (b"plumbline-api-version", str(API_VERSION).encode()),
     (b"referrer-policy", b"same-origin"),

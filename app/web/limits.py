@@ -108,7 +108,7 @@ def refuse_guesses(session: Session, request: Request) -> None:
 
 def limit_nobody(request: Request) -> None:
     """Count a write without credentials of an address. Raises TooManyRequests."""
-    settings, network = request.app.state.plumbline.settings, _network(request)
+    settings, network = request.app.state.plumbline.settings, network_of_reader(request)
     per_minute = settings.max_wrong_tokens_per_minute
     if network is None:
         return
@@ -137,12 +137,12 @@ def count_guess(request: Request) -> None:
 
 
 def _guesses(request: Request) -> tuple[str | None, int]:
-    network = _network(request)
+    network = network_of_reader(request)
     per_minute = request.app.state.plumbline.settings.max_wrong_tokens_per_minute
     return None if network is None else f"wrong {network}", per_minute
 
 
-def _network(request: Request) -> str | None:
+def network_of_reader(request: Request) -> str | None:
     """Return whose limits a request counts for, None where addresses are not told apart."""
     is_told_apart = request.app.state.plumbline.settings.tells_addresses_apart
     return network_of(request.client.host) if is_told_apart and request.client is not None else None

@@ -23,6 +23,7 @@ from app.reading.readers import Readers
 from app.store import benchmarks, rates, roles, snapshots
 from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
+from app.web.following import Followers
 from app.web.limits import RateLimit, limit_nobody
 from app.web.provider import Provider
 
@@ -38,6 +39,7 @@ class State:
     sessions: SessionFactory
     jobs: QueuedJobs
     readers: Readers
+    followers: Followers
     rows: KeptRows = field(default_factory=KeptRows)
     computing: threading.Lock = field(default_factory=threading.Lock)
     provider: Provider | None = None

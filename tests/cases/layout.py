@@ -33,7 +33,8 @@ const colors = Object.fromEntries(all(colored).filter(first).map(each => {
   const style = getComputedStyle(each), drawn = each instanceof SVGElement;
   return [name(each), drawn ? [style.fill, style.stroke] : [style.color, style.backgroundColor]];
 }));
-const parts = [...document.querySelector('main').children].filter(each => shown(each) && box(each).height > 0);
+const parts = [...document.querySelectorAll('main > :not(#board), #board > *')]
+  .filter(each => shown(each) && box(each).height > 0);
 const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
   && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
 const wrong = [];

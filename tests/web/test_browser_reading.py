@@ -133,9 +133,12 @@ def test_a_submitter_walks_from_the_form_to_the_board(
     browser.switch_to.window(form)
     browser.find_element(By.CSS_SELECTOR, "button[value=submit]").send_keys(Keys.ENTER)
     WebDriverWait(browser, WITHIN_S).until(url_contains("/submissions/"))
+    browser.execute_script("window.stayed = true")
     WebDriverWait(browser, 2 * WITHIN_S).until(presence_of_element_located((By.CSS_SELECTOR, "h1 .published")))
+    stayed = browser.execute_script("return window.stayed")
     browser.get(published.address + BOARD)
 
+    assert stayed
     assert "It would be admitted" in checked
     assert "Formed would have rank 1" in checked
     assert "Formed" in browser.find_element(By.CSS_SELECTOR, "tbody").text

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -76,7 +77,7 @@ def test_the_page_of_a_choice_says_so_and_has_its_link(published: Site) -> None:
     assert f"{EXPLORE}?snapshot=2&amp;task=t1" in page
     assert f"{EXPLORE}.csv?task=t1" in page
     assert page.count(" checked>") == 3
-    assert "<script" not in page
+    assert [tag for tag in re.findall("<script[^>]*>", page) if 'src="/static/' not in tag] == []
 
 
 @pytest.mark.parametrize("snapshot", [1, 2])

@@ -1,7 +1,9 @@
 """Every page of the site as HTML, CSV and JSON, and nothing else at its address."""
 
 import csv
+import gzip
 import io
+import re
 
 import pytest
 
@@ -58,6 +60,27 @@ def test_every_page_has_all_three_formats(published: Site) -> None:
     expected = {page + ending: kind for page in pages for ending, kind in MEDIA_TYPES.items()}
 
     assert {address: media_type(published, address) for address in expected} == expected
+
+
+def test_every_page_is_light(published: Site) -> None:
+    """Less than 60 kB compressed, its stylesheet and its scripts included; nothing comes from another host."""
+    looks = ("skill/matrix", "skill/letters", "skill/history", "average/explore?task=t1", "skill/against?a=Base&b=Good")
+    boards = [f"{TINY}/leaderboards/{each}" for each in looks]
+    pages = {each: published.http.get(each).text for each in (*PAGES, *boards, prereg_address(published), "/", "/docs",
+                                                              "/login", "/search?q=g", "/nowhere")}  # fmt: skip
+    loaded = {each: re.findall(r'<(?:link rel="stylesheet"|script)[^>]*?(?:href|src)="([^"]+)"', page)
+              for each, page in pages.items()}  # fmt: skip
+    files = {at: packed(published.http.get(at).content) for each in loaded.values() for at in each}
+    weights = {each: len(packed(page.encode())) + sum(len(files[at]) for at in loaded[each])
+               for each, page in pages.items()}  # fmt: skip
+
+    assert {at for each in loaded.values() for at in each if not at.startswith("/static/")} == set()
+    assert {each: weight for each, weight in weights.items() if weight >= 60_000} == {}
+
+
+def packed(content: bytes) -> bytes:
+    """Return bytes as they are sent."""
+    return gzip.compress(content, 6, mtime=0)
 
 
 def test_the_list_of_benchmarks_has_all_three_formats(published: Site) -> None:

@@ -1,0 +1,133 @@
+/* What htmx leaves to a page: short addresses, errors said, ticks and typed text kept, and word of a submission.
+   Every page works without it. */
+(() => {
+  "use strict";
+  const byId = id => document.getElementById(id);
+  const here = () => location.pathname + location.search;
+  const told = new Map();
+  let ticked = new Set(), typing = false, wasTyping = false, field = null;
+
+  const say = (id, text) => {
+    const place = byId(id);
+    if (place) place.textContent = text;
+  };
+
+  /* A form asks for what is filled in alone. Who types or ticks in it has not chosen entrants: that is a button's work. */
+  document.addEventListener("htmx:configRequest", event => {
+    const {formData, headers, triggeringEvent, elt} = event.detail;
+    const isForm = elt.tagName === "FORM";
+    const before = new URLSearchParams(location.search).getAll("entrant");
+    typing = isForm && triggeringEvent?.type === "input";
+    headers.Accept = "text/html";
+    for (const name of new Set(formData.keys())) {
+      let values = formData.getAll(name).filter(value => value !== "");
+      if (name === "entrant" && elt.id === "explore" && triggeringEvent?.type !== "submit")
+        values = values.filter(value => before.includes(value));
+      formData.delete(name);
+      values.forEach(value => formData.append(name, value));
+    }
+  });
+
+  /* A text typed on is one step of the way back, and the same address again is none. */
+  document.addEventListener("htmx:beforeHistoryUpdate", event => {
+    const {history} = event.detail;
+    if (history.path === here() || (typing && wasTyping)) history.type = "replace";
+    wasTyping = typing;
+  });
+  document.addEventListener("htmx:historyCacheMiss", event => {
+    event.detail.xhr.setRequestHeader("Accept", "text/html");
+    wasTyping = false;
+  });
+  document.addEventListener("htmx:historyCacheMissLoadError", () => location.reload());
+
+  /* An answer that is an error stands beside what was shown before. */
+  document.addEventListener("htmx:responseError", event => {
+    const {xhr} = event.detail, trouble = byId("trouble");
+    if (!trouble) return;
+    const isPage = (xhr.getResponseHeader("Content-Type") || "").includes("html");
+    const main = isPage && new DOMParser().parseFromString(xhr.response, "text/html").querySelector("main");
+    if (!main) return say("trouble", detailOf(xhr));
+    main.querySelectorAll("h1, .actions").forEach(each => each.remove());
+    trouble.replaceChildren(...main.childNodes);
+  });
+  const detailOf = xhr => {
+    try {
+      return JSON.parse(xhr.response).detail;
+    } catch {
+      return `The server answers ${xhr.status}. What is shown is what was there before.`;
+    }
+  };
+  document.addEventListener("htmx:sendError", () =>
+    say("trouble", "The server cannot be reached. What is shown is what was there before."));
+
+  /* What was typed or ticked while the answer was under way stays. */
+  document.addEventListener("htmx:beforeSwap", () => {
+    field = document.activeElement?.id === "q" ? document.activeElement : null;
+  });
+  document.addEventListener("htmx:afterSettle", event => {
+    const now = byId("q");
+    if (field && now && now !== field && now.value !== field.value) {
+      now.value = field.value;
+      now.dispatchEvent(new Event("input", {bubbles: true}));
+    }
+    field = null;
+    begin(event.detail.requestConfig?.triggeringEvent?.type === "submit" || event.detail.target?.id !== "board");
+  });
+  document.addEventListener("htmx:historyRestore", () => begin(true));
+
+  const boxes = () => [...document.querySelectorAll("#board input[name=entrant][form=explore]")];
+  const tickAgain = () => {
+    const shown = new Set(boxes().map(box => box.value));
+    boxes().forEach(box => { box.checked = ticked.has(box.value); });
+    const rest = [...ticked].filter(name => !shown.has(name));
+    const place = byId("ticked");
+    if (!place) return;
+    place.hidden = rest.length === 0;
+    place.replaceChildren("Ticked and not shown: ", ...rest.map(kept));
+  };
+  const kept = name => {
+    const label = document.createElement("label"), box = document.createElement("input");
+    Object.assign(box, {type: "checkbox", name: "entrant", value: name, checked: true});
+    label.append(box, ` ${name} `);
+    return label;
+  };
+  document.addEventListener("change", event => {
+    if (event.target.name !== "entrant" || event.target.form?.id !== "explore") return;
+    ticked[event.target.checked ? "add" : "delete"](event.target.value);
+  });
+
+  /* A submission's page hears of each step of it. */
+  const listen = place => {
+    const source = new EventSource(place.dataset.events);
+    told.set(place, source);
+    const hear = event => {
+      if (!place.isConnected) return stop(place);
+      const {status} = JSON.parse(event.data);
+      if (status === place.dataset.status) return;
+      place.dataset.status = status;
+      htmx.trigger(place, "changed");
+    };
+    source.addEventListener("status", hear);
+    source.addEventListener("end", event => {
+      stop(place);
+      hear(event);
+    });
+    /* Too many watch, or nobody is told of it here: look again later, as without scripts. */
+    source.addEventListener("error", () => {
+      const again = () => place.isConnected && htmx.trigger(place, "changed");
+      if (source.readyState === EventSource.CLOSED) setTimeout(again, 5000);
+    });
+  };
+  const stop = place => {
+    told.get(place)?.close();
+    told.delete(place);
+  };
+
+  const begin = isAsAsked => {
+    [...told.keys()].filter(place => !place.isConnected).forEach(stop);
+    document.querySelectorAll("[data-events]").forEach(place => told.has(place) || listen(place));
+    if (isAsAsked) ticked = new Set(new URLSearchParams(location.search).getAll("entrant").filter(Boolean));
+    tickAgain();
+  };
+  begin(true);
+})();

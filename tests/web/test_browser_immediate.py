@@ -1,0 +1,125 @@
+"""Exploring a board with scripts: at once, in place, in the address, and back again; errors are said, not swallowed."""
+
+from collections.abc import Iterator
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.expected_conditions import url_contains, url_to_be
+from selenium.webdriver.support.ui import WebDriverWait
+
+from tests.cases.browser import browser
+from tests.cases.processes import admin, send, server, wait_until_settled
+from tests.cases.running_server import RunningServer
+
+__all__ = ["browser", "server"]
+pytestmark = pytest.mark.browser
+BOARD = "/benchmarks/tiny/leaderboards/average"
+WITHIN_S = 60
+NAMES = "return [...document.querySelectorAll('#board tbody th[scope=row]')].map(each => each.innerText.trim())"
+FOCUS = "return document.activeElement.id"
+MARK = "window.stayed = true"
+STAYED = "return window.stayed === true"
+
+
+@pytest.fixture(scope="module")
+def board(server: RunningServer) -> str:
+    """The address of a board of three entrants."""
+    for name in ("Base", "Good", "Great"):
+        wait_until_settled(server, send(server, name, admin(server)).json()["id"])
+    return server.address + BOARD
+
+
+@pytest.fixture
+def reading(board: str, browser: Chrome) -> Iterator[Chrome]:
+    """The browser at the board; whatever it does there, nothing is refused by the page's own policy."""
+    browser.get(board)
+    browser.execute_script(MARK)
+    browser.get_log("browser")
+    yield browser
+    complaints = [line["message"] for line in browser.get_log("browser") if "security" in str(line).lower()]
+    assert complaints == []
+
+
+def shows(driver: Chrome, *names: str) -> None:
+    """Wait until the board shows these entrants in this order."""
+    WebDriverWait(driver, WITHIN_S).until(lambda _: driver.execute_script(NAMES) == list(names))
+
+
+def test_typing_filters_in_place_and_the_way_back_is_one_step(reading: Chrome, board: str) -> None:
+    """The field keeps focus and text, the address is a permalink without empty fields, back and forward restore."""
+    reading.find_element(By.ID, "q").send_keys("gr")
+    shows(reading, "Great")
+    WebDriverWait(reading, WITHIN_S).until(url_to_be(f"{board}/explore?q=gr"))
+    reading.switch_to.active_element.send_keys("e")
+    WebDriverWait(reading, WITHIN_S).until(url_to_be(f"{board}/explore?q=gre"))
+    typed = (reading.execute_script(FOCUS), reading.find_element(By.ID, "q").get_attribute("value"))
+    counted = reading.find_element(By.ID, "said").get_attribute("textContent")
+    permanent = reading.find_element(By.CSS_SELECTOR, "#source a[href*='snapshot=']").get_attribute("href")
+    reading.back()
+    shows(reading, "Base", "Good", "Great")
+    restored = reading.current_url
+    reading.forward()
+    shows(reading, "Great")
+
+    assert typed == ("q", "gre")
+    assert counted == "1 row."
+    assert str(permanent).endswith("&q=gre")
+    assert restored == board
+    assert reading.find_element(By.ID, "q").get_attribute("value") == "gre"
+    assert reading.execute_script(STAYED)
+
+
+def test_ticks_are_kept_while_one_looks_for_more_and_ranked_when_one_says_so(reading: Chrome, board: str) -> None:
+    """What is ticked and no longer shown stands under the field; typing chooses nobody, the button all of them."""
+    reading.get(f"{board}/explore")
+    reading.find_element(By.CSS_SELECTOR, "input[value=Base]").send_keys(Keys.SPACE)
+    reading.find_element(By.ID, "q").send_keys("great")
+    shows(reading, "Great")
+    unchosen = reading.current_url
+    reading.find_element(By.CSS_SELECTOR, "input[value=Great]").send_keys(Keys.SPACE)
+    kept = reading.find_element(By.ID, "ticked").text.split()
+    reading.find_element(By.ID, "q").clear()
+    reading.find_element(By.ID, "q").send_keys(Keys.ENTER)
+    shows(reading, "Base", "Great")
+
+    assert "entrant=" not in unchosen
+    assert kept == ["Ticked", "and", "not", "shown:", "Base"]
+    assert reading.current_url in {f"{board}/explore?entrant=Base&entrant=Great",
+                                   f"{board}/explore?entrant=Great&entrant=Base"}  # fmt: skip
+    assert "not a board of this benchmark" in reading.find_element(By.CSS_SELECTOR, "#board .alert").text
+
+
+def test_columns_tasks_and_orders_change_at_once(reading: Chrome, board: str) -> None:
+    """A tick of a column or a task is an address; so is the order of a column, and its head keeps the focus."""
+    reading.get(f"{board}/explore")
+    reading.execute_script(MARK)
+    reading.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    reading.find_element(By.CSS_SELECTOR, "input[name=task][value=t1]").send_keys(Keys.SPACE)
+    WebDriverWait(reading, WITHIN_S).until(url_contains("?task=t1"))
+    opened = reading.execute_script("return document.activeElement.closest('details').open")
+    reading.find_element(By.ID, "sort-2").send_keys(Keys.ENTER)
+    WebDriverWait(reading, WITHIN_S).until(url_contains("sort="))
+    WebDriverWait(reading, WITHIN_S).until(lambda _: reading.execute_script(FOCUS) == "sort-2")
+
+    assert opened
+    assert "ranked anew as a reader chose, by " in str(reading.find_element(By.ID, "said").get_attribute("textContent"))
+    assert reading.execute_script(STAYED)
+
+
+def test_an_error_is_said_beside_what_was_shown(reading: Chrome, board: str) -> None:
+    """What the server refuses (422) is told as an alert; board, address and field stay, and can be mended."""
+    reading.get(f"{board}/explore")
+    field = reading.find_element(By.ID, "q")
+    field.send_keys("x" * 201)
+    trouble = WebDriverWait(reading, WITHIN_S).until(lambda _: reading.find_element(By.ID, "trouble").text)
+    shows(reading, "Base", "Good", "Great")
+    refused_at = reading.current_url
+    field.clear()
+    field.send_keys("good")
+    shows(reading, "Good")
+
+    assert "200 characters" in trouble
+    assert refused_at == f"{board}/explore"
+    assert reading.find_element(By.ID, "trouble").text == ""
