@@ -4,7 +4,8 @@ Everything that people wrote is escaped. Widths are estimated, as no font can be
 may be, and browsers fit it.
 """
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -12,17 +13,23 @@ from app.values.table import Cell, Table
 
 CHARACTER, PAD, HEIGHT = 6.6, 6.0, 20.0
 LONGEST = 48
-BLUE, GREY, DARK = "#0a4f8f", "#6b7885", "#1d2125"
+BLUE, GREY, DARK, CHOSEN = "#0a4f8f", "#6b7885", "#1d2125", "#7a5200"
+OF_CHOICE = ", a reader's choice"
+LINE, LINE_LENGTH, MOST_LINES = 14.0, 104, 4
 FIRST_PLACES, ROW = 10, 22.0
 
 
 @dataclass(frozen=True)
 class Place:
-    """What a badge says: the board, the place in words, and whether it is that of the current snapshot."""
+    """What a badge says: the board, the place in words, and whether it is that of the current snapshot.
+
+    `choice` is what a reader chose, in words; nothing on a board of the benchmark's own.
+    """
 
     board: str
     words: str
     is_current: bool
+    choice: str = ""
 
 
 def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> Place:
@@ -30,7 +37,18 @@ def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> 
     rows = [row for row in table.records() if row.get("entrant") == entrant]
     n_ranked = sum(row.get("rank") is not None for row in table.records())
     words = _words(rows[0], n_ranked) if rows else "not on the board"
-    return Place(table.title, words if is_current else f"{words}, snapshot {snapshot}", is_current and bool(rows))
+    if "unavailable" in table.meta and not rows:
+        words = "cannot be computed"
+    placed = words if is_current else f"{words}, snapshot {snapshot}"
+    return Place(table.title, placed, is_current and bool(rows), choice_of(table))
+
+
+def choice_of(table: Table) -> str:
+    """Return what a reader chose, in words, as every picture of it says; nothing on a board of the benchmark's own."""
+    choice = table.meta.get("choice")
+    if isinstance(choice, Mapping):
+        return f"{choice['label']}: {choice['said']}"
+    return table.notes[0] if table.name.startswith("explore/") and table.notes else ""
 
 
 def _words(row: dict[str, Cell], n_ranked: int) -> str:
@@ -44,16 +62,19 @@ def _words(row: dict[str, Cell], n_ranked: int) -> str:
 def badge(place: Place) -> bytes:
     """Return the badge as SVG: grey where the place is not that of the current snapshot."""
     left, right = _clip(place.board), _clip(place.words)
+    if place.choice:
+        left = f"{_clip(place.board.removesuffix(OF_CHOICE), LONGEST - len(OF_CHOICE))}{OF_CHOICE}"
     widths = [len(text) * CHARACTER + 2 * PAD for text in (left, right)]
     total = sum(widths)
-    label = f"{place.board}: {place.words}"
+    label = f"{place.board}: {place.words}{f'. {place.choice}' if place.choice else ''}"
+    color = CHOSEN if place.choice else BLUE if place.is_current else GREY
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{HEIGHT:.0f}" role="img" '
         f"aria-label={quoteattr(label)}>",
         f"<title>{escape(label)}</title>",
         f'<rect width="{total:.0f}" height="{HEIGHT:.0f}" rx="3" fill="{DARK}"/>',
         f'<path d="M{widths[0]:.0f} 0h{widths[1] - 3:.0f}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{widths[1] - 3:.0f}z" '
-        f'fill="{BLUE if place.is_current else GREY}"/>',
+        f'fill="{color}"/>',
         '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">',
         _text(left, widths[0] / 2, widths[0] - 2 * PAD),
         _text(right, widths[0] + widths[1] / 2, widths[1] - 2 * PAD),
@@ -66,15 +87,20 @@ def _text(text: str, at: float, width: float) -> str:
     return f'<text x="{at:.1f}" y="14" textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
 
 
-def _clip(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def _clip(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def board_picture(table: Table, snapshot: int) -> tuple[bytes, tuple[float, float]]:
-    """Return the first places of a board as SVG, for pages that cannot embed a table, with its size."""
+def board_picture(table: Table, snapshot: int, filtered: str = "") -> tuple[bytes, tuple[float, float]]:
+    """Return the first places of a board as SVG, for pages that cannot embed a table, with its size.
+
+    What a reader chose stands in it, and how the rows were `filtered`, in words.
+    """
     ranked = [row for row in table.records() if row.get("rank") is not None]
     rows = [(_rank(row), _clip(str(row["entrant"])), _score(table, row)) for row in ranked[:FIRST_PLACES]]
-    height = ROW * (len(rows) + 2) + 2 * PAD
+    asked = _wrapped(choice_of(table)) + _wrapped(f"Filtered by a reader. {filtered}" if filtered else "")
+    head = LINE * len(asked)
+    height = ROW * (len(rows) + 2) + 2 * PAD + head
     caption = f"snapshot {snapshot}; {len(ranked):,} ranked; in brackets the ranks that each may have"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height:.0f}" role="img" '
@@ -82,10 +108,19 @@ def board_picture(table: Table, snapshot: int) -> tuple[bytes, tuple[float, floa
         f'<rect width="640" height="{height:.0f}" fill="#fdfdfc"/>',
         f'<g fill="{DARK}" font-family="Verdana,DejaVu Sans,sans-serif" font-size="12">',
         f'<text x="12" y="20" font-weight="bold">{escape(_clip(table.title))}</text>',
-        *(line for at, row in enumerate(rows) for line in _row(row, ROW * (at + 2))),
+        *(
+            f'<text x="12" y="{34 + LINE * at:.0f}" font-size="10" fill="{CHOSEN}">{escape(line)}</text>'
+            for at, line in enumerate(asked)
+        ),
+        *(line for at, row in enumerate(rows) for line in _row(row, ROW * (at + 2) + head)),
         f'<text x="12" y="{height - PAD:.0f}" font-size="10" fill="{GREY}">{escape(caption)}</text></g></svg>',
     ]
     return "".join(lines).encode(), (640.0, height)
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return a sentence in lines, at most so many: what a picture leaves out is at the address of the board."""
+    return textwrap.wrap(text, LINE_LENGTH, max_lines=MOST_LINES, placeholder=" …")
 
 
 def _row(row: Sequence[str], y: float) -> list[str]:

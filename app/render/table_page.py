@@ -109,6 +109,12 @@ class TablePage(Page):
         path, mark, query = self.permalink.partition("?")
         return f"{path}.{ending}{mark}{query}"
 
+    def picture_address(self, ending: str) -> str:
+        """Return where the first places of the board are a picture: with a reader's choice, where one is made."""
+        home = self.view.address.removesuffix("/explore")
+        asked = [(name, value) for name, value in self._kept if self.view.explore and name not in ("column", "x", "y")]
+        return f"{home}/embed.{ending}{'?' + urlencode(asked) if asked else ''}"
+
     @cached_property
     def saved_panels(self) -> Sequence[int]:
         """Return for each panel under which number the first of its drawings is saved."""

@@ -19,7 +19,7 @@ from app.telemetry.metrics import PAGES
 from app.web.asked import main_addresses, plain_ask, read_scope
 from app.web.freshness import BOARDS, LISTS, Freshness, Part, part_of
 from app.web.kept import Answer, Ask, Headers, Kept, Shelf, keep
-from app.web.lanes import EXPLORED, MOST_WAITING, Lane
+from app.web.lanes import MOST_WAITING, Lane, is_explored
 from app.web.passed_on import compressed, packs, secured, without_body, without_host
 from app.web.renderer import TOO_MANY, RenderProcess
 
@@ -175,7 +175,7 @@ class PublishedPages:
 
     def _lane(self, ask: Ask) -> Lane:
         """Return where a page is made: a board that is computed for one reader must not delay everybody's pages."""
-        return self._explored if ask.query and EXPLORED.fullmatch(ask.path) else self._pages
+        return self._explored if is_explored(ask.path, ask.query) else self._pages
 
     def publish(self, slug: str, boards: list[str]) -> None:
         """Make the pages that people read anew, and a new benchmark's first ones before anybody asks."""

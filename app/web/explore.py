@@ -14,19 +14,21 @@ from starlette.responses import Response
 from app.boards.choice import Choice
 from app.boards.described import Wish
 from app.boards.explore import LABEL, chosen_board
+from app.db.models import Snapshot
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
 from app.jobs.chosen import SnapshotEvidence, snapshot_evidence
 from app.manifest.manifest import Leaderboard, Manifest
 from app.names import clip_for_message
 from app.render.explore_form import explore_form, rows_matching
 from app.store import benchmarks, snapshots, tables
+from app.store.benchmarks import Declared
 from app.store.described import Described, described_entrants
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.described import table_routes
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
-from app.web.state import SessionDep, StateDep
+from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, around, name_links, view_of
 from app.web.wishes import WishDep, filled
 
@@ -34,6 +36,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
 MOST_NAMED = 500
 MOST_TEXT = 200
 NAMED = Annotated[list[str] | None, Query(max_length=MOST_NAMED)]
+NAMED_ENTRANTS = Annotated[list[str] | None, Query(max_length=MOST_NAMED, alias="entrant")]
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ def read_asked(
     among: Annotated[
         Literal["", "matching"] | None, Query(description="`matching`: rank anew among those that q matches")
     ] = None,
-    entrant: NAMED = None,
+    # By another name here, as an address may have an entrant in its path as well.
+    entrants: NAMED_ENTRANTS = None,
     task: NAMED = None,
     group: NAMED = None,
     weight: Annotated[list[str] | None, Query(max_length=MOST_NAMED, description="a name and a number: STS=2")] = None,
@@ -62,7 +66,7 @@ def read_asked(
     """Return what was asked for; empty fields of a form ask for nothing. Raises FieldRejected for a bad weight."""
     text = (q or "").strip()
     choice = Choice(
-        entrants=filled(entrant),
+        entrants=filled(entrants),
         matching=text if among == "matching" else "",
         tasks=filled(task),
         groups=filled(group),
@@ -90,6 +94,44 @@ def _weights(asked: tuple[str, ...]) -> dict[str, float]:
 AskedDep = Annotated[Asked, Depends(read_asked)]
 
 
+@dataclass(frozen=True)
+class ChosenBoard:
+    """A board of a snapshot as a reader asked for it: computed anew where something was chosen, and with whom it shows.
+
+    `table` has everybody who is ranked, `rows` those that what was looked for leaves.
+    """
+
+    declared: Declared
+    snapshot: Snapshot
+    spec: Leaderboard
+    choice: Choice
+    table: Table
+    rows: Table
+    facts: Described
+    evidence: SnapshotEvidence
+
+
+def board_as_asked(
+    session: Session, state: State, slug: str, board: str, number: int | None, asked: Asked
+) -> ChosenBoard:
+    """Return a board of the current snapshot, or of a numbered one, as it is asked for. Raises NotFound."""
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, number)
+    if shown is None:
+        raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to explore.")
+    evidence = snapshot_evidence(session, declared.benchmark, shown, state.rows)
+    spec = _board(evidence.manifest, board)
+    facts = described_entrants(session, shown.id)
+    within, wish_in_words = _described(asked.wish, facts)
+    choice = asked.choice
+    if asked.is_among and within is not None:
+        choice = replace(choice, within=within, described=wish_in_words)
+    table = _table(session, evidence, spec, choice)
+    # Who is ranked anew is all shown: who has no part in what was asked is the baseline, or was named beside it.
+    rows = table if asked.is_among else rows_matching(table, asked.text, within, wish_in_words)
+    return ChosenBoard(declared, shown, spec, choice, table, rows, facts, evidence)
+
+
 ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/explore"
 
 
@@ -104,24 +146,12 @@ def explore_board(
     snapshot: SnapshotNumber = None,
 ) -> Response:
     """Show a board of the current snapshot, or of the one asked for, filtered or computed anew as the query says."""
-    declared = benchmarks.find_declared(session, slug)
-    shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
-    if shown is None:
-        raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to explore.")
-    evidence = snapshot_evidence(session, declared.benchmark, shown, state.rows)
-    spec = _board(evidence.manifest, board)
-    declared_facts = described_entrants(session, shown.id)
-    within, wish_in_words = _described(asked.wish, declared_facts)
-    choice = asked.choice
-    if asked.is_among and within is not None:
-        choice = replace(choice, within=within, described=wish_in_words)
-    table = _table(session, evidence, spec, choice)
-    form = explore_form(evidence.manifest, spec, table, asked.text, choice, evidence.open_tasks())
-    form = form.with_facts(declared_facts, asked.wish)
+    chosen = board_as_asked(session, state, slug, board, snapshot, asked)
+    evidence, table, declared = chosen.evidence, chosen.table, chosen.declared
+    form = explore_form(evidence.manifest, chosen.spec, table, asked.text, chosen.choice, evidence.open_tasks())
+    form = form.with_facts(chosen.facts, asked.wish)
     form = form.with_columns(table, request.query_params.getlist("column"))
-    # Who is ranked anew is all shown: who has no part in what was asked is the baseline, or was named beside it.
-    rows = table if asked.is_among else rows_matching(table, asked.text, within, wish_in_words)
-    view = replace(view_of(session, slug, rows, shown), explore=form)
+    view = replace(view_of(session, slug, chosen.rows, chosen.snapshot), explore=form)
     home = f"/benchmarks/{slug}/leaderboards/{board}"
     view = around(view, f"{home}/explore", [("The benchmark's own board", home)], name_links(declared))
     view = replace(view, trail=[*view.trail, (board, home)])

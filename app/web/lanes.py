@@ -2,14 +2,29 @@
 
 import re
 from dataclasses import dataclass
+from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp
 
 from app.web.renderer import Render, RenderProcess, Turns, render_here
 
 EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix)(\.\w+)?")
+PICTURED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(embed\.\w+|badge/.+)")
 MOST_WAITING = 8
 """So many wait for a board of their own; whoever comes then is asked to come back."""
+
+
+def is_explored(path: str, query: bytes) -> bool:
+    """Say whether a board is computed for one reader at an address: explored, or pictured with a choice.
+
+    >>> board = "/benchmarks/a/leaderboards/b"
+    >>> is_explored(f"{board}/embed.svg", b"snapshot=3"), is_explored(f"{board}/embed.svg", b"task=t1&snapshot=3")
+    (False, True)
+    """
+    if not query:
+        return False
+    asks_more = any(name != "snapshot" for name, _ in parse_qsl(query.decode("latin-1")))
+    return EXPLORED.fullmatch(path) is not None or (asks_more and PICTURED.fullmatch(path) is not None)
 
 
 @dataclass(frozen=True)

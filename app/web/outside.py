@@ -17,7 +17,8 @@ from app.web.answers import drawn_answer, json_answer
 from app.web.described import described
 from app.web.documents.tables import CroissantDocument
 from app.web.early import CheckedFirst
-from app.web.state import SessionDep, StateDep
+from app.web.explore import Asked, AskedDep, board_as_asked
+from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber
 
 router = APIRouter(route_class=CheckedFirst, tags=["outside"])
@@ -28,12 +29,27 @@ router = APIRouter(route_class=CheckedFirst, tags=["outside"])
     summary="An entrant's rank on a board as a badge (.svg)",
     responses=described(404, 422, also=("svg",)),
 )
-def show_badge(slug: str, board: str, entrant: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return the rank set of an entrant; grey where the entrant, or the snapshot asked for, is no longer current."""
-    declared, shown, table = _board(session, slug, board, snapshot)
+def show_badge(
+    slug: str,
+    board: str,
+    entrant: str,
+    session: SessionDep,
+    state: StateDep,
+    asked: AskedDep,
+    snapshot: SnapshotNumber = None,
+) -> Response:
+    """Return the rank set of an entrant; grey where the entrant, or the snapshot asked for, is no longer current.
+
+    With the query of an explored board it is that of the reader's choice, and says so.
+    """
     if not entrant.endswith(".svg"):
         raise NotFound("A badge is a picture; its address ends in .svg.")
     name = name_in_path(entrant.removesuffix(".svg"))
+    if asked.choice.is_made:
+        chosen = board_as_asked(session, state, slug, board, snapshot, asked)
+        declared, shown, table = chosen.declared, chosen.snapshot, chosen.table
+    else:
+        declared, shown, table = _board(session, slug, board, snapshot)
     is_current = shown.id == declared.benchmark.snapshot_id
     content = badge(place_of(table, name, is_current=is_current, snapshot=shown.number))
     return Response(content, media_type="image/svg+xml")
@@ -44,10 +60,11 @@ def show_badge(slug: str, board: str, entrant: str, session: SessionDep, snapsho
     summary="The first places of a board as a picture (.svg)",
     responses=described(404, 422, also=("svg",)),
 )
-def show_picture(slug: str, board: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return the first places with their rank sets, for pages that can embed no table."""
-    _, shown, table = _board(session, slug, board, snapshot)
-    return drawn_answer(*board_picture(table, shown.number), "svg")
+def show_picture(
+    slug: str, board: str, session: SessionDep, state: StateDep, asked: AskedDep, snapshot: SnapshotNumber = None
+) -> Response:
+    """Return the first places with their rank sets, for pages that can embed no table; of a choice, which it names."""
+    return drawn_answer(*_pictured(session, state, slug, board, snapshot, asked), "svg")
 
 
 @router.get(
@@ -55,10 +72,23 @@ def show_picture(slug: str, board: str, session: SessionDep, snapshot: SnapshotN
     summary="The first places of a board as a picture (.png)",
     responses=described(404, 422, also=("png",)),
 )
-def show_preview(slug: str, board: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+def show_preview(
+    slug: str, board: str, session: SessionDep, state: StateDep, asked: AskedDep, snapshot: SnapshotNumber = None
+) -> Response:
     """Return the same picture in pixels, for previews of links, which take no SVG."""
-    _, shown, table = _board(session, slug, board, snapshot)
-    return drawn_answer(*board_picture(table, shown.number), "png")
+    return drawn_answer(*_pictured(session, state, slug, board, snapshot, asked), "png")
+
+
+def _pictured(
+    session: Session, state: State, slug: str, board: str, number: int | None, asked: Asked
+) -> tuple[bytes, tuple[float, float]]:
+    """Return the picture of a board with its size: of the published one, or of what a reader asked for."""
+    if not (asked.choice.is_made or asked.text or asked.wish.is_made):
+        _, shown, table = _board(session, slug, board, number)
+        return board_picture(table, shown.number)
+    chosen = board_as_asked(session, state, slug, board, number, asked)
+    is_whole = len(chosen.rows.rows) == len(chosen.table.rows)
+    return board_picture(chosen.rows, chosen.snapshot.number, "" if is_whole else chosen.rows.notes[0])
 
 
 @router.get("/benchmarks/{slug}/cite.bib", summary="A snapshot as BibTeX", responses=described(404, 422, also=("bib",)))

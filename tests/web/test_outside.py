@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pyarrow as pa
@@ -102,6 +103,38 @@ def test_a_board_is_there_as_a_picture(published: Site) -> None:
 
     assert ODD in words
     assert "Base" in words
+
+
+def test_a_choice_is_labelled_in_badge_and_picture(published: Site) -> None:
+    """The rank is the one of the explored board, and the picture itself says that a reader chose, and what."""
+    asked = f"task=t1&entrant=Base&entrant={quote(ODD)}"
+    explored = published.http.get(f"{BOARD}/explore.json?{asked}").json()
+    rank = next(row["rank"] for row in explored["rows"] if row["entrant"] == "Base")
+    badge = parsed(published.http.get(f"{BOARD}/badge/Base.svg?{asked}").content)
+    words = [text.text or "" for text in badge.iter() if text.tag.endswith("text")]
+    picture = "".join(
+        text.text or "" for text in parsed(published.http.get(f"{BOARD}/embed.svg?{asked}").content).iter()
+    )
+    page = published.http.get(f"{BOARD}/explore?{asked}", headers={"accept": "text/html"}).text
+
+    assert words[0] == "average, a reader's choice"
+    assert words[1].startswith(f"rank {rank}")
+    assert explored["meta"]["choice"]["said"] in badge.attrib["aria-label"]
+    assert "A reader's own choice, not a board of this benchmark" in picture
+    assert "1 of 3 tasks (t1)" in picture
+    assert published.http.get(f"{BOARD}/embed.png?{asked}").content[1:4] == b"PNG"
+    assert f"{BOARD}/embed.svg?task=t1&amp;entrant=Base" in page
+
+
+def test_a_filtered_picture_says_so(published: Site) -> None:
+    """Ranks stay, and who is not there was looked past; what is not asked rightly is refused."""
+    picture = published.http.get(f"{BOARD}/embed.svg?q=bas").text
+
+    assert "Filtered by a reader. Shown are 1 of 2 rows" in picture
+    assert ODD not in picture
+    assert published.http.get(f"{BOARD}/embed.svg?task=none").status_code == 422
+    assert published.http.get(f"{BOARD}/badge/Base.svg?weight=t1").status_code == 422
+    assert published.http.get(f"{BOARD}/badge/Base.svg?color=red").status_code == 422
 
 
 @pytest.mark.parametrize("page", [TINY, BOARD])
