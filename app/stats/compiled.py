@@ -35,19 +35,24 @@ def compiled(loop: Callable[..., Any], *, reorders_sums: bool = False) -> Callab
 N_THREADS = 2
 PARTS = 8
 """So many parts a thread: some take longer than others."""
+WORTHWHILE = 1 << 20
+"""Fewer steps take less time than threads take to begin."""
 
 
-def in_parts(n_rows: int, multiple: int, work: Callable[[slice], object]) -> None:
+def in_parts(n_rows: int, multiple: int, work: Callable[[slice], object], *, n_steps: int = WORTHWHILE) -> None:
     """Do compiled work on the rows part by part, on several processors; it must write to its own rows alone.
 
-    Parts begin at multiples of `multiple`, so that work which goes by so many rows goes by the same ones. Few rows are
-    done here and now.
+    Parts begin at multiples of `multiple`, so that work which goes by so many rows goes by the same ones. Few rows, and
+    work of few steps in all, are done here and now.
 
     >>> done = []
     >>> in_parts(5, 2, done.append)
     >>> sorted((part.start, part.stop) for part in done)
     [(0, 2), (2, 4), (4, 5)]
     """
+    if n_steps < WORTHWHILE:
+        work(slice(0, n_rows))
+        return
     size = max(1, -(-n_rows // (N_THREADS * PARTS * multiple))) * multiple
     parts = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
     if len(parts) < N_THREADS * PARTS // 2:

@@ -4,7 +4,7 @@ Called by `app.stats.rank_sets` and by `app.boards.standing`; pure. Scores are l
 [n_resamples, n_entrants], drawn with exponential weights by the unit's name (`app.stats.named_draws`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -175,13 +175,14 @@ class Contests:
         given = self.drawn if self._turned is None else self._turned
         among = (self.points, self._roots, self.drawn, given, by_size, TIE, *looked_up, signs)
         loop = compiled(fill_signs)
-        in_parts(len(signs), 1, lambda part: loop(*among, part.start, part.stop))
+        in_parts(len(signs), 1, lambda part: loop(*among, part.start, part.stop), n_steps=signs.size)
         return signs
 
     def p_values(self, at: IntArray) -> FloatArray:
         """Return the two-sided p-value of each difference among some entrants, by itself, [n_at, n_at]; 1 for a tie."""
         sizes, freedom = self.sizes(at), self.pair_freedom(at, at)
-        tails = np.where(np.isinf(sizes), ndtr(-_sign_test(freedom)), stdtr(freedom, -sizes))
+        of_signs = self._by_freedom(at, lambda freedom: ndtr(-_sign_test(freedom)))
+        tails = np.where(np.isinf(sizes), of_signs, stdtr(freedom, -sizes))
         values: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
         return values
 
@@ -190,8 +191,14 @@ class Contests:
 
         NaN where the difference is the same in every resample, so that nothing says how wide it is.
         """
-        margins = -stdtrit(self.pair_freedom(at, at), (1.0 - level) / 2.0) * self.errors(at, at)
+        quantiles = self._by_freedom(at, lambda freedom: -stdtrit(freedom, (1.0 - level) / 2.0))
+        margins = quantiles * self.errors(at, at)
         return np.where(margins > 0.0, margins, np.nan)
+
+    def _by_freedom(self, at: IntArray, of: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Return a function of the degrees of freedom of each pair, [n_at, n_at]: there are few different ones."""
+        steps, place = self._grid
+        return np.asarray(of(steps)[np.minimum(place[at][:, None], place[at][None, :])])
 
 
 def _rounded_down(freedom: FloatArray) -> FloatArray:

@@ -62,7 +62,8 @@ class Recalled:
     def drawn(self) -> FloatArray:
         """Return the spreads of all pairs; NaN of a pair of which one is new."""
         drawn, loop = np.empty((len(self.was),) * 2), compiled(_look_up)
-        in_parts(len(drawn), 1, lambda part: loop(self.square.drawn, self.was, drawn, part.start, part.stop))
+        among = (self.square.drawn, self.was, drawn)
+        in_parts(len(drawn), 1, lambda part: loop(*among, part.start, part.stop), n_steps=drawn.size)
         return drawn
 
     def bounds(self, precision: np.dtype[Any]) -> Real | None:

@@ -51,11 +51,9 @@ class LeftPairs:
         [1.0, 1.0]
         """
         self._require(rejected, n_largest)
-        quantiles, loop = np.empty(len(wanted)), compiled(_own)
+        quantiles, loop, order = np.empty(len(wanted)), compiled(_own), self._order
         among = (self._columns, self.studentized.factors, rejected, self.bounds)
-        in_parts(
-            len(wanted), 1, lambda part: loop(*among, wanted[part], self._order, n_largest, LANES, quantiles[part])
-        )
+        in_parts(len(wanted), 1, lambda part: loop(*among, wanted[part], order, n_largest, LANES, quantiles[part]))
         return quantiles
 
     def together(self, rejected: Signs, n_largest: int) -> float:

@@ -12,6 +12,9 @@ from app.stats.compiled import N_THREADS, compiled, in_parts
 from app.stats.pairs import BLOCK_CELLS, Contrast, PairStatistics, compare
 from app.stats.resample import Resamples
 
+SORTING = 16
+"""Steps that an error takes until it has its rank."""
+
 
 def skill(mean_log_ratios: FloatArray) -> FloatArray:
     """Return 1 − geometric mean of ratios, from the mean of their natural logarithms; higher is better.
@@ -47,7 +50,7 @@ def average_ranks(errors: FloatArray, *, block_cells: int = BLOCK_CELLS) -> Floa
             loop(errors[rows], np.argsort(errors[rows], axis=1), ranks[rows])
 
     n_rows = max(1, block_cells // (errors.shape[1] * N_THREADS))
-    in_parts(len(errors), 1, rank)
+    in_parts(len(errors), 1, rank, n_steps=SORTING * errors.size)
     return ranks
 
 
