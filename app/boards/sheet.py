@@ -16,14 +16,12 @@ from app.boards.task_coverage import filled, task_roster
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.ranked_tasks import borda_points
+from app.stats.ranked_tasks import borda_points, ranks_beside
 from app.stats.spreads import Range
 from app.stats.weighing import weigh
 from app.values.scores import ScoreTable
 
 EVERYWHERE = Range()
-BLOCK_CELLS = 1_000_000
-"""So many results are compared at a time: memory does not grow with the square of the entrants."""
 
 
 class TaskBoard(Leaderboard):
@@ -80,16 +78,7 @@ class Sheet:
         """Return the rank of each column of values [n_tasks, n_owns] by Borda points among the complete and itself."""
         if not self.complete.any():
             return np.ones(owns.shape[1], dtype=np.int64)
-        at_once = max(1, BLOCK_CELLS // max(1, self.others.size))
-        parts = [self._ranks_of(owns[:, start : start + at_once]) for start in range(0, owns.shape[1], at_once)]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-
-    def _ranks_of(self, owns: FloatArray) -> IntArray:
-        others, own, counts = self.others[:, :, None], owns[:, None, :], self._counts[:, :, None]
-        behind = (others < own) + 0.5 * (others == own)
-        totals = self._points_of_others[:, None] + ((1.0 - behind) * counts).sum(axis=0)
-        n_above: IntArray = np.count_nonzero(totals > (behind * counts).sum(axis=(0, 1)), axis=0)
-        return 1 + n_above
+        return ranks_beside(self.others, self._points_of_others, owns, self._counts[:, 0])
 
     @property
     def n_tasks(self) -> int:

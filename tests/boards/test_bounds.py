@@ -8,6 +8,7 @@ import pytest
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
 from app.stats.arrays import FloatArray
+from app.stats.ranked_tasks import borda_points, ranks_beside
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
@@ -94,11 +95,13 @@ def test_who_lacks_nothing_has_no_bounds() -> None:
     assert [record(table, name)["rank_if_worst"] for name in ("Good", "Fair", "Poor")] == [None, None, None]
 
 
-def test_ranks_do_not_depend_on_how_many_are_compared_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A block bounds memory and nothing else."""
-    values = ERRORS.copy()
-    values[0, 0] = values[3, 1] = np.nan
-    whole = board(METHODS["borda"], "minimize", values)
-    monkeypatch.setattr("app.boards.sheet.BLOCK_CELLS", 1)
+def test_ranks_beside_others_are_those_of_the_board_with_that_one_more() -> None:
+    """Results with ties, none of them and none of the tasks alike; who is added is counted among the points."""
+    rng = np.random.default_rng(1)
+    others, owns = rng.integers(0, 5, (6, 30)).astype(float), rng.integers(-1, 6, (6, 20)).astype(float)
+    owns[rng.random(owns.shape) < 0.2] = -np.inf
+    boards = [borda_points(np.column_stack([own, others])).sum(axis=0) for own in owns.T]
 
-    assert board(METHODS["borda"], "minimize", values) == whole
+    actual = ranks_beside(others, borda_points(others).sum(axis=0), owns, np.ones(6))
+
+    assert actual.tolist() == [1 + int((points[1:] > points[0]).sum()) for points in boards]
