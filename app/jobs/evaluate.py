@@ -17,7 +17,7 @@ from app.db.models import Submission
 from app.db.transactions import is_transient, run_in_transaction
 from app.jobs.answering import RULE as LADDER
 from app.jobs.faults import describe_fault
-from app.jobs.followed import log_states
+from app.jobs.followed import State, log_states
 from app.jobs.own_tables import compute_own_tables
 from app.store import benchmarks, current, submissions
 from app.store.locks import take_turns
@@ -36,8 +36,7 @@ def evaluate(sessions: SessionFactory, numbers: Sequence[int]) -> None:
     asks again.
     """
     try:
-        run_in_transaction(sessions, lambda session: _evaluate(session, numbers))
-        log_states(sessions, "submission evaluated", numbers)
+        log_states("submission evaluated", run_in_transaction(sessions, lambda session: _evaluate(session, numbers)))
     except Exception as error:
         if is_transient(error):
             raise
@@ -64,19 +63,21 @@ def _count_failure(sessions: SessionFactory, number: int) -> int:
     return run_in_transaction(sessions, lambda session: submissions.note_evaluation_failure(session, number))
 
 
-def _evaluate(session: Session, numbers: Sequence[int]) -> None:
+def _evaluate(session: Session, numbers: Sequence[int]) -> list[State]:
+    """Evaluate what waits of some submissions, and return the state of each."""
     # Computing may take long, and holds only its own turns: others may submit, withdraw and publish meanwhile.
     take_turns(session, *(f"evaluate {number}" for number in numbers))
     taken = submissions.find_submissions(session, numbers)
     waiting = [each for each in taken if each.status == "received" or is_shown_only(each)]
     if not waiting:
-        return
+        return submissions.followed(session, numbers)
     checks = compute_own_tables(session, waiting, is_ranked=not is_shown_only(waiting[0]))
     if is_shown_only(waiting[0]):
         _note(session, checks)
         benchmarks.mark_pages_changed(session, waiting[0].benchmark_id)
     else:
         _settle(session, checks)
+    return submissions.followed(session, numbers)
 
 
 def is_shown_only(submission: Submission) -> bool:

@@ -4,7 +4,7 @@ Called by `app.jobs.evaluate` and `app.jobs.publish`, when what it says is commi
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Iterable
 
 from app.db.engine import SessionFactory
 from app.db.models import Benchmark
@@ -16,10 +16,12 @@ from app.telemetry.logs import event
 logger = logging.getLogger(__name__)
 
 
-def log_states(sessions: SessionFactory, what: str, numbers: Collection[int]) -> None:
+State = tuple[int, str | None, str]
+"""A submission, the request that brought it, and its state."""
+
+
+def log_states(what: str, states: Iterable[State]) -> None:
     """Log a line for each submission with its state and the request that brought it."""
-    with sessions() as session:
-        states = submissions.followed(session, numbers)
     for number, request_id, status in states:
         event(logger, what, submission=number, request_id=request_id, status=status)
 
@@ -35,7 +37,9 @@ def note_publication(sessions: SessionFactory, publication: Publication, publish
         metrics.POST_TO_BOARD_S.observe(max(0.0, under_way_s))
     number = published.snapshot.number
     event(logger, "benchmark published", benchmark=benchmark.slug, snapshot=number, seconds=round(took_s, 3))
-    log_states(sessions, "submission published", published.under_way_s.keys())
+    with sessions() as session:
+        states = submissions.followed(session, published.under_way_s.keys())
+    log_states("submission published", states)
 
 
 def note_fault(sessions: SessionFactory, benchmark_id: int) -> None:

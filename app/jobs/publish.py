@@ -34,6 +34,8 @@ from app.values.table import Table
 logger = logging.getLogger(__name__)
 
 TRIES = 3
+ASKING_S = 0.25
+"""So often at most a publication asks whether what it was read from is still current."""
 
 
 class Abandoned(Exception):
@@ -118,7 +120,7 @@ def _compute(
         pieces = {name: [s.piece for s in stood] for name, stood in inputs.by_entrant().items()}
         measuring = Measuring(session, inputs.declared, pieces)
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
-        before_each = partial(_give_way, sessions, inputs) if gives_way else go_on
+        before_each = _Watch(sessions, inputs).give_way if gives_way else go_on
         described = partial(described_facts, session, inputs)
         asked = BoardInputs(inputs.standings, scores, measuring.measure, described, before_each)
         manifest = inputs.declared.manifest
@@ -134,11 +136,21 @@ def _compute(
     return Publication(inputs, content, code_version(), changes, None if before is None else before.number)
 
 
-def _give_way(sessions: SessionFactory, inputs: Inputs) -> None:
-    """Raise Abandoned where what was read is no longer current; asked of another instant than that of the reading."""
-    with sessions() as session:
-        if benchmarks.data_version(session, inputs.declared.benchmark.id) > inputs.data_version:
-            raise Abandoned
+class _Watch:
+    """Whether what a publication was computed from is still current; asked of another instant than that reading's."""
+
+    def __init__(self, sessions: SessionFactory, inputs: Inputs) -> None:
+        self._sessions, self._inputs = sessions, inputs
+        self._asked_at = time.monotonic()
+
+    def give_way(self) -> None:
+        """Raise Abandoned where it is not; small boards are there before it is worth asking."""
+        if time.monotonic() - self._asked_at < ASKING_S:
+            return
+        self._asked_at = time.monotonic()
+        with self._sessions() as session:
+            if benchmarks.data_version(session, self._inputs.declared.benchmark.id) > self._inputs.data_version:
+                raise Abandoned
 
 
 def _inputs(session: Session, benchmark_id: int, without: frozenset[int]) -> Inputs:

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.driver import bulk_cursor
-from app.db.models import Snapshot, SnapshotTable, Submission, SubmissionEvent
+from app.db.models import Snapshot, Submission, SubmissionEvent
 from app.store import behind, benchmarks
 from app.store.inputs import Inputs, Withdrawal
 from app.store.numbers import one_of
@@ -112,11 +112,12 @@ def _add_tables(session: Session, snapshot_id: int, publication: Publication) ->
         for s in publication.inputs.standings:
             tasks = None if s.task_ids is None else list(s.task_ids)
             copy.write_row((snapshot_id, s.entrant_id, s.submission_id, tasks))
-    session.add_all(
-        SnapshotTable(snapshot_id=snapshot_id, name=name, content=content)
-        for name, content in publication.tables.items()
-    )
-    session.flush()
+    # Binary too: as a parameter of a statement each byte of a table would be written as text.
+    statement = "COPY snapshot_table (snapshot_id, name, content) FROM STDIN (FORMAT BINARY)"
+    with bulk_cursor(session) as cursor, cursor.copy(statement) as copy:
+        copy.set_types(["int8", "text", "bytea"])
+        for name, content in publication.tables.items():
+            copy.write_row((snapshot_id, name, content))
 
 
 def _tombstone(withdrawal: Withdrawal) -> dict[str, Any]:

@@ -129,6 +129,7 @@ def change_while_it_computes(site: Site, monkeypatch: pytest.MonkeyPatch, change
         return read(*args)
 
     monkeypatch.setattr(publishing, "read_rows", changed_meanwhile)
+    monkeypatch.setattr(publishing, "ASKING_S", 0.0)
 
 
 def test_a_publication_gives_way_to_a_withdrawal(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
