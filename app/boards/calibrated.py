@@ -3,6 +3,7 @@
 Called by the ranking methods; pure. `app.stats.calibrated` says how they are made.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import NormalDist
@@ -70,17 +71,23 @@ def task_intervals(
             low[known], high[known] = _intervals(values[:, known], held, level)
     if scale is not None:
         low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))
-    how = how_of(within)
+    return _cells_at(low, high, known, how_of(within), len(values))
 
-    def cells(at: int) -> CalibratedCells:
-        if not known[at]:
-            return NOTHING
-        if np.isnan(low[at]):
-            reason = TOO_FEW_UNITS if len(values) < MIN_UNITS else ALL_EQUAL
-            return CalibratedCells(None, None, reason, float(len(values)))
-        return CalibratedCells(finite(float(low[at])), finite(float(high[at])), how, float(len(values)))
 
-    return cells
+def _cells_at(low: FloatArray, high: FloatArray, known: BoolArray, how: str, n_tasks: int) -> CellsAt:
+    """Return the cells of ends [n_entrants]; the values are not held: of a large board they are a lot of memory."""
+    reason, units = TOO_FEW_UNITS if n_tasks < MIN_UNITS else ALL_EQUAL, float(n_tasks)
+    without = CalibratedCells(None, None, reason, units)
+    ends = zip(known.tolist(), low.tolist(), high.tolist(), strict=True)
+    each = [
+        NOTHING
+        if not is_known
+        else without
+        if math.isnan(begin)
+        else CalibratedCells(finite(begin), finite(end), how, units)
+        for is_known, begin, end in ends
+    ]
+    return each.__getitem__
 
 
 def _intervals(values: FloatArray, within: Range, level: float) -> FloatArray:

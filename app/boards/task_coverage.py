@@ -60,6 +60,11 @@ class _Counted:
         """Return how many tasks each entrant failed."""
         return [int(n) for n in self.failed.sum(axis=0).tolist()]
 
+    @cached_property
+    def n_absent(self) -> list[int]:
+        """Return of how many tasks each entrant has no row."""
+        return [int(n) for n in (~(self.included | self.failed)).sum(axis=0).tolist()]
+
 
 def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Counted:
     place = {task: at for at, task in enumerate(cells.tasks)}
@@ -69,15 +74,15 @@ def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Cou
 
 
 def _cover(wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[Asked], *, is_filled: bool) -> Coverage:
-    absent = ~counted.included[:, at] & ~counted.failed[:, at]
     not_asked = 0
     if earlier:
+        absent = ~(counted.included[:, at] | counted.failed[:, at])
         tasks = [wanted[place] for place in np.flatnonzero(absent).tolist()]
         not_asked = sum(not any(task in (grid.tasks or ()) for grid in earlier) for task in tasks)
     return Coverage(
         n_attempted=len(wanted) - not_asked,
         n_included=counted.n_included[at],
-        n_absent=int(np.count_nonzero(absent)) - not_asked,
+        n_absent=counted.n_absent[at] - not_asked,
         n_failed=counted.n_failed[at],
         n_not_asked=not_asked,
         is_filled=is_filled and not not_asked,

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from app.stats.arrays import FloatArray, IntArray
+from app.stats.compiled import in_parts
 
 FEWEST_CELLS = 200_000
 """Values of a board below which computing all of them costs no more than remembering them."""
@@ -69,8 +70,14 @@ class Columns:
         """Return a digest of each column; none of a few values, which nobody remembers."""
         if self.values.size < FEWEST_CELLS:
             return []
-        rows = np.ascontiguousarray(self.values.T)
-        return [hashlib.blake2b(row.data, digest_size=16).digest() for row in rows]
+        digests = [b""] * self.values.shape[1]
+
+        def digest(part: slice) -> None:
+            rows = np.ascontiguousarray(self.values[:, part].T)
+            digests[part] = [hashlib.blake2b(row.data, digest_size=16).digest() for row in rows]
+
+        in_parts(len(digests), 1, digest, n_steps=self.values.size)
+        return digests
 
     def numbers(self, key: Hashable, compute: Compute) -> FloatArray:
         """Return what `compute` returns of the values, [n_numbers, n_columns], computing what is not known by `key`.

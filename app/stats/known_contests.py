@@ -19,21 +19,27 @@ from app.stats.compiled import compiled, in_parts
 
 Real = NDArray[np.floating[Any]]
 MOST_CELLS = 10_000_000
-"""So many pairs are remembered altogether, 80 MB of them."""
+"""So many ordered pairs are remembered altogether, 40 MB of them: both orders of a pair are one number."""
 FEWEST = 50
 """Entrants of a board below which computing all pairs costs no more than remembering them."""
 
 
 @dataclass(frozen=True)
 class Square:
-    """The spread of every pair, [n_entrants, n_entrants], and the largest of each row, [n_entrants, n_resamples].
+    """The spread of every pair, [n_pairs], and the largest of each row, [n_entrants, n_resamples].
 
-    `places` has the position of each entrant by its digest.
+    `places` has the position of each entrant by its digest. A pair is kept once, for its spread has no direction: one
+    of places a ≥ b is at a · (a + 1) / 2 + b.
     """
 
     places: dict[bytes, int] = field(default_factory=dict)
-    drawn: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    spreads: FloatArray = field(default_factory=lambda: np.empty(0))
     bounds: Real = field(default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def n_cells(self) -> int:
+        """Return how many ordered pairs there are."""
+        return len(self.bounds) ** 2
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class Recalled:
     def drawn(self) -> FloatArray:
         """Return the spreads of all pairs; NaN of a pair of which one is new."""
         drawn, loop = np.empty((len(self.was),) * 2), compiled(_look_up)
-        among = (self.square.drawn, self.was, drawn)
+        among = (self.square.spreads, self.was, drawn)
         in_parts(len(drawn), 1, lambda part: loop(*among, part.start, part.stop), n_steps=drawn.size)
         return drawn
 
@@ -91,7 +97,12 @@ class KnownContests:
         """Return what is known of entrants by their points and deviations [n_entrants, n_resamples]."""
         if len(points) < FEWEST:
             return Recalled([b""] * len(points), Square())
-        digests = [_digest(point, row) for point, row in zip(points, deviations, strict=True)]
+        digests = [b""] * len(points)
+
+        def digest(part: slice) -> None:
+            digests[part] = [_digest(point, row) for point, row in zip(points[part], deviations[part], strict=True)]
+
+        in_parts(len(points), 1, digest, n_steps=deviations.size)
         nearest = max(self._squares, key=lambda square: len(square.places.keys() & digests), default=Square())
         return Recalled(digests, nearest)
 
@@ -100,20 +111,34 @@ class KnownContests:
         if len(drawn) < FEWEST:
             return
         places = {digest: place for place, digest in enumerate(recalled.digests)}
-        kept, room = [Square(places, drawn, bounds)], self._most_cells - drawn.size
+        spreads = _one_of_each(drawn)
+        kept, room = [Square(places, spreads, bounds)], self._most_cells - drawn.size
         for square in self._squares:
             replaced = square is recalled.square and len(recalled.known)
-            room -= 0 if replaced else square.drawn.size
+            room -= 0 if replaced else square.n_cells
             if not replaced and room >= 0:
                 kept.append(square)
         self._squares = tuple(kept) if drawn.size <= self._most_cells else self._squares
 
 
-def _look_up(square: FloatArray, was: IntArray, drawn: FloatArray, begin: int, end: int) -> None:
+def _one_of_each(drawn: FloatArray) -> FloatArray:
+    """Return the spread of each pair once, as `Square` has them."""
+    spreads, loop = np.empty(len(drawn) * (len(drawn) + 1) // 2), compiled(_pack)
+    in_parts(len(drawn), 1, lambda part: loop(drawn, spreads, part.start, part.stop), n_steps=drawn.size)
+    return spreads
+
+
+def _pack(drawn: FloatArray, spreads: FloatArray, begin: int, end: int) -> None:
+    for row in range(begin, end):
+        for column in range(row + 1):
+            spreads[row * (row + 1) // 2 + column] = drawn[row, column]
+
+
+def _look_up(spreads: FloatArray, was: IntArray, drawn: FloatArray, begin: int, end: int) -> None:
     for row in range(begin, end):
         for column in range(len(was)):
-            is_known = was[row] >= 0 and was[column] >= 0
-            drawn[row, column] = square[was[row], was[column]] if is_known else np.nan
+            first, second = max(was[row], was[column]), min(was[row], was[column])
+            drawn[row, column] = spreads[first * (first + 1) // 2 + second] if second >= 0 else np.nan
 
 
 def _digest(point: FloatArray, deviations: FloatArray) -> bytes:

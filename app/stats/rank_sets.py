@@ -49,9 +49,8 @@ class RankSets:
         """
         apart = self.separated[np.ix_(order, order)]
         n_ordered = len(order)
-        last = np.array(
-            [n_ordered - 1 - int(np.argmin(row[::-1])) for row in apart]
-        )  # each is not separated from itself
+        # Each is not separated from itself.
+        last = n_ordered - 1 - np.argmin(apart[:, ::-1], axis=1)
         begins = np.arange(1, n_ordered) > np.maximum.accumulate(last)[:-1]
         return np.concatenate([[1], 1 + np.cumsum(begins)]).astype(np.int64)
 

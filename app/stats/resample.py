@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.stats.arrays import FloatArray
 from app.stats.checks import InvalidArgument, require_count, require_shape
+from app.stats.compiled import in_parts
 
 SEPARATOR = "\x1f"
 BATCH_CELLS = 4_000_000
@@ -21,6 +22,9 @@ KEEP_CELLS = 256_000_000
 WHOLE_BLOCK = 16
 """A product has a multiple of so many columns, because OpenBLAS adds up the columns left over in another order. So a
 column's means are the same bits whichever columns stand beside it: what is remembered of a pair holds anywhere."""
+
+AT_ONCE = 8 * WHOLE_BLOCK
+"""So many columns are multiplied at a time, on as many processors as there are."""
 
 
 def column_products(weights: NDArray[np.floating[Any]], values: NDArray[np.floating[Any]]) -> NDArray[Any]:
@@ -32,10 +36,16 @@ def column_products(weights: NDArray[np.floating[Any]], values: NDArray[np.float
     >>> column_products(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist()
     [[11.0]]
     """
-    n_columns = values.shape[1]
-    padded = np.zeros((len(values), n_columns + -n_columns % WHOLE_BLOCK), dtype=values.dtype)
-    padded[:, :n_columns] = values
-    return (weights @ padded)[:, :n_columns]
+    products = np.empty((len(weights), values.shape[1]), dtype=np.result_type(weights, values))
+
+    def multiply(part: slice) -> None:
+        n_columns = part.stop - part.start
+        padded = np.zeros((len(values), n_columns + -n_columns % WHOLE_BLOCK), dtype=values.dtype)
+        padded[:, :n_columns] = values[:, part]
+        products[:, part] = (weights @ padded)[:, :n_columns]
+
+    in_parts(values.shape[1], AT_ONCE, multiply, n_steps=products.size)
+    return products
 
 
 def board_generator(rng_seed: int, *names: str) -> np.random.Generator:

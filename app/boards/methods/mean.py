@@ -81,7 +81,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     )
     ranked = ranking.cells.only(ranking.roster.ranked)
     sign, level = ranking.sign, spec.uncertainty.level
-    values = ranked.values[ranking.kept]
+    values = ranked.values if ranking.kept.all() else ranked.values[ranking.kept]
     resamples = draw_tasks(spec, len(values))
     columns = Columns(values)
     drawn = None if resamples is None or not len(ranked.entrants) else resampled_ends(columns, resamples, level)
@@ -96,7 +96,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
         return BoardTables(board, None)
-    pairs = _pairwise(manifest.slug, spec, ranked.entrants, sign * values, standing, resamples)
+    pairs = _pairwise(manifest.slug, spec, ranked.entrants, sign, values, standing, resamples)
     return BoardTables(board, pairs)
 
 
@@ -211,16 +211,17 @@ def _pairwise(
     slug: str,
     spec: Mean,
     names: Sequence[str],
+    sign: float,
     values: FloatArray,
     standing: BoardStanding,
     resamples: Resamples | None,
 ) -> Table | None:
-    """Compare the best pair by pair on values [n_tasks, n_entrants], larger being better."""
+    """Compare the best pair by pair on sign × values [n_tasks, n_entrants], larger being better."""
     if len(names) < 2:
         return None
     order = standing.order(names)[:MAX_COMPARED]
     board = f"{slug}/{spec.name}"
-    statistics = compare_means(values[:, order], resamples, level=spec.uncertainty.level, board=board)
+    statistics = compare_means(sign * values[:, order], resamples, level=spec.uncertainty.level, board=board)
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values))}
     notes = pairwise_notes(len(order), len(names))
     compared = TaskPairs([names[at] for at in order], statistics, standing.contrasts(order))

@@ -13,6 +13,7 @@ from app.boards.calibrated import NOTHING, CellsAt, few_units_note, hidden_tasks
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.contrasts import Contrasts
+from app.boards.methods.skill_score.effects import ByTask, Effects
 from app.boards.methods.skill_score.notes import meta_of, notes_of
 from app.boards.methods.skill_score.ranked import Among, find_ranked
 from app.boards.methods.skill_score.relative import (
@@ -24,7 +25,7 @@ from app.boards.methods.skill_score.relative import (
 )
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.methods.skill_score.times import median_times
-from app.boards.spread import Spread, draw_named_tasks, named_means, resampled_ends
+from app.boards.spread import Spread, draw_named_tasks, named_means
 from app.boards.standing import (
     BoardStanding,
     among_others,
@@ -37,9 +38,7 @@ from app.boards.standing import (
 from app.boards.tables import MAX_COMPARED, NO_ENDS, BoardTables, TableMethod, TaskPairs, pairwise_notes
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
-from app.stats.interval import percentile_interval
-from app.stats.known_columns import Columns
-from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
+from app.stats.relative import average_ranks, compare_pairs, skill
 from app.stats.resample import Resamples
 from app.stats.spreads import SHARE, Range
 from app.values.frame import CalibratedCells, Ends, Field, with_calibrated
@@ -73,44 +72,22 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     among = find_ranked(manifest, spec, cells, errors)
     everyone = treat_missing(cells, errors, spec.missing)
     scored = among.relative if spec.missing == "error" else everyone
-    resamples = draw_tasks(spec, int(scored.kept.sum()))
-    measured = _measured(spec, scored, resamples)
+    resamples, by_task = draw_tasks(spec, int(scored.kept.sum())), ByTask.of(scored)
+    measured = Effects.of(spec, by_task, resamples)
     times = median_times(manifest, spec, scores, everyone)
-    fields = (*_effects(spec, measured, scored, cells), *times.fields(), *_counts(everyone))
+    fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *_counts(everyone))
     notes = (*notes_of(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
     # Mostly everybody who has a score is ranked, and by the same errors.
-    own = _rank(spec, among, measured if np.array_equal(scored.errors, among.relative.errors) else None)
+    is_same = np.array_equal(scored.errors, among.relative.errors)
+    ranked = _ranked(spec, among, by_task if is_same else ByTask.of(among.relative))
+    # Of a large board they are a lot of memory, and so is what ranks are found with.
+    del by_task
+    own = _rank(spec, among, *ranked)
     placed = _placed(among, own, measured, scored)
     board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta())
     if not with_pairs or spec.explored is not None or len(scored.cells.entrants) < 2:
         return BoardTables(board, None)
     return BoardTables(board, _pairwise(manifest, spec, scored, resamples, own))
-
-
-@dataclass(frozen=True)
-class _Effects:
-    """Points [n_entrants] and the ends of their intervals [2, n_entrants] by effect; without resamples no ends.
-
-    `wins` are the shares of opponents beaten on each task, `logs` the logarithms of the errors, [n_tasks, n_entrants].
-    """
-
-    points: Mapping[str, FloatArray]
-    drawn: Mapping[str, FloatArray]
-    rank_by: str
-    wins: FloatArray
-    logs: Columns
-
-
-def _measured(spec: SkillScore, relative: Relative, resamples: Resamples | None) -> _Effects:
-    logs = np.log(relative.errors)
-    several = len(relative.cells.entrants) > 1
-    wins = win_shares(relative.errors) if several else np.full(logs.shape, np.nan)
-    points = {"win_rate": wins.mean(axis=0), "skill_score": skill(logs.mean(axis=0))}
-    drawn, columns, level = {}, Columns(logs), spec.uncertainty.level
-    if resamples is not None:
-        of_wins = np.stack(percentile_interval(resamples.means(wins), level))
-        drawn = {"win_rate": of_wins, "skill_score": resampled_ends(columns, resamples, level, skill)}
-    return _Effects(points, drawn, spec.rank_by if several else "skill_score", wins, columns)
 
 
 @dataclass(frozen=True)
@@ -127,26 +104,27 @@ class _Own:
         return among_others(self.standing, [place.get(name) for name in shown])
 
 
-def _rank(spec: SkillScore, among: Among, measured: _Effects | None) -> _Own:
-    """Rank by points of the ranked alone, and by what resampled tasks, drawn by their names, say of them.
-
-    `measured` is what they came to where that is known already.
-    """
-    relative = among.relative
-    own = measured or _measured(spec, relative, None)
-    if not among.roster.ranked:
-        return _Own((), own.rank_by, None)
+def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, FloatArray, Spread | None]:
+    """Return by what the ranked are ranked, their points, and what tasks resampled by their names say of them."""
+    relative, rank_by, spread = among.relative, by_task.rank_by(spec), None
     tasks = [relative.cells.tasks[at] for at in np.flatnonzero(relative.kept)]
-    named, spread = draw_named_tasks(spec.uncertainty, tasks), None
+    named = draw_named_tasks(spec.uncertainty, tasks) if among.roster.ranked else None
     if named is not None:
-        is_rate = own.rank_by == "win_rate"
-        means = named.means(own.wins) if is_rate else named_means(own.logs, named)
+        is_rate = rank_by == "win_rate"
+        means = named.means(by_task.wins) if is_rate else named_means(by_task.logs, named)
         spread = Spread.of_units(means if is_rate else skill(means), len(tasks))
-    standing = stand(own.points[own.rank_by], spread, spec.uncertainty.level, rounds=rounds_of(spec))
-    return _Own(among.roster.ranked, own.rank_by, standing)
+    return rank_by, by_task.points()[rank_by], spread
 
 
-def _placed(among: Among, own: _Own, measured: _Effects, scored: Relative) -> list[tuple[Place, int]]:
+def _rank(spec: SkillScore, among: Among, rank_by: str, points: FloatArray, spread: Spread | None) -> _Own:
+    """Rank by points of the ranked alone and their spread."""
+    if not among.roster.ranked:
+        return _Own((), rank_by, None)
+    standing = stand(points, spread, spec.uncertainty.level, rounds=rounds_of(spec))
+    return _Own(among.roster.ranked, rank_by, standing)
+
+
+def _placed(among: Among, own: _Own, measured: Effects, scored: Relative) -> list[tuple[Place, int]]:
     """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
     cells, roster = among.cells, among.roster
     scores = dict(zip(scored.cells.entrants, measured.points[measured.rank_by].tolist(), strict=True))
@@ -158,8 +136,10 @@ def _placed(among: Among, own: _Own, measured: _Effects, scored: Relative) -> li
     ]
 
 
-def _effects(spec: SkillScore, measured: _Effects, scored: Relative, cells: CellMatrix) -> Iterator[Field[int]]:
-    ours = _calibrated(spec, measured, scored)
+def _effects(
+    spec: SkillScore, measured: Effects, by_task: ByTask, scored: Relative, cells: CellMatrix
+) -> Iterator[Field[int]]:
+    ours = _calibrated(spec, by_task, scored)
     at = {cells.column(name): position for position, name in enumerate(scored.cells.entrants)}
     for name, title in (("win_rate", "Win rate"), ("skill_score", "Skill score")):
         column = Column(name, title, direction="maximize", glossary=name, digits=3)
@@ -175,16 +155,16 @@ def _on_intervals(spec: SkillScore, scored: Relative) -> Iterator[str]:
         yield "A win rate is about these opponents: its interval is about other tasks, not about other opponents."
 
 
-def _calibrated(spec: SkillScore, measured: _Effects, scored: Relative) -> Mapping[str, CellsAt]:
+def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative) -> Mapping[str, CellsAt]:
     """Return the calibrated intervals by effect: of the mean log ratio for the skill, of the share for the win rate.
 
     The baseline's own ratios are one whatever the tasks, so its skill is known: 0, and no interval is needed.
     """
     level, baseline = spec.uncertainty.level, scored.cells.column(spec.baseline)
-    of_skill = task_intervals(measured.logs, Range(), level, scale=skill)
+    of_skill = task_intervals(by_task.logs, Range(), level, scale=skill)
     known = CalibratedCells(0.0, 0.0, "baseline", float(len(scored.errors)))
     return {
-        "win_rate": task_intervals(measured.wins, SHARE, level),
+        "win_rate": task_intervals(by_task.wins, SHARE, level),
         "skill_score": lambda at: known if at == baseline else of_skill(at),
     }
 
@@ -220,7 +200,10 @@ def _pairwise(
     """
     cells = relative.cells
     errors = without_leaks(cells, cells.values, spec)
-    errors = np.where(np.isnan(errors), errors[:, [cells.column(spec.baseline)]], errors)[relative.kept]
+    missing = np.isnan(errors)
+    if missing.any():
+        errors = np.where(missing, errors[:, [cells.column(spec.baseline)]], errors)
+    errors = errors if relative.kept.all() else errors[relative.kept]
     order = np.argsort(average_ranks(errors).mean(axis=0), kind="stable")[:MAX_COMPARED].tolist()
     statistics = compare_pairs(
         errors[:, order],

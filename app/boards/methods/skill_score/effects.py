@@ -1,0 +1,59 @@
+"""What the entrants of a board of skill scores come to task by task, and over the tasks.
+
+Called by `.method`; pure.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.boards.methods.skill_score.relative import Relative
+from app.boards.methods.skill_score.spec import SkillScore
+from app.boards.spread import resampled_ends
+from app.stats.arrays import FloatArray
+from app.stats.interval import percentile_interval
+from app.stats.known_columns import Columns
+from app.stats.relative import skill, win_shares
+from app.stats.resample import Resamples
+
+
+@dataclass(frozen=True)
+class ByTask:
+    """Shares of opponents beaten on each task, and logarithms of the errors, [n_tasks, n_entrants]."""
+
+    wins: FloatArray
+    logs: Columns
+
+    @classmethod
+    def of(cls, relative: Relative) -> "ByTask":
+        """Return those of relative errors; alone nobody has an opponent, and the shares are NaN."""
+        is_alone = len(relative.cells.entrants) < 2
+        wins = np.full(relative.errors.shape, np.nan) if is_alone else win_shares(relative.errors)
+        return cls(wins, Columns(np.log(relative.errors)))
+
+    def points(self) -> Mapping[str, FloatArray]:
+        """Return by effect what everybody comes to, [n_entrants]."""
+        return {"win_rate": self.wins.mean(axis=0), "skill_score": skill(self.logs.values.mean(axis=0))}
+
+    def rank_by(self, spec: SkillScore) -> str:
+        """Return the effect by which the entrants are ranked: alone nobody has a rate."""
+        return spec.rank_by if self.wins.shape[1] > 1 else "skill_score"
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Points [n_entrants] and the ends of their intervals [2, n_entrants] by effect; without resamples no ends."""
+
+    points: Mapping[str, FloatArray]
+    drawn: Mapping[str, FloatArray]
+    rank_by: str
+
+    @classmethod
+    def of(cls, spec: SkillScore, by_task: ByTask, resamples: Resamples | None) -> "Effects":
+        """Return what everybody comes to; ends only with resamples."""
+        drawn, level = {}, spec.uncertainty.level
+        if resamples is not None:
+            of_wins = np.stack(percentile_interval(resamples.means(by_task.wins), level))
+            drawn = {"win_rate": of_wins, "skill_score": resampled_ends(by_task.logs, resamples, level, skill)}
+        return cls(by_task.points(), drawn, by_task.rank_by(spec))
