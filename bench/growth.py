@@ -5,7 +5,8 @@ others are copies of these (`bench.copied`); the one that is timed is sent.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -57,17 +58,18 @@ def grow_episodes(shares: Sequence[float] = SHARES) -> Iterator[Grown]:
         site.http.post("/preregs?benchmark=arm", content=PLAN, headers=site.auth() | YAML).raise_for_status()
         n = 0
 
-        def send() -> int:
+        def next_one() -> Callable[[], int]:
             nonlocal n
             n += 1
             form = {"prereg_sha256": sha256_hex(PLAN), "entrant": f"arm-{n}"}
-            return growing.send("run.zip", episode_run(n), **form)
+            return partial(growing.send, "run.zip", episode_run(n), **form)
 
         for share in shares:
             while n < min(N_TEMPLATES, round(share * N_RUNS)):
-                send()
+                next_one()()
             n += growing.copy_up_to(round(share * N_RUNS), n)
-            yield growing.one_more(f"{n:,} submissions", "2,000 episodes", send, n)
+            size = f"{n:,} submissions"
+            yield growing.one_more(size, "2,000 episodes", next_one(), n - 1)
 
 
 def grow_predictions(shares: Sequence[float] = SHARES) -> Iterator[Grown]:
@@ -76,16 +78,17 @@ def grow_predictions(shares: Sequence[float] = SHARES) -> Iterator[Grown]:
         growing.put_labels("".join(f"i{at:06},{'no' if at % 3 else 'yes'}\n" for at in range(N_ITEMS)))
         n = 0
 
-        def send() -> int:
+        def next_one() -> Callable[[], int]:
             nonlocal n
             n += 1
-            return growing.send("predictions.csv", predicted(n), entrant=f"model-{n}")
+            return partial(growing.send, "predictions.csv", predicted(n), entrant=f"model-{n}")
 
         for share in shares:
             while n < min(N_TEMPLATES, round(share * N_RUNS)):
-                send()
+                next_one()()
             n += growing.copy_up_to(round(share * N_RUNS), n)
-            yield growing.one_more(f"{n:,} submissions", f"{N_ITEMS:,} predictions", send, n)
+            size = f"{n:,} submissions"
+            yield growing.one_more(size, f"{N_ITEMS:,} predictions", next_one(), n - 1)
 
 
 def predicted(number: int) -> bytes:

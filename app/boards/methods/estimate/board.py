@@ -4,7 +4,7 @@ Called by `.method`. Labelled entrants stand on the board without a rank, and an
 value of the ranking metric comes last, also without one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -81,7 +81,8 @@ def _fields(
     yield Field(label, lambda measurement: spec.labels.get(measurement.entrant))
     for name in estimate_names(spec, measurements):
         column = _estimate_column(manifest, spec, words, name)
-        yield from with_calibrated(column, partial(_ends, name), partial(_calibrated, name))
+        calibrated = {m.entrant: _calibrated(name, m) for m in measurements}
+        yield from with_calibrated(column, partial(_ends, name), partial(_own, calibrated))
     for name in fact_names(measurements):
         yield Field(_count_column(name), partial(_fact, name))
 
@@ -104,6 +105,10 @@ def _other_rank(
 def _ends(name: str, measurement: Measurement) -> Ends:
     estimate = measurement.estimates.get(name, NOTHING)
     return (estimate.point, estimate.low, estimate.high)
+
+
+def _own(cells: Mapping[str, CalibratedCells], measurement: Measurement) -> CalibratedCells:
+    return cells[measurement.entrant]
 
 
 def _calibrated(name: str, measurement: Measurement) -> CalibratedCells:
