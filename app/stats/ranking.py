@@ -7,6 +7,7 @@ YDF 0.16's rule and makes a constant prediction perfect; `tied_scores` breaks th
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -131,7 +132,8 @@ def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) 
     require_finite("relevance", relevance)
     require_shape("groups", groups, len(predicted))
     require_integers("groups", groups)
-    order = _order(groups, -predicted, -relevance)
+    of_group, of_relevance = _Key.of(groups), _Key.of(-relevance)
+    order = _order(of_group, _Key.of(-predicted), of_relevance)
     rank, starts, sizes = _places(groups[order])
     gains = np.exp2(relevance) - 1.0
     ties, ordered = _ties(predicted[order], starts), relevance[order]
@@ -139,7 +141,7 @@ def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) 
     return RankedGroups(
         is_relevant=ordered > 0,
         gain=_mean_over_ties(gains[order], ties),
-        best=gains[_order(groups, -relevance)],
+        best=gains[_order(of_group, of_relevance)],
         rank=rank,
         starts=starts,
         sizes=sizes,
@@ -149,18 +151,35 @@ def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) 
     )
 
 
-def _order(*keys: FloatArray | IntArray) -> IntArray:
+@dataclass(frozen=True)
+class _Key:
+    """Values to sort by, and the place of each among the distinct ones in ascending order."""
+
+    values: FloatArray | IntArray
+    place: IntArray
+    n_distinct: int
+
+    @classmethod
+    def of(cls, values: FloatArray | IntArray) -> Self:
+        """Return a key; values that are in order already, as groups often are, need no sorting."""
+        if (values[1:] >= values[:-1]).all():
+            place = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
+            return cls(values, place, int(place[-1]) + 1)
+        distinct, place = np.unique(values, return_inverse=True)
+        return cls(values, place, len(distinct))
+
+
+def _order(*keys: _Key) -> IntArray:
     """Return the order by the first key, among its equals by the next, and so on; what is equal in all has any order.
 
     One sort of whole numbers takes a third of the time of lexsort, which sorts by every key and keeps equals in place.
     """
-    combined, n_combined = np.zeros(len(keys[0]), dtype=np.int64), 1
+    combined, n_combined = np.zeros(len(keys[0].values), dtype=np.int64), 1
     for key in keys:
-        distinct, place = np.unique(key, return_inverse=True)
-        n_combined *= len(distinct)
+        n_combined *= key.n_distinct
         if n_combined > MAX_COMBINED:
-            return np.lexsort(keys[::-1])
-        combined = combined * len(distinct) + place
+            return np.lexsort([key.values for key in reversed(keys)])
+        combined = combined * key.n_distinct + key.place
     order: IntArray = np.argsort(combined)
     return order
 

@@ -26,7 +26,9 @@ MAX_TRUNCATION = 20
 
 def scorer_of(task: TaskPredictions, names: Sequence[str]) -> Scorer:
     """Return the function that computes the named scores, [n_weightings] each, from weights [n_weightings, n_units]."""
-    return partial(_score, Prepared(task), {name: _score_of(task, name) for name in names})
+    # Of all truncations at once: it is one sum along each ranking.
+    truncated = _truncated(task) if any(name.startswith("ndcg@") for name in names) else {}
+    return partial(_score, Prepared(task), {name: truncated.get(name) or _score_of(name) for name in names})
 
 
 def _score(prepared: Prepared, scores: Mapping[str, Score], weights: Weights) -> Mapping[str, FloatArray]:
@@ -34,12 +36,12 @@ def _score(prepared: Prepared, scores: Mapping[str, Score], weights: Weights) ->
     return {name: score(weighted) for name, score in scores.items()}
 
 
-def _score_of(task: TaskPredictions, name: str) -> Score:
+def _score_of(name: str) -> Score:
     metric = find_metric(name.replace(":", "_"))
     if metric is not None:
         return metric.score
     stem, _, at = name.partition(":")
-    return _of_class(AREAS[stem], int(at)) if stem in AREAS else _truncated(task)[name]
+    return _of_class(AREAS[stem], int(at))
 
 
 def _of_class(of: OfClass, at: int) -> Score:
