@@ -3,11 +3,14 @@
 Called by `app.web.explore`; pure. What nobody states of an entrant matches nothing that is asked of it.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 WORDS = ("organization", "licence", "purpose")
+ASKED = re.compile(r"([a-z][a-z0-9_]{0,39})(>=|<=|=)(.+)")
+"""A field that a manifest declares, how it is compared, and with what: `architecture=decoder`, `context>=8192`."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class Wish:
     max_parameters: float | None = None
     released_from: str = ""
     released_to: str = ""
+    fields: tuple[str, ...] = ()
 
     @property
     def is_made(self) -> bool:
@@ -43,6 +47,7 @@ class Wish:
             yield f"released from {self.released_from} on"
         if self.released_to:
             yield f"released up to {self.released_to}"
+        yield from (each.replace("_", " ") for each in self.fields)
 
     def holds(self, facts: Mapping[str, Any]) -> bool:
         """Say whether everything that is asked is stated of an entrant.
@@ -58,7 +63,19 @@ class Wish:
                 return False
         if self.open_weights is not None and facts.get("open_weights") is not self.open_weights:
             return False
-        return self._is_sized(facts.get("n_parameters")) and self._is_released(str(facts.get("released", "")))
+        if not self._is_sized(facts.get("n_parameters")) or not self._is_released(str(facts.get("released", ""))):
+            return False
+        return self._has_fields(facts)
+
+    def _has_fields(self, facts: Mapping[str, Any]) -> bool:
+        """Say whether every declared field is as asked; several values of one field are any of them."""
+        exact: dict[str, list[str]] = {}
+        for name, sign, wanted in (ASKED.fullmatch(each).groups() for each in self.fields):  # type: ignore[union-attr]
+            if sign == "=":
+                exact.setdefault(name, []).append(wanted.casefold())
+            elif not _is_within(facts.get(name), sign, wanted):
+                return False
+        return all(in_words(facts.get(name)).casefold() in wanted for name, wanted in exact.items())
 
     def _is_sized(self, size: object) -> bool:
         if self.min_parameters is None and self.max_parameters is None:
@@ -72,6 +89,28 @@ class Wish:
         if not self.released_from and not self.released_to:
             return True
         return bool(day) and day >= self.released_from and (not self.released_to or day <= self.released_to)
+
+
+def in_words(value: object) -> str:
+    """Return a stated value as an address says it: numbers as short as they can be, nothing as no text.
+
+    >>> in_words(8192.0), in_words(True), in_words(None)
+    ('8192', 'yes', '')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _is_within(value: object, sign: str, wanted: str) -> bool:
+    """Say whether a number or a day lies on the asked side; what is not stated does not."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            limit = float(wanted)
+        except ValueError:
+            return False
+        return value >= limit if sign == ">=" else value <= limit
+    return isinstance(value, str) and bool(value) and (value >= wanted if sign == ">=" else value <= wanted)
 
 
 def stated_values(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:

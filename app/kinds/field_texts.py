@@ -27,6 +27,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "tasks": "the closed list of tasks, or `{open: true}` for whatever the evidence names",
         "grid": "what every entrant is asked for, and what becomes of what it lacks",
         "admission": "the rules that a submission must meet before it stands on a board",
+        "metadata": "what is said of entrants beside their rows, and must be: shown, and boards are filtered by it",
         "columns": "which columns of a summary hold what",
         "preset": "fev: its older column names are known too",
         "episodes": "where an episode says its condition, seed and item",
@@ -82,6 +83,15 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "submissions": "invited: only who was made a submitter of the benchmark registers and submits",
         "started_at": "required: a run says when it began, so that a registration after it shows",
         "registration": "whoever asks gets a token to submit here; without it a steward invites",
+    },
+    "DescribedBy": {
+        "name": "the field's name in the metadata of a submission; one that every benchmark has may be asked for too",
+        "type": "what its values are; a date is a day such as 2026-01-31",
+        "title": "what pages and the form call it",
+        "unit": "the unit of its values, such as tokens",
+        "values": "the values that a text may have; any where none are listed",
+        "required": "true: a submission that does not say it is refused",
+        "description": "what it means",
     },
     "Registration": {
         "per_day": "how many tokens are given in 24 hours",

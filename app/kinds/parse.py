@@ -79,7 +79,9 @@ def manifest_document(manifest: Manifest) -> dict[str, Any]:
         defaults = kind.part.model_construct().model_dump(mode="json", by_alias=True)
         keys |= {key: defaults.get(key) for key in kind.part.model_fields}
     keys |= manifest.part.model_dump(mode="json", by_alias=True)
-    return with_part(manifest.model_dump(mode="json", by_alias=True, exclude={"part"}), keys)
+    # Where nothing is declared the document stays as short as it was asked for.
+    hidden = {"part"} if manifest.metadata else {"part", "metadata"}
+    return with_part(manifest.model_dump(mode="json", by_alias=True, exclude=hidden), keys)
 
 
 def manifest_json_schema() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from app.errors import ManifestRejected, Problem
 from app.manifest.base import Part
+from app.manifest.described import complaints_about
 from app.manifest.grid import Grid
 from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, with_part
 from app.manifest.problems import nearest, one_of, problems_from, shown
@@ -145,6 +146,7 @@ def _about_names(common: Common) -> Iterator[str]:
         yield f"tasks: the id {task} is used twice (case makes no other name)"
     for board in common.leaderboards:
         yield from _undeclared(board, common)
+    yield from complaints_about(common.metadata)
     if common.grid is not None:
         yield from _about_grid(common, common.grid)
 

@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, SerializeAsAny, field_validator
 from app.manifest.admission import Admission, OpenTasks
 from app.manifest.asked import NO_FACTS, Asked, GridFacts, KnownNames
 from app.manifest.base import ColumnName, MetricName, Name, Part, Slug, TaskName, Title
+from app.manifest.described import MOST_DECLARED, DescribedBy
 from app.manifest.explored import Explored, common_values
 from app.manifest.grid import Absent, Grid
 from app.manifest.metric import Metric
@@ -150,6 +151,7 @@ class Common(Part):
     tasks: list[Task] | OpenTasks
     grid: Grid | None = None
     admission: Annotated[Admission, NOT_MEASURED] = Field(default_factory=Admission)
+    metadata: Annotated[list[DescribedBy], NOT_MEASURED] = Field(default_factory=list, max_length=MOST_DECLARED)
     claims: Annotated[dict[Name, Claim], NOT_MEASURED] = Field(default_factory=dict)
     leaderboards: Annotated[list[Leaderboard], NOT_MEASURED] = Field(min_length=1)
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.boards.choice import Choice, listed_tasks
-from app.boards.described import WORDS, Wish, stated_values
+from app.boards.described import WORDS, Wish, in_words, stated_values
+from app.manifest.described import KNOWN, DescribedBy
 from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.values.table import Table
 
@@ -52,6 +53,8 @@ class ExploreForm:
     facts: Mapping[str, Sequence[Tick]] = field(default_factory=dict)
     has_sizes: bool = False
     has_dates: bool = False
+    declared: Sequence[tuple[str, Sequence[Tick]]] = ()
+    ranges: Sequence[tuple[str, str]] = ()
     columns: Sequence[Tick] = ()
     hints: Sequence[str] = field(default_factory=tuple)
 
@@ -79,9 +82,26 @@ class ExploreForm:
             has_dates=any("released" in own for own in facts.values()),
         )
 
+    def with_declared(self, fields: Sequence[DescribedBy], facts: Mapping[str, Mapping[str, Any]]) -> "ExploreForm":
+        """Return the form with the fields that the manifest declares: values to tick, and bounds to fill in."""
+        own = [each for each in fields if each.name not in KNOWN]
+        listed = [(each.words, _stated(each, facts, self.wish)) for each in own if each.type in ("text", "flag")]
+        asked = [each for each in self.wish.fields if "<=" in each or ">=" in each]
+        bounds = [(each.words, each.name) for each in own if each.type in ("number", "date")]
+        filled = [(f"{words} (such as {name}>=1)", next((a for a in asked if a.startswith(f"{name}>=")), ""))
+                  for words, name in bounds]  # fmt: skip
+        return replace(self, declared=[(words, ticks) for words, ticks in listed if ticks], ranges=filled)
+
     def with_columns(self, table: Table, chosen: Collection[str]) -> "ExploreForm":
         """Return the form with the columns that can be shown."""
         return replace(self, columns=[Tick(c.name, c.title, c.name in chosen) for c in table.columns])
+
+
+def _stated(field: DescribedBy, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> list[Tick]:
+    stated = sorted({in_words(own[field.name]) for own in facts.values() if own.get(field.name) is not None})
+    asked = {each.casefold() for each in wish.fields}
+    return [Tick(f"{field.name}={value}", value, f"{field.name}={value}".casefold() in asked)
+            for value in stated[:MOST_VALUES]]  # fmt: skip
 
 
 def explore_form(

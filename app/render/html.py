@@ -5,6 +5,7 @@ from typing import Any
 
 import jinja2
 
+from app.boards.described import in_words
 from app.program.bundled import bundled
 from app.render import plot_axes
 from app.render.account_pages import ACCOUNT_PAGES
@@ -68,6 +69,7 @@ def _environment() -> jinja2.Environment:
         "moment": moment,
         "numbered": entrant_numbers,
         "plain": plain_words,
+        "stated": in_words,
     }
     environment.globals |= {"stylesheet": asset_url("plumbline.css"), "scripts": scripts(), "whisker_width": WIDTH}
     environment.globals |= {"plot_width": plot_axes.WIDTH, "plot_height": plot_axes.HEIGHT, "max_drawn": MAX_DRAWN}

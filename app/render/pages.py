@@ -117,7 +117,8 @@ class SubmissionPage(Page):
     """A submission as its JSON describes it, in `s`: status, reason, checks, entrants, files, history.
 
     `waiting` says that its state will still change by itself; `tables` are its own: averages, claims, deviations, and
-    what it brought with it. `reports` lead to what is shown of each task on a page of its own.
+    what it brought with it. `reports` lead to what is shown of each task on a page of its own. `units` are
+    those of the metadata that the manifest declares.
     """
 
     template = "submission.html"
@@ -126,6 +127,7 @@ class SubmissionPage(Page):
     tables: Sequence[ShownTable]
     reports: Links
     facts: PageFacts
+    units: Mapping[str, str]
 
     @property
     def steps(self) -> Sequence[str]:

@@ -21,7 +21,7 @@ from app.values.table import Cell, Table
 
 DESCRIBED = (
     "organization", "licence", "purpose", "open_weights", "min_parameters", "max_parameters", "released_from",
-    "released_to",
+    "released_to", "field",
 )  # fmt: skip
 KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline", "x", "y", "column", *DESCRIBED)
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""

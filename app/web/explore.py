@@ -150,6 +150,7 @@ def explore_board(
     evidence, table, declared = chosen.evidence, chosen.table, chosen.declared
     form = explore_form(evidence.manifest, chosen.spec, table, asked.text, chosen.choice, evidence.open_tasks())
     form = form.with_facts(chosen.facts, asked.wish)
+    form = form.with_declared(declared.manifest.metadata, chosen.facts)
     form = form.with_columns(table, request.query_params.getlist("column"))
     view = replace(view_of(session, slug, chosen.rows, chosen.snapshot), explore=form)
     home = f"/benchmarks/{slug}/leaderboards/{board}"

@@ -4,11 +4,13 @@ Read by `app.web.submissions`; the same fields stand in the form of `app.web.sub
 those of `app.boards.described`.
 """
 
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, create_model
 
+from app.manifest.described import KNOWN, DescribedBy
 from app.web.fields import Finite, Flag, Line, Text
 
 Kind = Literal["text", "number", "flag", "date"]
@@ -45,3 +47,31 @@ class Metadata(BaseModel):
     dirty: Flag | None = None
     started_at: AwareDatetime | None = None
     notes: Text | None = Field(None, max_length=5000)
+
+
+TYPES: Mapping[str, Any] = {
+    "text": Annotated[Line, Field(max_length=500)],
+    "number": Finite,
+    "flag": Flag,
+    "date": date,
+}
+
+
+def metadata_of(declared: Sequence[DescribedBy]) -> type[Metadata]:
+    """Return what a submission may say where a manifest declares these fields: theirs beside everybody's."""
+    if not declared:
+        return Metadata
+    return create_model("Metadata", __base__=Metadata, **{each.name: _field(each) for each in declared})
+
+
+def form_fields(declared: Sequence[DescribedBy]) -> list[tuple[str, str, Kind]]:
+    """Return the fields of the form: everybody's, then those that a manifest declares."""
+    return [*METADATA_FIELDS, *((each.name, each.words, each.type) for each in declared if each.name not in KNOWN)]
+
+
+def _field(each: DescribedBy) -> Any:
+    known = Metadata.model_fields.get(each.name)
+    kind: Any = TYPES[each.type] if known is None else Annotated[known.annotation, *known.metadata]
+    if each.values is not None:
+        kind = Literal[tuple(each.values)]
+    return (kind, ...) if each.required else (kind | None, None)

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from app.db.models import Submission
 from app.errors import Forbidden, NotFound
 from app.kinds.known import kind_of
+from app.manifest.described import units_of
 from app.render.exports import table_to_json
 from app.render.narrow import narrow_table
 from app.render.page_tables import checks_table
@@ -102,6 +103,7 @@ def show(submission: str, session: SessionDep) -> Response:
         tables=[ShownTable(table) for table in kept if not is_report(pages, table)],
         reports=report_links(pages, stored.id, kept),
         facts=pages.facts(manifest),
+        units=units_of(manifest.metadata),
     )
 
 

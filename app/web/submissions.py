@@ -37,7 +37,7 @@ from app.web.described import described
 from app.web.documents.submissions import DryRunDocument, SubmissionDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Finite, Line
-from app.web.metadata import Metadata
+from app.web.metadata import Metadata, metadata_of
 from app.web.outcomes import check_upload, store_upload
 from app.web.problems import refusal_document
 from app.web.queries import refuse_unknown
@@ -172,9 +172,9 @@ def _keep_try(state: State, upload: "SentUpload", answered: Mapping[str, Any]) -
 
 
 def _unpack(
-    form: SentForm, files: Sequence[UploadFile], folder: Path, settings: Settings
+    form: SentForm, files: Sequence[UploadFile], folder: Path, settings: Settings, asked: type[Metadata]
 ) -> tuple[Fields, list[Upload]]:
-    metadata = _parse(Metadata, form.metadata or "{}", "metadata")
+    metadata = _parse(asked, form.metadata or "{}", "metadata")
     fields = Fields(
         prereg=None if form.prereg is None else _read_prereg(form.prereg, settings),
         prereg_sha256=form.prereg_sha256,
@@ -189,10 +189,13 @@ def _unpack(
 
 
 def _spooled(state: State, upload: SentUpload, folder: Path) -> Spooled:
-    fields, files = _unpack(upload.form, upload.files, folder, state.settings)
-    submitter = TokenHolder(upload.caller.id, upload.caller.name)
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, upload.slug)
+    asked = metadata_of(declared.manifest.metadata)
+    # Files are copied without a connection in hand.
+    fields, files = _unpack(upload.form, upload.files, folder, state.settings, asked)
+    submitter = TokenHolder(upload.caller.id, upload.caller.name)
+    with state.sessions() as session:
         truth = labels.labels_to_match(session, declared)
         versions = open_versions(session, declared, submitter, fields)
         received_at = clock.now(session)

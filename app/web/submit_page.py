@@ -4,6 +4,7 @@ A form of HTML cannot be refilled with files; so a check opens beside the form, 
 """
 
 import json
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Literal
 
@@ -17,6 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from app.config.settings import Settings
 from app.db.models import Prereg, PreregBinding
 from app.errors import Forbidden, PlumblineError, Unauthenticated
+from app.manifest.described import MOST_DECLARED
 from app.render.submit_example import submit_example
 from app.store import audit, benchmarks, sessions
 from app.store.mine import own_submissions
@@ -27,7 +29,7 @@ from app.web.caller import Caller
 from app.web.cookies import session_secret
 from app.web.described import described
 from app.web.early import CheckedFirst
-from app.web.metadata import METADATA_FIELDS
+from app.web.metadata import METADATA_FIELDS, Kind, form_fields
 from app.web.outcomes import check_upload, store_upload
 from app.web.state import SessionDep, State, StateDep, Uploader, find_caller
 from app.web.submissions import SentForm, SentUpload, take
@@ -57,7 +59,7 @@ def make_router(settings: Settings) -> APIRouter:
         summary="Check or send the form of a browser",
         responses=described(403, 404, 409),
         max_body_size=settings.max_body_mib * 1024 * 1024,
-        form_limits={"max_fields": MAX_FIELDS + len(METADATA_FIELDS)},
+        form_limits={"max_fields": MAX_FIELDS + len(METADATA_FIELDS) + MOST_DECLARED},
     )
     return router
 
@@ -76,7 +78,7 @@ def show_form(slug: str, request: Request, session: SessionDep, state: StateDep)
         manifest=declared.manifest,
         example=submit_example(declared.manifest),
         form_key=sessions.form_key(secret or ""),
-        metadata_fields=METADATA_FIELDS,
+        metadata_fields=form_fields(declared.manifest.metadata),
         preregs=_own_preregs(session, slug, caller.id),
         tries=own_tries(session, caller.id, declared.benchmark.id),
         submissions=own_submissions(session, caller.id, slug),
@@ -116,9 +118,12 @@ async def submit_form(
     if session_secret(request) is None:
         raise Forbidden("This form is for browsers that are signed in; a token is for POST …/submissions.")
     fields = await request.form()
-    stated = {name: text for name, *_ in METADATA_FIELDS if isinstance(text := fields.get(name), str) and text.strip()}
+    kinds = {name: kind for name, _, kind in await run_in_threadpool(_form_fields, state, slug)}
+    stated = {name: text for name in kinds if isinstance(text := fields.get(name), str) and text.strip()}
     cited = prereg if isinstance(prereg, Received) and prereg.filename else None
-    form = SentForm(cited, prereg_sha256 or None, entrant.strip() or None, json.dumps(_typed(stated)), None, None)
+    form = SentForm(
+        cited, prereg_sha256 or None, entrant.strip() or None, json.dumps(_typed(stated, kinds)), None, None
+    )
     upload = SentUpload(slug, form, [file for file in files if file.filename], caller, is_dry=act == "check")
     try:
         if act == "submit":
@@ -133,9 +138,13 @@ async def submit_form(
     return RedirectResponse(f"/tries/{number}", 303, PRIVATE)
 
 
-def _typed(stated: dict[str, str]) -> dict[str, str | float]:
+def _form_fields(state: State, slug: str) -> list[tuple[str, str, Kind]]:
+    with state.sessions() as session:
+        return form_fields(benchmarks.find_declared(session, slug).manifest.metadata)
+
+
+def _typed(stated: dict[str, str], kinds: Mapping[str, Kind]) -> dict[str, str | float]:
     """Return the stated fields with numbers as numbers; the check of a field refuses what is none."""
-    kinds = {name: kind for name, _, kind in METADATA_FIELDS}
     typed: dict[str, str | float] = {}
     for name, text in stated.items():
         plain = text.strip()

@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 from fastapi import Depends, Query
 
-from app.boards.described import Wish
+from app.boards.described import ASKED, Wish
 from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
 
+MOST_TEXT = 300
 NAMES = Annotated[list[str] | None, Query(max_length=500)]
 
 
@@ -22,6 +23,9 @@ def read_wish(
     max_parameters: Annotated[str | None, Query(max_length=40)] = None,
     released_from: Annotated[str | None, Query(max_length=10, description="a day: 2026-01-31")] = None,
     released_to: Annotated[str | None, Query(max_length=10)] = None,
+    field: Annotated[
+        list[str] | None, Query(max_length=100, description="of a declared field: architecture=decoder, context>=8192")
+    ] = None,
 ) -> Wish:
     """Return what is asked of the metadata of entrants. Raises FieldRejected."""
     problems: list[Problem] = []
@@ -34,10 +38,19 @@ def read_wish(
         max_parameters=_size("max_parameters", max_parameters, problems),
         released_from=_day("released_from", released_from, problems),
         released_to=_day("released_to", released_to, problems),
+        fields=_fields(filled(field), problems),
     )
     if problems:
         raise FieldRejected("The entrants are asked for by what cannot be read.", problems)
     return wish
+
+
+def _fields(asked: tuple[str, ...], problems: list[Problem]) -> tuple[str, ...]:
+    for each in asked:
+        if len(each) > MOST_TEXT or ASKED.fullmatch(each) is None:
+            problems.append(Problem("expected a declared field, one of = >= <= and a value, such as context>=8192",
+                                    column="field", value=clip_for_message(each)))  # fmt: skip
+    return asked
 
 
 def _size(name: str, text: str | None, problems: list[Problem]) -> float | None:
