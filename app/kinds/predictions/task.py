@@ -11,6 +11,7 @@ import numpy as np
 from app.kinds.predictions.declared import Predictions
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.ranking import RankedGroups, rank_groups
+from app.stats.resampled_curves import SortedScores
 from app.values.predictions import Labels, PredictionBlock
 
 
@@ -40,6 +41,11 @@ class TaskPredictions:
     def ranked(self) -> RankedGroups:
         """Return the examples ranked within their groups; all of them are one group where there are none."""
         return rank_groups(self.predicted, self.label, self.groups)
+
+    @cached_property
+    def sorted_scores(self) -> dict[int, SortedScores]:
+        """Return where sorted scores are kept, by class: measuring and reporting the same task sort them once."""
+        return {}
 
     @property
     def groups(self) -> IntArray:

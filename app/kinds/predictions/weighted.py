@@ -29,7 +29,7 @@ class Prepared:
 
     def __init__(self, task: TaskPredictions) -> None:
         self.task = task
-        self._scores: dict[int, SortedScores] = {}
+        self._scores = task.sorted_scores
         self._volumes: dict[int, SortedVolume] = {}
         self._values: dict[UnitValues, FloatArray | BoolArray] = {}
 
