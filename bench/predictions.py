@@ -107,9 +107,9 @@ class Case:
 
 # Of a million examples YDF is measured on fewer resamples. What they add to its points grows in proportion to them.
 CASES = (
-    Case("classification", 100_000, N_RESAMPLES, limit=20),
-    Case("classification", 1_000_000, 200, limit=50),
-    Case("ranking", 20_000, N_RESAMPLES, limit=3),
+    Case("classification", 100_000, N_RESAMPLES, limit=30),
+    Case("classification", 1_000_000, 200, limit=60),
+    Case("ranking", 20_000, N_RESAMPLES, limit=6),
 )
 
 

@@ -92,25 +92,15 @@ def board_table(
     >>> table.name, table.rows[0][:2]
     ('leaderboard/main', (1, 'A'))
     """
-    frame = Frame(
-        [
-            *(field.of(_place) for field in FIRST),
-            *(field.of(_own) for field in fields),
-            *(field.of(_place) for field in COLUMNS.values()),
-        ]
-    )
     placed = list(rows)
-    withheld = {"p_best_reason": PROVISIONAL} if any(place.standing.is_provisional for place, _ in placed) else {}
+    places, own = [place for place, _ in placed], [row for _, row in placed]
+    withheld = {"p_best_reason": PROVISIONAL} if any(place.standing.is_provisional for place in places) else {}
+    first, between, last = Frame(FIRST), Frame(fields), Frame(tuple(COLUMNS.values()))
+    columns = (*first.columns, *between.columns, *last.columns)
+    cells = (*first.columnwise(places), *between.columnwise(own), *last.columnwise(places))
+    rows_of_cells = tuple(zip(*cells, strict=True))
     title = spec.title or spec.name
-    return frame.table(f"leaderboard/{spec.name}", title, placed, notes, {**meta, **withheld})
-
-
-def _place(row: tuple[Place, Any]) -> Place:
-    return row[0]
-
-
-def _own(row: tuple[Place, R]) -> R:
-    return row[1]
+    return Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, tuple(notes), {**meta, **withheld})
 
 
 def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:

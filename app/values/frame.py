@@ -4,7 +4,7 @@ Called by the ranking methods and the kinds. A table is a frame and one value fo
 cannot come apart, and what each column holds is written once.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -44,13 +44,18 @@ class Frame(Generic[R]):
         """Return the cells of one row."""
         return tuple(field.cell(row) for field in self.fields)
 
+    def columnwise(self, rows: Sequence[R]) -> Iterator[Iterator[Cell]]:
+        """Yield the cells of each column, from the first row to the last.
+
+        Of many rows a call for each costs as much as its cells.
+        """
+        return (map(field.cell, rows) for field in self.fields)
+
     def table(
         self, name: str, title: str, rows: Iterable[R], notes: Iterable[str] = (), meta: Mapping[str, Any] | None = None
     ) -> Table:
         """Return the table with a row for each value, in their order."""
-        values = tuple(rows)
-        # Column by column: of a square of entrants, a call for each row costs as much as its cells.
-        cells = zip(*(map(field.cell, values) for field in self.fields), strict=True)
+        cells = zip(*self.columnwise(tuple(rows)), strict=True)
         return Table(name, title, self.columns, tuple(cells), tuple(notes), dict(meta or {}))
 
 
