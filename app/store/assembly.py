@@ -121,7 +121,10 @@ def _seeds(blocks: Sequence[RowBlock], order: IntArray | None) -> IntArray | Non
 
 def _repeated(words: Sequence[str], blocks: Sequence[RowBlock]) -> Coded:
     """Return one word for all rows of a block; words are in alphabetical order."""
-    return _coded([Coded((w,), np.broadcast_to(0, len(b))) for w, b in zip(words, blocks, strict=True)], blocks)
+    used = sorted(set(words))
+    code = {word: place for place, word in enumerate(used)}
+    codes = np.array([code[word] for word in words], dtype=np.int64)
+    return Coded(tuple(used), np.repeat(codes, np.array([len(block) for block in blocks], dtype=np.int64)))
 
 
 def _coded(parts: Sequence[Coded | None], blocks: Sequence[RowBlock]) -> Coded:

@@ -18,6 +18,9 @@ for draws in (Resamples(100, 200, lambda: np.random.default_rng(1)), named):
     for n_columns in range(1, 41):
         assert (draws.means(values[:, :n_columns]) == whole[:, :n_columns]).all(), n_columns
         assert (draws.means(values[:, -n_columns:]) == whole[:, -n_columns:]).all(), n_columns
+    # So many that they are multiplied part by part, on several processors.
+    many = draws.means(np.tile(values, 150))
+    assert (many == np.tile(whole, 150)).all()
 """
 
 
