@@ -179,8 +179,9 @@ def _placed(
     for place, at in places:
         standing_of = sheet.roster.standing(place.entrant, bounds.get(at))
         # Who lacks tasks has a rank where the method itself defines what an absent one is.
-        why = None if place.rank is not None else standing_of.why
-        yield replace(place, standing=replace(standing_of, why=why)), at
+        if place.rank is not None and standing_of.why is not None:
+            standing_of = replace(standing_of, why=None)
+        yield replace(place, standing=standing_of), at
 
 
 def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:

@@ -182,7 +182,11 @@ class Contests:
         """Return the two-sided p-value of each difference among some entrants, by itself, [n_at, n_at]; 1 for a tie."""
         sizes, freedom = self.sizes(at), self.pair_freedom(at, at)
         of_signs = self._by_freedom(at, lambda freedom: ndtr(-_sign_test(freedom)))
-        tails = np.where(np.isinf(sizes), of_signs, stdtr(freedom, -sizes))
+        # A difference has one size from either side, and the tails take longest.
+        upper = np.triu_indices(len(at))
+        tails = np.empty(sizes.shape)
+        tails[upper] = np.where(np.isinf(sizes[upper]), of_signs[upper], stdtr(freedom[upper], -sizes[upper]))
+        tails.T[upper] = tails[upper]
         values: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
         return values
 
