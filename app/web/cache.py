@@ -189,7 +189,9 @@ class PublishedPages:
                 self._fly(ask, part)
 
     def _popular(self, home: str) -> list[Ask]:
-        return [page.ask for page in self._plain.pages.values() if page.ask.path.startswith(f"{home}/")]
+        """Return what is kept of a benchmark, first what was read last: it may be that somebody waits for it now."""
+        kept = [page for page in self._plain.pages.values() if page.ask.path.startswith(f"{home}/")]
+        return [page.ask for page in sorted(kept, key=lambda page: page.read_at, reverse=True)]
 
     def flights(self) -> list[Flight]:
         """Return the renders that are under way."""
