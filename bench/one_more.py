@@ -1,7 +1,9 @@
-"""One more embedding model beside MTEB's 324 on 41 tasks: from its POST to the four published boards.
+"""One more embedding model beside MTEB's 324 on 41 tasks: from its POST to the board that a reader is served.
 
-Part of `make bench`; `python -m bench.one_more` prints it alone. What is timed is checked: the model stands on every
-board that is read right after.
+Part of `make bench`; `python -m bench.one_more` prints it alone. Each is sent to a server at rest: pages of the one
+before are still being made for a while after it. The board is asked for as a reader asks, a kept page each time; asking
+for the state of the submission a hundred times a second took a core from the worker. What is timed is checked: the
+model stands on every board, and its submission waits for nothing.
 """
 
 import time
@@ -14,6 +16,7 @@ from tests.cases.running_server import RunningServer, fresh_data_dir, running_se
 EXAMPLE = ROOT / "examples" / "mteb-eng-v2"
 BOARDS = ("borda", "mean-task-type", "win-rate", "mean-rank")
 SLUG, COMPLETE, ROUNDS, WANTED_S, PATIENCE_S = ("mteb-eng-v2", "Qwen/Qwen3-Embedding-8B", 9, 0.3, 20)
+REST_S = 2.0
 
 
 def measure_one_more() -> None:
@@ -25,7 +28,7 @@ def measure_one_more() -> None:
         httpx.post(f"{server.address}/benchmarks", content=created, headers=headers(server)).raise_for_status()
         settle(server, submit(server, SLUG, "eng_v2.csv", "\n".join(rows).encode()))
         taken = [_one_more(server, number, rows[0], own) for number in range(ROUNDS)]
-    whats = ("202", f"published boards, {len(BOARDS)} of them", "row in the CSV of the first that a reader asks for")
+    whats = ("202", "row in the CSV of the board that a reader asks for", f"row in those of all {len(BOARDS)} boards")
     for what, seconds in zip(whats, map(sorted, zip(*taken, strict=True)), strict=True):
         median = seconds[len(seconds) // 2]
         print(f"one more model on 324 x 41, POST to its {what}: {median:.3f} s "
@@ -37,17 +40,18 @@ def _one_more(server: RunningServer, number: int, header: str, own: list[str]) -
     name = f"new/model-{number}"
     shifted = [_shifted(line, 0.001 * (number + 1)) for line in own]
     content = "\n".join([header, *(f"{name},{line}" for line in shifted)]).encode()
+    time.sleep(REST_S)
     began = time.perf_counter()
     answer = submit(server, SLUG, "one.csv", content)
     answer.raise_for_status()
     taken = time.perf_counter() - began
-    settle(server, answer)
-    published = time.perf_counter() - began
     _wait_for(server, BOARDS[0], name)
     read = time.perf_counter() - began
     for board in BOARDS[1:]:
         _wait_for(server, board, name)
-    return taken, published, read
+    all_read = time.perf_counter() - began
+    settle(server, answer)
+    return taken, read, all_read
 
 
 def _wait_for(server: RunningServer, board: str, name: str) -> None:
