@@ -1,10 +1,11 @@
 """The verdict on two entrants, and the same of every pair at once."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from app.boards.contrasts import Contrasts
-from app.boards.methods.estimate.pairs import in_own_sign
+from app.boards.contrasts import Contrasts, Verdict
 from app.boards.spread import Precision, Spread
 from app.boards.standing import stand
 from app.values.columnar import ColumnarRows
@@ -22,12 +23,18 @@ def contrasts() -> Contrasts:
     return stand(points, spread, 0.95, widest=1.0).contrasts(range(5))
 
 
+def turned(verdict: Verdict) -> Verdict:
+    """Return a verdict on scores that were negated, with the sign of the metric: the ends change places."""
+    point, low, high = (None if end is None else 0.0 - float(end) for end in verdict.contrast)
+    return replace(verdict, contrast=(point, high, low))
+
+
 @pytest.mark.parametrize("is_turned", [False, True])
 def test_the_cells_of_all_pairs_are_those_of_each(is_turned: bool) -> None:
     """Also where scores were negated, of a pair alike, of one without replicates and of an entrant with itself."""
     known = contrasts()
     verdicts = [known.verdict(a, b) for a in range(5) for b in range(5)]
-    shown = [in_own_sign(verdict) if is_turned else verdict for verdict in verdicts]
+    shown = [turned(verdict) if is_turned else verdict for verdict in verdicts]
     actual = list(ColumnarRows(tuple(known.cells(is_turned=is_turned))))
 
     assert actual == [(*each.contrast, each.beats, each.p_value, each.separable) for each in shown]
