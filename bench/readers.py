@@ -1,8 +1,9 @@
 """Readers beside writers: `python -m bench.readers`. Ten submissions and two hundred page reads a second on fev-bench.
 
 In the same run a bare app serves a file of the same size. Clients do as they are told: a submission that is answered
-503 comes again after `Retry-After`, and its time counts from when it was first due. What was timed is checked: every
-submission was taken and stands on the board at the end, and every read was answered with a page.
+503 comes again after `Retry-After`, and its time counts from when it was first due. One more reader takes the board's
+CSV, which has every entrant, four times a second: when it first has a name is when the board has it. What was timed is
+checked: every submission was taken and stands on the board at the end, and every read was answered with a page.
 """
 
 import asyncio
@@ -21,7 +22,6 @@ from urllib.parse import urlsplit
 import httpx
 import numpy as np
 
-from app.render.paging import ROWS
 from bench.client import Answer, Connections, get, post_file
 from bench.pages import PAGE, bare_server
 from bench.server import EXAMPLE, UNLIMITED, headers, settle, submit
@@ -31,10 +31,9 @@ HOME = "/benchmarks/fev-bench"
 # What a visitor reads: the board most, then the benchmark, the front page and another board.
 READ = (PAGE, PAGE, PAGE, HOME, PAGE, PAGE, "/", PAGE, HOME, PAGE.replace("/sql", "/mase"))
 METRICS = ("SQL", "MASE", "WAPE", "WQL")
-READS_PER_S, POSTS_PER_S, STATIC_PER_S = 200, 10, 50
+READS_PER_S, POSTS_PER_S, STATIC_PER_S, LOOKS_PER_S = 200, 10, 50, 4
 SECONDS, SETTLES_WITHIN_S = 60.0, 120.0
-N_FIRST = 30
-ENTRANT = re.compile(rb"/entrants/(Extra\d+)\b")
+ENTRANT = re.compile(rb"\bExtra\d+\b")
 
 
 @dataclass
@@ -49,26 +48,18 @@ class Measured:
     tags: set[bytes] = field(default_factory=set)
     n_asked_again: int = 0
 
-    def read(self, path: str, answer: Answer) -> None:
-        """Note a read; the board's names are looked at once for each state of the board."""
+    def read(self, answer: Answer) -> None:
+        """Note a read of a page."""
         self.reads.append(Answer(answer.status, answer.head, b"", answer.seconds))
-        if path == PAGE:
-            self.look_at(answer)
 
-    def look_at(self, answer: Answer) -> bool:
-        """Note when each entrant of a page of the board was first seen, and say whether that page is a new one."""
+    def look_at(self, answer: Answer) -> None:
+        """Note when each entrant of the board's CSV was first seen; each state of it is looked at once."""
         tag, now = answer.header(b"etag"), time.perf_counter()
-        if tag in self.tags:
-            return False
+        if answer.status != 200 or tag in self.tags:
+            return
         self.tags.add(tag)
         for name in set(ENTRANT.findall(gzip.decompress(answer.body))):
             self.shown_at.setdefault(name.decode(), now)
-        return True
-
-    def further_pages(self) -> list[str]:
-        """Return the addresses on which the rest of the board is, which shows so many rows a page."""
-        n_pages = -(-(N_FIRST + len(self.accepted_at)) // ROWS)
-        return [f"{PAGE}?page={number}" for number in range(2, n_pages + 1)]
 
     def freshness(self) -> list[float]:
         """Return the seconds from each 202 until a reader was served the entrant."""
@@ -115,10 +106,10 @@ async def drive(server: RunningServer, bare: str, seconds: float) -> Measured:
     result = Measured()
 
     async def read(number: int, due: float) -> None:
-        path, n_states = READ[number % len(READ)], len(result.tags)
-        result.read(path, await pages.ask(get(path), due))
-        if len(result.tags) > n_states:
-            await look_further(result, pages)
+        result.read(await pages.ask(get(READ[number % len(READ)]), due))
+
+    async def look(_number: int, due: float) -> None:
+        result.look_at(await pages.ask(get(f"{PAGE}.csv"), due))
 
     async def read_file(_number: int, due: float) -> None:
         result.files.append(await files.ask(get("/"), due))
@@ -138,24 +129,15 @@ async def drive(server: RunningServer, bare: str, seconds: float) -> Measured:
     async with asyncio.TaskGroup() as group:
         group.create_task(at_rate(READS_PER_S, seconds, read))
         group.create_task(at_rate(STATIC_PER_S, seconds, read_file))
+        group.create_task(at_rate(LOOKS_PER_S, seconds, look))
         group.create_task(at_rate(POSTS_PER_S, seconds, post))
     until = time.perf_counter() + SETTLES_WITHIN_S
     while set(result.accepted_at) - set(result.shown_at) and time.perf_counter() < until:
-        await read(0, time.perf_counter())
-        await look_further(result, pages)
-        await asyncio.sleep(0.05)
+        await look(0, time.perf_counter())
+        await asyncio.sleep(1 / LOOKS_PER_S)
     for each in (pages, files, posts):
         each.close()
     return result
-
-
-async def look_further(result: Measured, pages: Connections) -> None:
-    """Read, as whoever stands further down does when the board has changed, the pages that follow the first."""
-    for further in result.further_pages():
-        answer = await pages.ask(get(further), time.perf_counter())
-        if answer.status != 200:  # nobody is there yet
-            break
-        result.look_at(answer)
 
 
 def _host_and_port(address: str) -> tuple[str, int]:
@@ -209,7 +191,7 @@ def report(seconds: float = SECONDS) -> None:
     print(f"  from 202 to the board ({shown}): median {middle:.1f} s, p95 {late:.1f} s")
     print(f"  {result.n_asked_again} times a submission was answered 503 and sent again when the answer said")
     stale = sum(b"cache-status" in answer.head.lower() for answer in result.reads)
-    print(f"  {stale} reads marked stale; {len(result.tags)} states of the board's pages were seen")
+    print(f"  {stale} reads marked stale; {len(result.tags)} states of the board were seen")
     print("  limits: pages p95 20 ms, on the board p95 5 s")
     check(result, seconds)
 
