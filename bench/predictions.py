@@ -55,6 +55,8 @@ print(json.dumps({**found, "peak_mib": int(peak.split()[1]) / 1024}))
 
 # A child's ru_maxrss begins at its parent's: the kernel's own high-water mark does not.
 OURS = """
+import os
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command of a worker does
 import json, sys, time
 from pathlib import Path
 from statistics import median
