@@ -353,6 +353,24 @@ def test_at_publication_the_pages_that_are_read_are_made() -> None:
     assert {mark for _, _, mark in served} == {b""}
 
 
+def test_at_publication_the_page_that_was_read_last_is_made_first() -> None:
+    """Somebody may be waiting for it, and pages are made one after another."""
+
+    async def ask() -> list[str]:
+        app, clock = Counting(), Clock()
+        freshness = heard(clock)
+        pages = PublishedPages(app, 100_000, freshness, max_stale_s=10)
+        for path in (f"{HOME}/claims", f"{BOARD}.csv"):
+            await read(pages, path)
+            clock.now += 1
+        freshness.note("a", 2, 2)
+        pages.publish("a", [])
+        await asyncio.gather(*(flight.task for flight in pages.flights() if flight.task))
+        return [address for address in app.asked[2:] if address != f"{HOME}?"]
+
+    assert asyncio.run(ask()) == [f"{BOARD}.csv?", f"{HOME}/claims?"]
+
+
 def test_a_lost_notification_is_noticed(database_url: str) -> None:
     """The counters are read each second whether anything was heard or not."""
     reported: list[str] = []
