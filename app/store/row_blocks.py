@@ -137,10 +137,12 @@ def _unpack_block(content: bytes) -> RowBlock | None:
         return None
     texts = {name: Coded(tuple(words), arrays[name]) for name, words in document["words"].items()}
     columns = tuple(document["columns"])
-    values = [arrays[f"value{at}"] for at in range(len(columns))]
+    each = [arrays[f"value{at}"] for at in range(len(columns))]
+    values = np.stack(each, axis=1) if each else np.empty((len(arrays["position"]), 0))
+    values.setflags(write=False)
     return RowBlock(
         columns=columns,
-        values=np.stack(values, axis=1) if values else np.empty((len(arrays["position"]), 0)),
+        values=values,
         position=arrays["position"],
         file=arrays["file"],
         row=arrays["row"],

@@ -9,7 +9,7 @@ from sqlalchemy import select, text, update
 from app.db.models import Entry, Evidence, Score, Submission
 from app.store.evidence import rebuild_submission, unowned_pairs
 from app.store.packing import pack, unpack
-from app.store.row_blocks import unpack_block
+from app.store.row_blocks import RowBlock, pack_block, unpack_block
 from app.store.rows import read_records, read_scores
 from tests.cases import publications
 from tests.cases.rows_oracle import flat, records_by_rows, scores_by_rows
@@ -171,3 +171,17 @@ def test_arrays_come_back_as_they_were_packed() -> None:
     assert back["nothing"].shape == (0, 4)
     assert np.array_equal(np.signbit(back["zeros"]), [False, True])
     assert back["floats"].tobytes() == arrays["floats"].tobytes()
+
+
+def test_a_block_of_few_rows_is_unpacked_once_and_written_by_nobody() -> None:
+    """The next publication asks for nearly all of the same blocks, and shares their arrays with this one."""
+    rows = np.arange(3)
+    content = pack_block(RowBlock(columns=("x",), values=np.ones((3, 1)), position=rows, file=rows, row=rows, task=rows,
+                                  leaked=np.zeros(3, dtype=np.bool_)))  # fmt: skip
+
+    first, again = unpack_block(content), unpack_block(bytes(bytearray(content)))
+
+    assert first is again
+    assert first is not None
+    with pytest.raises(ValueError, match="read-only"):
+        first.values[0, 0] = 2.0
