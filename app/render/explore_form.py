@@ -170,4 +170,4 @@ def rows_matching(table: Table, text: str, within: Collection[str] | None = None
         return table
     how = "; ".join([*([f"with “{text}” in the name"] if text else []), *([described] if described else [])])
     note = f"Shown are {len(kept):,} of {len(table.rows):,} rows, {how}; ranks are among all of them."
-    return replace(table, rows=kept, notes=(note, *table.notes))
+    return replace(table, rows=kept, notes=(note, *table.notes), meta={**table.meta, "n_rows": len(table.rows)})

@@ -189,13 +189,18 @@ class TablePage(Page):
 
     @cached_property
     def tally(self) -> list[Count]:
-        """Return how many results were attempted, included, imputed, leaked and failed."""
-        return tally(self.table)
+        """Return how many results were attempted, included, imputed, leaked and failed; nothing of some rows alone."""
+        return [] if self.filter_note else tally(self.table)
 
     @cached_property
     def leader_sentence(self) -> str | None:
-        """Return who may be the best."""
-        return leader_sentence(self.table)
+        """Return who may be the best; nothing where only some rows are shown, as others may be too."""
+        return None if self.filter_note else leader_sentence(self.table)
+
+    @property
+    def filter_note(self) -> Sequence[str]:
+        """Return the note that says which rows are shown, where a reader filtered them; else nothing."""
+        return self.view.table.notes[:1] if "n_rows" in self.view.table.meta else ()
 
     @cached_property
     def tier_starts(self) -> frozenset[int]:

@@ -44,6 +44,17 @@ def test_a_filter_hides_rows_and_keeps_ranks(published: Site) -> None:
     assert ranks(published, f"{EXPLORE}.csv?snapshot=1&q=gREA") == {"Great": before["Great"]} == {"Great": "3"}
 
 
+def test_the_page_of_a_filter_speaks_of_no_board_of_these_rows(published: Site) -> None:
+    """Who may be first is not said of some rows alone; of a choice that is filtered too both notes stand on top."""
+    filtered = published.http.get(f"{EXPLORE}?snapshot=1&q=goo", headers={"accept": "text/html"}).text
+    both = published.http.get(f"{EXPLORE}?snapshot=1&q=goo&task=t1", headers={"accept": "text/html"}).text
+
+    assert "Shown are 1 of 3 rows" in filtered
+    assert "First: " not in filtered
+    assert '<p class="alert">A reader' in both
+    assert both.count("not a board of this benchmark") == 1 + both.count('content="A reader')
+
+
 def test_ranking_among_the_found_is_a_new_board(published: Site) -> None:
     """The same text, and ranks from 1 on; every row says that it is a reader's choice."""
     answer = published.http.get(f"{EXPLORE}.json?snapshot=1&q=G&among=matching").json()
