@@ -53,3 +53,9 @@ def test_a_bundle_that_says_otherwise_does_not_agree(what: str, message: dict[st
     assert agrees is False
     assert next(iter(message.values())) in str(delivered)
     assert declared != delivered
+
+
+@pytest.mark.parametrize(("declared", "agrees"), [(4, True), (3, False), (5, False)])
+def test_episodes_of_each_cell_agree_with_the_number_that_was_declared(*, declared: int, agrees: bool) -> None:
+    """Every seed and condition has four."""
+    assert deviations(episodes_per_seed=declared)["episodes per seed and condition"] == (str(declared), "4", agrees)

@@ -407,3 +407,10 @@ def test_a_claim_of_which_one_condition_is_there_names_the_other() -> None:
     claim = dict(zip([column.name for column in COLUMNS], row, strict=True))
 
     assert (claim["entrant"], claim["verdict"], claim["note"]) == ("A", "inconclusive", "not delivered: down")
+
+
+def test_a_board_says_by_which_statistic_each_metric_is_summarised() -> None:
+    """As it is declared for the metric, or for the board."""
+    about = board(measure(rows({0: [1.0, 0.0], 1: [1.0, 1.0]})), more=", statistics: {force: iqm}").meta
+
+    assert (about["statistic"], about["statistics"]) == ("mean", {"success": "mean", "force": "iqm"})

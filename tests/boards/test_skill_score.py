@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from app.boards.cells import CellMatrix
+from app.boards.methods.skill_score.relative import treat_missing
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
-from app.errors import BoardUnavailable
+from app.errors import BoardUnavailable, Unavailable
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.values.table import Table
@@ -165,3 +167,16 @@ def test_a_board_that_cannot_be_computed_says_why(rows: list[tuple[str, str, flo
 def test_words_without_rows_do_not_matter() -> None:
     """Coding is by the words that are used."""
     assert code(pd.Series(["b", "a", "b"])).codes.tolist() == [1, 0, 1]
+
+
+def test_failures_are_left_as_they_are_where_the_board_takes_none() -> None:
+    """With `error` who has one has no score; with `drop` a board without a common task is empty and says so."""
+    errors = np.array([[0.5, np.nan], [np.nan, 1.0]])
+    cells = CellMatrix(("a", "b"), ("A", "B"), *np.zeros((3, 2, 2)))
+    kept = treat_missing(cells, errors, "error")
+    with pytest.raises(BoardUnavailable) as empty:
+        treat_missing(cells, errors, "drop")
+
+    assert np.array_equal(kept.errors, errors, equal_nan=True)
+    assert (kept.n_failures.tolist(), kept.n_imputed.tolist()) == ([1, 1], [0, 0])
+    assert empty.value.reason == Unavailable.NO_COMMON_TASK

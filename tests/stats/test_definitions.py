@@ -5,10 +5,15 @@ import pytest
 
 from app.stats.calibrated import calibrate
 from app.stats.calibrated_areas import root_mean_squares
+from app.stats.checks import InvalidArgument, require_integers
 from app.stats.difference import compare_means
+from app.stats.example_draws import map_resamples
 from app.stats.interval import competition_ranks
+from app.stats.profiles import profile_area
 from app.stats.relative import compare_pairs
 from app.stats.resample import Resamples
+from app.stats.resampled_calls import count_calls
+from app.stats.resampled_curves import sort_scores
 from app.stats.spreads import Range, mean_spread
 from app.stats.strata import Group, resample_ratio
 from app.stats.weighing import weigh
@@ -88,3 +93,33 @@ def test_the_ends_of_errors_that_vanish_are_unknown_numbers() -> None:
 
     assert (low.dtype, high.dtype) == (np.float64, np.float64)
     assert np.isnan(low).all()
+
+
+def test_equal_values_have_exactly_their_value_as_mean_whatever_does_not_count() -> None:
+    """A sum of shares of 0.1 is another number by rounding; a unit of weight zero takes no part."""
+    values = np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 7.0])
+    weights = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0])
+
+    assert float(mean_spread(values, weights).point) == 0.1
+    assert float((values * weights / weights.sum()).sum()) != 0.1
+
+
+def test_each_weighting_has_its_own_calls() -> None:
+    """Of several weightings at once, exactly what each has alone."""
+    scores = sort_scores(np.array([0.1, 0.5, 0.5, 0.7]), np.array([True, False, True, False]))
+    weights = np.array([[1.0, 2.0, 1.0, 1.0], [3.0, 1.0, 0.0, 5.0]])
+    together, alone = count_calls(scores, weights), [count_calls(scores, each[None]) for each in weights]
+
+    for name in ("gained", "true_above", "false", "false_above", "positives", "negatives"):
+        assert np.array_equal(getattr(together, name), np.concatenate([getattr(each, name) for each in alone])), name
+
+
+def test_what_is_refused_is_named_by_the_parameter() -> None:
+    """With what is allowed, and no end where there is none."""
+    rng = np.random.default_rng(1)
+    with pytest.raises(InvalidArgument, match=r"^margin is -1\.0; expected"):
+        map_resamples(lambda counts: counts, 3, 4, rng, margin=-1.0)
+    with pytest.raises(InvalidArgument, match=r"^shares has the shape \(3,\); expected \[n_resamples, 2\]$"):
+        profile_area(np.array([0.0, 1.0]), np.zeros(3))
+    with pytest.raises(InvalidArgument, match=r"expected whole numbers from 0$"):
+        require_integers("labels", np.array([-1]), 0)

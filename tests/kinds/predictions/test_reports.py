@@ -8,17 +8,21 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
+from app.admission.claims import Claimed
 from app.boards.measured import Measurement
 from app.kinds.predictions.grain import Grain
 from app.kinds.predictions.reports import MAX_REPORTED, report_tables
 from app.kinds.predictions.steps import share_step
+from app.kinds.predictions.summary import own_claims
 from app.render.drawings import build_drawings
 from app.stats.arrays import FloatArray
 from app.stats.example_draws import map_resamples
 from app.stats.resample import board_generator
+from app.values.facts import RunFacts
 from app.values.predictions import Labels
 from app.values.table import Cell, Table
 from tests.cases.prediction_boards import BINARY, benchmark, measure, spec, two_classes
+from tests.cases.small_tables import small_table
 
 
 def table_of(measured: Measurement, name: str) -> Table:
@@ -247,3 +251,25 @@ def test_a_board_of_many_has_the_curves_of_the_best_and_the_intervals_of_all() -
     assert {row[0] for row in on_board["roc/main"].rows} == set(list(many)[:MAX_REPORTED])
     assert on_board["roc/main"].notes[-1].startswith("The 200 best of 201 are shown")
     assert len({row[0] for row in of_run["roc"].rows}) == MAX_REPORTED + 1
+
+
+def test_a_metric_without_a_value_leaves_the_intervals_of_the_next_one() -> None:
+    """Labels that are all equal have no share of explained variance, and errors like any other."""
+    label = np.full(40, 2.0)
+    predicted = label + np.linspace(-1.0, 1.0, 40)
+    measured = measure(benchmark("kind: regression", ["r2", "rmse"]), "A", predicted, Labels("t", (), label))
+    rows = rows_of(measured, "intervals")
+
+    assert [row["value"] for row in rows if row["metric"] == "r2"] == [None]
+    assert len([row for row in rows if row["metric"] == "rmse"]) > 1
+
+
+def test_claims_about_predictions_wait_for_the_evaluation() -> None:
+    """Before it nothing is measured, which is a warning and no refusal."""
+    manifest = benchmark(f"{BINARY}, labels: submitted", ["auc"])
+    (check,) = own_claims(
+        Claimed(manifest, small_table(np.ones(1), is_episodes=False), RunFacts(), {"A": {"auc": 0.5}})
+    )
+
+    assert (check.rule, check.outcome) == ("claims", "warned")
+    assert "only then are they measured" in check.reason

@@ -12,8 +12,9 @@ from app.kinds.series.contract_tables import series_tables
 from app.kinds.series.rules import check_records
 from app.kinds.series.summary import own_claims, summarise_series
 from tests.cases.boards import MIRRORED, given
+from tests.cases.evidence_tables import read
 from tests.cases.frozen import assert_frozen, checks_as_text, tables_as_text
-from tests.cases.series_runs import given_manifest, read_given
+from tests.cases.series_runs import LIMITS, SHORT, benchmark, given_manifest, metrics, read_given, series, table, zipped
 
 ERRORS, RATES = (MIRRORED["weighted-rank"][way](given()).leaderboard for way in ("minimize", "maximize"))
 
@@ -61,3 +62,24 @@ OTHERS = {
 def test_the_checks_of_records_are_as_they_were() -> None:
     """Against those of the other estimators: the same ones, others, and more than are named."""
     assert_frozen("series-records", checks_as_text((name, check_records(HELD, held)) for name, held in OTHERS.items()))
+
+
+def test_the_tables_of_corrections_and_of_warned_failures_are_as_they_were(tmp_path: Path) -> None:
+    """A record with its correction, and one that failed with a warning of the run."""
+    about = {"preprocessing_operator": "detrend", "correction_target": "trend"}
+    sent = {
+        "raw/metrics.csv": metrics(
+            series("r1", "RS", "mae", 0.1, SHORT),
+            series("r1", "RS", "correction_drift", 0.02, SHORT, **about),
+            series("r1", "RS", "cross_estimator_dispersion", 0.3, SHORT),
+            series("r2", "RS", "mae", None, SHORT),
+        ),
+        "raw/estimates.csv": table(
+            ("record_id", "estimator_name", "valid", "failure_reason", "point", "warnings"),
+            [("r1", "RS", "True", "", "0.6", ""), ("r2", "RS", "False", "too short", "", "few points")],
+        ),
+    }
+    manifest = benchmark("[mae, correction_drift, cross_estimator_dispersion]")
+    evidence = read(tmp_path, {"run.zip": zipped(sent)}, manifest, limits=LIMITS)
+
+    assert_frozen("series-corrections", tables_as_text(series_tables(manifest, evidence.scores)))

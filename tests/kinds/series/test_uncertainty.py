@@ -103,3 +103,18 @@ def test_a_coverage_error_that_the_manifest_does_not_name_is_not_drawn() -> None
 
     assert {a.metric for a in stratum_aggregates(groups, METRICS)} == set(METRICS)
     assert "coverage_error@0.95" in {a.metric for a in stratum_aggregates(groups)}
+
+
+@pytest.mark.parametrize(
+    ("paired_metrics", "expected"), [(None, {"mae", "coverage@0.95"}), (["mae"], {"mae"})], ids=["those drawn", "some"]
+)
+def test_pairs_are_drawn_of_the_metrics_that_are_declared_for_pairs(
+    paired_metrics: list[str] | None, expected: set[str]
+) -> None:
+    """Where none are, of those of the intervals."""
+    table = scores(values([]))
+    groups = series_groups(table)
+    drawn = DRAWN.model_copy(update={"paired_metrics": paired_metrics})
+    intervals = series_intervals(groups, stratum_aggregates(groups), drawn)
+
+    assert {each.metric for each in intervals if "__minus__" in each.estimator} == expected
