@@ -19,6 +19,7 @@ from app.stats.calibrated_trims import calibrated_iqm
 from app.stats.closed_intervals import hanley_mcneil, wilson
 from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread, task_spread
 from bench.interval_methods import BOOTSTRAPS, LEVEL, TAIL, Ends, design_effect, log_student, student
+from bench.interval_parts import part_worlds
 from bench.interval_quantiles import quantile_worlds
 from bench.interval_resampled import resampled_worlds
 from bench.interval_world import OURS, Drawn, World
@@ -36,6 +37,7 @@ def worlds() -> Iterator[World]:
     yield from _weighted_shares()
     yield from quantile_worlds()
     yield from resampled_worlds()
+    yield from part_worlds()
 
 
 def _clustered() -> Iterator[World]:
@@ -148,28 +150,6 @@ def _task_means(n_tasks: int, scores: Callable[..., FloatArray], rng: np.random.
     return {OURS: ours, "t": student(units), **{name: of(units) for name, of in BOOTSTRAPS.items()}}
 
 
-def _squares() -> Iterator[World]:
-    for n_examples in (*CLUSTERS, 200, 1000):
-        for degrees in (None, 10, 5):
-            column = "normal" if degrees is None else f"t, {degrees} df"
-            yield World("RMSE", f"{n_examples} examples", column, 1.0, partial(_errors, n_examples, degrees))
-
-
-def _errors(n_examples: int, degrees: int | None, rng: np.random.Generator, n: int) -> Drawn:
-    shape = (n, n_examples)
-    errors = (
-        rng.normal(size=shape)
-        if degrees is None
-        else rng.standard_t(degrees, size=shape) / np.sqrt(degrees / (degrees - 2))
-    )
-    squares = errors**2
-    mean = squares.mean(axis=1)
-    exact = tuple(np.sqrt(mean * n_examples / chdtri(n_examples, tail)) for tail in (TAIL, 1 - TAIL))
-    means = {"log t": log_student, **(BOOTSTRAPS if n_examples <= 200 else {})}
-    roots = {name: tuple(np.sqrt(np.clip(end, 0, None)) for end in of(squares)) for name, of in means.items()}
-    return {OURS: root_mean_squares(squares, None, LEVEL), "X2": exact, **roots}
-
-
 WEIGHTS: Mapping[str, Callable[[np.random.Generator, Any], FloatArray]] = {
     "1": lambda rng, shape: np.ones(shape),
     "U(.1, 3)": lambda rng, shape: rng.uniform(0.1, 3.0, shape),
@@ -177,8 +157,34 @@ WEIGHTS: Mapping[str, Callable[[np.random.Generator, Any], FloatArray]] = {
 }
 
 
+def _squares() -> Iterator[World]:
+    for n_examples in (*CLUSTERS, 200, 1000):
+        for name in WEIGHTS if n_examples in (16, 50, 200) else ("1",):
+            for degrees in (None, 10, 5):
+                column = "normal" if degrees is None else f"t, {degrees} df"
+                row = f"{n_examples} examples" + ("" if name == "1" else f", weights {name}")
+                yield World("RMSE", row, column, 1.0, partial(_errors, n_examples, name, degrees))
+
+
+def _errors(n_examples: int, weighting: str, degrees: int | None, rng: np.random.Generator, n: int) -> Drawn:
+    shape = (n, n_examples)
+    errors = (
+        rng.normal(size=shape)
+        if degrees is None
+        else rng.standard_t(degrees, size=shape) / np.sqrt(degrees / (degrees - 2))
+    )
+    squares = errors**2
+    if weighting != "1":
+        return {OURS: root_mean_squares(squares, WEIGHTS[weighting](rng, shape), LEVEL)}
+    mean = squares.mean(axis=1)
+    exact = tuple(np.sqrt(mean * n_examples / chdtri(n_examples, tail)) for tail in (TAIL, 1 - TAIL))
+    means = {"log t": log_student, **(BOOTSTRAPS if n_examples <= 200 else {})}
+    roots = {name: tuple(np.sqrt(np.clip(end, 0, None)) for end in of(squares)) for name, of in means.items()}
+    return {OURS: root_mean_squares(squares, None, LEVEL), "X2": exact, **roots}
+
+
 def _areas() -> Iterator[World]:
-    for n_examples in (10, 16, 32, 50, 200):
+    for n_examples in (5, 8, 10, 16, 32, 50, 200):
         for name in WEIGHTS:
             if name != "1" and n_examples < 32:
                 continue

@@ -115,6 +115,17 @@ def mean_spread(values: FloatArray, weights: FloatArray | None = None) -> Spread
     return _spread(point, shares * apart, kish, counted - 1.0, least)
 
 
+def telling_of_values(n_units: int) -> float:
+    """Return how many times the root of their number of units must tell where each is one value, as tasks are.
+
+    Source: `bench.interval_coverage`.
+
+    >>> telling_of_values(10), round(telling_of_values(100), 2)
+    (1.8, 1.32)
+    """
+    return SEEDS_TELLING + TASKS_TELLING * min(1.0, FEW_TASKS / max(n_units, 1.0))
+
+
 def task_spread(values: FloatArray) -> Spread:
     """Return the spread of means [...] of tasks [..., n_tasks], of which one that was not asked may be far off.
 
@@ -123,8 +134,7 @@ def task_spread(values: FloatArray) -> Spread:
     >>> round(task_spread(np.array([0.0, 1.0, 1.0, 0.0])).telling, 1)
     1.8
     """
-    few = min(1.0, FEW_TASKS / max(values.shape[-1], 1.0))
-    return replace(mean_spread(values), telling=SEEDS_TELLING + TASKS_TELLING * few)
+    return replace(mean_spread(values), telling=telling_of_values(values.shape[-1]))
 
 
 def cluster_spread(totals: FloatArray, sizes: FloatArray, squares: FloatArray) -> Spread:
@@ -168,6 +178,35 @@ def influence_spread(
     """
     _require_units("influence", influence)
     return _spread(point, influence, n_units, df, np.broadcast_to(np.asarray(least, dtype=np.float64), point.shape))
+
+
+def averaged_spread(parts: Spread, weights: FloatArray) -> Spread:
+    """Return the spread of Σ weight × number over independent parts [..., n_parts]; `weights` [n_parts] sum to one.
+
+    A part whose spread cannot be seen, with less than one degree of freedom, leaves none to the average.
+    Raises InvalidArgument for weights of another length or below zero.
+    Source: Satterthwaite 1946 for the degrees; Kish 1965, section 8.2, for the number.
+
+    >>> parts = Spread(*(np.array([each, each]) for each in (0.5, 0.1, 0.0, 8.0, 7.0, 0.0)))
+    >>> both = averaged_spread(parts, np.array([0.5, 0.5]))
+    >>> round(float(both.error), 4), float(both.n_units), float(both.df)
+    (0.0707, 16.0, 14.0)
+    """
+    require_shape("weights", weights, parts.point.shape[-1])
+    require_weights("weights", weights)
+    squared = (weights * parts.error) ** 2
+    total, free = squared.sum(axis=-1), np.maximum(parts.df, 1.0)
+    some = np.where(total > 0.0, total, 1.0)
+    df = np.where(total > 0.0, some**2 / np.maximum((squared**2 / free).sum(axis=-1), 1e-300), free.sum(axis=-1))
+    return Spread(
+        point=(weights * parts.point).sum(axis=-1),
+        error=np.sqrt(total),
+        skewness=((weights * parts.error) ** 3 * parts.skewness).sum(axis=-1) / some**1.5,
+        n_units=1.0 / (weights**2 / parts.n_units).sum(axis=-1),
+        df=np.where((parts.df < 1.0).any(axis=-1), 0.0, df),
+        least=np.sqrt(((weights * parts.least) ** 2).sum(axis=-1)),
+        telling=parts.telling,
+    )
 
 
 def _spread(point: FloatArray, influence: FloatArray, n_units: FloatArray, df: FloatArray, least: FloatArray) -> Spread:

@@ -12,7 +12,16 @@ import numpy as np
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import ALL_EQUAL, Calibrated, calibrate, over_parts
 from app.stats.calibrated_trims import calibrated_iqm
-from app.stats.spreads import SEEDS_TELLING, SHARE, Range, Spread, cluster_spread, influence_spread
+from app.stats.spreads import (
+    SEEDS_TELLING,
+    SHARE,
+    Range,
+    Spread,
+    averaged_spread,
+    cluster_spread,
+    influence_spread,
+    telling_of_values,
+)
 
 
 @dataclass(frozen=True)
@@ -61,9 +70,19 @@ def mean_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, mean: Scor
     if len(tasks) == 1:
         return calibrate(spreads[0], within, level)
     points = np.array([float(spread.point) for spread in spreads])
-    if not _share_seeds(tasks):
-        return over_parts(points, [calibrate(spread, within, level) for spread in spreads], weights)
-    return calibrate(_joint(tasks, weights, mean, spreads), within, level)
+    if _share_seeds(tasks):
+        return calibrate(_joint(tasks, weights, mean, spreads), within, level)
+    parts = [calibrate(spread, within, level) for spread in spreads]
+    if any(part.low is None for part in parts):
+        return over_parts(points, parts, weights)
+    return calibrate(averaged_spread(_side_by_side(spreads), weights), within, level)
+
+
+def _side_by_side(spreads: Sequence[Spread]) -> Spread:
+    """Return single spreads as one of [n_tasks]."""
+    names = ("point", "error", "skewness", "n_units", "df", "least")
+    fields = {name: np.array([float(getattr(spread, name)) for spread in spreads]) for name in names}
+    return Spread(**fields, telling=SEEDS_TELLING)
 
 
 def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Range, level: float) -> Calibrated:
@@ -91,6 +110,7 @@ def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, sp
     """Return the spread of the average, each seed moving it by what it moves all of its tasks.
 
     It has no more degrees of freedom than tasks without a common seed: sharing one lends no task those of another.
+    Averaged over tasks a seed has hardly any noise of its own episodes: it is one value, of which as many must tell.
     Source: Satterthwaite 1946.
     """
     seeds = np.unique(np.concatenate([task.seeds for task in tasks]))
@@ -102,7 +122,8 @@ def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, sp
     least = float(np.linalg.norm(weights * np.array([float(spread.least) for spread in spreads])))
     n_units = np.array(float(len(seeds)))
     freedom = np.array(min(float(len(seeds)) - 1.0, _freedom_apart(weights, spreads)))
-    return replace(influence_spread(np.array(point), influence, n_units, freedom, least), telling=SEEDS_TELLING)
+    joint = influence_spread(np.array(point), influence, n_units, freedom, least)
+    return replace(joint, telling=telling_of_values(len(seeds)))
 
 
 def _freedom_apart(weights: FloatArray, spreads: Sequence[Spread]) -> float:
