@@ -120,7 +120,7 @@ def telling_of_values(n_units: int) -> float:
 
     Source: `bench.interval_coverage`.
 
-    >>> telling_of_values(10), round(telling_of_values(100), 2)
+    >>> round(telling_of_values(10), 2), round(telling_of_values(100), 2)
     (1.8, 1.32)
     """
     return SEEDS_TELLING + TASKS_TELLING * min(1.0, FEW_TASKS / max(n_units, 1.0))

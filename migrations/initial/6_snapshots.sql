@@ -20,6 +20,8 @@ CREATE TABLE snapshot (
     CONSTRAINT fk_snapshot_benchmark_id FOREIGN KEY (benchmark_id) REFERENCES benchmark,
     CONSTRAINT fk_snapshot_manifest_version_id FOREIGN KEY (manifest_version_id) REFERENCES manifest_version
 );
+-- What is new of all benchmarks.
+CREATE INDEX ix_snapshot_published_at ON snapshot (published_at);
 
 -- Which submission stood for an entrant in a snapshot; null `task_ids`: for all of its tasks.
 CREATE TABLE snapshot_entry (

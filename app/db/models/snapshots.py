@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ForeignKey, Identity, Integer, Text, UniqueConstraint, func
+from sqlalchemy import ARRAY, BigInteger, ForeignKey, Identity, Index, Integer, Text, UniqueConstraint, func
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -20,6 +20,8 @@ class Snapshot(Base):
     __table_args__ = (
         UniqueConstraint("benchmark_id", "number", name="uq_snapshot_number"),
         UniqueConstraint("benchmark_id", "input_digest", "manifest_digest", "code_version", name="uq_snapshot_inputs"),
+        # What is new of all benchmarks.
+        Index("ix_snapshot_published_at", "published_at"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
