@@ -5,7 +5,7 @@
   const byId = id => document.getElementById(id);
   const here = () => location.pathname + location.search;
   const told = new Map();
-  let ticked = new Set(), typing = false, wasTyping = false, field = null;
+  let ticked = new Set(), typing = false, wasTyping = false, field = null, restoring = null;
 
   const say = (id, text) => {
     const place = byId(id);
@@ -35,7 +35,12 @@
     wasTyping = typing;
   });
   document.addEventListener("htmx:historyCacheMiss", event => {
-    event.detail.xhr.setRequestHeader("Accept", "text/html");
+    const {xhr} = event.detail, content = byId("content");
+    xhr.setRequestHeader("Accept", "text/html");
+    /* Who goes back does not wait any more for what was asked before. */
+    restoring?.abort();
+    restoring = xhr;
+    if (content) htmx.trigger(content, "htmx:abort");
     wasTyping = false;
   });
   document.addEventListener("htmx:historyCacheMissLoadError", () => location.reload());

@@ -21,6 +21,13 @@ NAMES = "return [...document.querySelectorAll('#board tbody th[scope=row]')].map
 FOCUS = "return document.activeElement.id"
 MARK = "window.stayed = true"
 STAYED = "return window.stayed === true"
+OVERTAKEN = """
+window.given_up = [];
+document.addEventListener('htmx:sendAbort', event => given_up.push(event.detail.pathInfo.finalRequestPath));
+document.getElementById('q').value = 'gr';
+document.getElementById('explore').requestSubmit();
+document.getElementById('sort-2').click();
+"""
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +111,7 @@ def test_columns_tasks_and_orders_change_at_once(reading: Chrome, board: str) ->
     WebDriverWait(reading, WITHIN_S).until(lambda _: reading.execute_script(FOCUS) == "sort-2")
 
     assert opened
+    assert reading.find_element(By.TAG_NAME, "h1").text.endswith(", a reader's choice")
     assert "ranked anew as a reader chose, by " in str(reading.find_element(By.ID, "said").get_attribute("textContent"))
     assert reading.execute_script(STAYED)
 
@@ -123,3 +131,15 @@ def test_an_error_is_said_beside_what_was_shown(reading: Chrome, board: str) -> 
     assert "200 characters" in trouble
     assert refused_at == f"{board}/explore"
     assert reading.find_element(By.ID, "trouble").text == ""
+
+
+def test_what_is_asked_last_is_what_is_shown(reading: Chrome, board: str) -> None:
+    """An order asked for while a filter is under way takes its place: rows, count and address are of one answer."""
+    reading.get(f"{board}/explore")
+    reading.execute_script(OVERTAKEN)
+    WebDriverWait(reading, WITHIN_S).until(url_contains("sort="))
+    shows(reading, "Base", "Good", "Great")
+    counted = str(reading.find_element(By.ID, "said").get_attribute("textContent"))
+
+    assert counted.startswith("3 rows, by ")
+    assert reading.execute_script("return window.given_up") == [f"{BOARD}/explore?q=gr"]
