@@ -18,7 +18,7 @@ from app.admission.check import TokenHolder
 from app.admission.fields import Fields
 from app.config.settings import Settings
 from app.errors import FieldRejected
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits
 from app.kinds.reader import Evidence, reader_of
 from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
@@ -171,11 +171,9 @@ def _keep_try(state: State, upload: "SentUpload", answered: Mapping[str, Any]) -
     return state.transact(keep)
 
 
-def _unpack(
-    form: SentForm, files: Sequence[UploadFile], folder: Path, settings: Settings, asked: type[Metadata]
-) -> tuple[Fields, list[Upload]]:
+def _fields_of(form: SentForm, settings: Settings, asked: type[Metadata]) -> Fields:
     metadata = _parse(asked, form.metadata or "{}", "metadata")
-    fields = Fields(
+    return Fields(
         prereg=None if form.prereg is None else _read_prereg(form.prereg, settings),
         prereg_sha256=form.prereg_sha256,
         entrant=form.entrant or None,
@@ -185,17 +183,15 @@ def _unpack(
         claims=None if form.claims is None else _parse(Claims, form.claims, "claims"),
         idempotency_key=form.idempotency_key or None,
     )
-    return fields, spool(files, folder)
 
 
 def _spooled(state: State, upload: SentUpload, folder: Path) -> Spooled:
-    with state.sessions() as session:
-        declared = benchmarks.find_declared(session, upload.slug)
-    asked = metadata_of(declared.manifest.metadata)
     # Files are copied without a connection in hand.
-    fields, files = _unpack(upload.form, upload.files, folder, state.settings, asked)
+    files = spool(upload.files, folder)
     submitter = TokenHolder(upload.caller.id, upload.caller.name)
     with state.sessions() as session:
+        declared = benchmarks.find_declared(session, upload.slug)
+        fields = _fields_of(upload.form, state.settings, metadata_of(declared.manifest.metadata))
         truth = labels.labels_to_match(session, declared)
         versions = open_versions(session, declared, submitter, fields)
         received_at = clock.now(session)
