@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.stats.arrays import FloatArray
+from app.stats.arrays import BoolArray, FloatArray
 from app.values.fingerprints import Fingerprint, Sampled
 from app.values.forensics import Finding
 
@@ -27,6 +27,8 @@ N_OF_MEDIAN = 31
 FEW = 20
 """Entrants of one submission up to which they are compared in all ways, beyond only as they are, up to MOST."""
 MOST = 2000
+N_FIRST = 16
+"""Rows by which most others are told apart. Whose half agrees has none of these equal once in 65,000 times."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,13 +42,15 @@ class Other:
 
 def near_rows(prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterator[Finding]:
     """Yield which entrants of a submission have nearly the rows of another one: each once, the nearest."""
-    groups = _alike_in_places(others)
-    for mine in prints[:MOST]:
-        best = max((_nearest(mine.sampled, group, in_all_ways=len(prints) <= FEW) for group in groups), default=None)
-        if best is not None and best[0] >= LEAST_SHARE:
-            share, submission, name = best
-            what = f"{mine.entrant} agrees with {name} to a thousandth in {share:.0%} of the compared rows"
-            yield Finding(FLAG, mine.entrant, f"{what} (submission {submission})")
+    them = list(others)
+    by_place = _ByPlace([other.sampled for other in them])
+    for mine in prints[:MOST] if them else ():
+        shares = _nearest(mine.sampled, by_place, in_all_ways=len(prints) <= FEW)
+        best = int(shares.argmax())
+        if shares[best] >= LEAST_SHARE:
+            what = f"{mine.entrant} agrees with {them[best].entrant} to a thousandth in {shares[best]:.0%}"
+            sentence = f"{what} of the compared rows (submission {them[best].submission})"
+            yield Finding(FLAG, mine.entrant, sentence)
 
 
 def near_share(mine: Sampled, theirs: Sampled) -> float:
@@ -58,48 +62,91 @@ def near_share(mine: Sampled, theirs: Sampled) -> float:
     >>> near_share(of([1.1, 2.3, 3.7, 4.2, 5.9, 6.1, 7.4, 8.8]), of([1.11, 2.31, 3.71, 4.21, 5.91, 6.11, 9, 9.1]))
     0.75
     """
-    return _nearest(mine, [Other("", 0, theirs)], in_all_ways=True)[0]
+    return float(_nearest(mine, _ByPlace([theirs]), in_all_ways=True)[0])
 
 
-def _alike_in_places(others: Iterable[Other]) -> list[list[Other]]:
-    """Return the others by the places that were sampled, so that all of a group are compared at once."""
-    groups: dict[tuple[bytes, tuple[str, ...]], list[Other]] = {}
-    for other in others:
-        groups.setdefault((other.sampled.places.tobytes(), other.sampled.columns), []).append(other)
-    return list(groups.values())
+class _ByPlace:
+    """What others have, by column and place: one look-up for all of them, not one for each."""
+
+    def __init__(self, others: Sequence[Sampled]) -> None:
+        self.n_others = len(others)
+        self._others = others
+        self._sorted: dict[str, tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[np.float32]]] = {}
+        self._last: dict[str, tuple[bytes, NDArray[np.float32]]] = {}
+
+    def at(self, column: str, places: NDArray[np.uint32]) -> NDArray[np.float32]:
+        """Return the values of a column at places, [n_places, n_others]; NaN where one has none there."""
+        key = places.tobytes()
+        known = self._last.get(column)
+        if known is None or known[0] != key:
+            # The entrants of a submission mostly have the same places.
+            known = self._last[column] = key, self._gathered(column, places)
+        return known[1]
+
+    def _gathered(self, column: str, places: NDArray[np.uint32]) -> NDArray[np.float32]:
+        if column not in self._sorted:
+            self._sorted[column] = self._by_place(column)
+        ordered, owners, values = self._sorted[column]
+        gathered = np.full((len(places), self.n_others), np.nan, dtype=np.float32)
+        starts, ends = (np.searchsorted(ordered, places, side).tolist() for side in ("left", "right"))
+        for row, start, end in zip(gathered, starts, ends, strict=True):
+            row[owners[start:end]] = values[start:end]
+        return gathered
+
+    def _by_place(self, column: str) -> tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[np.float32]]:
+        having = [(at, one) for at, one in enumerate(self._others) if column in one.columns]
+        places = np.concatenate([np.empty(0, np.uint32), *(one.places for _, one in having)])
+        owners = np.repeat([at for at, _ in having], [len(one.places) for _, one in having]).astype(np.intp)
+        columns = (one.values[:, one.columns.index(column)] for _, one in having)
+        values = np.concatenate([np.empty(0, np.float32), *columns])
+        order = np.argsort(places, kind="stable")
+        return places[order], owners[order], values[order]
 
 
-def _nearest(mine: Sampled, group: Sequence[Other], *, in_all_ways: bool) -> tuple[float, int, str]:
-    """Return the largest share of any column with any of a group, its submission and its name."""
-    sampled = group[0].sampled
-    ours, at = _common(mine, sampled)
-    shares = np.zeros(len(group))
-    for name in set(mine.columns) & set(sampled.columns) if len(ours) >= LEAST_ROWS else ():
-        first = mine.values[ours, mine.columns.index(name)].astype(np.float64)
-        theirs = np.array([each.sampled.values[at, sampled.columns.index(name)] for each in group], dtype=np.float64)
-        shares = np.maximum(shares, _shares(first, theirs, in_all_ways=in_all_ways))
-    best = int(shares.argmax())
-    return float(shares[best]), group[best].submission, group[best].entrant
+def _nearest(mine: Sampled, others: _ByPlace, *, in_all_ways: bool) -> FloatArray:
+    """Return the share of rows that agree with each of the others in the column where it is largest, [n_others]."""
+    shares = np.zeros(others.n_others)
+    for at, name in enumerate(mine.columns):
+        rows = _telling(mine.values[:, at])
+        if not len(rows):
+            continue
+        first, allowed = _with_tolerance(mine.values[rows, at].astype(np.float64))
+        theirs = others.at(name, mine.places)
+        those = np.arange(others.n_others) if in_all_ways else _maybe_near(first, allowed, theirs, rows)
+        values = theirs[np.ix_(rows, those)].T.astype(np.float64)
+        shares[those] = np.maximum(shares[those], _shares(first, allowed, values, in_all_ways=in_all_ways))
+    return shares
 
 
-def _common(mine: Sampled, theirs: Sampled) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    if np.array_equal(mine.places, theirs.places):
-        return (same := np.arange(len(mine.places))), same
-    _, ours, at = np.intersect1d(mine.places, theirs.places, return_indices=True)
-    return ours, at
+def _telling(values: NDArray[np.float32]) -> NDArray[np.intp]:
+    """Return the rows whose values are compared: each value once, of many zeros one. None where too few differ."""
+    rows = np.sort(np.unique(values, return_index=True)[1])
+    rows = rows[np.isfinite(values[rows])]
+    enough = max(LEAST_ROWS, LEAST_DISTINCT * int(np.isfinite(values).sum()))
+    return rows if len(rows) >= enough else rows[:0]
 
 
-def _shares(first: FloatArray, others: FloatArray, *, in_all_ways: bool) -> FloatArray:
-    """Return in which share of its rows [n_rows] one column agrees with each of others [n_others, n_rows]."""
-    n_known = int(np.isfinite(first).sum())
-    # Each value counts once: of many zeros one.
-    rows = np.sort(np.unique(first, return_index=True)[1])
-    rows = rows[np.isfinite(first[rows])]
-    first, others = first[rows], others[:, rows]
-    if len(first) < max(LEAST_ROWS, LEAST_DISTINCT * n_known):
-        return np.zeros(len(others))
+def _with_tolerance(first: FloatArray) -> tuple[FloatArray, FloatArray]:
     low, high = np.quantile(first, [0.25, 0.75])
-    allowed = TOLERANCE * np.minimum(abs(first), high - low)
+    return first, TOLERANCE * np.minimum(abs(first), high - low)
+
+
+def _maybe_near(
+    first: FloatArray, allowed: FloatArray, theirs: NDArray[np.float32], rows: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return which of the others agree in one of the first rows, or lack so many of these that they tell nothing.
+
+    Rows are in the order of hashes, so the first are a random sample.
+    """
+    few = rows[:N_FIRST]
+    others = theirs[few]
+    is_near: BoolArray = abs(others - first[: len(few), None]) <= allowed[: len(few), None]
+    lacks = np.isnan(others).sum(axis=0) > len(few) // 2
+    return np.flatnonzero(is_near.any(axis=0) | lacks)
+
+
+def _shares(first: FloatArray, allowed: FloatArray, others: FloatArray, *, in_all_ways: bool) -> FloatArray:
+    """Return in which share of its rows [n_rows] one column agrees with each of others [n_others, n_rows]."""
     with np.errstate(all="ignore"):
         ways = [others]
         if in_all_ways:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.admission.near import LEAST_SHARE, Other, near_rows, near_share
+from app.admission.near import FEW, LEAST_SHARE, Other, near_rows, near_share
 from app.stats.arrays import FloatArray
 from app.values.fingerprints import Fingerprint, Sampled
 from tests.cases.chamber import EXAMPLES
@@ -29,6 +29,10 @@ COPIES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 def sampled(values: FloatArray) -> Sampled:
     """Return a column of values at as many places."""
     return Sampled(np.arange(len(values), dtype=np.uint32), ("error",), values.astype(np.float32).reshape(-1, 1))
+
+
+def _print_of(entrant: str, values: Sampled) -> Fingerprint:
+    return Fingerprint(entrant, len(values.places), "", "", np.empty((2, 0), np.uint64), (), values)
 
 
 @pytest.mark.parametrize("copy", COPIES)
@@ -59,9 +63,37 @@ def test_the_nearest_one_is_named_with_its_submission() -> None:
         Other("half", 1, sampled(np.where(np.arange(40) % 3, LEADER, HONEST))),
         Other("leader", 2, sampled(LEADER)),
     ]
-    (actual,) = near_rows([Fingerprint("copy", 35, "", "", np.empty((2, 0), np.uint64), (), part)], others)
+    (actual,) = near_rows([_print_of("copy", part)], others)
 
     assert actual.sentence == "copy agrees with leader to a thousandth in 100% of the compared rows (submission 2)"
+
+
+def test_of_many_entrants_each_copy_is_named_with_the_one_it_copies() -> None:
+    """As when it came alone: noise, rows left out, places of its own; rows of its own are nobody's."""
+    rng = np.random.default_rng(5)
+    leaders = rng.lognormal(size=(30, 60))
+    others = [Other(f"leader-{at}", at, sampled(values)) for at, values in enumerate(leaders)]
+    noisy = leaders * (1 + 1e-5 * rng.normal(size=leaders.shape))
+    left_out = np.where(rng.random(leaders.shape) < 0.6, noisy, np.nan)
+    later = [Sampled(each.places[20:], each.columns, each.values[20:]) for each in map(sampled, noisy)]
+    own = rng.lognormal(size=leaders.shape)
+    sent = [*map(sampled, noisy), *map(sampled, left_out), *later, *map(sampled, own)]
+    prints = [_print_of(f"mine-{at}", values) for at, values in enumerate(sent)]
+    together = list(near_rows(prints, others))
+    alone = [each for mine in prints for each in near_rows([mine], others)]
+
+    assert len(prints) > FEW
+    assert together == alone
+    assert [each.sentence.split()[3] for each in together] == [f"leader-{at % 30}" for at in range(90)]
+
+
+def test_nobody_is_near_who_has_other_columns_or_no_common_rows() -> None:
+    """A metric of another name and rows at other places cannot be compared."""
+    mine = sampled(LEADER)
+    other_column = Sampled(mine.places, ("accuracy",), mine.values)
+    other_places = Sampled(mine.places + 1000, mine.columns, mine.values)
+
+    assert (near_share(mine, other_column), near_share(mine, other_places)) == (0.0, 0.0)
 
 
 def test_of_the_324_models_of_mteb_only_copies_and_second_names_are_near() -> None:
@@ -75,8 +107,7 @@ def test_of_the_324_models_of_mteb_only_copies_and_second_names_are_near() -> No
     others = [Other(name, 0, sampled(values)) for name, values in of_each.items()]
     near = set()
     for at, (name, values) in enumerate(itertools.islice(of_each.items(), len(of_each) - 1)):
-        prints = [Fingerprint(name, 1, "", "", np.empty((2, 0), np.uint64), (), sampled(values))]
-        near |= {actual.entrant for actual in near_rows(prints, others[at + 1 :])}
+        near |= {actual.entrant for actual in near_rows([_print_of(name, sampled(values))], others[at + 1 :])}
 
     assert len(near) == 4
     assert "brahmairesearch/slx-v0.1" in near
