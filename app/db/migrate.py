@@ -13,13 +13,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 from app.db.engine import make_engine
+from app.db.unreleased import is_unreleased
 from app.errors import PlumblineError
 from app.program.bundled import bundled
 
 MIGRATIONS = bundled("migrations")
-
-UNRELEASED = frozenset(f"{number:04}" for number in range(1, 10))
-"""The revisions of before the first release, which became one."""
 
 
 class SchemaMismatch(PlumblineError):
@@ -88,7 +86,7 @@ def schema_trouble(connection: Connection) -> SchemaTrouble | None:
     try:
         _refuse_unknown(_script(), heads)
     except SchemaMismatch as error:
-        return SchemaTrouble(str(error), is_newer=not UNRELEASED.intersection(heads))
+        return SchemaTrouble(str(error), is_newer=not any(map(is_unreleased, heads)))
     if set(heads) == set(_script().get_heads()):
         return None
     return SchemaTrouble(f"The database has {_named(heads)}: run plumbline db upgrade.", is_newer=False)
@@ -113,12 +111,14 @@ def _revisions(connection: Connection) -> tuple[str, ...]:
 
 def _refuse_unknown(script: ScriptDirectory, heads: tuple[str, ...]) -> None:
     known = {each.revision for each in script.walk_revisions()}
-    if UNRELEASED.intersection(heads):
+    unknown = set(heads) - known
+    if any(map(is_unreleased, unknown)):
         raise SchemaMismatch(
-            f"The database has {_named(heads)} of a version that was never released, which cannot be upgraded: make a "
-            "new, empty database and submit to it again."
+            f"The database has {_named(heads)} of a version that was never released, which cannot be upgraded: run "
+            "the version that made it, or make a new, empty database (another PLUMBLINE_DATA_DIR or "
+            "PLUMBLINE_DATABASE_URL) and submit to it again."
         )
-    if not known.issuperset(heads):
+    if unknown:
         raise SchemaMismatch(
             f"The database has {_named(heads)}, which this plumbline does not know (its newest is "
             f"{', '.join(script.get_heads())}): a newer version upgraded it. Run that version or a later one, or "

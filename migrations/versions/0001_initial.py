@@ -4,14 +4,13 @@ Until the schema's first release this one revision is edited; what holds afterwa
 the schema". There is no downgrade: before this revision there is nothing to go back to.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from alembic import op
 from procrastinate.schema import SchemaManager
 
-# Not 0001: the revisions of before the first release had that name, and app/db/migrate.py must tell them from this one.
-revision = "r0001"
-down_revision = None
+from app.db.unreleased import unreleased_name
 
 SUBJECTS = Path(__file__).parent.parent / "initial"
 
@@ -60,40 +59,47 @@ OF_A_DRAFT = {
 }
 
 
+HISTORY = """
+    CREATE FUNCTION refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        RAISE EXCEPTION '% is a record: its rows are never changed or removed', TG_TABLE_NAME
+            USING ERRCODE = 'restrict_violation';
+    END $$
+"""
+
+
 def upgrade() -> None:
-    """Make the tables in the order of their files, then what keeps them, then the queue."""
+    """Run the statements as they stand: to the driver a colon and a percent sign mean nothing without parameters."""
+    with op.get_bind().connection.driver_connection.cursor() as cursor:
+        for statement in statements():
+            cursor.execute(statement)
+
+
+def statements() -> Iterator[str]:
+    """Yield what makes the tables in the order of their files, then what keeps them, then the queue."""
     for subject in sorted(SUBJECTS.glob("*.sql")):
-        _run(subject.read_text(encoding="utf-8"))
-    _keep_history()
-    _make_queue()
+        yield subject.read_text(encoding="utf-8")
+    yield from _keep_history()
+    yield from _make_queue()
 
 
-def _keep_history() -> None:
+def _keep_history() -> Iterator[str]:
     """Let the database itself refuse to change or remove the rows of what is a record."""
-    _run(
-        """
-        CREATE FUNCTION refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-            RAISE EXCEPTION '% is a record: its rows are never changed or removed', TG_TABLE_NAME
-                USING ERRCODE = 'restrict_violation';
-        END $$
-        """
-    )
+    yield HISTORY
     for table in RECORDS:
         changes = "UPDATE OR TRUNCATE" if table in OF_A_DRAFT else "UPDATE OR DELETE OR TRUNCATE"
-        _run(
+        yield (
             f"CREATE TRIGGER keep_history BEFORE {changes} ON {table} "
             "FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting()"
         )
     for table, rows in OF_A_DRAFT.items():
-        _let_drafts_go(table, rows)
+        yield _let_drafts_go(table, rows)
 
 
-def _let_drafts_go(table: str, rows: str) -> None:
+def _let_drafts_go(table: str, rows: str) -> str:
     """Let the database refuse to remove rows of a table, but for those of a draft."""
     key = "gone.benchmark_id" if rows == "gone" else "s.benchmark_id"
-    _run(
-        f"""
+    return f"""
         CREATE FUNCTION keep_{table}() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
             IF EXISTS (SELECT FROM {rows} LEFT JOIN benchmark b ON b.id = {key}
@@ -105,22 +111,20 @@ def _let_drafts_go(table: str, rows: str) -> None:
         END $$;
         CREATE TRIGGER keep_rows AFTER DELETE ON {table} REFERENCING OLD TABLE AS gone
             FOR EACH STATEMENT EXECUTE FUNCTION keep_{table}()
-        """  # noqa: S608 - of the names above
-    )
+    """  # noqa: S608 - of the names above
 
 
-def _make_queue() -> None:
+def _make_queue() -> Iterator[str]:
     """Run procrastinate's own SQL, that of the installed library, in a schema of its own.
 
     A later release of it that changes its schema gets a revision here that applies the library's own migration files.
     """
-    _run("CREATE SCHEMA queue")
-    _run("SET LOCAL search_path TO queue")
-    _run(SchemaManager.get_schema())
-    _run("SET LOCAL search_path TO public, queue")
+    yield "CREATE SCHEMA queue"
+    yield "SET LOCAL search_path TO queue"
+    yield SchemaManager.get_schema()
+    yield "SET LOCAL search_path TO public, queue"
 
 
-def _run(statements: str) -> None:
-    """Run SQL as it stands: to the driver a colon and a percent sign mean nothing where there are no parameters."""
-    with op.get_bind().connection.driver_connection.cursor() as cursor:
-        cursor.execute(statements)
+# The first release writes its own name here, "v0001", which stays.
+revision = unreleased_name(statements())
+down_revision = None
