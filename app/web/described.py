@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from app.render.columnar import MEDIA_TYPES
+from app.web.answers import PICTURES
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Response])
 
@@ -33,7 +34,7 @@ TEXTS = {
 }
 
 
-TABLE = ("html", "csv", "svg", "png", *MEDIA_TYPES)
+TABLE = ("html", "csv", *PICTURES, *MEDIA_TYPES)
 
 
 REFERENCE = "#/components/schemas/{model}"
@@ -82,7 +83,7 @@ def table_routes(
         ".csv": {"also": ("csv",)},
         ".json": {"answer": answer},
         **{f".{name}": {"also": (name,)} for name in MEDIA_TYPES if is_columnar},
-        **({f".{name}": {"also": (name,)} for name in ("svg", "png")} if is_drawn else {}),
+        **({f".{name}": {"also": (name,)} for name in PICTURES} if is_drawn else {}),
     }
 
     def decorate(endpoint: Endpoint) -> Endpoint:

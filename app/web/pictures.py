@@ -33,7 +33,7 @@ from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowe
 router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
 HOME = "/benchmarks/{slug}/leaderboards/{board}"
 ColumnName = Annotated[str | None, Query(max_length=200)]
-PICTURES = (
+DRAWN_PAGES = (
     ("letters", "Who cannot be told apart"),
     ("tradeoff", "Score against cost"),
     ("matrix", "Entrants by tasks"),
@@ -153,4 +153,4 @@ def _answer(request: Request, session: Session, view: TableView, board: str, nam
 
 def picture_links(home: str, but: str = "") -> Sequence[tuple[str, str]]:
     """Return where the pictures of a board are."""
-    return [(words, f"{home}/{name}") for name, words in PICTURES if name != but]
+    return [(words, f"{home}/{name}") for name, words in DRAWN_PAGES if name != but]

@@ -24,6 +24,7 @@ from app.web.documents.submissions import SubmissionDocument
 from app.web.documents.tables import SubmissionTableDocument
 from app.web.early import CheckedFirst
 from app.web.fields import Body, Reason
+from app.web.following import WAITING_FOR
 from app.web.reports import is_report, report_links
 from app.web.state import SessionDep, StateDep, Submitter, is_steward_of
 from app.web.views import WantedDep
@@ -47,7 +48,7 @@ def describe(session: Session, submission: Submission, just_stored: Parts | None
         "status": submission.status,
         "reason": events[-1].reason,
         "admitted": all(event.status != "not_admitted" for event in events),
-        "waiting_for": {"received": "evaluation", "evaluated": "publication"}.get(submission.status),
+        "waiting_for": WAITING_FOR.get(submission.status),
         "run_purpose": submission.run_purpose,
         "prereg_sha256": submission.prereg_sha256,
         "received_at": submission.received_at.isoformat(),

@@ -16,6 +16,17 @@ from tests.cases.evidence_tables import LIMITS
 
 BINARY = "kind: classification, classes: ['no', 'yes']"
 COLOURS = "kind: classification, classes: [red, green, blue]"
+PROTEIN = """
+schema_version: 1
+slug: protein
+title: Protein
+evidence: predictions
+predictions: {kind: classification, classes: [a, b, c], labels: submitted}
+tasks: [{id: fold}]
+metrics: {accuracy: {direction: maximize, min: 0, max: 1}}
+leaderboards: [{name: accuracy, method: estimate, metrics: [accuracy]}]
+"""
+"""A whole benchmark of predictions that come with their labels."""
 
 
 def manifest(part: str = BINARY, tasks: str = "[{id: t}]") -> Manifest:

@@ -13,6 +13,7 @@ from app.config.settings import Settings
 from app.kinds.parse import parse_manifest
 from app.render.submit_example import submit_example
 from tests.cases import grids
+from tests.cases.predictions import PROTEIN
 from tests.conftest import Site, new_database, open_site
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -27,16 +28,6 @@ metrics: {{error: {{direction: minimize, min: 0}}}}
 tasks: [{", ".join(f"{{id: {task}}}" for task in TASKS)}]
 leaderboards:
   - {{name: board, method: mean, metric: error, missing: drop}}
-"""
-PREDICTIONS = """
-schema_version: 1
-slug: protein
-title: Protein
-evidence: predictions
-predictions: {kind: classification, classes: [a, b, c], labels: submitted}
-tasks: [{id: fold}]
-metrics: {accuracy: {direction: maximize, min: 0, max: 1}}
-leaderboards: [{name: accuracy, method: estimate, metrics: [accuracy]}]
 """
 KINDS = ("fev-bench", "chamber-as", "lrdbench", "protein")
 
@@ -114,7 +105,7 @@ def test_a_run_that_was_refused_for_its_beginning_keeps_that_on_its_row(site: Si
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_can_demand_the_beginning_of_a_run(site: Site, name: str) -> None:
     """A run without it is not admitted for that, and one that says it is not held back by the rule."""
-    text = PREDICTIONS if name == "protein" else (EXAMPLES / name / "manifest.yaml").read_text()
+    text = PROTEIN if name == "protein" else (EXAMPLES / name / "manifest.yaml").read_text()
     if "admission:" in text:
         text = text.replace("admission:\n", "admission:\n  started_at: required\n", 1)
     else:

@@ -7,25 +7,16 @@ import pytest
 from app.kinds.parse import parse_manifest
 from app.prereg.prereg import parse_prereg
 from app.render.submit_example import submit_example
+from tests.cases.predictions import PROTEIN
 from tests.conftest import Site
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PROTEIN = b"""
-schema_version: 1
-slug: protein
-title: Protein
-evidence: predictions
-predictions: {kind: classification, classes: [a, b, c], labels: submitted}
-tasks: [{id: fold}]
-metrics: {accuracy: {direction: maximize, min: 0, max: 1}}
-leaderboards: [{name: accuracy, method: estimate, metrics: [accuracy]}]
-"""
 
 
 def manifests() -> list[bytes]:
     """Return a manifest of every kind of evidence."""
     names = ("fev-bench", "chamber-as", "chamber-handover", "lrdbench")
-    return [*((EXAMPLES / name / "manifest.yaml").read_bytes() for name in names), PROTEIN]
+    return [*((EXAMPLES / name / "manifest.yaml").read_bytes() for name in names), PROTEIN.encode()]
 
 
 @pytest.mark.parametrize("manifest", manifests())
