@@ -1,17 +1,25 @@
 """The log and the figures of a process, set up by its settings. Called by `app.cli.serve` and `app.cli.processes`."""
 
+import logging
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from prometheus_client import start_http_server
 from sqlalchemy.engine import make_url
 
 from app.config.settings import Settings
 from app.telemetry import tracing
+from app.telemetry.ended import add_up_ended
 from app.telemetry.logs import configure
 from app.telemetry.metrics import FOLDER, REGISTRY
+
+logger = logging.getLogger(__name__)
+
+ADDS_UP_EVERY_S = 60.0
 
 
 def configure_log(settings: Settings, process: str) -> None:
@@ -44,6 +52,24 @@ def shared_figures() -> Iterator[None]:
             yield
         finally:
             del os.environ[FOLDER]
+
+
+class FiguresOfEnded:
+    """Adds up each minute what the processes of this server counted that have ended since."""
+
+    def __init__(self, every_s: float = ADDS_UP_EVERY_S) -> None:
+        self._every_s = every_s
+        self._next_at = time.monotonic() + every_s
+
+    def tend(self) -> None:
+        """Do what is due now; it takes milliseconds. What does not succeed is tried again."""
+        if time.monotonic() < self._next_at:
+            return
+        self._next_at = time.monotonic() + self._every_s
+        try:
+            add_up_ended(Path(os.environ[FOLDER]))
+        except OSError as error:
+            logger.warning("the figures of processes that have ended could not be added up: %s", error)
 
 
 def answer_figures(settings: Settings) -> None:

@@ -15,7 +15,7 @@ from app.cli.database import open_database
 from app.cli.database_watch import watched_database
 from app.cli.demo import load_examples
 from app.cli.examples import find_examples
-from app.cli.observing import configure_log, shared_figures
+from app.cli.observing import FiguresOfEnded, configure_log, shared_figures
 from app.cli.output import say, show_error
 from app.cli.readiness import wait_until_ready
 from app.cli.supervisor import STOP_MARGIN_S, Program, StopRequested, Tended, job_grace_s, stop_on_signals, supervised
@@ -92,7 +92,7 @@ def _serve(settings: Settings, listener: socket.socket, started_at: float) -> No
         children = stack.enter_context(supervised(programs(settings, database_url, listener)))
         # At a stop nobody takes new connections any more: better refused at once than accepted and never answered.
         stack.callback(listener.close)
-        tended: list[Tended] = [*children]
+        tended: list[Tended] = [*children, FiguresOfEnded()]
         if settings.database_url is None:
             tended.append(stack.enter_context(watched_database(settings.data_dir)))
         address = f"http://{local_host(listener)}:{listener.getsockname()[1]}"

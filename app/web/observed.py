@@ -61,9 +61,6 @@ def _engine(state: State) -> Engine:
 def gauges(state: State, session: Session) -> Gauges:
     """Return what is measured now; the rows of benchmarks that the reader may not see are not counted."""
     counted = health.count(session)
-    pool = _engine(state).pool
-    held = {"used": pool.checkedout(), "idle": pool.checkedin()} if isinstance(pool, QueuePool) else {}
-    turns = state.readers.turns
     return {
         "plumbline_submissions": ("Submissions by status", "status", counted.by_status),
         "plumbline_stale_benchmarks": ("Benchmarks whose boards are behind", None, {"": counted.n_behind}),
@@ -76,10 +73,21 @@ def gauges(state: State, session: Session) -> Gauges:
         "plumbline_worker_silent_seconds": (
             "Since when no worker has reported; -1 where none ever has", None, {"": counted.worker_silent_s},
         ),
+        "plumbline_table_bytes": ("Size of the largest tables with their indexes", "table", counted.table_bytes),
+        **gauges_of_process(state, database_up=True),
+    }  # fmt: skip
+
+
+def gauges_of_process(state: State, *, database_up: bool) -> Gauges:
+    """Return what a web process knows of itself, also while the database does not answer."""
+    pool = _engine(state).pool
+    held = {"used": pool.checkedout(), "idle": pool.checkedin()} if isinstance(pool, QueuePool) else {}
+    turns = state.readers.turns
+    return {
+        "plumbline_database_up": ("Whether the database answered this scrape", None, {"": float(database_up)}),
         "plumbline_pages": ("Published pages answered, by source", "source", PAGES),
         "plumbline_pool_connections": ("Connections to the database of the web process", "state", held),
         "plumbline_readings": (
             "Uploads in the readers", "state", {"running": turns.n_running, "waiting": turns.n_waiting},
         ),
-        "plumbline_table_bytes": ("Size of the largest tables with their indexes", "table", counted.table_bytes),
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Operations: liveness, readiness, metrics, the glossary and the stylesheet."""
+"""Operations: liveness, readiness, the glossary and the stylesheet."""
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -11,16 +11,15 @@ from app.render.assets import assets
 from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.page_tables import glossary_table
-from app.telemetry.metrics import render
 from app.web.answers import csv_answer, json_answer, page
 from app.web.described import described
 from app.web.documents.health import HealthDocument, ReadyDocument
 from app.web.documents.tables import PlainTableDocument
 from app.web.early import CheckedFirst
 from app.web.front import HEALTHY
-from app.web.observed import gauges, look
+from app.web.observed import look
 from app.web.problems import RETRY_AFTER_S, answer
-from app.web.state import SessionDep, StateDep
+from app.web.state import StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["operations"])
 
@@ -38,12 +37,6 @@ def readyz(request: Request, state: StateDep) -> Response:
     if readiness.problems:
         return answer(request, 503, " ".join(readiness.problems), headers={"Retry-After": str(RETRY_AFTER_S)})
     return json_answer({"status": "ready", "code_version": code_version(), "warnings": list(readiness.warnings)})
-
-
-@router.get("/metrics", summary="Figures in Prometheus' text form", responses=described(also=("text",)))
-def metrics(session: SessionDep, state: StateDep) -> Response:
-    """Count what is under way, done and refused. Private benchmarks count for who may read them."""
-    return Response(render(gauges(state, session)), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.get("/glossary", include_in_schema=False)

@@ -1,10 +1,14 @@
 """What a server says of itself: readiness, figures, what needs a steward."""
 
+import re
+
 import psycopg
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
 
 from app.db.models import Benchmark
+from tests.cases.packaging import ROOT
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
 from tests.conftest import Site
 
@@ -37,6 +41,20 @@ def test_the_figures_follow_a_submission(site: Site) -> None:
         ("plumbline_refusals_total", "Malformed"),
     ):
         assert after[name, label] == waiting.get((name, label), 0) + 1, name
+
+
+def test_alerts_ask_for_figures_that_there_are(site: Site) -> None:
+    """Each name of an expression is answered by a server that has seen nothing yet, and so is each reason.
+
+    A rate takes no notice of the first event of a series that begins with it.
+    """
+    groups = yaml.safe_load((ROOT / "deploy/alerts.yml").read_text())["groups"]
+    asked = "".join(rule["expr"] for group in groups for rule in group["rules"])
+    answered = site.http.get("/metrics").text
+    names = set(re.findall(r"^(?:# TYPE )?([a-z_]+)", answered, re.MULTILINE))
+
+    assert set(re.findall(r"plumbline_[a-z_]+", asked)) <= names
+    assert {reason for _, reason in figures(site)} >= set(re.findall(r'reason="(\w+)"', asked)) > set()
 
 
 def test_the_figures_are_of_the_process_too(site: Site) -> None:
