@@ -3,11 +3,12 @@
 Called by the pages with the table in their hands; pure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.render.glossary import glossary_entries
 from app.render.text import format_number
+from app.values.forensics import FLAGS
 from app.values.glossary_entry import Entry
 from app.values.table import Cell, Column, Table
 
@@ -52,21 +53,37 @@ def _total(table: Table, name: str) -> str:
 
 
 def leader_sentence(table: Table) -> str | None:
-    """Say who may be the best by the confidence sets of all ranks at once; None for a table without them."""
+    """Say who may be the best by the confidence sets of all ranks at once, and which of these are flagged for what.
+
+    None for a table without such sets.
+    """
     if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
         return None
     ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
     leading = [r for r in ranked if r["rank"] == 1]
-    rivals = [str(r["entrant"]) for r in ranked if r["rank"] != 1 and r["may_be_first"]]
+    behind = [r for r in ranked if r["rank"] != 1 and r["may_be_first"]]
     if all(record["may_be_first"] is None for record in ranked):
         return None
     leader = _named([str(record["entrant"]) for record in leading])
     if unsure := [str(record["entrant"]) for record in leading if record["may_be_first"] is None]:
         leader += f" (how sure the score of {_named(unsure)} is, is not known)"
     # Who may be first is asked of all at once, an interval of ranks of one entrant alone: the former can be the wider.
-    if not rivals:
-        return f"First: {leader}. With all judged at once, nobody else may be first."
-    return f"First: {leader}; with all judged at once, these may be first too: {_named(rivals)}."
+    flagged = _flagged([*leading, *behind])
+    if not behind:
+        return f"First: {leader}. With all judged at once, nobody else may be first.{flagged}"
+    rivals = _named([str(record["entrant"]) for record in behind])
+    return f"First: {leader}; with all judged at once, these may be first too: {rivals}.{flagged}"
+
+
+def _flagged(records: Sequence[Mapping[str, Cell]]) -> str:
+    """Return the sentence of what was noticed about the evidence of some rows; empty where nothing was."""
+    seen = [f"{row['entrant']} ({_in_words(str(flags))})" for row in records if (flags := row.get("flags"))]
+    return f" Flagged: {_named(seen)}." if seen else ""
+
+
+def _in_words(flags: str) -> str:
+    words = [FLAGS.get(flag, flag) for flag in flags.split()]
+    return "; ".join(text[0].lower() + text[1:] for text in words)
 
 
 def _named(names: Sequence[str]) -> str:

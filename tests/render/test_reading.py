@@ -1,0 +1,36 @@
+"""What stands over a board: who is first, who may be, and what was noticed about their evidence."""
+
+from app.render.reading import leader_sentence
+from app.values.table import Cell, Column, Table
+
+COLUMNS = tuple(Column(name, name.capitalize()) for name in ("rank", "entrant", "may_be_first", "flags"))
+
+
+def board(*rows: tuple[Cell, ...]) -> Table:
+    """Return a board of ranks, entrants, who may be first, and flags."""
+    return Table("leaderboard/small", "Small", COLUMNS, rows)
+
+
+def test_flags_of_who_may_be_first_stand_beside_their_names_in_words() -> None:
+    """A reader of the first sentence learns that the leader's rows are another's; of one far behind it is no matter."""
+    table = board((1, "copy", True, "near_rows exact_best"), (2, "model", True, None), (3, "late", False, "same_rows"))
+    noticed = (
+        "Flagged: copy (rows that are nearly another entrant's, as they are, moved or scaled; "
+        "values that are exactly the best possible)."
+    )
+
+    assert leader_sentence(table) == (f"First: copy; with all judged at once, these may be first too: model. {noticed}")
+
+
+def test_a_rival_s_flag_is_named_too() -> None:
+    """Whoever may be first is read about there."""
+    table = board((1, "model", True, None), (2, "copy", True, "same_rows"))
+
+    assert str(leader_sentence(table)).endswith("Flagged: copy (rows with the same digits under two entrants).")
+
+
+def test_nothing_is_added_where_nothing_was_noticed() -> None:
+    """An empty cell is no flag."""
+    table = board((1, "model", True, None), (2, "other", False, None))
+
+    assert leader_sentence(table) == "First: model. With all judged at once, nobody else may be first."
