@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import Text, case, cast, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -165,16 +165,15 @@ def mark_boards_changed(session: Session, benchmark_id: int) -> None:
 
 def _mark(session: Session, benchmark_id: int, *counters: InstrumentedAttribute[int]) -> None:
     """Count a change, and tell the counters to who listens when the transaction is committed."""
-    counted = session.execute(
+    message = func.concat_ws(" ", Benchmark.slug, Benchmark.change_version, Benchmark.boards_version)
+    # Pages of others are kept by nobody, so nobody need hear of them.
+    is_heard = Benchmark.visibility == "public"
+    session.execute(
         update(Benchmark)
         .where(Benchmark.id == benchmark_id)
         .values({counter: counter + 1 for counter in counters})
-        .returning(Benchmark.slug, Benchmark.change_version, Benchmark.boards_version, Benchmark.visibility)
-    ).one_or_none()
-    # Pages of others are kept by nobody, so nobody need hear of them.
-    if counted is not None and counted.visibility == "public":
-        message = " ".join(map(str, counted[:3]))
-        session.execute(text("SELECT pg_notify(:channel, :counted)"), {"channel": CHANGED_CHANNEL, "counted": message})
+        .returning(case((is_heard, cast(func.pg_notify(CHANGED_CHANNEL, message), Text))))
+    )
 
 
 def data_version(session: Session, benchmark_id: int) -> int:

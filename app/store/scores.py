@@ -65,16 +65,19 @@ def _copy(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
     statement = f"COPY score ({names}) FROM STDIN (FORMAT BINARY)"
     only_numbers = _only_numbers(scores)
     with bulk_cursor(session) as cursor:
-        with cursor.copy(statement) as copy:
-            copy.write(HEADER)
-            for part in _parts(np.flatnonzero(only_numbers)):
-                copy.write(_encode(scores, keys, part))
-            copy.write(TRAILER)
-        with cursor.copy(statement) as copy:
-            copy.set_types([kind for _, kind in COPY_COLUMNS])
-            for part in _parts(np.flatnonzero(~only_numbers)):
-                for row in _rows(scores, keys, part):
-                    copy.write_row(row)
+        # Each statement is a way to the server and back, and most uploads are of one sort.
+        if only_numbers.any():
+            with cursor.copy(statement) as copy:
+                copy.write(HEADER)
+                for part in _parts(np.flatnonzero(only_numbers)):
+                    copy.write(_encode(scores, keys, part))
+                copy.write(TRAILER)
+        if not only_numbers.all():
+            with cursor.copy(statement) as copy:
+                copy.set_types([kind for _, kind in COPY_COLUMNS])
+                for part in _parts(np.flatnonzero(~only_numbers)):
+                    for row in _rows(scores, keys, part):
+                        copy.write_row(row)
 
 
 def _parts(rows: IntArray) -> Iterator[IntArray]:
