@@ -2,17 +2,13 @@
 
 import gc
 import os
-import shutil
 import signal
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 from sqlalchemy import Engine, make_url, update
 from starlette.testclient import TestClient
@@ -27,9 +23,9 @@ from app.jobs.refresh import evaluate_waiting
 from app.main import create_app
 from app.store import behind, tokens, waiting
 from tests.cases import embedded_user, running_server
+from tests.cases.databases import forget_at_a_crash, new_database, passing_folder
 from tests.cases.described import Description
 from tests.cases.hearing import Heard
-from tests.cases.places import place
 
 # Whoever has one of these at hand starts a database. Held by identity, so that it does not matter where they live.
 STARTERS = (
@@ -56,7 +52,13 @@ def pytest_collection_finish() -> None:
 
 def pytest_sessionfinish() -> None:
     """Look at it again: Hypothesis, where nothing imported it before its report, asks who refers to its generator."""
+    gc.collect()
     gc.unfreeze()
+
+
+def pytest_unconfigure() -> None:
+    """Leave it out for good: pytest collects once more at its end, and what the tests left was collected just now."""
+    gc.freeze()
 
 
 def needs_database(item: pytest.Item) -> bool:
@@ -87,51 +89,6 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-def forget_at_a_crash(url: str) -> None:
-    """Let a server of tests not wait for the disk: most of the time of a new database, and of every commit, was that.
-
-    What must survive a crash is tested on servers of its own, which `plumbline serve` starts as it always does.
-    """
-    with psycopg.connect(url, autocommit=True) as connection:
-        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-            connection.execute(f"ALTER SYSTEM SET {setting} = off")
-        connection.execute("SELECT pg_reload_conf()")
-
-
-@contextmanager
-def passing_folder() -> Iterator[Path]:
-    """Yield the name of a folder, where also an unprivileged user may make one, and remove it afterwards."""
-    folder = place() / f"plumbline-tests-{uuid.uuid4().hex[:8]}"
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def new_database(postgres_url: str, template: str = "template1", name: str | None = None) -> Iterator[str]:
-    """Make a database, empty or a copy of a template, and drop it afterwards."""
-    name = name or f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        # Copied as files, nothing of it is written twice; where the disk is waited for, that costs two checkpoints.
-        copies_files = connection.execute("SHOW fsync").fetchone() == ("off",)
-        strategy = "STRATEGY file_copy" if copies_files else ""
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {strategy}')
-    try:
-        yield make_url(postgres_url).set(database=name).render_as_string(hide_password=False)
-    finally:
-        with psycopg.connect(postgres_url, autocommit=True) as connection:
-            _drop(connection, name)
-
-
-def _drop(connection: psycopg.Connection[Any], name: str) -> None:
-    try:
-        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-    except psycopg.errors.InsufficientPrivilege:
-        # A role without privileges may not end a worker of autovacuum; a drop without force has it end by itself.
-        connection.execute(f'DROP DATABASE "{name}"')
-
-
 @pytest.fixture(scope="session")
 def migrated(postgres_url: str) -> Iterator[str]:
     """The name of a migrated database to copy: migrating takes longer than most tests."""
@@ -149,11 +106,12 @@ def database_url(postgres_url: str, migrated: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Site:
-    """The HTTP app with a token of each role, and its jobs at hand."""
+    """The HTTP app with a token of each role, its database, and its jobs at hand."""
 
     http: TestClient
     sessions: SessionFactory
     tokens: dict[str, str]
+    database_url: str
 
     def auth(self, who: str = "alice") -> dict[str, str]:
         """Return the header by which somebody signs in."""
@@ -213,27 +171,73 @@ def engines_are_kept() -> Iterator[None]:
         yield
 
 
+ROLES = {"alice": "submitter", "bob": "submitter", "steward": "steward", "admin": "admin"}
+LOW = Settings(max_body_mib=1, max_rows=200, max_stale_s=0)
+"""Limits that are easy to pass."""
+
+
 @contextmanager
-def open_site(database_url: str, settings: Settings) -> Iterator[Site]:
-    """The app on a database of its own, with the tokens of alice, bob, a steward and an admin."""
+def open_site(database_url: str, settings: Settings, texts: dict[str, str] | None = None) -> Iterator[Site]:
+    """The app on a database of its own, with the tokens of alice, bob, a steward and an admin; or with those given."""
     engine = engine_of(database_url)
     sessions = make_session_factory(engine)
-    roles = {"alice": "submitter", "bob": "submitter", "steward": "steward", "admin": "admin"}
-    with sessions.begin() as session:
-        texts = {name: tokens.create_token(session, name, role)[1] for name, role in roles.items()}
+    if texts is None:
+        with sessions.begin() as session:
+            texts = {name: tokens.create_token(session, name, role)[1] for name, role in ROLES.items()}
     heard = Heard(sessions)
     app = create_app(settings, database_url, freshness=heard)
     with TestClient(app, raise_server_exceptions=False) as http:
         http.event_hooks = {"request": [heard.catch_up], "response": [_description(http).check]}
-        yield Site(http, sessions, texts)
+        yield Site(http, sessions, texts, database_url)
     engine.dispose()
 
 
 @pytest.fixture
 def site(database_url: str) -> Iterator[Site]:
     """A server with low limits, so that they are easy to pass."""
-    with open_site(database_url, Settings(max_body_mib=1, max_rows=200, max_stale_s=0)) as opened:
+    with open_site(database_url, LOW) as opened:
         yield opened
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The name of a database in which something was done already, and the tokens of those who did it."""
+
+    database: str
+    tokens: dict[str, str]
+
+
+Prepare = Callable[[Site], None]
+SiteAfter = Callable[[Prepare], Site]
+
+
+@pytest.fixture(scope="module")
+def prepared(postgres_url: str, migrated: str) -> Iterator[Callable[[Prepare], Prepared]]:
+    """Return databases in which something was done, each made once for all tests of a file."""
+    with ExitStack() as stack:
+
+        @cache
+        def after(prepare: Prepare) -> Prepared:
+            with new_database(postgres_url, migrated, OWN_DATABASE) as url:
+                with open_site(url, LOW) as opened:
+                    prepare(opened)
+                kept = stack.enter_context(new_database(postgres_url, OWN_DATABASE))
+            return Prepared(str(make_url(kept).database), opened.tokens)
+
+        yield after
+
+
+@pytest.fixture
+def site_after(postgres_url: str, prepared: Callable[[Prepare], Prepared]) -> Iterator[SiteAfter]:
+    """A `site` on a copy of the database in which something was done: the test's own, for less than doing it anew."""
+    with ExitStack() as stack:
+
+        def begin(prepare: Prepare) -> Site:
+            kept = prepared(prepare)
+            url = stack.enter_context(new_database(postgres_url, kept.database, OWN_DATABASE))
+            return stack.enter_context(open_site(url, LOW, dict(kept.tokens)))
+
+        yield begin
 
 
 @pytest.fixture

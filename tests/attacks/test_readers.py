@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import httpx
@@ -19,8 +20,11 @@ from tests.cases.running_server import command_of, fresh_data_dir, is_alive
 
 pytestmark = pytest.mark.alone
 
-LONG = json.dumps([{"model": f"m{at}", "task": "t", "MASE": 1.5} for at in range(1_000_000)]).encode()
-"""Takes several seconds of processor time to read."""
+
+@cache
+def long_file() -> bytes:
+    """Return what takes several seconds of processor time to read; made when it is sent, not in every process."""
+    return json.dumps([{"model": f"m{at}", "task": "t", "MASE": 1.5} for at in range(1_000_000)]).encode()
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +84,7 @@ def send(victim: Target, content: bytes) -> socket.socket:
 
 def test_a_reading_that_takes_too_long_is_ended(victim: Target) -> None:
     """The answer names the limit."""
-    answer = victim.post("x.json", LONG)
+    answer = victim.post("x.json", long_file())
 
     assert answer.status_code == 413
     assert "more than 2 s of processor time" in answer.json()["detail"]
@@ -88,7 +92,7 @@ def test_a_reading_that_takes_too_long_is_ended(victim: Target) -> None:
 
 def test_a_reading_ends_with_its_client(victim: Target) -> None:
     """Nobody waits for it any more; meanwhile there was no place for another one."""
-    connection = send(victim, LONG)
+    connection = send(victim, long_file())
     wait_for(lambda: bool(readers(victim)))
     (reader,) = readers(victim)
     busy = victim.post("x.csv", b"model,task,MASE\nA,t,1\n")

@@ -9,7 +9,7 @@ import pytest
 from app.store import tokens
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, MANIFEST, declare, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 SECRET, ABSENT = "hidden-qq", "absent-qq"
 NAMES = (SECRET, "qqentrant", "qqtask", "qqboard", "zyxwonder")
@@ -37,9 +37,8 @@ PARTS = {
 }
 
 
-@pytest.fixture
-def hiding(site: Site) -> Site:
-    """A public benchmark with a submission, and a private one of `steward` with a submission of alice."""
+def hide(site: Site) -> None:
+    """Make a public benchmark with a submission, and a private one of `steward` with a submission of alice."""
     with site.sessions.begin() as session:
         site.tokens["there"] = tokens.create_token(session, "there", "steward")[1]
     declare(site)
@@ -51,7 +50,12 @@ def hiding(site: Site) -> Site:
     assert site.http.post("/preregs", content=OWN_PREREG, headers=site.auth() | YAML).status_code == 201
     assert submit(site, SECRET).status_code == 202
     site.work()
-    return site
+
+
+@pytest.fixture
+def hiding(site_after: SiteAfter) -> Site:
+    """A site with something private."""
+    return site_after(hide)
 
 
 def make(site: Site, visibility: str) -> httpx.Response:

@@ -16,7 +16,7 @@ from app.store.scores import RowKeys, copy_scores
 from app.values.scores import NONE, Coded, ScoreTable
 from app.values.table import Column, Table
 from tests.cases.walkthrough import BASE, declare, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 TASKS = ("t1", "t2")
 
@@ -87,12 +87,16 @@ def as_they_are(_session: Session, keys: RowKeys) -> RowKeys:
     return keys
 
 
-@pytest.fixture
-def ready(site: Site) -> Site:
-    """A benchmark with a submission of Base."""
+def send_base(site: Site) -> None:
+    """Declare a benchmark and send a submission of Base to it."""
     declare(site)
     send(site, BASE)
-    return site
+
+
+@pytest.fixture
+def ready(site_after: SiteAfter) -> Site:
+    """A benchmark with a submission of Base."""
+    return site_after(send_base)
 
 
 @pytest.mark.parametrize(

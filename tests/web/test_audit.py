@@ -12,21 +12,25 @@ from app.jobs.queue import QueuedJobs
 from app.jobs.sweep import sweep
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import GOOD, MANIFEST, declare, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")
 
 
-@pytest.fixture
-def audited(site: Site) -> Site:
-    """A benchmark of the steward with a submission that was withdrawn, one of the admin, and two refusals."""
+def act(site: Site) -> None:
+    """Make a benchmark of the steward with a submission that is withdrawn, one of the admin, and two refusals."""
     declare(site)
     assert send(site, GOOD)["http"] == 202
     site.http.post("/submissions/1/withdraw", json={"reason": "wrong file"}, headers=site.auth("bob"))
     site.http.post("/submissions/1/withdraw", json={"reason": "wrong file"}, headers=site.auth())
     assert site.http.post("/benchmarks", content=ELSEWHERE, headers=site.auth("admin") | YAML).status_code == 201
     site.http.delete("/tokens/plb_secret-of-somebody", headers={"Authorization": "Bearer none"})
-    return site
+
+
+@pytest.fixture
+def audited(site_after: SiteAfter) -> Site:
+    """A site where this was done."""
+    return site_after(act)
 
 
 def events(site: Site, who: str = "admin", **query: Any) -> list[dict[str, Any]]:

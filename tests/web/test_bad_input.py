@@ -82,7 +82,7 @@ def test_a_zip_of_zeros_is_stopped_while_it_unpacks(site: Site, database_url: st
 def limited_site(database_url: str, settings: Settings, like: Site) -> Iterator[Site]:
     """Another server on the same database, with other limits and the same tokens."""
     with TestClient(create_app(settings, database_url), raise_server_exceptions=False) as http:
-        yield Site(http, like.sessions, like.tokens)
+        yield Site(http, like.sessions, like.tokens, like.database_url)
 
 
 @pytest.mark.parametrize("name", ["../r.csv", "/etc/r.csv", "a/../../r.csv", "C:\\r.csv"])

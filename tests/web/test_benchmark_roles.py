@@ -16,7 +16,7 @@ from tests.cases.processes import admin
 from tests.cases.registrations import YAML
 from tests.cases.running_server import fresh_data_dir, running_server
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 STEWARD, OTHER = 3, 5
 PATH = "/benchmarks/tiny/roles"
@@ -24,16 +24,20 @@ INVITED = MANIFEST.replace("prereg: required", "prereg: required, submissions: i
 ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")
 
 
-@pytest.fixture
-def two(site: Site) -> Site:
-    """Two benchmarks, tiny of `steward` and elsewhere of `other`, and a submission to tiny."""
+def make_two(site: Site) -> None:
+    """Make two benchmarks, tiny of `steward` and elsewhere of `other`, and a submission to tiny."""
     with site.sessions.begin() as session:
         site.tokens["other"] = tokens.create_token(session, "other", "steward")[1]
     declare(site)
     created = site.http.post("/benchmarks", content=ELSEWHERE, headers=site.auth("other") | YAML)
     assert created.status_code == 201
     assert send(site, GOOD)["http"] == 202
-    return site
+
+
+@pytest.fixture
+def two(site_after: SiteAfter) -> Site:
+    """A site with the two benchmarks."""
+    return site_after(make_two)
 
 
 def ask(site: Site, method: str, path: str, who: str, order: Any = None) -> httpx.Response:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cases.walkthrough import BASE, MANIFEST, declare, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 WRONG = {"text": "These rows are of another checkpoint."}
 ANSWER = {"answer": "They are; a newer submission follows."}
@@ -17,12 +17,16 @@ def say(site: Site, who: str = "bob", number: int = 1) -> int:
     return int(sent.status_code)
 
 
-@pytest.fixture
-def sent(site: Site) -> Site:
-    """A site with one submission, of alice."""
+def send_base(site: Site) -> None:
+    """Send one submission, of alice."""
     declare(site)
     assert send(site, BASE)["http"] == 202
-    return site
+
+
+@pytest.fixture
+def sent(site_after: SiteAfter) -> Site:
+    """A site with one submission, of alice."""
+    return site_after(send_base)
 
 
 def test_a_dispute_is_public_with_its_answer(sent: Site) -> None:

@@ -5,21 +5,25 @@ import pytest
 
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 DRAFTS = "/benchmarks/tiny/drafts"
 QQ = b"name: qqdraft\nmethod: mean\nmetric: MASE\nmissing: drop\ntitle: Qqtitle\n"
 
 
-@pytest.fixture
-def tiny(site: Site) -> Site:
-    """A published benchmark with two entrants and a reviewer, bob."""
+def lay_out(site: Site) -> None:
+    """Publish a benchmark with two entrants and a reviewer, bob."""
     declare(site)
     given = {"token": "bob", "role": "reviewer"}
     site.http.post("/benchmarks/tiny/roles", json=given, headers=site.auth("steward")).raise_for_status()
     assert [send(site, rows)["http"] for rows in (BASE, GOOD)] == [202, 202]
     site.work()
-    return site
+
+
+@pytest.fixture
+def tiny(site_after: SiteAfter) -> Site:
+    """A site with this benchmark."""
+    return site_after(lay_out)
 
 
 def put(site: Site, content: bytes = QQ, name: str = "qqdraft", who: str = "steward") -> httpx.Response:

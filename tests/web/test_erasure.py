@@ -10,16 +10,15 @@ from sqlalchemy import make_url
 from app.store.snapshots import unpack_table
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 NAME = "Pat Quizzical"
 OWN = b"benchmark: tiny\nmetrics: [MASE]\ntasks: all\nentrants: [Good, Kept]\n"
 OTHERS = b"benchmark: tiny\nmetrics: [MASE]\ntasks: all\nentrants: [Kept]\n"
 
 
-@pytest.fixture
-def pat(site: Site) -> Site:
-    """Somebody who registered, submitted, and was named in what others were refused."""
+def bring_pat(site: Site) -> None:
+    """Have Pat register and submit, beside another."""
     declare(site)
     order = {"name": NAME, "role": "submitter"}
     site.tokens["pat"] = site.http.post("/tokens", json=order, headers=site.auth("admin")).json()["token"]
@@ -27,7 +26,12 @@ def pat(site: Site) -> Site:
     assert send(site, BASE)["http"] == 202
     assert send(site, GOOD, "pat", metadata='{"organization": "Quizzical Ltd"}')["http"] == 202
     site.work()
-    return site
+
+
+@pytest.fixture
+def pat(site_after: SiteAfter) -> Site:
+    """Somebody who registered and submitted."""
+    return site_after(bring_pat)
 
 
 def name_pat(site: Site) -> None:

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 TINY = "/benchmarks/tiny"
 PAGES = (
@@ -29,13 +29,17 @@ PAGES = (
 MEDIA_TYPES = {"": "text/html", ".csv": "text/csv", ".json": "application/json"}
 
 
-@pytest.fixture
-def published(site: Site) -> Site:
-    """A site with one published submission."""
+def publish_base(site: Site) -> None:
+    """Publish one submission."""
     declare(site)
     send(site, BASE)
     site.work()
-    return site
+
+
+@pytest.fixture
+def published(site_after: SiteAfter) -> Site:
+    """A site with one published submission."""
+    return site_after(publish_base)
 
 
 def media_type(site: Site, address: str) -> str:

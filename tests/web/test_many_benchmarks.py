@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine, event, text
 
 from tests.cases.walkthrough import BASE, declare, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 N_COPIES = 120
 COPY = (
@@ -18,16 +18,20 @@ COPY = (
 )
 
 
-@pytest.fixture
-def crowded(site: Site) -> Site:
-    """Return a server with a published benchmark and copies of it that have no submission."""
+def crowd(site: Site) -> None:
+    """Make a published benchmark and copies of it that have no submission."""
     declare(site)
     send(site, BASE, "bob")
     site.work()
     with site.sessions.begin() as session:
         for statement in COPY:
             session.execute(text(statement))
-    return site
+
+
+@pytest.fixture
+def crowded(site_after: SiteAfter) -> Site:
+    """Return a server with many benchmarks."""
+    return site_after(crowd)
 
 
 @pytest.fixture

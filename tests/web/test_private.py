@@ -139,9 +139,9 @@ def test_a_token_reads_what_its_scopes_and_benchmarks_let_it(hiding: Site) -> No
     assert seen == {"all": 200, "submit": 404, "other": 404}
 
 
-def test_nobody_is_notified_of_what_is_private(database_url: str, hiding: Site) -> None:
+def test_nobody_is_notified_of_what_is_private(hiding: Site) -> None:
     """Not a word on the channel of changes, until it is public."""
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(hiding.database_url, autocommit=True) as connection:
         connection.execute(f"LISTEN {CHANGED_CHANNEL}")
         hiding.http.post("/submissions/2/withdraw", json={"reason": "x"}, headers=hiding.auth()).raise_for_status()
         hiding.work()

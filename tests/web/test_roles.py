@@ -15,7 +15,7 @@ from tests.cases.registrations import YAML
 from tests.cases.reservations import prereg
 from tests.cases.routes import all_routes
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, send
-from tests.conftest import Site
+from tests.conftest import Site, SiteAfter
 
 ROLES = ("nobody", "submitter", "reviewer", "there", "here", "admin")
 NEW = MANIFEST.replace("slug: tiny", "slug: new")
@@ -251,9 +251,8 @@ PARTS = {
 }
 
 
-@pytest.fixture
-def tiny(site: Site) -> Site:
-    """The benchmark tiny of `here` with a submission and a reserved name of alice; `submitter` is bob."""
+def lay_out(site: Site) -> None:
+    """Make the benchmark tiny of `here` with a submission and a reserved name of alice; `submitter` is bob."""
     with site.sessions.begin() as session:
         site.tokens["there"] = tokens.create_token(session, "there", "steward")[1]
         site.tokens["reviewer"] = tokens.create_token(session, "reviewer", "submitter")[1]
@@ -269,7 +268,12 @@ def tiny(site: Site) -> Site:
     for content in (PREREG, prereg("Kept")):
         assert site.http.post("/preregs", content=content, headers=site.auth()).status_code == 201
     assert send(site, GOOD)["http"] == 202
-    return site
+
+
+@pytest.fixture
+def tiny(site_after: SiteAfter) -> Site:
+    """A site with all that a role may write to."""
+    return site_after(lay_out)
 
 
 @pytest.mark.parametrize(("route", "path", "sent", "expected"), TABLE, ids=[row[0] for row in TABLE])
