@@ -74,17 +74,20 @@ def parsed(source: str) -> ast.Module:
     return ast.parse(source)
 
 
-def imported(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the dotted name of everything that is imported, also inside functions.
+@cache
+def imported(source: str) -> tuple[tuple[int, str], ...]:
+    """Return the line and the dotted name of everything that is imported, also inside functions.
 
-    `from a import b` yields `a.b`, as b may be a module; a relative import yields a name that begins with a dot.
+    `from a import b` gives `a.b`, as b may be a module; a relative import gives a name that begins with a dot.
     """
+    result: list[tuple[int, str]] = []
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            result += ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             origin = "." * node.level + (node.module or "")
-            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+            result += ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+    return tuple(result)
 
 
 def room_of(dotted_name: str) -> str:
@@ -212,6 +215,27 @@ def test_no_module_imports_itself_by_a_detour() -> None:
     order = list(TopologicalSorter(import_graph(sources_of_app())).static_order())
 
     assert "app.errors" in order
+
+
+def reached(module: str, graph: Mapping[str, set[str]]) -> set[str]:
+    """Return the modules of ours that are imported with one, and itself."""
+    result, waiting = {module}, [module]
+    while waiting:
+        new = graph[waiting.pop()] - result
+        result |= new
+        waiting += new
+    return result
+
+
+def test_a_worker_imports_nothing_that_answers_requests() -> None:
+    """It would start twice as late; the web process, which does, shows that the test can see it."""
+    graph = import_graph(sources_of_app())
+    answering = {
+        process: any(room_of(module) in ("web", "main") for module in reached(f"app.cli.{process}", graph))
+        for process in ("worker", "web")
+    }
+
+    assert answering == {"worker": False, "web": True}
 
 
 def test_nothing_waits_for_what_scipy_loads_late() -> None:

@@ -14,8 +14,8 @@ REFUSED, UNREACHABLE, INTERRUPTED = commands.REFUSED, commands.UNREACHABLE, comm
 # Which module defines a command. Only the one asked for is imported: `submit` need not wait for the database's parts.
 MODULES = {
     "serve": "app.cli.serve",
-    "worker": "app.cli.processes",
-    "web": "app.cli.processes",
+    "worker": "app.cli.worker",
+    "web": "app.cli.web",
     "db": "app.cli.database",
     "token": "app.cli.tokens",
     "invitation": "app.cli.invitations",

@@ -1,4 +1,4 @@
-"""The log and the figures of a process, set up by its settings. Called by `app.cli.serve` and `app.cli.processes`."""
+"""The log and the figures of a process, set up by its settings. Called by `app.cli.serve`, `worker` and `web`."""
 
 import logging
 import os

@@ -1,7 +1,7 @@
 """What binds a supervised process to its supervisor: a socket, which is the process's standard input.
 
 The process sends a byte each second from its event loop, so that the supervisor notices a loop that hangs; when the
-supervisor ends, however it ends, the socket closes and the process stops by itself. `app.cli.processes` calls the
+supervisor ends, however it ends, the socket closes and the process stops by itself. `app.cli.web` and `worker` call the
 process's side (`send_beats`, `stop_with_supervisor`), `app.cli.supervisor` the other one (`Beats`). A worker that was
 started by itself watches its own loop (`exit_when_hung`).
 """

@@ -1,6 +1,6 @@
 """The folder in which a web process keeps what it receives: its own, and removed at the next start if not before.
 
-Used by `app.cli.processes`. A process that is killed removes nothing; the lock on its folder ends with it, and so the
+Used by `app.cli.web`. A process that is killed removes nothing; the lock on its folder ends with it, and so the
 next one that starts knows what is nobody's any more.
 """
 

@@ -1,6 +1,6 @@
 """What one connection, and all of them together, may take: uvicorn's HTTP protocol with bounds.
 
-Given to uvicorn by `app.cli.processes`. uvicorn bounds no head with httptools, no time but that between two requests,
+Given to uvicorn by `app.cli.web`. uvicorn bounds no head with httptools, no time but that between two requests,
 and no number of connections that have not asked anything yet. The hot path only counts bytes; once a second `Guard`
 looks at every connection.
 """

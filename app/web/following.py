@@ -1,6 +1,6 @@
 """Word of submissions for whoever watches them: one reader of the database in a process, however many watch.
 
-`app.web.events` answers with it; `app.main` makes it and wakes it when a change is heard, `app.cli.processes` ends it.
+`app.web.events` answers with it; `app.main` makes it and wakes it when a change is heard, `app.cli.web` ends it.
 Who watches holds no connection of the pool.
 """
 
