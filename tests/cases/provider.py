@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -22,13 +23,19 @@ CLIENT_ID, CLIENT_SECRET = "plumbline-here", "kept-between-the-two-of-us"
 STARTS_WITHIN_S = 20.0
 
 
+@cache
+def first_key() -> RSAKey:
+    """Return the key that a provider begins with, one for all of a process: to look for such primes takes long."""
+    return RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
+
+
 class LocalProvider:
     """The provider, and who signs in there now: `claims` are those of the next tokens, over the ordinary ones."""
 
     def __init__(self) -> None:
         self.address = ""
         self.claims: dict[str, Any] = {}
-        self.key = RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
+        self.key = first_key()
         self.published = [self.key]
         self.algorithm = "RS256"
         self.codes: dict[str, dict[str, str]] = {}

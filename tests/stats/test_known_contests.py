@@ -62,6 +62,7 @@ def test_what_is_remembered_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> N
             assert same(*boards), roster
 
 
+@pytest.mark.heavy
 def test_an_entrant_that_almost_ties_is_looked_at_in_double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     """A twin that differs in the seventh digit comes and goes: what was found in single precision is not used."""
     replicates = entrants(FEWEST + 1)

@@ -24,6 +24,7 @@ for draws in (Resamples(100, 200, lambda: np.random.default_rng(1)), named):
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kernels", ["", "Prescott"])
 def test_means_are_the_same_bits_whichever_columns_stand_beside(kernels: str) -> None:
     """OpenBLAS adds columns left over in another order; Prescott's kernels, which every x86 can run, show it."""

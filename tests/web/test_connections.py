@@ -62,6 +62,7 @@ def _exchange(place: tuple[str, int], sent: bytes, *, until: bytes) -> bytes:
     return received
 
 
+@pytest.mark.heavy
 def test_headers_after_a_body_are_bounded_like_those_before_it(place: tuple[str, int]) -> None:
     """Headers that follow the last chunk are refused beyond the size of a head."""
     # What comes in one piece with the body is read without being counted, so there is much more of it.
