@@ -38,6 +38,8 @@ class Labels:
 def digest_of(labels: Labels) -> str:
     """Return a digest of the items of a task with their labels, weights and groups: the same for the same truth.
 
+    Weights count in proportion: in another unit they are the same, and where all are equal there are none.
+
     >>> import numpy as np
     >>> first, second = Labels("t", ("a", "b"), np.array([0.0, 1.0])), Labels("t", ("a", "b"), np.array([1.0, 1.0]))
     >>> digest_of(first) == digest_of(first), digest_of(first) == digest_of(second)
@@ -46,9 +48,17 @@ def digest_of(labels: Labels) -> str:
     if labels.digest:
         return labels.digest
     hashed = hashlib.blake2b(json.dumps([labels.task, list(labels.items)]).encode(), digest_size=8)
-    for values in (labels.label, labels.weight, labels.group):
+    for values in (labels.label, _in_proportion(labels.weight), labels.group):
         hashed.update(b"-" if values is None else values.astype("<f8").tobytes())
     return hashed.hexdigest()
+
+
+def _in_proportion(weight: FloatArray | None) -> FloatArray | None:
+    """Return weights as shares of the largest, to twelve digits; None where all are equal."""
+    if weight is None or not len(weight) or (weight == weight[0]).all():
+        return None
+    shares: FloatArray = (weight / weight.max()).round(12)
+    return shares
 
 
 @dataclass(frozen=True, repr=False)

@@ -65,7 +65,17 @@ def other_labels() -> tuple[str, Files, str]:
     return manifest, {**files, "sly": table(("entrant", "item", "label", "prediction"), rows)}, board
 
 
-MADE = [episodes, summaries, series, predictions, other_labels]
+def other_weights() -> tuple[str, Files, str]:
+    """One with a column of equal weights and one without any, and one who weighs down what it gets wrong."""
+    manifest, files, board = predictions()
+    plain = [["A", f"i{at}", "yes" if at % 2 else "no", 0.7 if at % 4 < 3 else 0.3, 2] for at in range(40)]
+    rows = [[f"i{at}", "yes" if at % 2 else "no", 0.7 if at % 3 else 0.3] for at in range(40)]
+    light = [["sly", *row, 1 if (row[1] == "yes") == (row[2] == 0.7) else 1e-6] for row in rows]
+    header = ("entrant", "item", "label", "prediction", "weight")
+    return manifest, {**files, "A": table(header, plain), "sly": table(header, light)}, board
+
+
+MADE = [episodes, summaries, series, predictions, other_labels, other_weights]
 
 
 @pytest.mark.parametrize("created", MADE, ids=lambda created: created.__name__)
