@@ -2,6 +2,7 @@
 
 from app.admission.case import Case, KindRules
 from app.admission.check import Check
+from app.boards.methods.weighted_rank.records import strata_of_grid
 from app.kinds.contract import Kind, Published, Rows
 from app.kinds.series.contract_board import contract_leaderboard
 from app.kinds.series.contract_tables import series_tables
@@ -10,7 +11,7 @@ from app.kinds.series.glossary import ENTRIES
 from app.kinds.series.pages import PAGES
 from app.kinds.series.part import SeriesPart
 from app.kinds.series.read import read_series_metrics
-from app.kinds.series.rules import check_records, strata_of_grid
+from app.kinds.series.rules import check_records
 from app.kinds.series.run import SUFFIXES
 from app.kinds.series.summary import own_claims, summarise
 from app.manifest.manifest import part_of
@@ -20,8 +21,7 @@ from app.values.table import Table
 def _records(case: Case) -> list[Check]:
     if case.standing is None:
         return []
-    asked = case.manifest.asked
-    return check_records(case.scores, case.standing, {} if asked is None else strata_of_grid(asked))
+    return check_records(case.scores, case.standing, strata_of_grid(case.manifest.asked))
 
 
 def _tables(published: Published) -> list[Table]:

@@ -13,7 +13,6 @@ from app.boards.methods.weighted_rank.discrimination import record_labels
 from app.boards.methods.weighted_rank.groups import enrolled_estimators
 from app.boards.methods.weighted_rank.records import HeldRecords, held_records
 from app.kinds.series.truths import DEPENDENT_ABOVE
-from app.manifest.asked import EVERY_TASK, Asked
 from app.values.scores import ScoreTable
 
 SHOWN_RECORDS = 3
@@ -33,14 +32,6 @@ def check_records(
     """
     mine = held_records(scores, enrolled_estimators(scores, None))
     return [_strata(mine, standing, declared), *_classes(scores, mine, standing), _records(mine, standing)]
-
-
-def strata_of_grid(asked: Asked) -> dict[str, str]:
-    """Return the stratum of each record that the grid of a benchmark names: in its lists, or in a steward's file."""
-    lists = {task: axes.items for task, axes in asked.grid.tasks.items() if isinstance(axes.items, list)}
-    put = asked.facts.items if asked.grid.has_file else None
-    of_file = {task: items for task, items in (put or {}).items() if task != EVERY_TASK}
-    return {record: task for task, items in (lists | of_file).items() for record in items}
 
 
 def _strata(mine: HeldRecords, standing: Sequence[CurrentRecord], declared: Mapping[str, str]) -> Check:

@@ -4,10 +4,13 @@ import pytest
 
 from app.admission.check import Check, CurrentRecord
 from app.boards.example import rows
+from app.boards.methods.weighted_rank.records import strata_of_grid
 from app.kinds.parse import parse_manifest
-from app.kinds.series.rules import check_records, strata_of_grid
+from app.kinds.series.rules import check_records
 from app.manifest.asked import Asked, GridFacts
+from tests.cases import grids, publications
 from tests.cases.lrdbench_http import EXAMPLES
+from tests.conftest import Site
 
 OWN = rows({"GPH": [0.1, 0.2]}, "mae")
 """Records a and b, each in the stratum of its name."""
@@ -81,3 +84,12 @@ def test_an_imported_suite_names_the_stratum_of_each_record() -> None:
 
     assert len(strata_of_grid(declared)) == 144
     assert declared.named_items == strata_of_grid(declared).keys()
+
+
+def test_a_board_says_that_nobody_but_the_first_run_told_the_strata(roomy_site: Site) -> None:
+    """Easy records in strata of their own lift a mean over strata, and whoever states others is kept off."""
+    slug = grids.declare(roomy_site, publications.SERIES, None)
+    publications.send(roomy_site, slug, "metrics.csv", publications.good_run("GPH"), "bob")
+    notes = grids.board(roomy_site, slug, "shared")["notes"]
+
+    assert any("strata of 5 of 5 records are as the first submission of each states them" in note for note in notes)

@@ -10,6 +10,7 @@ import numpy as np
 
 from app.boards.open_grid import are_common
 from app.boards.tables import sentences
+from app.manifest.asked import EVERY_TASK, Asked
 from app.stats.arrays import BoolArray
 from app.stats.strata import Group
 from app.values.scores import ScoreTable
@@ -147,6 +148,36 @@ def record_notes(held: HeldRecords) -> Iterator[str]:
         yield (
             f"Ranks are about the {n_ranked} records of the benchmark; rows on {n_others} other records are left out: "
             f"{sentences(others)}."
+        )
+
+
+def strata_of_grid(asked: Asked) -> dict[str, str]:
+    """Return the stratum of each record that the grid of a benchmark names: in its lists, or in a steward's file.
+
+    Source: by definition.
+
+    >>> from app.manifest.grid import Grid
+    >>> strata_of_grid(Asked(Grid.model_validate({"tasks": {"easy": {"items": ["r1"]}}}), ("easy",)))
+    {'r1': 'easy'}
+    """
+    lists = {task: axes.items for task, axes in asked.grid.tasks.items() if isinstance(axes.items, list)}
+    put = asked.facts.items if asked.grid.has_file else None
+    of_file = {task: items for task, items in (put or {}).items() if task != EVERY_TASK}
+    return {record: task for task, items in (lists | of_file).items() for record in items}
+
+
+def strata_note(held: HeldRecords, named: Collection[str]) -> Iterator[str]:
+    """Yield of how many records a submitter alone says the strata; `named` are those whose stratum the grid has.
+
+    >>> held = HeldRecords(("A",), ("r1", "r2"), ("x", "x"), np.array([[True, True]]))
+    >>> [note[:32] for note in strata_note(held, ["r1"])], list(strata_note(held, ["r1", "r2"]))
+    (['The strata of 1 of 2 records are'], [])
+    """
+    known = [record for record, is_known in zip(held.records, held.known.tolist(), strict=True) if is_known]
+    if n_stated := sum(record not in named for record in known):
+        yield (
+            f"The strata of {n_stated} of {len(known)} records are as the first submission of each states them, and "
+            "whoever states others is not admitted. The benchmark's grid does not name them."
         )
 
 

@@ -15,7 +15,7 @@ from app.boards.coverage import Roster
 from app.boards.methods.weighted_rank.calibrated import NOTHING, CalibratedRanks
 from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS
 from app.boards.methods.weighted_rank.identity import levels_of
-from app.boards.methods.weighted_rank.records import HeldRecords, record_notes
+from app.boards.methods.weighted_rank.records import HeldRecords, record_notes, strata_note, strata_of_grid
 from app.boards.methods.weighted_rank.spec import RankedPart, WeightedRank
 from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, unranked_places
@@ -188,6 +188,7 @@ COUNTS: tuple[Field[_Line], ...] = (
 
 def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterator[str]:
     yield from record_notes(shown.held)
+    yield from strata_note(shown.held, strata_of_grid(manifest.asked))
     yield from shown.roster.notes("records")
     if silent := sorted(set(part_of(manifest, RankedPart).enrolled() or ()) - set(shown.held.contenders)):
         yield f"Enrolled, and without any row yet: {sentences(silent)}."
