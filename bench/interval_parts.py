@@ -4,18 +4,21 @@ Called by `bench.interval_worlds`. A task's interval is made by the same functio
 averaged goes through the boards' own `over_parts` or, where tasks share seeds, through `mean_over_tasks`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from scipy.special import ndtri
 
-from app.kinds.episodes.calibrated import SeedScores, iqm_over_tasks, mean_over_tasks, plain_mean
+from app.boards.measured import Estimate
+from app.kinds.episodes.calibrated import SeedScores, mean_over_tasks, plain_mean
+from app.kinds.predictions.calibrated import Spreading, calibrated_average
 from app.stats.arrays import FloatArray
+from app.stats.averaged_spreads import averaged_spread
 from app.stats.calibrated import Calibrated, calibrate, intervals, over_parts
 from app.stats.calibrated_areas import area_spread, root_mean_squares
-from app.stats.spreads import SHARE, averaged_spread, cluster_spread, influence_spread, telling_of_values
+from app.stats.spreads import SHARE, cluster_spread, influence_spread, mean_spread, telling_of_values
 from bench.interval_methods import LEVEL, Ends, student
 from bench.interval_world import OURS, Drawn, World
 
@@ -34,11 +37,6 @@ def part_worlds() -> Iterator[World]:
             for how, alikes in ALIKE.items():
                 for alike in alikes:
                     yield from _seeded(n_tasks, n_seeds, how, alike)
-            for share in SHARES[:2] if n_seeds in (5, 16) else ():
-                middle = float(np.clip(2 * (share - 0.25), 0, 1))
-                draw = partial(_trims, n_tasks, n_seeds, share)
-                row = f"{n_tasks} tasks of {n_seeds} seeds, ICC 0.1"
-                yield World("IQM of 0/1 over tasks", row, f"p {share:g}", middle, draw, is_slow=True)
         for degrees in (None, 10, 5):
             column = "normal" if degrees is None else f"t, {degrees} df"
             draw = partial(_roots, n_tasks, degrees)
@@ -47,6 +45,11 @@ def part_worlds() -> Iterator[World]:
             draw = partial(_areas, n_tasks, area)
             row = f"{n_tasks} tasks of {N_EXAMPLES} examples"
             yield World("AUC over tasks", row, f"AUC {area:g}", area, draw, is_slow=True)
+        for n_examples in (8, 50):
+            for share in SHARES:
+                draw = partial(_accuracies, n_tasks, n_examples, share)
+                row = f"{n_tasks} tasks of {n_examples} examples"
+                yield World("accuracy over tasks", row, f"p {share:g}", share, draw)
 
 
 def _seeded(n_tasks: int, n_seeds: int, how: str, alike: float) -> Iterator[World]:
@@ -56,7 +59,8 @@ def _seeded(n_tasks: int, n_seeds: int, how: str, alike: float) -> Iterator[Worl
         yield World("mean over seeds and tasks", row, f"p {share:g}", share, draw)
 
 
-def _rates(shape: tuple[int, int, int], alike: float, share: float, rng: np.random.Generator) -> FloatArray:
+def rates(shape: tuple[int, int, int], alike: float, share: float, rng: np.random.Generator) -> FloatArray:
+    """Return rates of success, all equal where seeds are not `alike` in anything."""
     if alike == 0:
         return np.full(shape, share)
     strength = 1 / alike - 1
@@ -70,11 +74,11 @@ def _means(
     ours, points = [], []
     for start in range(0, n, AT_ONCE):
         n_now = min(AT_ONCE, n - start)
-        rates = _rates((n_now, 1 if is_shared else n_tasks, n_seeds), alike, share, rng)
-        counts = rng.binomial(N_EPISODES, np.broadcast_to(rates, (n_now, n_tasks, n_seeds))).astype(np.float64)
+        of_seeds = rates((n_now, 1 if is_shared else n_tasks, n_seeds), alike, share, rng)
+        counts = rng.binomial(N_EPISODES, np.broadcast_to(of_seeds, (n_now, n_tasks, n_seeds))).astype(np.float64)
         ours.append(_of_shared(counts) if is_shared else _of_apart(counts))
         points.append(counts.mean(axis=(1 if is_shared else 2)) / N_EPISODES)
-    return {OURS: _in_one(ours), "t": student(np.concatenate(points))}
+    return {OURS: in_one(ours), "t": student(np.concatenate(points))}
 
 
 def _of_apart(counts: FloatArray) -> Ends:
@@ -82,7 +86,7 @@ def _of_apart(counts: FloatArray) -> Ends:
     parts = cluster_spread(counts, np.full(counts.shape, float(N_EPISODES)), counts)
     n_tasks = counts.shape[1]
     ends = intervals(averaged_spread(parts, np.full(n_tasks, 1.0 / n_tasks)), SHARE, LEVEL)
-    _require_same(_board(counts[0], counts.shape[2]), ends)
+    require_same(_board(counts[0], counts.shape[2]), ends)
     return ends
 
 
@@ -102,7 +106,7 @@ def _of_shared(counts: FloatArray) -> Ends:
         influence_spread(points.mean(axis=1), moved, units, units - 1.0, least), telling=telling_of_values(n_seeds)
     )
     ends = intervals(joint, SHARE, LEVEL)
-    _require_same(_board(counts[0], 0), ends)
+    require_same(_board(counts[0], 0), ends)
     return ends
 
 
@@ -123,25 +127,14 @@ def _joined(points: FloatArray, ends: Ends, n_units: float) -> Ends:
     below, above = (np.linalg.norm(points - end, axis=1) / n_parts for end in ends)
     first = zip(ends[0][0].tolist(), ends[1][0].tolist(), strict=True)
     parts = [Calibrated(low, high, "by parts", n_units) for low, high in first]
-    _require_same(over_parts(points[0], parts, np.full(n_parts, 1.0 / n_parts)), (middle - below, middle + above))
+    require_same(over_parts(points[0], parts, np.full(n_parts, 1.0 / n_parts)), (middle - below, middle + above))
     return middle - below, middle + above
 
 
-def _require_same(board: Calibrated, ends: Ends) -> None:
+def require_same(board: Calibrated, ends: Ends) -> None:
+    """Raise AssertionError where a board has another interval than the first of these."""
     if not np.allclose((board.low, board.high), (ends[0][0], ends[1][0])):  # type: ignore[arg-type]
         raise AssertionError(f"a board has {board.low} to {board.high}, this bench {ends[0][0]} to {ends[1][0]}")
-
-
-def _trims(n_tasks: int, n_seeds: int, share: float, rng: np.random.Generator, n: int) -> Drawn:
-    """Return the intervals of averages of interquartile means of 0/1, tasks with seeds of their own."""
-    weights, ours = np.full(n_tasks, 1.0 / n_tasks), []
-    for _ in range(n):
-        rates = np.repeat(_rates((1, n_tasks, n_seeds), 0.1, share, rng)[0], N_EPISODES, axis=1)
-        right = (rng.random(rates.shape) < rates).astype(np.float64)
-        own = np.repeat(np.arange(n_seeds), N_EPISODES)
-        tasks = [SeedScores(one, own + at * n_seeds) for at, one in enumerate(right)]
-        ours.append(iqm_over_tasks(tasks, weights, SHARE, LEVEL))
-    return {OURS: _ends(ours)}
 
 
 def _roots(n_tasks: int, degrees: int | None, rng: np.random.Generator, n: int) -> Drawn:
@@ -150,7 +143,7 @@ def _roots(n_tasks: int, degrees: int | None, rng: np.random.Generator, n: int) 
         squares = _errors((min(AT_ONCE, n - start), n_tasks, N_EXAMPLES), degrees, rng) ** 2
         points.append(np.sqrt(squares.mean(axis=2)))
         ours.append(_joined(points[-1], root_mean_squares(squares, None, LEVEL), float(N_EXAMPLES)))
-    return {OURS: _in_one(ours), "t": student(np.concatenate(points))}
+    return {OURS: in_one(ours), "t": student(np.concatenate(points))}
 
 
 def _errors(shape: tuple[int, ...], degrees: int | None, rng: np.random.Generator) -> FloatArray:
@@ -163,18 +156,45 @@ def _errors(shape: tuple[int, ...], degrees: int | None, rng: np.random.Generato
 def _areas(n_tasks: int, area: float, rng: np.random.Generator, n: int) -> Drawn:
     is_positive, ones = np.arange(N_EXAMPLES) < 15, np.ones(N_EXAMPLES)
     shift, weights = float(ndtri(area)) * np.sqrt(2.0), np.full(n_tasks, 1.0 / n_tasks)
-    ours, points = [], []
+    ours, added, points = [], [], []
     for _ in range(n):
         spreads = [area_spread(rng.normal(size=N_EXAMPLES) + shift * is_positive, is_positive, ones) for _ in weights]
+        parts = [Estimate(float(one.point), calibrated=calibrate(one, SHARE, LEVEL)) for one in spreads]
+        average = calibrated_average(parts, [Spreading(spread, SHARE) for spread in spreads], weights, LEVEL)
         points.append(np.array([float(spread.point) for spread in spreads]))
-        ours.append(over_parts(points[-1], [calibrate(spread, SHARE, LEVEL) for spread in spreads], weights))
-    return {OURS: _ends(ours), "t": student(np.array(points))}
+        ours.append(average)
+        added.append(over_parts(points[-1], [part.calibrated for part in parts if part.calibrated], weights))
+    return {OURS: _ends(ours), "MOVER": _ends(added), "t": student(np.array(points))}
 
 
-def _in_one(batches: list[Ends]) -> Ends:
+def _accuracies(n_tasks: int, n_examples: int, share: float, rng: np.random.Generator, n: int) -> Drawn:
+    """Return the intervals of averages of accuracies, all at once as `calibrated_average` makes each of them."""
+    weights = np.full(n_tasks, 1.0 / n_tasks)
+    ours, added, points = [], [], []
+    for start in range(0, n, AT_ONCE):
+        right = rng.binomial(1, share, size=(min(AT_ONCE, n - start), n_tasks, n_examples)).astype(np.float64)
+        spreads = mean_spread(right)
+        ours.append(intervals(averaged_spread(spreads, weights), SHARE, LEVEL))
+        require_same(_accuracy_of_a_board(right[0], weights), ours[-1])
+        middle, ends = spreads.point.mean(axis=1), intervals(spreads, SHARE, LEVEL)
+        below, above = (np.linalg.norm(spreads.point - end, axis=1) / n_tasks for end in ends)
+        added.append((middle - below, middle + above))
+        points.append(spreads.point)
+    return {OURS: in_one(ours), "MOVER": in_one(added), "t": student(np.concatenate(points))}
+
+
+def _accuracy_of_a_board(right: FloatArray, weights: FloatArray) -> Calibrated:
+    spreads = [mean_spread(task) for task in right]
+    parts = [Estimate(float(one.point), calibrated=calibrate(one, SHARE, LEVEL)) for one in spreads]
+    average = calibrated_average(parts, [Spreading(spread, SHARE) for spread in spreads], weights, LEVEL)
+    return average or Calibrated(None, None, None, 0.0)
+
+
+def in_one(batches: list[Ends]) -> Ends:
+    """Return the ends of all batches in one."""
     return np.concatenate([low for low, _ in batches]), np.concatenate([high for _, high in batches])
 
 
-def _ends(result: list[Calibrated]) -> Ends:
-    low, high = np.array([(each.low, each.high) for each in result], dtype=np.float64).T
+def _ends(result: Sequence[Calibrated | None]) -> Ends:
+    low, high = np.array([(each.low, each.high) for each in result if each is not None], dtype=np.float64).T
     return low, high

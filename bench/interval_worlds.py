@@ -22,6 +22,7 @@ from bench.interval_methods import BOOTSTRAPS, LEVEL, TAIL, Ends, design_effect,
 from bench.interval_parts import part_worlds
 from bench.interval_quantiles import quantile_worlds
 from bench.interval_resampled import resampled_worlds
+from bench.interval_trimmed_parts import trimmed_part_worlds
 from bench.interval_world import OURS, Drawn, World
 
 CLUSTERS, SHARES, ALIKE = (5, 8, 16, 50), (0.5, 0.8, 0.9, 0.97, 1.0), (0.0, 0.03, 0.1, 0.3)
@@ -38,6 +39,7 @@ def worlds() -> Iterator[World]:
     yield from quantile_worlds()
     yield from resampled_worlds()
     yield from part_worlds()
+    yield from trimmed_part_worlds()
 
 
 def _clustered() -> Iterator[World]:

@@ -80,11 +80,14 @@ def calibrate(spread: Spread, within: Range, level: float) -> Calibrated:
     return Calibrated(low, high, WILSON if within.is_bounded else GAMMA if has_end else STUDENT, n_units)
 
 
-def over_parts(points: FloatArray, intervals: Sequence[Calibrated], weights: FloatArray) -> Calibrated:
+def over_parts(
+    points: FloatArray, intervals: Sequence[Calibrated], weights: FloatArray, leans: FloatArray | None = None
+) -> Calibrated:
     """Return the interval of Σ weight × point over independent parts [n_parts], from the interval of each.
 
-    None where a part has none, with that part's reason. The weights are those of the sum; none is negative.
-    Raises InvalidArgument for no part, for arrays of other lengths, and a weight that is negative.
+    None where a part has none, with that part's reason. The weights are those of the sum; none is negative. `leans`
+    [n_parts, 2] says how far each point lies below and above its truth on average: chance averages out, that does not.
+    Raises InvalidArgument for no part, for arrays of other lengths, and a weight or a lean that is negative.
     Source: Zou & Donner 2008, Construction of confidence limits about effect measures (MOVER), equation 4.
 
     >>> parts = [Calibrated(0.4, 0.8, WILSON, 5.0), Calibrated(0.2, 0.6, WILSON, 5.0)]
@@ -105,6 +108,10 @@ def over_parts(points: FloatArray, intervals: Sequence[Calibrated], weights: Flo
         return intervals[0]
     middle = float(weights @ points)
     below, above = (float(np.linalg.norm(weights * (points - np.array(ends)))) for ends in (lows, highs))
+    if leans is not None:
+        require_shape("leans", leans, len(intervals), 2)
+        require_within("leans", leans, 0.0, np.inf)
+        above, below = above + float(weights @ leans[:, 0]), below + float(weights @ leans[:, 1])
     hows = dict.fromkeys(part.how for part in intervals)
     return Calibrated(middle - below, middle + above, " + ".join(str(how) for how in hows), n_units)
 

@@ -180,35 +180,6 @@ def influence_spread(
     return _spread(point, influence, n_units, df, np.broadcast_to(np.asarray(least, dtype=np.float64), point.shape))
 
 
-def averaged_spread(parts: Spread, weights: FloatArray) -> Spread:
-    """Return the spread of Σ weight × number over independent parts [..., n_parts]; `weights` [n_parts] sum to one.
-
-    A part whose spread cannot be seen, with less than one degree of freedom, leaves none to the average.
-    Raises InvalidArgument for weights of another length or below zero.
-    Source: Satterthwaite 1946 for the degrees; Kish 1965, section 8.2, for the number.
-
-    >>> parts = Spread(*(np.array([each, each]) for each in (0.5, 0.1, 0.0, 8.0, 7.0, 0.0)))
-    >>> both = averaged_spread(parts, np.array([0.5, 0.5]))
-    >>> round(float(both.error), 4), float(both.n_units), float(both.df)
-    (0.0707, 16.0, 14.0)
-    """
-    require_shape("weights", weights, parts.point.shape[-1])
-    require_weights("weights", weights)
-    squared = (weights * parts.error) ** 2
-    total, free = squared.sum(axis=-1), np.maximum(parts.df, 1.0)
-    some = np.where(total > 0.0, total, 1.0)
-    df = np.where(total > 0.0, some**2 / np.maximum((squared**2 / free).sum(axis=-1), 1e-300), free.sum(axis=-1))
-    return Spread(
-        point=(weights * parts.point).sum(axis=-1),
-        error=np.sqrt(total),
-        skewness=((weights * parts.error) ** 3 * parts.skewness).sum(axis=-1) / some**1.5,
-        n_units=1.0 / (weights**2 / parts.n_units).sum(axis=-1),
-        df=np.where((parts.df < 1.0).any(axis=-1), 0.0, df),
-        least=np.sqrt(((weights * parts.least) ** 2).sum(axis=-1)),
-        telling=parts.telling,
-    )
-
-
 def _spread(point: FloatArray, influence: FloatArray, n_units: FloatArray, df: FloatArray, least: FloatArray) -> Spread:
     squared = _without_rounding((influence**2).sum(axis=-1), point)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -213,3 +213,34 @@ def test_a_measurement_keeps_its_calibrated_intervals() -> None:
     actual = measured_episodes([1.0, 0.9, 0.8], "mean")
 
     assert unpack_measurement(pack_measurement(actual)).measurement.estimates == actual.estimates
+
+
+def at_the_turn(rng: np.random.Generator) -> float:
+    """Return the upper end for an average of 30 tasks of yes and no whose interquartile means are in truth all one."""
+    seeds, tasks = np.repeat(np.arange(5), 20), []
+    for task in range(30):
+        rates = rng.beta(0.8 * 9, 0.2 * 9, size=5).repeat(20)
+        tasks.append(SeedScores((rng.random(100) < rates).astype(np.float64), seeds + 5 * task))
+    high = iqm_over_tasks(tasks, np.full(30, 1 / 30), SHARE, 0.95).high
+    assert high is not None
+    return high
+
+
+def test_what_interquartile_means_of_tasks_all_miss_by_is_in_their_average() -> None:
+    """A rate of 0.8 in each: estimates below three quarters lower the average, and those above raise nothing."""
+    rng = np.random.default_rng(31)
+
+    assert [at_the_turn(rng) for _ in range(20)] == [1.0] * 20
+
+
+@pytest.mark.parametrize("are_shared", [False, True])
+def test_an_average_of_skewed_interquartile_means_is_believed_to_be_too_high(are_shared: bool) -> None:
+    """Smooth scores of seeds of their own: narrower than ends added up, and inside the range."""
+    rng, seeds = np.random.default_rng(32), np.repeat(np.arange(5), 20)
+    tasks = [SeedScores(rng.exponential(size=100), seeds + (0 if are_shared else 5 * at)) for at in range(20)]
+    average = iqm_over_tasks(tasks, np.full(20, 1 / 20), Range(low=0.0), 0.95)
+    assert average.low is not None
+    assert average.high is not None
+
+    assert 0 < average.low < 0.7384 < average.high
+    assert (average.high - average.low < 0.25) is not are_shared

@@ -4,12 +4,16 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
+from app.boards.measured import Estimate
+from app.kinds.predictions.calibrated import Spreading, calibrated_average
 from app.stats.arrays import FloatArray
+from app.stats.averaged_spreads import averaged_spread
 from app.stats.calibrated import calibrate, intervals
 from app.stats.calibrated_areas import area_spread, root_mean_squares
 from app.stats.calibrated_forms import Ends
-from app.stats.spreads import SHARE, Range, averaged_spread, cluster_spread, mean_spread, task_spread
+from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread, task_spread
 
 N_DATASETS, LEVEL, ENOUGH = 20_000, 0.95, 0.935
 Draw = Callable[[np.random.Generator], tuple[float, Ends]]
@@ -48,9 +52,23 @@ def seeds_of_many_tasks(rng: np.random.Generator) -> tuple[float, Ends]:
     return 0.97, intervals(averaged_spread(parts, np.full(40, 1 / 40)), SHARE, LEVEL)
 
 
+def areas_of_many_tasks(rng: np.random.Generator) -> tuple[float, Ends]:
+    """Averages of the areas of forty tasks of fifty examples, each near 1."""
+    is_positive, weights, ends = np.arange(50) < 15, np.full(40, 1 / 40), []
+    for _ in range(400):
+        spreads = [area_spread(rng.normal(size=50) + 2.66 * is_positive, is_positive, np.ones(50)) for _ in range(40)]
+        parts = [Estimate(float(one.point), calibrated=calibrate(one, SHARE, LEVEL)) for one in spreads]
+        average = calibrated_average(parts, [Spreading(one, SHARE) for one in spreads], weights, LEVEL)
+        assert average is not None
+        ends.append((average.low, average.high))
+    low, high = np.array(ends, dtype=np.float64).T
+    return float(ndtr(2.66 / np.sqrt(2.0))), (low, high)
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    "draw", [heavy_residuals, skewed_tasks, tasks_near_the_end, unequal_weights, seeds_of_many_tasks]
+    "draw",
+    [heavy_residuals, skewed_tasks, tasks_near_the_end, unequal_weights, seeds_of_many_tasks, areas_of_many_tasks],
 )
 def test_an_interval_holds_the_truth_as_often_as_it_says(draw: Draw) -> None:
     """In worlds in which the plain forms hold 87 to 93 %."""

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.stats.arrays import FloatArray, IntArray
+from app.stats.averaged_spreads import averaged_spread, side_by_side
 from app.stats.calibrated import ALL_EQUAL, Calibrated, calibrate, over_parts
-from app.stats.calibrated_trims import calibrated_iqm
+from app.stats.calibrated_trims import calibrated_iqm, iqm_bias, iqm_lean, iqm_spread
 from app.stats.spreads import (
     SEEDS_TELLING,
     SHARE,
     Range,
     Spread,
-    averaged_spread,
     cluster_spread,
     influence_spread,
     telling_of_values,
@@ -75,35 +75,50 @@ def mean_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, mean: Scor
     parts = [calibrate(spread, within, level) for spread in spreads]
     if any(part.low is None for part in parts):
         return over_parts(points, parts, weights)
-    return calibrate(averaged_spread(_side_by_side(spreads), weights), within, level)
-
-
-def _side_by_side(spreads: Sequence[Spread]) -> Spread:
-    """Return single spreads as one of [n_tasks]."""
-    names = ("point", "error", "skewness", "n_units", "df", "least")
-    fields = {name: np.array([float(getattr(spread, name)) for spread in spreads]) for name in names}
-    return Spread(**fields, telling=SEEDS_TELLING)
+    return calibrate(averaged_spread(side_by_side(spreads, telling=SEEDS_TELLING), weights), within, level)
 
 
 def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Range, level: float) -> Calibrated:
     """Return the interval of Σ weight × interquartile mean of a task.
 
-    Of tasks that share seeds the ends are added up, which holds however alike a seed is on them.
+    Of tasks that share seeds the ends are added up, which holds however alike a seed is on them. What the mean of a
+    task leans to one side does not average out, so the interval reaches further there, and never out of the range.
     """
     held = within.holding(*(float(end) for task in tasks for end in _ends(task.values)))
     intervals = [calibrated_iqm(task.values, task.seeds, within=held, level=level) for task in tasks]
     if len(tasks) == 1:
         return intervals[0]
     points = np.array([_iqm(task.values) for task in tasks])
+    leans = np.array([iqm_lean(task.values, task.seeds, within=held) for task in tasks])
     if not _share_seeds(tasks):
-        return over_parts(points, intervals, weights)
+        spreads = [spread for task in tasks if (spread := iqm_spread(task.values, task.seeds)) is not None]
+        if len(spreads) == len(tasks) and all(each.low is not None for each in intervals):
+            average = calibrate(averaged_spread(side_by_side(spreads), weights), held, level)
+            bias = float(weights @ np.array([iqm_bias(task.values, task.seeds) for task in tasks]))
+            return _inside(_further(average, max(-bias, 0.0), max(bias, 0.0)), held)
+        return _inside(over_parts(points, intervals, weights, leans), held)
     lows = [each.low for each in intervals if each.low is not None]
     highs = [each.high for each in intervals if each.high is not None]
     n_units = float(len(np.unique(np.concatenate([task.seeds for task in tasks]))))
     if len(lows) < len(intervals) or len(highs) < len(intervals):
         reason = next((each.reason for each in intervals if each.low is None), ALL_EQUAL)
         return Calibrated(None, None, None, n_units, reason)
-    return Calibrated(float(weights @ np.array(lows)), float(weights @ np.array(highs)), intervals[0].how, n_units)
+    added = Calibrated(float(weights @ np.array(lows)), float(weights @ np.array(highs)), intervals[0].how, n_units)
+    below, above = (float(weights @ leans[:, side]) for side in (0, 1))
+    return _inside(_further(added, below, above), held)
+
+
+def _further(interval: Calibrated, below: float, above: float) -> Calibrated:
+    """Return an interval of a number that lies so far below or above its truth on average."""
+    if interval.low is None or interval.high is None:
+        return interval
+    return replace(interval, low=interval.low - above, high=interval.high + below)
+
+
+def _inside(interval: Calibrated, within: Range) -> Calibrated:
+    if interval.low is None or interval.high is None:
+        return interval
+    return replace(interval, low=max(interval.low, within.low), high=min(interval.high, within.high))
 
 
 def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, spreads: Sequence[Spread]) -> Spread:

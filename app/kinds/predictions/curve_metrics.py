@@ -10,10 +10,9 @@ from app.kinds.predictions.metric import Closed, PredictionMetric, Score
 from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, best_accuracy, pr_auc
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.weighted import POOLED
-from app.stats.calibrated import Calibrated, calibrate
 from app.stats.calibrated_areas import area_spread
 from app.stats.closed_intervals import Interval, effective_number, hanley_mcneil, logistic
-from app.stats.spreads import SHARE
+from app.stats.spreads import SHARE, Spread
 from app.values.glossary_entry import Entry
 
 CHANCE = 0.5
@@ -59,11 +58,11 @@ def _around_auc(task: TaskPredictions, point: float, level: float) -> Iterator[C
         yield Closed("H_ydf", "Hanley–McNeil, weights taken for counts", level, around_auc(point, counts, level))
 
 
-def _calibrated_auc(task: TaskPredictions, level: float) -> Calibrated | None:
+def _spread_of_auc(task: TaskPredictions) -> Spread | None:
     is_positive = task.class_number == 1
     if not (task.item_weights[is_positive].sum() > 0 and task.item_weights[~is_positive].sum() > 0):
         return None
-    return calibrate(area_spread(task.probabilities[:, 1], is_positive, task.item_weights), SHARE, level)
+    return area_spread(task.probabilities[:, 1], is_positive, task.item_weights)
 
 
 def _around_pr_auc(task: TaskPredictions, point: float, level: float) -> Iterator[Closed]:
@@ -81,7 +80,7 @@ CURVE_METRICS = (
         words="AUC",
         default=_half,
         closed=_around_auc,
-        calibrated=_calibrated_auc,
+        spread=_spread_of_auc,
         entry=Entry(
             "auc",
             "AUC",

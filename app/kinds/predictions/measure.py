@@ -15,7 +15,7 @@ from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.spread import Precision, pooled
 from app.kinds.predictions.bands import MAX_UNDEFINED, Resamples
-from app.kinds.predictions.calibrated import calibrated_metric
+from app.kinds.predictions.calibrated import Spreading, calibrated_average, calibrated_metric, spreading_of
 from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
 from app.kinds.predictions.intervals import interval_rows
 from app.kinds.predictions.metrics import beside
@@ -25,7 +25,6 @@ from app.kinds.predictions.scores import scorer_of, unit_losses
 from app.kinds.predictions.task import TaskPredictions, complete
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import Counts, FloatArray
-from app.stats.calibrated import Calibrated, over_parts
 from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
 from app.values.table import Cell
@@ -66,12 +65,13 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
 @dataclass(frozen=True)
 class Drawn:
     """A metric's estimate, and its replicates [n_resamples], NaN where undefined, with their precision; None when there
-    are none.
+    are none. `spreading` is that of one task's metric, where it has one.
     """
 
     estimate: Estimate
     drawn: FloatArray | None
     precision: Precision | None = None
+    spreading: Spreading | None = None
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,9 @@ def _resamples(manifest: Manifest, spec: EstimateBoard, entrant: str, task: Task
 
 
 def _calibrated(metric: str, task: TaskPredictions, drawn: Drawn, level: float) -> Drawn:
-    interval = calibrated_metric(metric, task, drawn.estimate.point, drawn.drawn, level)
-    return replace(drawn, estimate=replace(drawn.estimate, calibrated=interval))
+    spreading = spreading_of(metric, task, drawn.estimate.point, drawn.drawn)
+    interval = calibrated_metric(metric, task, drawn.estimate.point, spreading, level)
+    return replace(drawn, estimate=replace(drawn.estimate, calibrated=interval), spreading=spreading)
 
 
 def estimate(point: float, replicates: FloatArray, level: float) -> Drawn:
@@ -156,7 +157,12 @@ def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured])
     weights = np.array([1.0 if spec.composite is None else spec.composite.weights[task] for task, _ in with_values])
     weights /= weights.sum()
     point = float(np.dot(np.array([drawn.estimate.point for _, drawn in with_values], dtype=np.float64), weights))
-    calibrated = _calibrated_over_tasks([drawn.estimate for _, drawn in with_values], weights)
+    calibrated = calibrated_average(
+        [drawn.estimate for _, drawn in with_values],
+        [drawn.spreading for _, drawn in with_values],
+        weights,
+        spec.uncertainty.level,
+    )
     columns = [drawn.drawn for _, drawn in with_values if drawn.drawn is not None]
     if len(columns) < len(with_values):
         reasons = [drawn.estimate.reason for _, drawn in with_values if drawn.drawn is None]
@@ -165,14 +171,6 @@ def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured])
     precisions = [drawn.precision for _, drawn in with_values if drawn.precision is not None]
     precision = None if averaged.drawn is None else pooled(weights, columns, precisions)
     return Drawn(replace(averaged.estimate, calibrated=calibrated), averaged.drawn, precision)
-
-
-def _calibrated_over_tasks(estimates: Sequence[Estimate], weights: FloatArray) -> Calibrated | None:
-    """Return the interval of the average; None where a task's number has none to be looked for."""
-    parts = [each.calibrated for each in estimates if each.calibrated is not None]
-    if len(parts) < len(estimates):
-        return None
-    return over_parts(np.array([each.point for each in estimates], dtype=np.float64), parts, weights)
 
 
 def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredictions]) -> dict[str, Cell]:

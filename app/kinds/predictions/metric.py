@@ -14,7 +14,7 @@ from app.manifest.base import Direction
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import Calibrated
 from app.stats.closed_intervals import Interval
-from app.stats.spreads import Range
+from app.stats.spreads import Range, Spread
 from app.values.glossary_entry import Entry
 
 Score = Callable[[Weighted], FloatArray]
@@ -50,7 +50,8 @@ class PredictionMetric:
     `closed` the intervals in closed form around a point. `beside` are what is shown beside it: the metrics whose names
     end so, such as `ap_ydf` beside `ap`. `words` is how it is written in a sentence where the manifest
     has no title, `entry` explains it in the glossary and may be that of several metrics. `within` is where it can lie;
-    `calibrated` returns its own interval, where that is not the mean's and not the one that replicates give.
+    `spread` returns its standard error between units, where that is not the mean's and not what replicates give, and
+    `calibrated` an interval of its own that is not made of a spread.
     """
 
     name: str
@@ -63,6 +64,7 @@ class PredictionMetric:
     default: Callable[[TaskPredictions], float | None] = no_default
     closed: Callable[[TaskPredictions, float, float], Iterator[Closed]] = no_closed
     within: Range = EVERYWHERE
+    spread: Callable[[TaskPredictions], Spread | None] | None = None
     calibrated: Callable[[TaskPredictions, float], Calibrated | None] | None = None
 
 

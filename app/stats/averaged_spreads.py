@@ -1,0 +1,55 @@
+"""The spread of an average over independent parts, as tasks are, from the spread of each.
+
+Called by the kinds whose numbers are averaged over tasks; pure.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.stats.arrays import FloatArray
+from app.stats.checks import require_shape, require_weights
+from app.stats.spreads import Spread
+
+
+def side_by_side(spreads: Sequence[Spread], *, telling: float = 0.0) -> Spread:
+    """Return spreads of single numbers as one of [n_parts]; how many units must tell is said for all of them.
+
+    Source: by definition.
+
+    >>> from app.stats.spreads import spread_of
+    >>> side_by_side([spread_of(each, 0.1, 0.0, 8.0, 7.0, 0.0) for each in (0.5, 0.7)]).point.tolist()
+    [0.5, 0.7]
+    """
+    names = ("point", "error", "skewness", "n_units", "df", "least")
+    fields = {name: np.array([float(getattr(spread, name)) for spread in spreads]) for name in names}
+    return Spread(**fields, telling=telling)
+
+
+def averaged_spread(parts: Spread, weights: FloatArray) -> Spread:
+    """Return the spread of Σ weight × number over independent parts [..., n_parts]; `weights` [n_parts] sum to one.
+
+    A part whose spread cannot be seen, with less than one degree of freedom, leaves none to the average.
+    Raises InvalidArgument for weights of another length or below zero.
+    Source: Satterthwaite 1946 for the degrees; Kish 1965, section 8.2, for the number.
+
+    >>> parts = Spread(*(np.array([each, each]) for each in (0.5, 0.1, 0.0, 8.0, 7.0, 0.0)))
+    >>> both = averaged_spread(parts, np.array([0.5, 0.5]))
+    >>> round(float(both.error), 4), float(both.n_units), float(both.df)
+    (0.0707, 16.0, 14.0)
+    """
+    require_shape("weights", weights, parts.point.shape[-1])
+    require_weights("weights", weights)
+    squared = (weights * parts.error) ** 2
+    total, free = squared.sum(axis=-1), np.maximum(parts.df, 1.0)
+    some = np.where(total > 0.0, total, 1.0)
+    df = np.where(total > 0.0, some**2 / np.maximum((squared**2 / free).sum(axis=-1), 1e-300), free.sum(axis=-1))
+    return Spread(
+        point=(weights * parts.point).sum(axis=-1),
+        error=np.sqrt(total),
+        skewness=((weights * parts.error) ** 3 * parts.skewness).sum(axis=-1) / some**1.5,
+        n_units=1.0 / (weights**2 / parts.n_units).sum(axis=-1),
+        df=np.where((parts.df < 1.0).any(axis=-1), 0.0, df),
+        least=np.sqrt(((weights * parts.least) ** 2).sum(axis=-1)),
+        telling=parts.telling,
+    )
