@@ -6,6 +6,8 @@ import time
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.orm import Session, sessionmaker
 
+from app.db.patience import patience_with
+
 QUEUE_SCHEMA = "queue"
 # procrastinate's functions name their tables without a schema, so its schema must be on the path.
 CONNECT_OPTIONS = f"-c search_path=public,{QUEUE_SCHEMA}"
@@ -45,7 +47,7 @@ def _create(database_url: str, pool_size: int, about_pooling: dict[str, str | No
         pool_timeout=10,
         # A failed statement is logged; its parameters may be private labels, or somebody's token.
         hide_parameters=True,
-        connect_args={"connect_timeout": 5, "application_name": "plumbline", **about_pooling},
+        connect_args={"application_name": "plumbline", **patience_with(database_url), **about_pooling},
     )
 
 

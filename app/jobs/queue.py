@@ -19,6 +19,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from app.db.engine import CONNECT_OPTIONS, make_engine, make_session_factory
+from app.db.patience import patience_with
 from app.jobs import refresh as refreshing
 from app.jobs import sweep as sweeping
 from app.jobs import telling
@@ -36,7 +37,8 @@ STALLED_AFTER_S = 8.0
 @cache
 def make_app(database_url: str, outgoing: Outgoing = NOWHERE) -> App:
     """Return the procrastinate app of a database, with its tasks bound to that database's sessions."""
-    conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue")
+    patience = patience_with(database_url)
+    conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue", **patience)
     app = App(connector=PsycopgConnector(conninfo=conninfo, min_size=1, max_size=6))
     engine = make_engine(database_url, pool_size=6)
     sessions, jobs = make_session_factory(engine), QueuedJobs()

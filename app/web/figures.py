@@ -10,7 +10,7 @@ from app.db.transactions import is_transient
 from app.telemetry.metrics import Gauges, render
 from app.web.described import described
 from app.web.early import CheckedFirst, Handler
-from app.web.observed import gauges, gauges_of_process
+from app.web.observed import gauges, gauges_of_process, look_soon
 from app.web.state import SessionDep, StateDep, get_state
 
 
@@ -22,12 +22,14 @@ class AlsoWithoutDatabase(CheckedFirst):
         handle = super().get_route_handler()
 
         async def answering(request: Request) -> Response:
+            state = get_state(request)
             try:
-                return await handle(request)
+                if (await run_in_threadpool(look_soon, state)).database_up:
+                    return await handle(request)
             except (DBAPIError, PoolTimeout) as error:
                 if not is_transient(error):
                     raise
-            return await run_in_threadpool(_answer, gauges_of_process(get_state(request), database_up=False))
+            return await run_in_threadpool(_answer, gauges_of_process(state, database_up=False))
 
         return answering
 

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
+from app.db.patience import patience_with
 from app.store.benchmarks import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANNEL
 
 logger = logging.getLogger(__name__)
@@ -133,7 +135,8 @@ async def watch(database_url: str, freshness: Freshness, published: Published) -
     """Announce every change for as long as the process serves; `published` is called with a slug and its boards."""
     while True:
         try:
-            connection = await psycopg.AsyncConnection.connect(database_url, autocommit=True)
+            conninfo = make_conninfo(database_url, **patience_with(database_url))
+            connection = await psycopg.AsyncConnection.connect(conninfo, autocommit=True)
             async with connection:
                 await connection.execute(f"LISTEN {CHANGED_CHANNEL}")
                 while True:

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,6 +15,7 @@ from app.config.settings import MIB
 from app.db.migrate import schema_trouble
 from app.store import health
 from app.telemetry.metrics import PAGES, Gauges
+from app.web.probe import NoAnswer
 from app.web.state import State
 
 ROOM_MIB = 256
@@ -27,6 +29,16 @@ class Readiness:
 
     problems: Sequence[str]
     warnings: Sequence[str]
+    database_up: bool = True
+
+
+def look_soon(state: State) -> Readiness:
+    """Do what `look` does; say after a few seconds that the database has not answered, however many ask."""
+    try:
+        readiness: Readiness = state.probe.ask(partial(look, state))
+    except NoAnswer as error:
+        return Readiness([f"The database has not answered for {error.since_s:.0f} s."], [], database_up=False)
+    return readiness
 
 
 def look(state: State) -> Readiness:
@@ -38,7 +50,7 @@ def look(state: State) -> Readiness:
             silent_s = health.worker_silent_s(session) if trouble is None or trouble.is_newer else None
     except SQLAlchemyError as error:
         cause = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
-        return Readiness([f"The database does not answer: {cause}"], [])
+        return Readiness([f"The database does not answer: {cause}"], [], database_up=False)
     problems = [] if trouble is None or trouble.is_newer else [trouble.text]
     warnings = [trouble.text] if trouble is not None and trouble.is_newer else []
     if silent_s is None or silent_s > WORKER_SILENT_S:

@@ -17,7 +17,7 @@ from app.web.documents.health import HealthDocument, ReadyDocument
 from app.web.documents.tables import PlainTableDocument
 from app.web.early import CheckedFirst
 from app.web.front import HEALTHY
-from app.web.observed import look
+from app.web.observed import look_soon
 from app.web.problems import RETRY_AFTER_S, answer
 from app.web.state import StateDep
 
@@ -33,7 +33,7 @@ def healthz() -> Response:
 @router.get("/readyz", summary="Ready", responses=described(answer=ReadyDocument))
 def readyz(request: Request, state: StateDep) -> Response:
     """Say whether the database answers and is migrated; 503 says what is wrong, `warnings` what will be soon."""
-    readiness = look(state)
+    readiness = look_soon(state)
     if readiness.problems:
         return answer(request, 503, " ".join(readiness.problems), headers={"Retry-After": str(RETRY_AFTER_S)})
     return json_answer({"status": "ready", "code_version": code_version(), "warnings": list(readiness.warnings)})

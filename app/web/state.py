@@ -25,6 +25,7 @@ from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
 from app.web.following import Followers
 from app.web.limits import RateLimit, limit_nobody
+from app.web.probe import Probe
 from app.web.provider import Provider
 
 T = TypeVar("T")
@@ -45,6 +46,7 @@ class State:
     provider: Provider | None = None
     reads: RateLimit | None = None
     replica: Replica | None = None
+    probe: Probe[Any] = field(default_factory=Probe)
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""

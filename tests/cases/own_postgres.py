@@ -22,6 +22,8 @@ from app.db.embedded.account import Account, Surroundings, run_as, server_accoun
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.waiting import eventually
 
+# Where a test can cut the line to it: an address of this machine that nobody else uses.
+AWAY = "127.0.0.77"
 SUPERUSER, ROLE, PASSWORD = "postgres", "plumbline", "not-a-secret"
 # What a steward of a database gives: no superuser, but one that makes databases (as tests do) and base backups. Tests
 # that write a history which no program of ours would write must set its triggers aside.
@@ -57,7 +59,7 @@ def serving(
 ) -> Iterator[int]:
     """Run the server of a data directory, again whenever it ends, and yield its port once it answers."""
     port, log = free_port(), cluster.parent / "server.log"
-    settings = {"port": str(port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+    settings = {"port": str(port), "listen_addresses": f"127.0.0.1,{AWAY}", "unix_socket_directories": ""}
     if not waits_for_disk:
         settings |= dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes"), "off")
     command = [str(programs / "postgres"), "-D", str(cluster), *(f"--{name}={it}" for name, it in settings.items())]

@@ -1,5 +1,12 @@
 """What a client sees while the database is away."""
 
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
 from starlette.testclient import TestClient
 
 from app.config.settings import Settings
@@ -42,3 +49,39 @@ def test_figures_say_that_the_database_is_away() -> None:
         assert "plumbline_queue_waiting" not in answer.text
     assert "plumbline_database_up 1.0" in back.text
     assert "plumbline_queue_waiting 0.0" in back.text
+
+
+@contextmanager
+def hanging(data_dir: Path) -> Iterator[None]:
+    """Stop every process of the embedded database of a folder, as a machine does that is out of memory."""
+    postmaster = psutil.Process(int((data_dir / "cluster/postmaster.pid").read_text().split()[0]))
+    stopped = [postmaster, *postmaster.children()]
+    for process in stopped:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in stopped:
+            process.resume()
+
+
+def test_a_database_that_hangs_holds_no_probe_up() -> None:
+    """Each is answered in seconds, and however many ask, one connection waits for all of them."""
+    n_probes = 60
+    with fresh_data_dir() as data_dir, embedded_server(data_dir) as url:
+        upgrade(url)
+        with TestClient(create_app(Settings(), url), raise_server_exceptions=False) as http:
+            assert http.get("/readyz").status_code == 200
+            with hanging(data_dir), ThreadPoolExecutor(n_probes) as several:
+                began = time.monotonic()
+                probes = list(several.map(lambda _: http.get("/readyz"), range(n_probes)))
+                lasted_s = time.monotonic() - began
+                figures, alive = http.get("/metrics").text, http.get("/healthz").status_code
+            after = http.get("/readyz").status_code
+
+    assert {each.status_code for each in probes} == {503}
+    assert "The database has not answered for" in probes[0].json()["detail"]
+    assert lasted_s < 30
+    assert "plumbline_database_up 0.0" in figures
+    assert 'plumbline_pool_connections{state="used"} 1.0' in figures
+    assert (alive, after) == (200, 200)

@@ -1,0 +1,54 @@
+"""One question at a time to a database that may hang: who asks meanwhile waits a little, and is then told that it does.
+
+A Postgres that was stopped keeps its connections and answers nothing. Each probe of a load balancer would hold another
+thread and another connection until nobody is served, and none of them would be answered. Used by `app.web.ops` and
+`app.web.figures`.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+WITHIN_S = 3.0
+
+
+class NoAnswer(Exception):
+    """The question that is under way has not been answered in time; `since_s` says for how long."""
+
+    def __init__(self, since_s: float) -> None:
+        super().__init__(since_s)
+        self.since_s = since_s
+
+
+@dataclass
+class Probe(Generic[T]):
+    """One per process: whoever asks while a question is under way waits for the answer to that one."""
+
+    within_s: float = WITHIN_S
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _answer: "Future[T] | None" = None
+    _asked_at: float = 0.0
+
+    def ask(self, question: Callable[[], T]) -> T:
+        """Return the answer. Raises NoAnswer, and what the question raises."""
+        with self._lock:
+            if self._answer is None or self._answer.done():
+                self._answer, self._asked_at = Future(), time.monotonic()
+                # A thread of its own, which ends with the process: it may hang for as long as the database does.
+                threading.Thread(target=_settle, args=(self._answer, question), daemon=True).start()
+            answer, asked_at = self._answer, self._asked_at
+        try:
+            return answer.result(self.within_s)
+        except TimeoutError:
+            raise NoAnswer(time.monotonic() - asked_at) from None
+
+
+def _settle(answer: "Future[T]", question: Callable[[], T]) -> None:
+    try:
+        answer.set_result(question())
+    except BaseException as error:
+        answer.set_exception(error)
