@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from app.kinds.known import KINDS
+
 APP = Path(__file__).parent.parent / "app"
 
 ARCHITECTURE = Path(__file__).parent.parent / "docs" / "architecture.md"
@@ -236,6 +238,37 @@ def test_a_worker_imports_nothing_that_answers_requests() -> None:
     }
 
     assert answering == {"worker": False, "web": True}
+
+
+def kinds_compared(source: str) -> Iterator[str]:
+    """Yield each comparison, and each case of a match, with the name of a kind of evidence."""
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Compare | ast.MatchValue):
+            words = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
+            if not words.isdisjoint(KINDS.keys()):
+                yield ast.unparse(node)
+
+
+def test_nothing_asks_for_a_kind_outside_its_room() -> None:
+    """What differs by kind is looked up once, in `app.kinds.known`."""
+    asking = {
+        module: compared
+        for module, source in sources_of_app().items()
+        if not module.startswith("app.kinds.") and (compared := list(kinds_compared(source)))
+    }
+
+    assert asking == {}
+    assert list(kinds_compared("x = 1 if kind in ('episodes', 'other') else 2")) == ["kind in ('episodes', 'other')"]
+
+
+def test_no_template_asks_for_a_kind() -> None:
+    """Nor does a page."""
+    asks = re.compile(rf"(==|!=|\bin\b)[^%}}]*[\"'\[](?:{'|'.join(KINDS.keys())})[\"'\]]")
+    pages = {path.name: asks.findall(path.read_text("utf-8")) for path in (APP.parent / "templates").rglob("*.html")}
+
+    assert len(pages) > 20
+    assert {name: asking for name, asking in pages.items() if asking} == {}
+    assert asks.search("{% if kind == 'episodes' %}")
 
 
 def test_nothing_waits_for_what_scipy_loads_late() -> None:

@@ -1,4 +1,4 @@
-"""The boards of a drafted benchmark. Called by `app.cli.drafting.draft`; pure."""
+"""The boards of a drafted benchmark. Called by `app.cli.drafting.writers`; pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,13 +14,25 @@ FEW_TASKS = 5
 MAX_BOARDS = 10
 
 
-def board_lines(sheet: Sheet, roles: Roles, metrics: Sequence[MetricGuess], kind: str) -> list[str]:
-    """Return the lines of the boards that suit the rows: estimates of items, or averages over tasks."""
-    if kind == "episodes":
-        return _estimate(metrics)
+def average_lines(sheet: Sheet, roles: Roles, metrics: Sequence[MetricGuess]) -> list[str]:
+    """Return the lines of the boards that suit rows of tasks: averages over tasks, and over their groups."""
     first, *others = metrics[:MAX_BOARDS]
     lines = [*_mean(sheet, roles, first, "mean"), *_group_mean(sheet, roles, first), *_borda(sheet, roles, first)]
     return [*lines, *[line for each in others for line in _mean(sheet, roles, each, _slug(f"mean-{each.name}"))]]
+
+
+def estimate_lines(metrics: Sequence[MetricGuess]) -> list[str]:
+    """Return the lines of the board that suits rows of items: an estimate of each metric, ranked by the first."""
+    first = metrics[0]
+    is_share = (first.low, first.high) == (0.0, 1.0)
+    statistic = ("mean", "of 0 and 1: a share") if is_share else ("iqm", "the interquartile mean; or mean")
+    return [
+        f"  - name: {_slug(first.name)}",
+        commented("    method: estimate", "each entrant's own score with its interval, ranked with rank sets"),
+        f"    metrics: {flow_list([metric.name for metric in metrics], '      ')}",
+        commented(f"    rank_by: {first.name}", "the others are shown beside it"),
+        commented(f"    statistic: {statistic[0]}", statistic[1]),
+    ]
 
 
 def tasks_with(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str] | None:
@@ -32,19 +44,6 @@ def tasks_with(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str] | N
         return None
     having = {task.words[code] for code in task.codes[np.isfinite(numbers)].tolist() if code >= 0}
     return sorted(having) if 0 < len(having) < len(task.words) else None
-
-
-def _estimate(metrics: Sequence[MetricGuess]) -> list[str]:
-    first = metrics[0]
-    is_share = (first.low, first.high) == (0.0, 1.0)
-    statistic = ("mean", "of 0 and 1: a share") if is_share else ("iqm", "the interquartile mean; or mean")
-    return [
-        f"  - name: {_slug(first.name)}",
-        commented("    method: estimate", "each entrant's own score with its interval, ranked with rank sets"),
-        f"    metrics: {flow_list([metric.name for metric in metrics], '      ')}",
-        commented(f"    rank_by: {first.name}", "the others are shown beside it"),
-        commented(f"    statistic: {statistic[0]}", statistic[1]),
-    ]
 
 
 def _mean(sheet: Sheet, roles: Roles, metric: MetricGuess, name: str) -> list[str]:

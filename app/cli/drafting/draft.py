@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.cli.drafting import boards, grid
 from app.cli.drafting.metrics import MetricGuess, guess_metric
-from app.cli.drafting.roles import Roles, guess_roles, task_groups
+from app.cli.drafting.roles import Roles, guess_roles
 from app.cli.drafting.sheet import Sheet
 from app.cli.drafting.words import LONG_NAME, LONG_VALUE, plain
-from app.cli.drafting.written import commented, flow_list, number, scalar, such_as, task_line
+from app.cli.drafting.writers import writer_of
+from app.cli.drafting.written import such_as
 from app.errors import EvidenceRejected, Problem
 from app.manifest.written import SCHEMA, TODO
 from app.names import SLUG_PATTERN
@@ -20,7 +20,7 @@ from app.names import SLUG_PATTERN
 Ask = Callable[[str, Sequence[str]], str | None]
 """Asks a question with its possible answers; None where nobody can answer."""
 
-NO_COLUMN, MOST_NAMED = "(none)", 3
+NO_COLUMN = "(none)"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
         problem = Problem(f"no column holds numbers that could be a metric; the file has {listed}", column="metrics")
         raise EvidenceRejected("There is nothing to rank by.", [problem])
     metrics = _metrics(sheet, roles, wishes, ask)
-    writer = _Writer(sheet, roles, metrics, _slug(wishes, stem), wishes.title or _title(stem), wishes.schema)
+    writer = writer_of(roles)(sheet, roles, metrics, _slug(wishes, stem), wishes.title or _title(stem), wishes.schema)
     text = "\n".join([*writer.lines(), ""])
     n_missing = sum(TODO in line.partition("#")[0] for line in text.splitlines())
     return Draft(text, roles, n_missing)
@@ -128,121 +128,3 @@ def _slug(wishes: Wishes, stem: str) -> str:
 
 def _title(stem: str) -> str:
     return re.sub(r"[_-]+", " ", stem).strip()[:200] or "My benchmark"
-
-
-@dataclass(frozen=True)
-class _Writer:
-    """One manifest on its way to text."""
-
-    sheet: Sheet
-    roles: Roles
-    metrics: Sequence[MetricGuess]
-    slug: str
-    title: str
-    schema: str
-
-    def lines(self) -> list[str]:
-        """Return every line of it."""
-        kind = "episodes" if self.roles.has_items or self.roles.n_repeated else "evaluation_summary"
-        return [
-            *self._head(),
-            "schema_version: 1",
-            commented(f"slug: {self.slug}", "the address of the benchmark, for ever"),
-            f"title: {scalar(self.title)}",
-            commented(f"description: {scalar(self.sheet.about or '')}", "Markdown: what is measured, by whom, how"),
-            commented(f"evidence: {kind}", "a row per " + ("item" if kind == "episodes" else "entrant and task")),
-            "",
-            *(self._episodes() if kind == "episodes" else self._columns()),
-            "",
-            "metrics:",
-            *[line for metric in self.metrics for line in self._metric(metric)],
-            "",
-            *self._tasks(),
-            *(grid.grid_lines(self.sheet, self.roles) if kind == "episodes" else []),
-            "",
-            "admission:",
-            commented("  prereg: optional", "required: every run is registered before it is made, and is held to it"),
-            commented("  started_at: optional", "required: a run says when it began, after its registration"),
-            "",
-            "leaderboards:",
-            *boards.board_lines(self.sheet, self.roles, self.metrics, kind),
-        ]
-
-    def _head(self) -> list[str]:
-        files = self.sheet.files
-        of = ", ".join(files) if len(files) <= MOST_NAMED else f"{len(files):,} files"
-        counts = f"{self.sheet.n_rows:,} rows of {of}"
-        return [
-            f"# yaml-language-server: $schema={self.schema}",
-            f"# Drafted by `plumbline benchmark init` from {counts}.",
-            "# Read it, change what is wrong, then `plumbline benchmark check` it: that names every TODO.",
-        ]
-
-    def _column(self, key: str, column: str | None, what: str, why: str, without: str = TODO) -> str:
-        if column is None:
-            return commented(f"  {key}: {without}", why)
-        return commented(f"  {key}: {scalar(column)}", f"{what}: {such_as(self.sheet.columns[column].words)}")
-
-    def _columns(self) -> list[str]:
-        roles = self.roles
-        lines = [
-            "columns:",
-            self._column("entrant", roles.entrant, "who is compared", "which column names who is compared?"),
-            self._column("task", roles.task, "what they are compared on", "one task, which no column names", "null"),
-        ]
-        if roles.recorded:
-            listed = flow_list(roles.recorded, "    ")
-            lines.append(commented(f"  recorded: {listed}", "kept and shown, never computed with"))
-        return lines
-
-    def _episodes(self) -> list[str]:
-        roles = self.roles
-        lines = ["episodes:"]
-        lines += [self._column("entrant", roles.entrant, "who is compared", "which column names who is compared?")]
-        lines += [] if roles.task is None else [self._column("task", roles.task, "the task", "")]
-        lines += [self._seed_line(), self._item_line()]
-        if roles.condition is None:
-            lines.append(commented("  condition: null", "every item is run once, under one condition"))
-        else:
-            lines.append(self._column("condition", roles.condition, "the condition", ""))
-        return lines
-
-    def _seed_line(self) -> str:
-        if self.roles.seed is None:
-            return commented("  seed: null", "no seeds: intervals rest on items")
-        return commented(f"  seed: {scalar(self.roles.seed)}", "intervals rest on seeds, then on items within them")
-
-    def _item_line(self) -> str:
-        if self.roles.n_repeated:
-            return commented(
-                f"  item: [{TODO}]", f"{self.roles.n_repeated:,} rows repeat: which column tells them apart?"
-            )
-        item = self.roles.item or (self.roles.seed or "",)
-        return commented(f"  item: {flow_list(item, '    ')}", "what tells the rows of one seed and task apart")
-
-    def _metric(self, metric: MetricGuess) -> list[str]:
-        low, high = metric.observed
-        lines = [f"  {metric.name}:"]
-        if metric.column != metric.name:
-            lines.append(f"    from: {scalar(metric.column)}")
-        if metric.direction is None:
-            lines.append(commented(f"    direction: {TODO}", "maximize or minimize?"))
-        else:
-            lines.append(f"    direction: {metric.direction}")
-        ends = (("min", metric.low), ("max", metric.high))
-        for at, (key, end) in enumerate((key, end) for key, end in ends if end is not None):
-            line = f"    {key}: {number(end)}"
-            remark = f"found {low:g} to {high:g} ({metric.why}); what is outside is refused"
-            lines.append(line if at else commented(line, remark))
-        return [*lines, *([f"    unit: {scalar(metric.unit)}"] if metric.unit else [])]
-
-    def _tasks(self) -> list[str]:
-        if self.roles.task is None:
-            return [commented("tasks: [{id: all}]", "one task: no column names another")]
-        names = sorted(self.sheet.columns[self.roles.task].words)
-        groups = dict(task_groups(self.sheet, self.roles))
-        return [
-            "# A closed list is the grid: what an entrant lacks counts against it. `{open: true}` takes any task.",
-            "tasks:",
-            *[task_line(task, {name: of[task] for name, of in groups.items()}) for task in names],
-        ]

@@ -1,6 +1,6 @@
 """The grid of a drafted benchmark of items: which seeds, conditions and items every entrant is asked for.
 
-Called by `app.cli.drafting.draft`; pure. Items are listed by name: a mere count would let a submitter choose easy ones.
+Called by `app.cli.drafting.writers`; pure. Items are listed by name: a mere count would let one choose easy ones.
 """
 
 from collections.abc import Iterator
