@@ -3,8 +3,9 @@
 The compiler is loaded here and only then: processes that answer requests never draw, and are smaller without it.
 """
 
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import Any
 
@@ -59,5 +60,36 @@ def in_parts(n_rows: int, multiple: int, work: Callable[[slice], object], *, n_s
         for part in parts:
             work(part)
         return
-    with ThreadPoolExecutor(N_THREADS) as pool:
-        list(pool.map(work, parts))
+    _share(deque(parts), work)
+
+
+def _share(parts: deque[slice], work: Callable[[slice], object]) -> None:
+    """Do the parts here and in the helping threads, as far as these have time.
+
+    Nobody waits for a helper that has not begun: parts may be shared within a part, and after a fork nobody helps.
+    """
+
+    def help_along() -> None:
+        while True:
+            try:
+                part = parts.popleft()
+            except IndexError:
+                return
+            work(part)
+
+    helpers = [_helpers().submit(help_along) for _ in range(N_THREADS - 1)]
+    try:
+        help_along()
+    finally:
+        # What fails here leaves nothing to begin with there.
+        parts.clear()
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+    for helper in begun:
+        helper.result()
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Return the threads that help whoever has parts to share; to begin and end them for each loop took longer."""
+    return ThreadPoolExecutor(N_THREADS - 1, thread_name_prefix="parts")
