@@ -25,12 +25,14 @@ def by_entrant(stood: Iterable[Stood], tasks: Mapping[int, str], columns: Sequen
     """
     ordered = sorted((s for s in stood if len(s.block)), key=lambda s: (s.entrant, s.submission))
     blocks = [s.block for s in ordered]
-    entrants = _repeated([s.entrant for s in ordered], blocks)
-    task = _coded_numbers(blocks, tasks)
-    n_cells = len(entrants.words) * len(task.words)
+    names = [s.entrant for s in ordered]
+    task_words, task_codes = _codes_of_blocks(blocks, tasks)
     # Of millions of rows codes take half the memory in 32 bits, wherever the number of a cell is one of 32, too.
-    entrants, task = narrowed(entrants, n_cells), narrowed(task, n_cells)
-    order = _order(entrants.codes * len(task.words) + task.codes)
+    kind = np.int32 if len(set(names)) * len(task_words) <= np.iinfo(np.int32).max else np.int64
+    entrants, task = _repeated(names, blocks, kind), Coded(task_words, _joined(task_codes, kind, None))
+    order = None
+    if len(set(names)) < len(names) or not _ascend(task_codes):
+        order = _order(entrants.codes * len(task.words) + task.codes)
     return ScoreTable(
         entrant=_at(entrants, order),
         task=_at(task, order),
@@ -79,6 +81,11 @@ def by_upload(stood: Iterable[Stood], tasks: Mapping[int, str], strata: Mapping[
     )
 
 
+def _ascend(codes: Sequence[IntArray]) -> bool:
+    """Say whether the codes of each block ascend; mostly all blocks have the same array."""
+    return all(bool((each[1:] >= each[:-1]).all()) for each in {id(each): each for each in codes}.values())
+
+
 def _order(key: IntArray) -> IntArray | None:
     """Return the rows in the order of their keys, equal ones as they came; None where they are so already."""
     return None if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
@@ -119,11 +126,11 @@ def _seeds(blocks: Sequence[RowBlock], order: IntArray | None) -> IntArray | Non
     return _joined(seeds, np.int64, order)
 
 
-def _repeated(words: Sequence[str], blocks: Sequence[RowBlock]) -> Coded:
+def _repeated(words: Sequence[str], blocks: Sequence[RowBlock], kind: Any = np.int64) -> Coded:
     """Return one word for all rows of a block; words are in alphabetical order."""
     used = sorted(set(words))
     code = {word: place for place, word in enumerate(used)}
-    codes = np.array([code[word] for word in words], dtype=np.int64)
+    codes = np.array([code[word] for word in words], dtype=kind)
     return Coded(tuple(used), np.repeat(codes, np.array([len(block) for block in blocks], dtype=np.int64)))
 
 
@@ -146,13 +153,20 @@ def _coded_or_none(parts: Sequence[Coded | None], blocks: Sequence[RowBlock], or
 
 def _coded_numbers(blocks: Sequence[RowBlock], words: Mapping[int, str | None]) -> Coded:
     """Return the word of each row's task, in the order of the alphabet; those that have none have NONE."""
+    used, codes = _codes_of_blocks(blocks, words)
+    return Coded(used, _joined(codes, np.int64, None))
+
+
+def _codes_of_blocks(
+    blocks: Sequence[RowBlock], words: Mapping[int, str | None]
+) -> tuple[tuple[str, ...], list[IntArray]]:
+    """Return the words of tasks in the order of the alphabet, and of each block which of them its rows have."""
     # Mostly all entrants have the same tasks in the same order: what they are is looked up once for all of them.
     lists = {(block.task.dtype.str, block.task.tobytes()): block.task for block in blocks}
     used = sorted({word for tasks in lists.values() for n in set(tasks.tolist()) if (word := words[n]) is not None})
     code: dict[str | None, int] = {word: place for place, word in enumerate(used)}
     codes = {key: np.array([code.get(words[n], NONE) for n in tasks.tolist()]) for key, tasks in lists.items()}
-    each = [codes[block.task.dtype.str, block.task.tobytes()] for block in blocks]
-    return Coded(tuple(used), _joined(each, np.int64, None))
+    return tuple(used), [codes[block.task.dtype.str, block.task.tobytes()] for block in blocks]
 
 
 def _at(coded: Coded, order: IntArray | None) -> Coded:

@@ -4,8 +4,10 @@ Called by `app.store.row_blocks` and `app.store.measured`. Reading costs no copy
 """
 
 import json
+import math
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from numpy.typing import NDArray
 Arrays = Mapping[str, NDArray[Any]]
 
 _LENGTH = struct.Struct("<q")
+SMALL_BYTES, MOST_REMEMBERED = 1 << 10, 256
+"""Headers of at most so many bytes are remembered by what they are, and so many of them."""
 
 
 def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
@@ -34,14 +38,22 @@ def unpack(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the document and the arrays that `pack` packed; the arrays cannot be written to."""
     (length,) = _LENGTH.unpack_from(content)
     at = _LENGTH.size + length
-    document, described = json.loads(content[_LENGTH.size : at])
+    header = content[_LENGTH.size : at]
+    document, described = (_small_header if length <= SMALL_BYTES else _header)(header)
     arrays: dict[str, NDArray[Any]] = {}
     for name, dtype, shape, is_one in described:
-        count = 1 if is_one else int(np.prod(shape, dtype=np.int64))
-        array = np.frombuffer(content, dtype, count, at) if count else np.empty(0, dtype)
-        arrays[name] = np.broadcast_to(array, shape) if is_one else array.reshape(shape)
-        at += array.nbytes
-    return document, arrays
+        arrays[name] = np.ndarray(shape, dtype, content, at, (0,) * len(shape) if is_one else None)
+        at += dtype.itemsize * (1 if is_one else math.prod(shape))
+    return dict(document), arrays
+
+
+def _header(header: bytes) -> tuple[dict[str, Any], list[tuple[str, np.dtype[Any], tuple[int, ...], bool]]]:
+    document, described = json.loads(header)
+    return document, [(name, np.dtype(dtype), tuple(shape), is_one) for name, dtype, shape, is_one in described]
+
+
+_small_header = lru_cache(maxsize=MOST_REMEMBERED)(_header)
+"""Thousands of blocks of as many rows begin alike, and to read that took longer than to find their arrays."""
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:

@@ -138,7 +138,7 @@ def _unpack_block(content: bytes) -> RowBlock | None:
     texts = {name: Coded(tuple(words), arrays[name]) for name, words in document["words"].items()}
     columns = tuple(document["columns"])
     each = [arrays[f"value{at}"] for at in range(len(columns))]
-    values = np.stack(each, axis=1) if each else np.empty((len(arrays["position"]), 0))
+    values = np.stack(each, axis=1) if len(each) > 1 else _one_column(each, len(arrays["position"]))
     values.setflags(write=False)
     return RowBlock(
         columns=columns,
@@ -154,3 +154,8 @@ def _unpack_block(content: bytes) -> RowBlock | None:
         reason=texts.get("reason"),
         recorded={name.removeprefix(RECORDED): coded for name, coded in texts.items() if name.startswith(RECORDED)},
     )
+
+
+def _one_column(each: Sequence[FloatArray], n_rows: int) -> FloatArray:
+    """Return one column of values, or none, as they lie in the block."""
+    return each[0][:, None] if each else np.empty((n_rows, 0))
