@@ -1,7 +1,8 @@
 """How a process gives memory back that it no longer needs. Called by `plumbline worker` when it starts.
 
 The arrays of a large board are gone when it is published. The system's allocator learns from the first of them to keep
-what is of their size, up to 32 MiB each, for the next ones: a worker would stay as large as its largest moment.
+what is of their size, up to 32 MiB each, for the next ones: a worker would stay as large as its largest moment. Smaller
+ones lie between things that stay; their pages are the system's again only when the allocator is asked to look for them.
 """
 
 import ctypes
@@ -20,3 +21,12 @@ def give_back_large_arrays() -> bool:
     except (AttributeError, OSError):  # another allocator than glibc's
         return False
     return bool(mallopt(THRESHOLD, LARGE) and mallopt(ARENAS, MOST_ARENAS))
+
+
+def give_back_free_pages() -> bool:
+    """Return whole pages that hold nothing to the system, and say whether there were any; some milliseconds."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError):  # another allocator than glibc's
+        return False
+    return bool(trim(0))

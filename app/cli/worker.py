@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.allocator import give_back_large_arrays
+from app.cli.allocator import give_back_free_pages, give_back_large_arrays
 from app.cli.database import open_migrated
 from app.cli.observing import answer_figures, configure_log
 from app.cli.signs_of_life import exit_when_hung, send_beats, stop_with_supervisor
@@ -46,6 +46,7 @@ def worker(
         run_worker(
             database_url,
             concurrency=concurrency,
+            tidy=give_back_free_pages,
             grace_s=job_grace_s(settings),
             beside=send_beats if supervised else partial(exit_when_hung, settings.worker_patience_s),
             outgoing=_outgoing(settings),

@@ -7,6 +7,7 @@ looks up what there is to do and the sweep asks again for what was not done.
 import asyncio
 import gc
 import logging
+import time
 from collections.abc import Callable, Coroutine
 from functools import cache
 from typing import Any
@@ -32,11 +33,15 @@ logger = logging.getLogger(__name__)
 
 HEARTBEAT_S = 2.0
 STALLED_AFTER_S = 8.0
+LONG_S = 1.0
 
 
 @cache
-def make_app(database_url: str, outgoing: Outgoing = NOWHERE) -> App:
-    """Return the procrastinate app of a database, with its tasks bound to that database's sessions."""
+def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[], object] = bool) -> App:
+    """Return the procrastinate app of a database, with its tasks bound to that database's sessions.
+
+    `tidy` is called after a refresh that took long.
+    """
     patience = patience_with(database_url)
     conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue", **patience)
     app = App(connector=PsycopgConnector(conninfo=conninfo, min_size=1, max_size=6))
@@ -48,7 +53,10 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE) -> App:
         about = {"benchmark_id": benchmark_id, "asked_by": request_id}
         with bind(**about), job_span("refresh", traceparent, **about), at_work(engine, benchmark_id):
             event(logger, "refresh begins")
+            began = time.monotonic()
             refreshing.refresh(sessions, jobs, benchmark_id)
+        if time.monotonic() - began >= LONG_S:
+            tidy()
 
     @app.periodic(cron="* * * * * */5")
     @app.task(name="sweep", queueing_lock="sweep")
@@ -117,12 +125,14 @@ def run_worker(
     grace_s: float = 5,
     beside: Beside | None = None,
     outgoing: Outgoing = NOWHERE,
+    tidy: Callable[[], object] = bool,
 ) -> None:
     """Work until told to stop by SIGINT or SIGTERM; a job in hand has `grace_s` to end.
 
-    `beside` runs on the worker's event loop from when it can work, and must end only when that ends it.
+    `beside` runs on the worker's event loop from when it can work, and must end only when that ends it. `tidy` is
+    called after a job that took long.
     """
-    app = make_app(database_url, outgoing)
+    app = make_app(database_url, outgoing, tidy)
 
     async def work() -> None:
         async with app.open_async():

@@ -1,6 +1,9 @@
 """Deferring jobs inside a transaction."""
 
-from app.jobs.queue import QueuedJobs
+import pytest
+
+from app.jobs import queue
+from app.jobs.queue import QueuedJobs, make_app
 from app.store import benchmarks
 from tests.cases.walkthrough import declare
 from tests.conftest import Site
@@ -24,3 +27,21 @@ def test_a_job_that_is_queued_already_undoes_nothing(site: Site) -> None:
             QueuedJobs().defer_refresh(session, benchmark.id)
 
     assert data_version(site) == before + 2
+
+
+def test_a_worker_tidies_up_after_a_long_job_and_not_after_a_short_one(
+    site: Site, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory that a large board took is looked for when its readers have it."""
+    declare(site)
+    with site.sessions() as session:
+        number = benchmarks.find_benchmark(session, "tiny").id
+    tidied: list[int] = []
+    refresh = make_app(database_url, tidy=lambda: tidied.append(number)).tasks["refresh"]
+
+    refresh(benchmark_id=number)
+    assert not tidied
+    monkeypatch.setattr(queue, "LONG_S", 0.0)
+    refresh(benchmark_id=number)
+
+    assert tidied == [number]
