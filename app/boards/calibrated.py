@@ -64,11 +64,13 @@ def task_intervals(
     known: BoolArray = ~np.asarray(np.isnan(values).any(axis=0))
     low, high = np.full((2, values.shape[1]), np.nan)
     if len(values) >= MIN_UNITS and known.any():
-        held = within.holding(float(values[:, known].min()), float(values[:, known].max()))
-        if isinstance(given, Columns) and known.all():
+        # Of a large board a copy of the values is a lot of memory.
+        whole = values if known.all() else values[:, known]
+        held = within.holding(float(whole.min()), float(whole.max()))
+        if isinstance(given, Columns) and whole is values:
             low, high = given.numbers(("intervals", held, level), partial(_intervals, within=held, level=level))
         else:
-            low[known], high[known] = _intervals(values[:, known], held, level)
+            low[known], high[known] = _intervals(whole, held, level)
     if scale is not None:
         low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))
     return _cells_at(low, high, known, how_of(within), len(values))

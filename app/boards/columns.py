@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from app.boards import coverage
@@ -113,7 +114,12 @@ def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:
     >>> at(0), at(1), cell_at(None)(0)
     (0.5, None, None)
     """
-    return _nothing_at if values is None else [finite(value) for value in values.tolist()].__getitem__
+    return _nothing_at if values is None else _cells(values).__getitem__
+
+
+def _cells(values: NDArray[Any]) -> list[Cell]:
+    cells: list[Cell] = values.tolist()
+    return cells if np.isfinite(values).all() else [finite(cell) for cell in values.tolist()]
 
 
 def _nothing_at(_at: int) -> Cell:
@@ -130,5 +136,6 @@ def ends_at(points: FloatArray, ends: FloatArray | None) -> Callable[[int], Ends
     (2.0, 1.0, None)
     """
     low, high = (None, None) if ends is None else ends
-    point_at, low_at, high_at = (cell_at(values) for values in (points, low, high))
-    return lambda at: (point_at(at), low_at(at), high_at(at))
+    nothing: list[Cell] = [None] * len(points)
+    each = (nothing if values is None else _cells(values) for values in (points, low, high))
+    return list(zip(*each, strict=True)).__getitem__

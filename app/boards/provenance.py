@@ -60,6 +60,9 @@ FRAME: Frame[Provenance] = Frame(
     ]
 )
 """The columns that stand behind a board's own."""
+NOTHING = Provenance(0, None, None, 0, 0, 0)
+WITHOUT: tuple[Cell, ...] = (None,) * len(FRAME.fields)
+"""What is shown of an entrant of whom nothing is known."""
 MOST_NAMED = 5
 NO_ENDS: Mapping[str, float] = {}
 OWNER = "owner"
@@ -85,14 +88,16 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
     if not table.name.startswith("leaderboard/") or "entrant" not in table.column_names():
         return table
     at = table.index("entrant")
-    nothing: tuple[Cell, ...] = (None,) * len(FRAME.fields)
     exact = _exactly_best(table, best)
     of_each = [_flagged(known.get(str(row[at])), is_exact) for row, is_exact in zip(table.rows, exact, strict=True)]
-    cells = [nothing if one is None else FRAME.cells(one) for one in of_each]
+    cells = list(zip(*FRAME.columnwise([NOTHING if one is None else one for one in of_each]), strict=True))
     return replace(
         table,
         columns=(*table.columns, *FRAME.columns),
-        rows=tuple((*row, *more) for row, more in zip(table.rows, cells, strict=True)),
+        rows=tuple(
+            (*row, *(WITHOUT if one is None else more))
+            for row, one, more in zip(table.rows, of_each, cells, strict=True)
+        ),
     )
 
 

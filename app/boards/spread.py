@@ -6,6 +6,7 @@ ranks, verdicts and chances come from these draws.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from app.manifest.uncertainty import Uncertainty
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.known_columns import Columns
-from app.stats.named_draws import NamedResamples, unit_keys
+from app.stats.named_draws import Keys, NamedResamples, unit_keys
 from app.stats.resample import Resamples
 
 MIN_UNITS = 2
@@ -76,7 +77,15 @@ def draw_named_tasks(drawn: Uncertainty, tasks: Sequence[str]) -> NamedResamples
     """
     if len(tasks) < MIN_UNITS or not drawn.n_resamples:
         return None
-    return NamedResamples(unit_keys(drawn.rng_seed, [(task,) for task in tasks]), drawn.n_resamples)
+    return NamedResamples(_keys(drawn.rng_seed, tuple(tasks)), drawn.n_resamples)
+
+
+@lru_cache(maxsize=16)
+def _keys(rng_seed: int, tasks: tuple[str, ...]) -> Keys:
+    """Return the keys of tasks, which nobody may write to: the boards of a benchmark mostly have the same."""
+    keys = unit_keys(rng_seed, [(task,) for task in tasks])
+    keys.setflags(write=False)
+    return keys
 
 
 def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ Called by each ranking method with its point scores and replicates, larger being
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from app.stats.contests import Contests
 from app.stats.interval import competition_ranks, probability_beats, probability_best
 from app.stats.rank_sets import MOST_ROUNDS, RankSets, rank_sets
 from app.stats.resample import Resamples, board_generator
+
+REMEMBERED_CELLS = 2_000_000
+"""Draws of at most so many tasks and resamples are kept for the next publication."""
 
 
 @dataclass(frozen=True)
@@ -136,16 +139,23 @@ def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:
     >>> draw_tasks(Mean(name="main", method="mean", metric="error"), 1) is None
     True
     """
-    if n_tasks < MIN_UNITS or not spec.uncertainty.n_resamples:
+    drawn = spec.uncertainty
+    if n_tasks < MIN_UNITS or not drawn.n_resamples:
         return None
-    return Resamples(n_tasks, spec.uncertainty.n_resamples, partial(_generator, spec))
+    of_board = (n_tasks, drawn.n_resamples, drawn.rng_seed, None if drawn.stream == "fev" else spec.name)
+    return _remembered(*of_board) if n_tasks * drawn.n_resamples <= REMEMBERED_CELLS else _resamples(*of_board)
 
 
-def _generator(spec: Leaderboard) -> np.random.Generator:
-    seed = spec.uncertainty.rng_seed
-    if spec.uncertainty.stream == "fev":
-        return np.random.default_rng(seed)
-    return board_generator(seed, spec.name, "tasks")
+def _resamples(n_tasks: int, n_resamples: int, rng_seed: int, board: str | None) -> Resamples:
+    return Resamples(n_tasks, n_resamples, partial(_generator, rng_seed, board))
+
+
+_remembered = lru_cache(maxsize=8)(_resamples)
+"""The next publication of a board asks for the same draws; a cell is a byte."""
+
+
+def _generator(rng_seed: int, board: str | None) -> np.random.Generator:
+    return np.random.default_rng(rng_seed) if board is None else board_generator(rng_seed, board, "tasks")
 
 
 def stand(

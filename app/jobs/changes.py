@@ -90,4 +90,5 @@ def ranks_by_board(tables: Iterable[Table]) -> dict[str, dict[str, int]]:
 def _ranks(table: Table) -> dict[str, int]:
     if not {"rank", "entrant"} <= set(table.column_names()):
         return {}
-    return {str(row["entrant"]): int(row["rank"]) for row in table.records() if row["rank"] is not None}
+    rank, entrant = table.index("rank"), table.index("entrant")
+    return {str(row[entrant]): int(of_row) for row in table.rows if (of_row := row[rank]) is not None}

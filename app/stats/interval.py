@@ -129,7 +129,9 @@ def probability_best(scores: FloatArray) -> FloatArray:
     require_shape("scores", scores, "[n_resamples]", "[n_entrants]")
     require_numbers("scores", scores)
     first = scores >= scores.max(axis=1, keepdims=True) - TIE
-    best: FloatArray = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
+    ever = np.flatnonzero(first.any(axis=0))  # of many entrants few ever are
+    shares, best = first[:, ever] / first.sum(axis=1, keepdims=True), np.zeros(scores.shape[1])
+    best[ever] = shares.mean(axis=0)
     return best
 
 

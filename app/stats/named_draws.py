@@ -19,6 +19,8 @@ Keys = NDArray[np.uint64]
 
 BATCH_CELLS = 4_000_000
 """Most weights in memory at once, 32 MB of them."""
+NEAR_CELLS = 1 << 15
+"""So many weights are drawn at a time, 256 KiB of them: they stay near the processor."""
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _UNIT = 2.0**-53
 
@@ -61,7 +63,16 @@ def named_weights(keys: Keys, n_resamples: int, *, first: int = 0) -> FloatArray
     """
     require_count("n_resamples", n_resamples)
     require_count("first", first, least=0)
-    counters = np.arange(first + 1, first + n_resamples + 1, dtype=np.uint64)[:, None]
+    weights = np.empty((n_resamples, len(keys)))
+    at_once = max(1, NEAR_CELLS // max(1, len(keys)))
+    for start in range(0, n_resamples, at_once):
+        stop = min(start + at_once, n_resamples)
+        counters = np.arange(first + start + 1, first + stop + 1, dtype=np.uint64)[:, None]
+        _fill_weights(keys, counters, weights[start:stop])
+    return weights
+
+
+def _fill_weights(keys: Keys, counters: Keys, weights: FloatArray) -> None:
     words = counters * np.uint64(_STEP) + keys[None, :]  # whole numbers of 64 bits, which wrap
     words ^= words >> np.uint64(30)
     words *= np.uint64(_FIRST)
@@ -69,11 +80,11 @@ def named_weights(keys: Keys, n_resamples: int, *, first: int = 0) -> FloatArray
     words *= np.uint64(_SECOND)
     words ^= words >> np.uint64(31)
     words >>= np.uint64(11)
-    uniform = words.astype(np.float64)
-    uniform += 0.5  # so that it is never 0, and its logarithm finite
-    uniform *= _UNIT
-    np.log(uniform, out=uniform)
-    return np.negative(uniform, out=uniform)
+    weights[...] = words
+    weights += 0.5  # so that it is never 0, and its logarithm finite
+    weights *= _UNIT
+    np.log(weights, out=weights)
+    np.negative(weights, out=weights)
 
 
 class NamedResamples:

@@ -73,11 +73,12 @@ class Studentized:
         require_shape("drawn", drawn, len(deviations), len(deviations))
         size = float(np.sqrt(np.vdot(deviations, deviations) / deviations.size))
         scale = math.ldexp(1.0, math.frexp(size)[1] - 1) if size > 0.0 else 1.0
-        least = float(np.min(drawn, initial=np.inf, where=drawn > 0.0))
-        precision = np.float64 if size > ILL_CONDITIONED * least else np.float32
-        factors = np.zeros(drawn.shape, dtype=precision)
-        np.divide(scale, drawn, out=factors, where=drawn > 0.0, casting="same_kind")
-        return cls(np.ascontiguousarray(deviations / scale, dtype=precision), factors)
+        precision = np.float64 if size > ILL_CONDITIONED * _least(drawn) else np.float32
+        rows, factors = np.empty(deviations.shape, dtype=precision), np.empty(drawn.shape, dtype=precision)
+        np.divide(deviations, scale, out=rows, casting="same_kind")
+        loop = compiled(_fill_factors)
+        in_parts(len(drawn), 1, lambda part: loop(drawn[part], scale, factors[part]), n_steps=drawn.size)
+        return cls(rows, factors)
 
     def largest(self, rejected: Signs, wanted: IntArray) -> Real:
         """Return the largest studentized difference over the hypotheses that are left, [n_wanted, n_resamples].
@@ -120,6 +121,28 @@ class Studentized:
         require_shape("rejected", rejected, len(self.rows), len(self.rows))
         loop, among = compiled(_keep_largest), (self.rows, self.factors, rejected)
         in_parts(len(wanted), NEAR, lambda part: loop(*among, wanted[part], others, largest[part]))
+
+
+def _least(drawn: FloatArray) -> float:
+    """Return the least spread above zero; infinite where there is none."""
+    least, loop = np.empty(len(drawn)), compiled(_fill_least)
+    in_parts(len(drawn), 1, lambda part: loop(drawn[part], least[part]), n_steps=drawn.size)
+    return float(least.min(initial=np.inf))
+
+
+def _fill_least(drawn: FloatArray, least: FloatArray) -> None:
+    for row in range(len(drawn)):
+        smallest = np.inf
+        for spread in drawn[row]:
+            smallest = spread if spread > 0.0 and spread < smallest else smallest
+        least[row] = smallest
+
+
+def _fill_factors(drawn: FloatArray, scale: float, factors: Real) -> None:
+    for row in range(drawn.shape[0]):
+        for column in range(drawn.shape[1]):
+            spread = drawn[row, column]
+            factors[row, column] = scale / spread if spread > 0.0 else 0.0
 
 
 def _add_squares(rows: FloatArray, wanted: IntArray, is_half: bool, sums: FloatArray, begin: int, end: int) -> None:

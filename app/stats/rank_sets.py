@@ -14,10 +14,12 @@ from scipy.special import ndtri
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.checks import require_level
+from app.stats.compiled import in_parts
 from app.stats.contests import Contests
 from app.stats.known_contests import KNOWN
 from app.stats.left_pairs import LeftPairs
 from app.stats.pair_loops import Real, Signs, Studentized
+from app.stats.sign_loops import last_beside
 
 DEVIATIONS = 2.0
 """How many standard errors of a resampled quantile are added to it."""
@@ -47,11 +49,8 @@ class RankSets:
 
         A new group begins where all before are separated from all that follow.
         """
-        apart = self.separated[np.ix_(order, order)]
-        n_ordered = len(order)
-        # Each is not separated from itself.
-        last = n_ordered - 1 - np.argmin(apart[:, ::-1], axis=1)
-        begins = np.arange(1, n_ordered) > np.maximum.accumulate(last)[:-1]
+        last = last_beside(self.separated, order)
+        begins = np.arange(1, len(order)) > np.maximum.accumulate(last)[:-1]
         return np.concatenate([[1], 1 + np.cumsum(begins)]).astype(np.int64)
 
 
@@ -87,12 +86,13 @@ def _step_down(contests: Contests, pairs: LeftPairs, level: float, rounds: int, 
     n_entrants = len(contests.points)
     safe = _bonferroni(level, n_entrants * (n_entrants - 1) // 2 if together else n_entrants - 1)
     first = pairs.bounds.max(axis=0)[None, :] if together else pairs.bounds
-    critical = np.broadcast_to(_quantiles(first, level), n_entrants).copy()
     # One direction of each pair is left, so the last critical value is near that of twice the error or above it.
-    least = np.broadcast_to(_quantiles(first, 2.0 * level - 1.0), n_entrants)
-    rejected = contests.signs(critical, safe)
+    at_first, at_least = _quantiles(first, level, 2.0 * level - 1.0)
+    critical = np.broadcast_to(at_first, n_entrants).copy()
+    rejected, most = contests.signs(critical, safe), None
     for _ in range(rounds):
-        wanted = _worth_another_test(rejected, contests.signs(least, safe), together=together)
+        most = contests.signs(np.broadcast_to(at_least, n_entrants), safe) if most is None else most
+        wanted = _worth_another_test(rejected, most, together=together)
         if not len(wanted):
             break
         critical[wanted] = np.minimum(critical[wanted], _left(pairs, rejected, wanted, level, together=together))
@@ -112,7 +112,7 @@ def _left(pairs: LeftPairs, rejected: Signs, wanted: IntArray, level: float, *, 
 
 def _worth_another_test(rejected: Signs, most: Signs, *, together: bool) -> IntArray:
     """Return the rows of which something is rejected and more might be; together, all or none."""
-    rows: BoolArray = (rejected != most).any(axis=1) & (rejected != 0).any(axis=1)
+    rows: BoolArray = (rejected != most).any(axis=1) & rejected.any(axis=1)
     return np.flatnonzero(np.broadcast_to(rows.any(), rows.shape) if together else rows)
 
 
@@ -120,12 +120,17 @@ def _bonferroni(level: float, n_tests: int) -> float:
     return float(-ndtri((1.0 - level) / (2.0 * max(n_tests, 1))))
 
 
-def _quantiles(largest: Real, level: float) -> FloatArray:
-    """Return the quantile of each row, an observed one, and no less than that of a single normal difference."""
-    level = max(level, 0.0)
-    at = _place(largest.shape[1], level)
-    quantiles = np.partition(largest, at, axis=1)[:, at].astype(np.float64)
-    return np.maximum(quantiles, _normal_quantile(level))
+def _quantiles(largest: Real, *levels: float) -> list[FloatArray]:
+    """Return the quantiles of each row, observed ones, and no less than those of a single normal difference."""
+    known = [max(level, 0.0) for level in levels]
+    places = [_place(largest.shape[1], level) for level in known]
+    observed = np.empty((len(largest), len(places)))
+
+    def look(part: slice) -> None:
+        observed[part] = np.partition(largest[part], places, axis=1)[:, places]
+
+    in_parts(len(largest), 1, look, n_steps=largest.size)
+    return [np.maximum(own, _normal_quantile(level)) for own, level in zip(observed.T, known, strict=True)]
 
 
 def _place(n_drawn: int, level: float) -> int:

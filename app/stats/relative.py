@@ -4,6 +4,8 @@ Called by `app.boards.methods.skill_score.method`; pure. Errors are positive num
 [n_tasks, n_entrants]. Source: the definitions of fev's analysis functions.
 """
 
+from collections import deque
+
 import numpy as np
 
 from app.stats.arrays import FloatArray, IntArray
@@ -42,16 +44,31 @@ def average_ranks(errors: FloatArray, *, block_cells: int = BLOCK_CELLS) -> Floa
     require_count("block_cells", block_cells)
     require_shape("errors", errors, "n_tasks", "[n_entrants]")
     require_numbers("errors", errors)
-    ranks, loop = np.empty(errors.shape), compiled(_fill_ranks)
+    return _ranked(errors, None, block_cells)[0]
+
+
+def _ranked(
+    errors: FloatArray, finer: FloatArray | None, block_cells: int = BLOCK_CELLS
+) -> tuple[FloatArray, deque[FloatArray]]:
+    """Return the ranks of errors, and sums of those of finer ones, which have the same order where both differ.
+
+    One sorting serves both. Ranks are halves of whole numbers, so their sums are exact in any order.
+    """
+    ranks, sums, loop = np.empty(errors.shape), deque[FloatArray](), compiled(_fill_ranks)
 
     def rank(part: slice) -> None:
         for start in range(part.start, part.stop, n_rows):
             rows = slice(start, min(start + n_rows, part.stop))
-            loop(errors[rows], np.argsort(errors[rows], axis=1), ranks[rows])
+            order = np.argsort((errors if finer is None else finer)[rows], axis=1)
+            loop(errors[rows], order, ranks[rows])
+            if finer is not None:
+                own = np.empty(order.shape)
+                loop(finer[rows], order, own)
+                sums.append(own.sum(axis=0))
 
     n_rows = max(1, block_cells // (errors.shape[1] * N_THREADS))
     in_parts(len(errors), 1, rank, n_steps=SORTING * errors.size)
-    return ranks
+    return ranks, sums
 
 
 def _fill_ranks(errors: FloatArray, order: IntArray, ranks: FloatArray) -> None:
@@ -78,8 +95,34 @@ def win_shares(errors: FloatArray) -> FloatArray:
     """
     require_shape("errors", errors, "n_tasks", "n_entrants")
     require_count("the number of entrants", errors.shape[1], least=2)
-    n_entrants = errors.shape[1]
-    shares: FloatArray = (n_entrants - average_ranks(errors)) / (n_entrants - 1)
+    return _shares(average_ranks(errors))
+
+
+def wins_and_ranks(errors: FloatArray, finer: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the shares of `win_shares`, [n_tasks, n_entrants], and the mean ranks of finer errors, [n_entrants].
+
+    `finer` [n_tasks, n_entrants] are those of which `errors` are a scale on each task, such as ratios to one of them
+    that were clipped: what is larger here is never smaller there.
+    Raises InvalidArgument for fewer than two entrants, other shapes and NaN, which has no place in an order.
+    Source: as of `win_shares` and `average_ranks`.
+
+    >>> wins_and_ranks(np.array([[1.0, 2.0, 2.0]]), np.array([[1.0, 2.0, 3.0]]))[1].tolist()
+    [1.0, 2.0, 3.0]
+    """
+    require_shape("errors", errors, "[n_tasks]", "n_entrants")
+    require_shape("finer", finer, *errors.shape)
+    require_count("the number of entrants", errors.shape[1], least=2)
+    require_numbers("errors", errors)
+    require_numbers("finer", finer)
+    ranks, sums = _ranked(errors, finer)
+    return _shares(ranks), np.sum(sums, axis=0) / len(errors)
+
+
+def _shares(ranks: FloatArray) -> FloatArray:
+    """Return ranks as shares, in their place: of a large board each square is a lot of memory."""
+    n_entrants = ranks.shape[1]
+    shares = np.subtract(n_entrants, ranks, out=ranks)
+    shares /= n_entrants - 1
     return shares
 
 
@@ -125,5 +168,8 @@ def ratios(a: FloatArray, b: FloatArray) -> FloatArray:
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # Adding 0 turns the zero that a tiny negative number was read as into the positive one.
-        quotients: FloatArray = np.where(a == b, 1.0, a / (b + 0.0))
+        quotients: FloatArray = np.asarray(a / (b + 0.0))
+    # What is not 0 and is finite has the ratio 1 to itself anyway; of a large board the squares take long.
+    if not (np.isfinite(b).all() and b.all()):
+        quotients[np.equal(a, b)] = 1.0
     return quotients

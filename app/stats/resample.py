@@ -116,6 +116,7 @@ class Resamples:
         self._n_rows = max(1, batch_cells // n_units)
         self._keeps = n_units * n_resamples <= keep_cells
         self._kept: Sequence[NDArray[np.unsignedinteger]] = ()
+        self._digest: bytes | None = None
 
     def batches(self) -> Iterator[NDArray[np.unsignedinteger]]:
         """Yield the count matrices in order, each [<= batch, n_units]; every row sums to n_units."""
@@ -128,10 +129,12 @@ class Resamples:
         """Return what identifies these draws, or None where they are not kept."""
         if not self._keeps:
             return None
-        hashed = hashlib.blake2b(digest_size=16)
-        for counts in self.batches():
-            hashed.update(counts.tobytes())
-        return hashed.digest()
+        if self._digest is None:
+            hashed = hashlib.blake2b(digest_size=16)
+            for counts in self.batches():
+                hashed.update(counts.data)
+            self._digest = hashed.digest()
+        return self._digest
 
     def means(self, values: NDArray[np.floating[Any]]) -> FloatArray:
         """Return the mean of each column of values [n_units, n_columns] in each resample, [n_resamples, n_columns].

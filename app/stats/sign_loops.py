@@ -7,6 +7,7 @@ is large, so what is read off it once is computed on the way and not kept.
 import numpy as np
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.compiled import compiled
 from app.stats.pair_loops import Signs
 
 
@@ -74,3 +75,24 @@ def fill_signs(
             above = counts & (difference > tie) & knows
             below = counts & (difference < -tie) & has_spread[column]
             signs[row, column] = np.int8(above) - np.int8(below)
+
+
+def last_beside(separated: BoolArray, order: IntArray) -> IntArray:
+    """Return for each of an order [n] the place of the last in it from whom it is not separated, [n].
+
+    `separated` [n, n] says that row is better than column; nobody is separated from itself. Source: by definition.
+
+    >>> last_beside(np.array([[False, True], [False, False]]), np.array([0, 1])).tolist()
+    [0, 1]
+    """
+    last = np.zeros(len(order), dtype=np.int64)
+    compiled(_fill_last)(separated, order, last)
+    return last
+
+
+def _fill_last(separated: BoolArray, order: IntArray, last: IntArray) -> None:
+    for place in range(len(order)):
+        at = len(order) - 1
+        while at > 0 and separated[order[place], order[at]]:
+            at -= 1
+        last[place] = at

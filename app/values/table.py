@@ -144,7 +144,14 @@ def _are_sound(rows: Rows, n_columns: int) -> bool:
 
 
 def _all_finite(rows: Iterable[Sequence[Cell]]) -> bool:
-    return all(map(math.isfinite, [cell for row in rows for cell in row if isinstance(cell, float)]))
+    return all(map(_finite_cells, zip(*rows, strict=True)))
+
+
+def _finite_cells(cells: Sequence[Cell]) -> bool:
+    kinds = set(map(type, cells))
+    if not any(issubclass(kind, float) for kind in kinds):
+        return True
+    return all(map(math.isfinite, [cell for cell in cells if isinstance(cell, float)]))
 
 
 def _is_finite(value: Any) -> bool:

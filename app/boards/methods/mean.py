@@ -39,6 +39,9 @@ from app.values.frame import Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
+AT_ONCE = 256
+"""So many entrants are turned from columns into rows at a time: all of a large board are a lot of memory."""
+
 
 class Mean(Leaderboard):
     """A board of averages over tasks, every task counting the same."""
@@ -107,7 +110,7 @@ def _standing(spec: Mean, ranked: CellMatrix, kept: BoolArray, columns: Columns,
     named = draw_named_tasks(spec.uncertainty, [ranked.tasks[at] for at in np.flatnonzero(kept)])
     values = columns.values
     spread = None if named is None else Spread.of_units(sign * named_means(columns, named), len(values))
-    return stand((sign * values).mean(axis=0), spread, spec.uncertainty.level, rounds=rounds_of(spec))
+    return stand(sign * values.mean(axis=0), spread, spec.uncertainty.level, rounds=rounds_of(spec))
 
 
 @dataclass(frozen=True)
@@ -150,14 +153,24 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     if not kept.any():
         reason = "No task has a result of every entrant that could be ranked."
         raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason)
-    rows = np.ascontiguousarray(cells.values.T)
-    has_gap: list[bool] = np.asarray(np.isnan(rows).any(axis=1)).tolist()
-    known = [row[~np.isnan(row)] if gap else row for row, gap in zip(rows, has_gap, strict=True)]
-    means = [float(row.mean()) if len(row) else np.nan for row in known]
     sign = 1.0 if metric.direction == "maximize" else -1.0
     within = range_of(metric) if weights is None else EVERYWHERE
     ends = (metric.worst, metric.best)
-    return _Ranking(cells, roster, kept, np.array(means), sign, ends, within, is_weighed=weights is not None)
+    means = _means(cells.values)
+    return _Ranking(cells, roster, kept, means, sign, ends, within, is_weighed=weights is not None)
+
+
+def _means(values: FloatArray) -> FloatArray:
+    """Return the mean of each column of values [n_tasks, n_entrants] over what it has, NaN where it has nothing."""
+    means = np.empty(values.shape[1])
+    for start in range(0, len(means), AT_ONCE):
+        rows = np.ascontiguousarray(values[:, start : start + AT_ONCE].T)
+        of_these, gaps = rows.mean(axis=1), np.isnan(rows)
+        for at in np.flatnonzero(gaps.any(axis=1)).tolist():
+            known = rows[at][~gaps[at]]
+            of_these[at] = known.mean() if len(known) else np.nan
+        means[start : start + AT_ONCE] = of_these
+    return means
 
 
 def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Place, int]]:

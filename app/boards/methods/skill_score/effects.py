@@ -14,23 +14,35 @@ from app.boards.spread import resampled_ends
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.known_columns import Columns
-from app.stats.relative import skill, win_shares
+from app.stats.relative import skill, win_shares, wins_and_ranks
 from app.stats.resample import Resamples
 
 
 @dataclass(frozen=True)
 class ByTask:
-    """Shares of opponents beaten on each task, and logarithms of the errors, [n_tasks, n_entrants]."""
+    """Shares of opponents beaten on each task, and logarithms of the errors, [n_tasks, n_entrants].
+
+    `mean_ranks` [n_entrants] are those of the raw errors over the tasks, None where they are to be found apart.
+    """
 
     wins: FloatArray
     logs: Columns
+    mean_ranks: FloatArray | None = None
 
     @classmethod
-    def of(cls, relative: Relative) -> "ByTask":
-        """Return those of relative errors; alone nobody has an opponent, and the shares are NaN."""
-        is_alone = len(relative.cells.entrants) < 2
-        wins = np.full(relative.errors.shape, np.nan) if is_alone else win_shares(relative.errors)
-        return cls(wins, Columns(np.log(relative.errors)))
+    def of(cls, relative: Relative, raw: FloatArray | None = None) -> "ByTask":
+        """Return those of relative errors; alone nobody has an opponent, and the shares are NaN.
+
+        `raw` [n_tasks, n_entrants] are the errors themselves, of which the mean ranks are wanted, too.
+        """
+        logs = Columns(np.log(relative.errors))
+        if len(relative.cells.entrants) < 2:
+            return cls(np.full(relative.errors.shape, np.nan), logs)
+        # Ratios to a baseline below 0 turn the order of errors, and are all clipped to the same where none is below 0.
+        if raw is None or relative.n_failures.any() or raw.min() < 0.0:
+            return cls(win_shares(relative.errors), logs)
+        wins, mean_ranks = wins_and_ranks(relative.errors, raw)
+        return cls(wins, logs, mean_ranks)
 
     def points(self) -> Mapping[str, FloatArray]:
         """Return by effect what everybody comes to, [n_entrants]."""

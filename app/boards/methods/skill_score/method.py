@@ -19,9 +19,9 @@ from app.boards.methods.skill_score.ranked import Among, find_ranked
 from app.boards.methods.skill_score.relative import (
     Relative,
     clipped_errors,
+    raw_errors,
     require_baseline,
     treat_missing,
-    without_leaks,
 )
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.methods.skill_score.times import median_times
@@ -72,7 +72,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     among = find_ranked(manifest, spec, cells, errors)
     everyone = treat_missing(cells, errors, spec.missing)
     scored = among.relative if spec.missing == "error" else everyone
-    resamples, by_task = draw_tasks(spec, int(scored.kept.sum())), ByTask.of(scored)
+    with_pairs = with_pairs and spec.explored is None and len(scored.cells.entrants) > 1
+    raw = raw_errors(scored, spec) if with_pairs else None
+    resamples, by_task = draw_tasks(spec, int(scored.kept.sum())), ByTask.of(scored, raw)
     measured = Effects.of(spec, by_task, resamples)
     times = median_times(manifest, spec, scores, everyone)
     fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *_counts(everyone))
@@ -80,14 +82,16 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     # Mostly everybody who has a score is ranked, and by the same errors.
     is_same = np.array_equal(scored.errors, among.relative.errors)
     ranked = _ranked(spec, among, by_task if is_same else ByTask.of(among.relative))
+    mean_ranks = by_task.mean_ranks
     # Of a large board they are a lot of memory, and so is what ranks are found with.
     del by_task
     own = _rank(spec, among, *ranked)
     placed = _placed(among, own, measured, scored)
     board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta())
-    if not with_pairs or spec.explored is not None or len(scored.cells.entrants) < 2:
+    if raw is None:
         return BoardTables(board, None)
-    return BoardTables(board, _pairwise(manifest, spec, scored, resamples, own))
+    best = np.argsort(average_ranks(raw).mean(axis=0) if mean_ranks is None else mean_ranks, kind="stable")
+    return BoardTables(board, _pairwise(manifest, spec, scored, raw, best[:MAX_COMPARED].tolist(), resamples, own))
 
 
 @dataclass(frozen=True)
@@ -192,19 +196,19 @@ def _counts(relative: Relative) -> tuple[Field[int], ...]:
 
 
 def _pairwise(
-    manifest: Manifest, spec: SkillScore, relative: Relative, resamples: Resamples | None, own: _Own
+    manifest: Manifest,
+    spec: SkillScore,
+    relative: Relative,
+    errors: FloatArray,
+    order: list[int],
+    resamples: Resamples | None,
+    own: _Own,
 ) -> Table:
-    """Compare every ordered pair on raw errors, entrants in the order of their mean rank over the tasks.
+    """Compare every ordered pair on raw errors, entrants in the `order` of their mean rank over the tasks.
 
     That is fev's; the verdict is of the difference between the scores of the board.
     """
     cells = relative.cells
-    errors = without_leaks(cells, cells.values, spec)
-    missing = np.isnan(errors)
-    if missing.any():
-        errors = np.where(missing, errors[:, [cells.column(spec.baseline)]], errors)
-    errors = errors if relative.kept.all() else errors[relative.kept]
-    order = np.argsort(average_ranks(errors).mean(axis=0), kind="stable")[:MAX_COMPARED].tolist()
     statistics = compare_pairs(
         errors[:, order],
         resamples,

@@ -33,9 +33,10 @@ class Among:
 
         None for who misses nothing.
         """
-        own = self.errors[:, self.cells.column(entrant)]
-        if not np.isnan(own).any():
+        column = self.cells.column(entrant)
+        if not self._is_lacking[column]:
             return None
+        own = self.errors[:, column]
         others = [at for at, name in enumerate(self.roster.ranked) if name != entrant]
         ends = [filled(own, end)[self.relative.kept] for end in reversed(self.spec.clip)]
         if rank_by == "win_rate" and others:
@@ -44,6 +45,12 @@ class Among:
             among = self._skills[others]
             if_worst, if_best = (rank_among(point, among) for point in _skills_of(np.column_stack(ends)).tolist())
         return if_worst, if_best
+
+    @cached_property
+    def _is_lacking(self) -> list[bool]:
+        """Return of each entrant whether it misses something; column by column a large board takes long."""
+        lacking: list[bool] = np.asarray(np.isnan(self.errors).any(axis=0)).tolist()
+        return lacking
 
     @cached_property
     def _skills(self) -> FloatArray:

@@ -89,8 +89,8 @@ def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
     [[2.0, 1.0]]
     """
     errors = ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]])
-    clipped: FloatArray = np.clip(without_leaks(cells, errors, spec), spec.clip[0], spec.clip[1])
-    return clipped
+    replaced = without_leaks(cells, errors, spec)
+    return np.clip(replaced, spec.clip[0], spec.clip[1], out=replaced)
 
 
 def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Relative:
@@ -132,3 +132,22 @@ def without_leaks(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> Fl
     if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
         return errors
     return np.where(cells.leaked, errors[:, [cells.column(spec.leakage_model)]], errors)
+
+
+def raw_errors(relative: Relative, spec: SkillScore) -> FloatArray:
+    """Return the errors themselves on the kept tasks, [n_tasks, n_entrants], of which relative ones are ratios.
+
+    In their own unit, smaller being better; missing ones are the baseline's. Source: fev 0.10, `pairwise_comparison`.
+
+    >>> cells = CellMatrix(("a",), ("A", "B"), np.array([[0.2, np.nan]]), *np.zeros((2, 1, 2), dtype=np.bool_))
+    >>> counts = np.zeros(2, dtype=np.int64)
+    >>> board = SkillScore(name="m", method="skill_score", metric="error", baseline="A")
+    >>> raw_errors(Relative(cells, np.ones((1, 2)), np.ones(1, dtype=np.bool_), counts, counts), board).tolist()
+    [[0.2, 0.2]]
+    """
+    cells = relative.cells
+    errors = without_leaks(cells, cells.values, spec)
+    missing = np.isnan(errors)
+    if missing.any():
+        errors = np.where(missing, errors[:, [cells.column(spec.baseline)]], errors)
+    return errors if relative.kept.all() else errors[relative.kept]
