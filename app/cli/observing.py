@@ -2,7 +2,6 @@
 
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from prometheus_client import start_http_server
 from sqlalchemy.engine import make_url
 
+from app.cli.workspace import own_folder
 from app.config.settings import Settings
 from app.telemetry import tracing
 from app.telemetry.ended import add_up_ended
@@ -20,6 +20,7 @@ from app.telemetry.metrics import FOLDER, REGISTRY
 logger = logging.getLogger(__name__)
 
 ADDS_UP_EVERY_S = 60.0
+FIGURES_PREFIX = "plumbline-counted-"
 
 
 def configure_log(settings: Settings, process: str) -> None:
@@ -46,8 +47,8 @@ def shared_figures() -> Iterator[None]:
     if os.environ.get(FOLDER):
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="plumbline-figures-", ignore_cleanup_errors=True) as folder:
-        os.environ[FOLDER] = folder
+    with own_folder(FIGURES_PREFIX) as folder:
+        os.environ[FOLDER] = str(folder)
         try:
             yield
         finally:

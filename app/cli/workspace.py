@@ -1,7 +1,7 @@
-"""The folder in which a web process keeps what it receives: its own, and removed at the next start if not before.
+"""The folder in which a web process keeps what it receives, and that of a server's figures: removed at the end.
 
-Used by `app.cli.web`. A process that is killed removes nothing; the lock on its folder ends with it, and so the
-next one that starts knows what is nobody's any more.
+Used by `app.cli.web` and `app.cli.observing`. A process that is killed removes nothing; the lock on its folder ends
+with it, and so the next one that starts knows what is nobody's any more.
 """
 
 import fcntl
@@ -22,27 +22,37 @@ YOUNG_S = 60.0
 @contextmanager
 def own_temporary_folder() -> Iterator[Path]:
     """Have all temporary files of this process in one folder, which is removed at the end."""
-    parent = Path(tempfile.gettempdir())
-    remove_abandoned(parent)
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    # The lock is not inherited by the processes that this one starts.
-    with (folder / LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    parent = tempfile.gettempdir()
+    with own_folder(PREFIX) as folder:
         tempfile.tempdir = str(folder)
         try:
             yield folder
         finally:
-            tempfile.tempdir = str(parent)
+            tempfile.tempdir = parent
+
+
+@contextmanager
+def own_folder(prefix: str) -> Iterator[Path]:
+    """Make a folder of this process that is removed at the end, and remove those that ended processes left."""
+    parent = Path(tempfile.gettempdir())
+    remove_abandoned(parent, prefix)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    # The lock is not inherited by the processes that this one starts.
+    with (folder / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield folder
+        finally:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def remove_abandoned(parent: Path) -> None:
-    """Remove the folders of our own user's web processes that have ended without doing so."""
+def remove_abandoned(parent: Path, prefix: str = PREFIX) -> None:
+    """Remove the folders of our own user's processes that have ended without doing so."""
     with os.scandir(parent) as entries:
         folders = [
             Path(entry.path)
             for entry in entries
-            if entry.name.startswith(PREFIX)
+            if entry.name.startswith(prefix)
             and entry.is_dir(follow_symlinks=False)
             and entry.stat(follow_symlinks=False).st_uid == os.geteuid()
         ]

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +12,14 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from app.cli.observing import FiguresOfEnded
+from app.cli.observing import FIGURES_PREFIX, FiguresOfEnded, shared_figures
+from app.cli.workspace import LOCK
 from app.telemetry.ended import add_up_ended
 from app.telemetry.metrics import FOLDER
 
 COUNTING = """
 import sys
+import tempfile
 from app.telemetry.metrics import POST_TO_BOARD_S, PUBLICATIONS
 PUBLICATIONS.labels("fev").inc(int(sys.argv[1]))
 POST_TO_BOARD_S.observe(float(sys.argv[1]))
@@ -97,3 +100,23 @@ def test_a_server_adds_up_in_its_turn(tmp_path: Path, monkeypatch: pytest.Monkey
 
     assert "counter_ended.db" not in before
     assert after == ["counter_ended.db", "histogram_ended.db"]
+
+
+def test_figures_of_a_server_that_was_killed_are_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six megabytes for each time; those of a server that runs stay."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.delenv(FOLDER, raising=False)
+    left = tmp_path / f"{FIGURES_PREFIX}x"
+    left.mkdir()
+    (left / LOCK).touch()
+    with shared_figures():
+        first = os.environ.pop(FOLDER)
+        with shared_figures():
+            n_while_both_run = len(files(tmp_path))
+        os.environ[FOLDER] = first
+
+    assert n_while_both_run == 2
+    assert not left.exists()
+    assert files(tmp_path) == []
