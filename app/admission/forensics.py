@@ -13,7 +13,7 @@ import numpy as np
 
 from app.admission.check import Check, listed, some
 from app.admission.earlier import Earlier
-from app.admission.twins import twin_of, twins_within
+from app.admission.twins import seed_twins, twin_of, twins_within
 from app.stats.arrays import BoolArray, IntArray
 from app.values.fingerprints import (
     Fingerprint,
@@ -45,6 +45,8 @@ def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> F
     fingerprints = fingerprints_of(scores, blocks)
     findings = [*_of_rows(scores), *_of_blocks(blocks)]
     copied = {finding.entrant for finding in findings if finding.flag == "same_rows"}
+    repeated = {finding.entrant for finding in findings if finding.flag == "repeated_seed"}
+    findings += [twin for twin in seed_twins(scores) if twin.entrant not in repeated]
     findings += [twin for twin in twins_within(fingerprints) if twin.entrant not in copied]
     return Forensics(fingerprints, tuple(findings))
 

@@ -6,13 +6,16 @@ arrangements as there are. Hard and easy items make agreement likelier than that
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import lgamma, log
 
 import numpy as np
 
-from app.values.fingerprints import Fingerprint, Hashes
+from app.admission.check import listed
+from app.values.fingerprints import Fingerprint, Hashes, hash_values, mix, place_hashes
 from app.values.forensics import Finding
+from app.values.scores import ScoreTable
 
 LEAST_ARRANGEMENTS = 1e9
 """One in a billion, and a benchmark has thousands of pairs of entrants rather than millions."""
@@ -49,3 +52,34 @@ def twins_within(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
     alike = sorted(fingerprints, key=lambda one: (one.places, one.results, one.entrant))
     for first, second in pairwise(alike):
         yield from twin_of(second, first, "in this submission")
+
+
+def seed_twins(scores: ScoreTable) -> Iterator[Finding]:
+    """Yield which entrants have under several seeds the same results for the same items, which chance cannot explain.
+
+    What repeats by itself, as a model that draws nothing does, looks so too; either way they are one run, and intervals
+    that take them for several are too narrow.
+    """
+    if scores.seed is None or scores.item is None or not len(scores.seed):
+        return
+    results = hash_values(scores.values)
+    rows = mix(place_hashes(replace(scores, seed=None)), results)
+    cells, cell = np.unique(_seeds_of_entrants(scores), return_inverse=True)
+    order = np.argsort(cell.reshape(-1), kind="stable")
+    starts = np.searchsorted(cell.reshape(-1)[order], np.arange(len(cells)))
+    by_content: dict[tuple[int, int, int], list[int]] = {}
+    sums, sizes = np.add.reduceat(rows[order], starts), np.diff(starts, append=len(order))
+    for at, (total, size) in enumerate(zip(sums.tolist(), sizes.tolist(), strict=True)):
+        entrant = int(scores.entrant.codes[order[starts[at]]])
+        by_content.setdefault((entrant, total, size), []).append(at)
+    for (entrant, _, size), alike in by_content.items():
+        of_one = results[order[starts[alike[0]] : starts[alike[0]] + size]]
+        if len(alike) > 1 and ln_arrangements(of_one) >= log(LEAST_ARRANGEMENTS):
+            shown = listed([str(scores.seed[order[starts[at]]]) for at in alike])
+            name = scores.entrant.words[entrant]
+            yield Finding("same_seeds", name, f"{name}, all {size:,} rows of seeds {shown}")
+
+
+def _seeds_of_entrants(scores: ScoreTable) -> Hashes:
+    """Return a number for the entrant and seed of each row, [n_rows]."""
+    return mix(scores.entrant.codes.astype(np.uint64), np.asarray(scores.seed).astype(np.uint64))

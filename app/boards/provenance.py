@@ -192,11 +192,13 @@ def with_owners(table: Table, names: Mapping[int, str]) -> Table:
 
 
 def _notes(table: Table) -> tuple[str, ...]:
-    """Say which owners' rows are the best of several."""
+    """Say which owners' rows are the best of several: of more tries than names, or of names that are gone again."""
+    n_shown = Counter(str(row[table.index(OWNER)]) for row in table.rows)
     places = [table.index(name) for name in (OWNER, *COUNTED)]
     known = {tuple(row[place] for place in places) for row in table.rows}
     several = {(str(owner or None), int(n or 0), int(m or 0), int(k or 0)) for owner, n, m, k in known}
-    tried = sorted(((-k, owner, (n, m, k)) for owner, n, m, k in several if max(n, k) > m))[:MOST_NAMED]
+    most = ((-k, owner, (n, m, k)) for owner, n, m, k in several if max(n, k) > m or min(m, k) > n_shown[owner])
+    tried = sorted(most)[:MOST_NAMED]
     if not tried:
         return ()
     counted = [f"{owner}: {_counted(counts)}" for _, owner, counts in tried]

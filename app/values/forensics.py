@@ -11,6 +11,7 @@ from app.values.fingerprints import Fingerprint
 EXACT_BEST = "exact_best"
 FLAGS: Mapping[str, str] = {
     "repeated_seed": "Rows with the same digits under several seeds",
+    "same_seeds": "The same results under several seeds, item by item, which chance cannot explain",
     "repeated_condition": "Rows with the same digits under several conditions",
     "same_rows": "Rows with the same digits under two entrants",
     "same_results": "The same results row by row under two entrants, which chance cannot explain",

@@ -10,7 +10,7 @@ from app.admission.forensics import compare, look_within
 from app.admission.twins import ln_arrangements
 from app.stats.arrays import FloatArray
 from app.values.fingerprints import fingerprints_of
-from app.values.scores import ScoreTable
+from app.values.scores import Coded, ScoreTable
 from tests.cases.admission import grid, table
 
 
@@ -57,6 +57,31 @@ def test_a_copy_within_one_submission_is_flagged_once() -> None:
     (finding,) = look_within(scores).findings
 
     assert (finding.flag, finding.entrant) == ("same_results", "b")
+
+
+def by_seed(*right: FloatArray) -> ScoreTable:
+    """Return what one entrant answered to the same forty items under a seed each."""
+    zeros = np.zeros(40 * len(right), dtype=np.int64)
+    items = Coded(tuple(f"q{at:02}" for at in range(40)), np.tile(np.arange(40), len(right)))
+    return ScoreTable(
+        Coded(("A",), zeros), Coded(("t",), zeros), ("correct",), np.concatenate(right)[:, None],
+        zeros.astype(bool), zeros, zeros, seed=np.repeat(np.arange(len(right)), 40), item=items,
+    )  # fmt: skip
+
+
+def test_one_seed_under_several_names_is_flagged_also_where_rows_say_yes_and_no() -> None:
+    """Three seeds of the same answers are one run; the fourth is another one."""
+    (finding,) = look_within(by_seed(HALF, HALF, HALF, 1 - HALF)).findings
+
+    assert (finding.flag, finding.sentence) == ("same_seeds", "A, all 40 rows of seeds 0, 1, 2")
+
+
+def test_seeds_that_are_nearly_all_right_may_be_alike() -> None:
+    """Thirty-nine of forty right can be arranged in forty ways."""
+    right = np.ones(40)
+    right[3] = 0.0
+
+    assert look_within(by_seed(right, right)).findings == ()
 
 
 def test_arrangements_are_counted_as_a_multinomial() -> None:

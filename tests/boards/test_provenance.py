@@ -38,6 +38,16 @@ def test_a_perfect_score_is_flagged_on_the_row_of_who_is_ranked_by_it() -> None:
     assert [row[created.index("flags")] for row in created.rows] == ["exact_best", None, "exact_best", None, None]
 
 
+@pytest.mark.parametrize(("n_submissions", "is_told"), [(1, False), (5, True)])
+def test_who_tried_under_names_that_are_gone_is_told(n_submissions: int, is_told: bool) -> None:
+    """Five names of which one is left, each sent by itself: the best of five. One file of five is one try."""
+    one = replace(board("mean", "score", (1.0,) * 5), rows=((1, "A", 1.0),))
+    tried = with_provenance(one, {"A": Provenance(1, 1, 97, 0, 5, n_submissions)})
+    notes = with_owners(tried, {97: "a"}).notes
+
+    assert any(note.startswith("Read a row as the best of what its owner tried") for note in notes) is is_told
+
+
 @pytest.mark.parametrize(("method", "rank_by"), [("borda", "borda_points"), ("skill_score", "win_rate")])
 def test_a_board_says_how_far_one_owner_can_move_the_others(method: str, rank_by: str) -> None:
     """Three of five entrants belong to one: two others may change places, by all of the range."""
