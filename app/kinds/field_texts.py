@@ -4,6 +4,9 @@ By the type that has the key; `*` holds for every board. A test compares the key
 """
 
 from collections.abc import Mapping
+from functools import cache
+
+from app.boards.registry import methods
 
 BOARD: Mapping[str, str] = {
     "name": "the board's name in addresses",
@@ -217,11 +220,11 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-BOARDS = frozenset(
-    {"Mean", "GroupMean", "Borda", "MeanRank", "MeanWinRate", "SkillScore", "EstimateBoard", "WeightedRank"}
-)
-
-
 def text_of(model: str, key: str) -> str | None:
-    """Return what a key means; None for one that nobody described."""
-    return FIELDS.get(model, {}).get(key) or (BOARD.get(key) if model in BOARDS else None)
+    """Return what a key means; None for one that nobody described. What all boards have is described once."""
+    return FIELDS.get(model, {}).get(key) or (BOARD.get(key) if model in _boards() else None)
+
+
+@cache
+def _boards() -> frozenset[str]:
+    return frozenset(method.spec.__name__ for method in methods().values())

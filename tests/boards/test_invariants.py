@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.boards.registry import methods
 from app.boards.tables import BoardTables
 from app.stats.cluster import draw_clusters
 from app.stats.example_draws import map_resamples
@@ -19,6 +20,15 @@ def _name(case: Case) -> str:
 
 
 EVERY = pytest.mark.parametrize("case", CASES, ids=_name)
+
+
+def test_every_method_has_a_case() -> None:
+    """A method without one would be held to nothing that follows."""
+    boards = [case.build(given()).leaderboard for case in {case.name: case for case in CASES}.values()]
+
+    assert {board.meta["method"] for board in boards} == set(methods())
+
+
 Rows = dict[str, dict[str, Any]]
 
 

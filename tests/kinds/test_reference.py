@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.kinds.field_texts import BOARDS, FIELDS, text_of
+from app.boards.registry import methods
+from app.kinds.field_texts import FIELDS, text_of
 from app.kinds.parse import manifest_json_schema, parse_manifest
 from app.kinds.reference import EXAMPLES, manifest_page
 
@@ -32,12 +33,13 @@ def test_the_page_is_up_to_date() -> None:
 
 def test_every_key_is_described_and_no_other() -> None:
     """A new key needs its sentence, and one that is gone leaves none behind."""
-    undescribed = [f"{name}.{key}" for name, keys in types().items() for key in keys if text_of(name, key) is None]
+    known = types()
+    undescribed = [f"{name}.{key}" for name, keys in known.items() for key in keys if text_of(name, key) is None]
     gone = [f"{name}.{key}" for name, keys in FIELDS.items() if name != "*" for key in keys
-            if key not in types().get(name, ())]  # fmt: skip
+            if key not in known.get(name, ())]  # fmt: skip
 
     assert (undescribed, gone) == ([], [])
-    assert set(types()) >= BOARDS
+    assert set(known) >= {method.spec.__name__ for method in methods().values()}
 
 
 @pytest.mark.parametrize("title", list(EXAMPLES))
