@@ -161,7 +161,7 @@ def test_without_a_grid_estimators_of_other_records_are_compared_with_nobody() -
     actual, notes = board(rows({"A": {"r1": 0.1}, "B": {"r2": 0.2}}), manifest())
 
     assert [(row["entrant"], row["n_absent"], row["metric__mae"]) for row in actual] == [("A", 2, 0.1), ("B", 2, 0.2)]
-    assert notes[1].startswith("Provisional")
+    assert len([note for note in notes if note.startswith("Provisional")]) == 1
 
 
 def test_a_missing_value_comes_after_all_who_are_enrolled() -> None:
