@@ -109,6 +109,20 @@ def test_two_who_differ_are_both_asked_for_all(roomy_site: Site) -> None:
     assert {row["may_be_first"] for row in shown.values()} == {None}
 
 
+@pytest.mark.parametrize(("created", "is_told"), [(other_weights, True), (other_labels, True), (episodes, False)])
+def test_two_who_differ_in_labels_or_weights_are_told_apart(
+    roomy_site: Site, created: Callable[[], tuple[str, Files, str]], is_told: bool
+) -> None:
+    """Nobody can say whose are right, and the board does not hide it; of two of the same items nothing is said."""
+    manifest, files, board = created()
+    slug = grids.declare(roomy_site, manifest, None)
+    publications.send(roomy_site, slug, "metrics.csv", files["A"], "alice")
+    publications.send(roomy_site, slug, "metrics.csv", files["sly" if is_told else "B"], "bob")
+    notes = grids.board(roomy_site, slug, board)["notes"]
+
+    assert any(note.startswith("These scores are not all about the same") for note in notes) is is_told
+
+
 def test_who_is_right_everywhere_is_ranked_and_flagged(roomy_site: Site) -> None:
     """80 of 80: told by a check when it is sent and on its row, in words that a program reads, and never refused."""
     slug = grids.declare(roomy_site, grids.EPISODES.replace("GRID", grids.GRID))

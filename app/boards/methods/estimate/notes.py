@@ -55,8 +55,13 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
 
 
 def _of_other_items(ranked: Ranked) -> Iterator[str]:
-    """Yield who has other items than most where the grid counts items without naming them."""
+    """Yield who has other items than most where the grid counts items without naming them, or says nothing of them."""
     if ranked.roster.is_provisional:
+        if len({m.items for m in ranked.contenders if m.items}) > 1:
+            yield (
+                "These scores are not all about the same: entrants have other items, or other labels or weights for "
+                "them, and no half of the submitters has the same ones. Whose are the benchmark's, nobody has declared."
+            )
         return
     named = Counter(m.items for m in ranked.contenders if m.items)
     most, n_most = named.most_common(1)[0] if named else ("", 0)
