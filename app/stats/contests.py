@@ -81,6 +81,12 @@ class Contests:
         """Return what this process knows of the pairs already."""
         return KNOWN.recall(self.points, self.deviations)
 
+    def let_go(self) -> None:
+        """Let go of what the spreads were found with, 40 MB of 2,000 entrants; whoever asks has it computed again."""
+        # With what is recalled a process also holds the square of the board's last state.
+        for name in ("deviations", "recalled"):
+            self.__dict__.pop(name, None)
+
     def _spreads(self, wanted: IntArray | None) -> FloatArray:
         spreads = pair_variances(self.deviations, wanted)
         np.sqrt(spreads, out=spreads)

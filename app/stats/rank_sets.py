@@ -73,7 +73,9 @@ def rank_sets(contests: Contests, level: float, *, rounds: int = MOST_ROUNDS) ->
     n_entrants = len(contests.points)
     studentized, recalled = Studentized.of(contests.deviations, contests.drawn), contests.recalled
     bounds = studentized.largest_of_all(recalled.bounds(studentized.rows.dtype), recalled.fresh)
+    contests.let_go()
     KNOWN.keep(recalled, contests.drawn, bounds)
+    del recalled
     pairs = LeftPairs(studentized, bounds)
     own = _step_down(contests, pairs, level, rounds, together=False)
     together = _step_down(contests, pairs, level, rounds, together=True)
