@@ -43,7 +43,16 @@ def read_numbers(texts: Texts) -> Numbers:
         values = np.array(pc.cast(texts, pa.float64()).fill_null(_NAN))
     except pa.ArrowInvalid:
         return _read_one_by_one(texts, empty)
-    return Numbers(values, empty, np.zeros(len(values), dtype=np.bool_))
+    return Numbers(values, empty, _nan_by_another_name(texts, values) & ~empty)
+
+
+def _nan_by_another_name(texts: Texts, values: FloatArray) -> BoolArray:
+    """Say which cells are read as NaN though no program that writes tables says it so: C's `nan(…)`."""
+    is_nan = np.isnan(values)
+    if not is_nan.any():
+        return is_nan
+    has_parenthesis: BoolArray = np.asarray(pc.match_substring(texts.fill_null(""), "("))
+    return is_nan & has_parenthesis
 
 
 def _read_one_by_one(texts: Texts, empty: BoolArray) -> Numbers:

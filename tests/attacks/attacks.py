@@ -5,10 +5,11 @@ import io
 import socket
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
+import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -97,9 +98,7 @@ def named_gzip(victim: Target) -> list[int]:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv.gz", member)
-    with ThreadPoolExecutor(N_ZIPS) as senders:
-        answers = [senders.submit(victim.post, "x.zip", packed.getvalue()) for _ in range(N_ZIPS)]
-        return sorted({answer.result().status_code for answer in answers})
+    return _at_once(N_ZIPS, lambda name: victim.post(name, packed.getvalue()).status_code, ["x.zip"] * N_ZIPS)
 
 
 def body_without_token(victim: Target) -> list[int]:
@@ -196,6 +195,38 @@ def million_columns(victim: Target) -> list[int]:
     return [victim.post("x.csv", ",".join(f"c{at}" for at in range(1_000_000)).encode() + b"\n").status_code]
 
 
+def many_searches(victim: Target) -> list[int]:
+    """Ask for 300 pages that nobody keeps, at once and without a token."""
+    queries = [f"/search?q={at}" for at in range(300)]
+    return _at_once(60, lambda path: httpx.get(victim.server.address + path, timeout=60).status_code, queries)
+
+
+def wide_preregs(victim: Target) -> list[int]:
+    """Register 40 documents of 60 kB that are no preregistrations, at once."""
+    items = "".join(f"- {{a{at}: [1, 2, {{b: c}}]}}\n" for at in range(2400))
+    return _register(victim, "/preregs", [f"notes: {at}\nx:\n{items}" for at in range(40)])
+
+
+def wide_manifests(victim: Target) -> list[int]:
+    """Declare five benchmarks of 70,000 keys, at once; 1 MiB is the most that there may be."""
+    keys = "".join(f"k{at}: {at}\n" for at in range(70_000))
+    return _register(victim, "/benchmarks", [f"title: {at}\n{keys}" for at in range(5)])
+
+
+def _register(victim: Target, path: str, documents: Sequence[str]) -> list[int]:
+    headers = victim.auth() | {"Content-Type": "application/yaml"}
+
+    def register(document: str) -> int:
+        return httpx.post(victim.server.address + path, content=document, headers=headers, timeout=120).status_code
+
+    return _at_once(len(documents), register, documents)
+
+
+def _at_once(n: int, send: Callable[[str], int], what: Sequence[str]) -> list[int]:
+    with ThreadPoolExecutor(n) as senders:
+        return sorted(set(senders.map(send, what)))
+
+
 ATTACKS: Mapping[str, tuple[Callable[[Target], list[int]], list[int]]] = {
     "1,500 headers of 1 MiB, no token": (endless_headers, [431]),
     "101 headers": (many_headers, [431]),
@@ -211,5 +242,8 @@ ATTACKS: Mapping[str, tuple[Callable[[Target], list[int]], list[int]]] = {
     "200 slow bodies": (slow_bodies, [408]),
     "Parquet text of bytes ff fe": (no_text, [422]),
     "a million columns": (million_columns, [422]),
+    "300 searches at once, no token": (many_searches, [200]),
+    "40 preregistrations of 60 kB at once": (wide_preregs, [422]),
+    "5 manifests of 70,000 keys at once": (wide_manifests, [422]),
 }
 """Every attack by what it is, with the statuses that it must be answered."""

@@ -1,10 +1,11 @@
-"""So many requests are begun at once; who waits for a body, or has ended, holds no place."""
+"""So many requests are in hand at once, in turns of who asks; who waits for a body, or has ended, holds no place."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from app.web.beginning import BegunTogether
+from app.web.places import Places
 
 REQUEST = {"type": "http"}
 
@@ -66,3 +67,157 @@ def test_a_place_is_given_back_when_a_request_ends_or_fails() -> None:
 
     assert asyncio.run(begun_of(9, lambda _receive, _send: asyncio.sleep(0), most=1)) == 9
     assert asyncio.run(begun_of(9, fail, most=1)) == 9
+
+
+async def settled() -> None:
+    """Let everything that can go on go on."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+class Waited:
+    """An app that answers nothing until it is told to, and what reached it: the client and how far it got."""
+
+    def __init__(self) -> None:
+        self.reached: list[tuple[str, str]] = []
+        self.go_on = asyncio.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Read the body of a write, then wait."""
+        if scope["method"] == "POST":
+            while (await receive())["more_body"]:
+                pass
+        self.reached.append((scope["client"][0], scope["path"]))
+        await self.go_on.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+
+def asked(address: str, path: str, method: str = "GET", kind: str = "application/yaml", token: str = "") -> Any:
+    """Return a request as a server passes it on."""
+    headers = [(b"content-type", kind.encode())] + ([(b"authorization", token.encode())] if token else [])
+    return {"type": "http", "method": method, "path": path, "client": (address, 1), "headers": headers}
+
+
+async def whole_body() -> dict[str, Any]:
+    """Send a body at once; the client then stays."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def staying() -> Callable[[], Awaitable[dict[str, Any]]]:
+    """Return the messages of a client that has nothing to send and waits for its answer."""
+    sent = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+    async def receive() -> dict[str, Any]:
+        return next(sent, None) or await nothing_more()
+
+    return receive
+
+
+def reached_of(asking: Callable[[BegunTogether], list[Any]]) -> list[tuple[str, str]]:
+    """Return what reached an app of three places for reads and two for bodies while it answered nobody."""
+
+    async def main() -> list[tuple[str, str]]:
+        app = Waited()
+        sent = [asyncio.create_task(each) for each in asking(BegunTogether(app))]
+        await settled()
+        reached = list(app.reached)
+        for each in sent:
+            each.cancel()
+        await asyncio.gather(*sent, return_exceptions=True)
+        return reached
+
+    return asyncio.run(main())
+
+
+def test_one_client_leaves_a_read_to_the_others() -> None:
+    """A hundred reads of one address are made two at a time, and somebody else's beside them."""
+
+    def asking(bounded: BegunTogether) -> list[Any]:
+        flood = [bounded(asked("a", "/search"), staying(), ignored) for _ in range(100)]
+        return [*flood, bounded(asked("b", "/search"), staying(), ignored)]
+
+    assert reached_of(asking) == [("a", "/search"), ("a", "/search"), ("b", "/search")]
+
+
+def test_readiness_waits_for_nobodys_reads() -> None:
+    """A flood of reads must not make a server look unready."""
+
+    def asking(bounded: BegunTogether) -> list[Any]:
+        flood = [bounded(asked("a", "/search"), staying(), ignored) for _ in range(100)]
+        return [*flood, bounded(asked("a", "/readyz"), staying(), ignored)]
+
+    assert ("a", "/readyz") in reached_of(asking)
+
+
+def test_a_token_has_one_body_worked_on_at_a_time() -> None:
+    """Wherever it sends from; another token's is worked on beside it, and files have turns elsewhere."""
+
+    def asking(bounded: BegunTogether) -> list[Any]:
+        flood = [bounded(asked(f"a{n}", "/preregs", "POST", token="x"), whole_body, ignored) for n in range(12)]
+        files = bounded(asked("c", "/files", "POST", kind="multipart/form-data; boundary=b"), whole_body, ignored)
+        return [*flood, bounded(asked("b", "/preregs", "POST", token="y"), whole_body, ignored), files]
+
+    assert reached_of(asking) == [("a0", "/preregs"), ("b", "/preregs"), ("c", "/files")]
+
+
+def test_who_goes_away_while_waiting_is_not_worked_for() -> None:
+    """Else a client that asks and leaves keeps a server busy for minutes."""
+
+    async def main() -> list[tuple[str, str]]:
+        app = Waited()
+        bounded = BegunTogether(app)
+        left = asyncio.Event()
+
+        async def leave() -> dict[str, Any]:
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        stay = [bounded(asked("a", "/stays"), staying(), ignored) for _ in range(2)]
+        leaving = [bounded(asked("a", "/leaves"), leave, ignored) for _ in range(50)]
+        sent = [
+            asyncio.create_task(each) for each in [*stay, *leaving, bounded(asked("a", "/last"), staying(), ignored)]
+        ]
+        await settled()
+        left.set()
+        await settled()
+        app.go_on.set()
+        await asyncio.gather(*sent)
+        return app.reached
+
+    assert asyncio.run(main()) == [("a", "/stays"), ("a", "/stays"), ("a", "/last")]
+
+
+def test_places_are_taken_in_turns_of_who_asks() -> None:
+    """One who asked fifty times before waits with its second until the others had their first."""
+
+    async def main() -> list[str]:
+        places, order = Places(1), []
+
+        async def work(key: str) -> None:
+            await places.take(key)
+            order.append(key)
+            await asyncio.sleep(0)
+            places.give_back(key)
+
+        await asyncio.gather(*(work("a") for _ in range(50)), work("b"), work("c"))
+        return order
+
+    order = asyncio.run(main())
+    assert (order[:4], len(order)) == (["a", "a", "b", "c"], 52)
+
+
+def test_a_place_is_not_lost_with_who_waited_for_it() -> None:
+    """Given up while waiting, and at the very moment of getting it."""
+
+    async def main() -> bool:
+        places = Places(1)
+        await places.take("a")
+        early, late = (asyncio.create_task(places.take("b")) for _ in range(2))
+        await asyncio.sleep(0)
+        early.cancel()
+        places.give_back("a")
+        late.cancel()
+        await asyncio.gather(early, late, return_exceptions=True)
+        return places.take_now("c")
+
+    assert asyncio.run(main())
