@@ -40,9 +40,10 @@ class BegunTogether:
         """Answer a request in its turn; what is no request, such as the beginning of the process, has none."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        is_read = scope.get("method") in READING and scope["path"] not in UNMEASURED
+        asks = scope.get("method") in READING
+        is_read = asks and scope["path"] not in UNMEASURED
         held = _Place(self._reads if is_read else self._begun, _client_of(scope))
-        works = None if is_read or _has_files(scope) else _Place(self._works, _client_of(scope, by_token=True))
+        works = None if asks or _has_files(scope) else _Place(self._works, _client_of(scope, by_token=True))
         arriving = _Arriving(receive)
         try:
             if await arriving.take(held, may_leave=is_read and not _has_body(scope)):
