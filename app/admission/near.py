@@ -48,9 +48,9 @@ def near_rows(prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterato
         shares = _nearest(mine.sampled, by_place, in_all_ways=len(prints) <= FEW)
         best = int(shares.argmax())
         if shares[best] >= LEAST_SHARE:
-            what = f"{mine.entrant} agrees with {them[best].entrant} to a thousandth in {shares[best]:.0%}"
-            sentence = f"{what} of the compared rows (submission {them[best].submission})"
-            yield Finding(FLAG, mine.entrant, sentence)
+            nearest = f"{them[best].entrant} to a thousandth in {shares[best]:.0%} of the compared rows"
+            where = f"(submission {them[best].submission})"
+            yield Finding(FLAG, mine.entrant, f"{mine.entrant} agrees with {nearest} {where}")
 
 
 def near_share(mine: Sampled, theirs: Sampled) -> float:
@@ -110,7 +110,8 @@ def _nearest(mine: Sampled, others: _ByPlace, *, in_all_ways: bool) -> FloatArra
         rows = _telling(mine.values[:, at])
         if not len(rows):
             continue
-        first, allowed = _with_tolerance(mine.values[rows, at].astype(np.float64))
+        first = mine.values[rows, at].astype(np.float64)
+        allowed = _tolerance(first)
         theirs = others.at(name, mine.places)
         those = np.arange(others.n_others) if in_all_ways else _maybe_near(first, allowed, theirs, rows)
         values = theirs[np.ix_(rows, those)].T.astype(np.float64)
@@ -126,9 +127,10 @@ def _telling(values: NDArray[np.float32]) -> NDArray[np.intp]:
     return rows if len(rows) >= enough else rows[:0]
 
 
-def _with_tolerance(first: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _tolerance(first: FloatArray) -> FloatArray:
     low, high = np.quantile(first, [0.25, 0.75])
-    return first, TOLERANCE * np.minimum(abs(first), high - low)
+    allowed: FloatArray = TOLERANCE * np.minimum(abs(first), high - low)
+    return allowed
 
 
 def _maybe_near(
@@ -138,10 +140,9 @@ def _maybe_near(
 
     Rows are in the order of hashes, so the first are a random sample.
     """
-    few = rows[:N_FIRST]
-    others = theirs[few]
-    is_near: BoolArray = abs(others - first[: len(few), None]) <= allowed[: len(few), None]
-    lacks = np.isnan(others).sum(axis=0) > len(few) // 2
+    others = theirs[rows[:N_FIRST]]
+    is_near: BoolArray = abs(others - first[:N_FIRST, None]) <= allowed[:N_FIRST, None]
+    lacks = np.isnan(others).sum(axis=0) > len(others) // 2
     return np.flatnonzero(is_near.any(axis=0) | lacks)
 
 
