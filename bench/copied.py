@@ -18,7 +18,7 @@ from app.kinds.known import measured_evidence
 from app.stats.calibrated import Calibrated
 from app.store import benchmarks
 from app.store.measured import Place, keep_measurements, load_measurements
-from tests.conftest import Site
+from tests.fixtures import Site
 
 N_TEMPLATES, KEPT = 10, 0.9
 TABLES = ("submission_event", "submission_check", "submission_table", "submission_file", "entry", "fingerprint")

@@ -20,7 +20,7 @@ from app.jobs.publish import publish
 from app.store import benchmarks
 from bench.copied import copy_submissions
 from tests.cases.running_server import fresh_data_dir
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 PATIENCE_S = 20.0
 YAML = {"Content-Type": "application/yaml"}

@@ -21,7 +21,7 @@ from app.db.models import LabelPart
 from bench.chosen import chosen
 from tests.cases.label_attacks import ATTACKS, Attacker, values_by_rmse
 from tests.cases.secret_labels import SLUG, begin, manifest, words
-from tests.conftest import Site, new_database, open_site, passing_folder
+from tests.fixtures import Site, new_database, open_site, passing_folder
 
 N_ITEMS, ASKED = 200, 40
 BY_RMSE, CLOSE = "one file, real-valued labels by RMSE", 0.1

@@ -25,7 +25,7 @@ from app.store.provenance import read_provenance
 from bench.machine import machine
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 N_BENCHMARKS, N_SUBMISSIONS = 10_000, 1_000
 LARGE = 5_000

@@ -37,7 +37,7 @@ from app.store.row_blocks import RowBlock
 from app.values.scores import ScoreTable
 from app.values.table import Table
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import open_site, passing_folder
+from tests.fixtures import open_site, passing_folder
 
 APP = str(Path(__file__).parents[1] / "app")
 

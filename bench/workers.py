@@ -20,7 +20,7 @@ from bench.growing import YAML
 from bench.growing_rows import N_TASKS, ROWS_MANIFEST, summary_rows
 from bench.readers import percentile
 from tests.cases.running_server import environment, fresh_data_dir
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 N_SMALL, N_BIG_ENTRANTS, WORKERS, WITHIN_S = 100, 300, (1, 2, 4), 300.0
 SMALL = b"model,task,MASE\n" + b"".join(b"m%05d,t%d,%d\n" % (m, t, 1 + m + t) for m in range(5) for t in range(20))

@@ -34,6 +34,7 @@ def test_every_alert_has_its_case_but_those_of_one_comparison() -> None:
     assert set(names()) - tried == {"PlumblineDiskFull", "PlumblinePoolUsedUp"}
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="needs promtool (apt-get install prometheus)")
 def test_alerts_fire_on_bad_days_alone(tmp_path: Path) -> None:
     """Rates that begin, figures that go back, and a database that is away while the server answers."""

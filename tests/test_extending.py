@@ -31,7 +31,7 @@ from app.values.scores import ScoreTable
 from app.values.table import Column
 from tests.cases.prediction_boards import BINARY, benchmark_text
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, rows_of, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 class Worst(Leaderboard):

@@ -26,7 +26,7 @@ from app.values.glossary_entry import Entry
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column
 from tests.cases.walkthrough import rows_of
-from tests.conftest import Site
+from tests.fixtures import Site
 
 TALLIES = """\
 schema_version: 1

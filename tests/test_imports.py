@@ -1,6 +1,7 @@
 """What the source of every module of the app shows: who imports whom, how long it is, and what its names say."""
 
 import ast
+import gc
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -73,7 +74,11 @@ def sources_of_app() -> dict[str, str]:
 @cache
 def parsed(source: str) -> ast.Module:
     """Return the tree of a source, made once for all that look at it."""
-    return ast.parse(source)
+    gc.disable()  # It would look through the growing tree again and again: three times the work.
+    try:
+        return ast.parse(source)
+    finally:
+        gc.enable()
 
 
 @cache

@@ -28,7 +28,7 @@ from app.cli.examples import Example, ExampleSubmission, find_examples
 from app.cli.serve import EXAMPLES
 from app.config.settings import Settings
 from app.prereg.prereg import sha256_hex
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 DIGESTS = Path(__file__).parent / "data" / "published_bytes.txt"
 YAML = {"Content-Type": "application/yaml"}

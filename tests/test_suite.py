@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import passing_folder
+from tests.fixtures import passing_folder
 
 pytestmark = pytest.mark.heavy
 

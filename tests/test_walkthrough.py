@@ -6,7 +6,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from tests.cases.walkthrough import BASE, BETTER, GOOD, MANIFEST, PREREG, board, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def test_the_walk_of_a_row(site: Site) -> None:

@@ -67,6 +67,7 @@ def with_gap(values: FloatArray, end: float) -> FloatArray:
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.heavy
 def test_the_bounds_are_the_ranks_with_the_gap_filled(method: str, direction: str) -> None:
     """With the worst and with the best of the metric's range."""
     values = ERRORS if direction == "minimize" else 1.0 - ERRORS

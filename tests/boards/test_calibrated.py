@@ -226,6 +226,7 @@ def at_the_turn(rng: np.random.Generator) -> float:
     return high
 
 
+@pytest.mark.heavy
 def test_what_interquartile_means_of_tasks_all_miss_by_is_in_their_average() -> None:
     """A rate of 0.8 in each: estimates below three quarters lower the average, and those above raise nothing."""
     rng = np.random.default_rng(31)

@@ -4,7 +4,7 @@ import csv
 import io
 from pathlib import Path
 
-from tests.conftest import Site
+from tests.fixtures import Site
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mteb-eng-v2"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from app.kinds.parse import parse_manifest
 from app.prereg.prereg import sha256_hex
-from tests.conftest import Site
+from tests.fixtures import Site
 
 YAML = {"Content-Type": "application/yaml"}
 

@@ -20,7 +20,7 @@ from tests.cases.exports import all_exports
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.waiting import eventually
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 
 @dataclass(frozen=True)

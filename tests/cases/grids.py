@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tests.cases.publications import table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 SLUGS = itertools.count()
 YAML = {"Content-Type": "application/yaml"}

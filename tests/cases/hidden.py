@@ -9,7 +9,7 @@ import pytest
 from app.store import tokens
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, MANIFEST, declare, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 SECRET, ABSENT = "hidden-qq", "absent-qq"
 NAMES = (SECRET, "qqentrant", "qqtask", "qqboard", "zyxwonder")

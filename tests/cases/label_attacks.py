@@ -15,7 +15,7 @@ import numpy as np
 
 from tests.cases.secret_labels import SLUG, items, send
 from tests.cases.ydf_http import records, table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 NO, YES = 0.25, 0.75
 BITS = 40

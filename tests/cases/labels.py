@@ -1,7 +1,7 @@
 """Making a benchmark over HTTP by its manifest."""
 
 from tests.cases.predictions import yaml
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def create(site: Site, manifest: str | None = None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
-from tests.conftest import Site
+from tests.fixtures import Site
 
 DATA = Path(__file__).parents[1] / "data" / "lrdbench_runs"
 

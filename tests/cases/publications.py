@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.errors import Unavailable
 from tests.cases.series_runs import COLUMNS
-from tests.conftest import Site
+from tests.fixtures import Site
 
 NUMBERS = itertools.count()
 FEW = "{n_resamples: 100, rng_seed: 1}"

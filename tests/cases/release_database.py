@@ -18,7 +18,7 @@ from app.db.migrate import MIGRATIONS, upgrade
 from tests.cases.exports import all_exports
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
-from tests.conftest import open_site
+from tests.fixtures import open_site
 
 RELEASES = Path(__file__).parents[1] / "data" / "releases"
 ABOUT = "release.json"

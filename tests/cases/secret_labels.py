@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tests.cases.ydf_http import records, table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 SLUG = "secret"
 BINARY = "kind: classification, classes: ['no', 'yes']"

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from tests.conftest import Site
+from tests.fixtures import Site
 
 SESSION, FORM = "__Host-plumbline", "__Host-plumbline-form"
 

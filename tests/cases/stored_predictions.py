@@ -1,6 +1,6 @@
 """Sending predictions of the small benchmarks over HTTP."""
 
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def submit(site: Site, content: str, entrant: str = "A") -> int:

@@ -1,6 +1,6 @@
 """What a database holds, to see that nothing was half stored."""
 
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def stored(site: Site) -> int:

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from tests.conftest import Site
+from tests.fixtures import Site
 
 MANIFEST = """\
 schema_version: 1

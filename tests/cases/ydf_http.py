@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from tests.conftest import Site
+from tests.fixtures import Site
 
 LEVEL = 0.95
 

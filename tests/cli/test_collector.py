@@ -3,6 +3,7 @@
 import asyncio
 import gc
 
+import pytest
 import uvicorn
 
 from app.cli.web import EndingServer
@@ -28,6 +29,7 @@ async def started_and_stopped() -> int:
     return n_spared
 
 
+@pytest.mark.heavy
 def test_a_collection_leaves_out_what_was_imported() -> None:
     """Looking at all of it was seen to take a second of a busy machine."""
     try:

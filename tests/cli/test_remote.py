@@ -183,6 +183,7 @@ def test_a_refused_submission_ends_with_2_and_its_problems(
     assert "Traceback" not in err
 
 
+@pytest.mark.heavy
 def test_an_unreachable_server_ends_with_3(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No server is another case than a refusal, and its address is named."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -193,6 +194,7 @@ def test_an_unreachable_server_ends_with_3(scores: Path, capsys: pytest.CaptureF
     assert f"{address} does not answer" in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 def test_a_broken_connection_is_tried_again_with_the_same_key(script: Script, scores: Path) -> None:
     """The server can tell that it is the same submission, so that nothing is stored twice."""
     script.answer(DROP)
@@ -205,6 +207,7 @@ def test_a_broken_connection_is_tried_again_with_the_same_key(script: Script, sc
     assert keys[0] == keys[1]
 
 
+@pytest.mark.heavy
 def test_a_file_is_sent_whole_when_it_is_sent_again(script: Script, scores: Path) -> None:
     """The second attempt begins at the start of the file."""
     script.answer(DROP)

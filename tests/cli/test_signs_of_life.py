@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 HANGS = """
 import asyncio, time
 from app.cli.signs_of_life import exit_when_hung
@@ -14,6 +16,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.heavy
 def test_a_worker_that_nobody_supervises_ends_itself_when_it_hangs() -> None:
     """Its loop stands still: it says where each thread is, and ends in error, so that it is started again."""
     ended = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=30, check=False)

@@ -20,7 +20,7 @@ from tests.cases.copies import Copies, copies
 from tests.cases.exports import exports_of_folder
 from tests.cases.offline import plumbline
 from tests.cases.running_server import fresh_data_dir
-from tests.conftest import new_database
+from tests.fixtures import new_database
 
 __all__ = ["copies"]
 

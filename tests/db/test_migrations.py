@@ -17,7 +17,7 @@ from app.db.engine import make_engine
 from app.db.migrate import MIGRATIONS, upgrade
 from app.db.models import Base
 from tests.cases.running_server import environment
-from tests.conftest import new_database
+from tests.fixtures import new_database
 
 UPGRADED_WITHIN_S = 60
 

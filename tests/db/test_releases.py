@@ -13,7 +13,7 @@ from app.db.migrate import check_schema, upgrade
 from app.db.models import Base
 from tests.cases.exports import all_exports, served
 from tests.cases.release_database import ABOUT, RELEASES, board_digests, make, schema_digest
-from tests.conftest import new_database
+from tests.fixtures import new_database
 
 
 @pytest.mark.parametrize("release", sorted(RELEASES.glob("*")), ids=lambda path: str(path.name))

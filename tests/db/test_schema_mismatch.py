@@ -6,7 +6,7 @@ import pytest
 from app.db.migrate import check_schema
 from app.db.unreleased import PREFIX, unreleased_name
 from tests.cases.offline import plumbline
-from tests.conftest import new_database
+from tests.fixtures import new_database
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.db.transactions import MAX_ATTEMPTS, is_broken_off, run_in_transaction
 from app.store.locks import take_turns
 from app.web.problems import RETRY_AFTER_S
-from tests.conftest import Site
+from tests.fixtures import Site
 
 FAIL = "DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = 'deadlock_detected'; END $$"
 

@@ -19,7 +19,7 @@ from tests.cases.running_server import fresh_data_dir
 from tests.cases.small_disk import fill, small_disk
 from tests.cases.waiting import eventually
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import open_site
+from tests.fixtures import open_site
 
 pytestmark = pytest.mark.faults
 

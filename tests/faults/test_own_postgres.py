@@ -20,7 +20,7 @@ from tests.cases.exports import all_exports, served
 from tests.cases.own_postgres import address, own_postgres, serving
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import new_database, open_site
+from tests.fixtures import new_database, open_site
 
 pytestmark = pytest.mark.faults
 

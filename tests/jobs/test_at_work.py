@@ -10,7 +10,7 @@ from app.jobs.at_work import KEY, at_work, is_at_work
 from app.jobs.queue import QueuedJobs, drop_lost, make_app
 from app.store import benchmarks
 from tests.cases.walkthrough import declare
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def begin_silently(site: Site, database_url: str) -> int:

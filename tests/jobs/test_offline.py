@@ -8,7 +8,7 @@ from app.jobs.offline import OfflineBenchmark, OfflineSubmission
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, board, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def test_an_offline_board_equals_the_published_one(roomy_site: Site, tmp_path: Path) -> None:

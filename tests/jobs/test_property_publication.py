@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from app.config.settings import Settings
 from tests.cases import publications as cases
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 FIXTURE = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 # Nothing is shrunk: an example is a dozen requests, and shrinking one takes minutes.

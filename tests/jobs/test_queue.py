@@ -6,7 +6,7 @@ from app.jobs import queue
 from app.jobs.queue import QueuedJobs, make_app
 from app.store import benchmarks
 from tests.cases.walkthrough import declare
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def data_version(site: Site) -> int:

@@ -13,7 +13,7 @@ from app.jobs.refresh import evaluate_waiting, refresh
 from app.store import benchmarks, waiting
 from app.values.scores import ScoreTable
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 TABLE_REFUSED = """
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -11,7 +11,7 @@ from app.cli.__main__ import run
 from app.errors import EvidenceRejected
 from app.jobs.replay import Export, differences, read_export, recompute
 from tests.cases import grids, lrdbench_http, publications
-from tests.conftest import Site
+from tests.fixtures import Site
 
 CANONICAL = "public_small_canonical_ground_truth"
 CLAIM = "claims: {better: {contrast: [good, fair], metric: score, threshold: 0.1}}\n"

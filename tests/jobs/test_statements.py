@@ -12,7 +12,7 @@ from app.jobs.publish import publish
 from app.jobs.refresh import evaluate_waiting
 from app.store import benchmarks
 from tests.cases import publications
-from tests.conftest import Site
+from tests.fixtures import Site
 
 MANIFESTS = {
     "summary": publications.SUMMARY.replace("TASKS", publications.DECLARED),

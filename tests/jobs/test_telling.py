@@ -16,7 +16,7 @@ from app.config.settings import Settings
 from app.jobs.telling import Outgoing, tell_due
 from tests.cases.listeners import mail_listener, web_listener
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 OUT = Outgoing("https://boards.example", networks=LOOPBACK)

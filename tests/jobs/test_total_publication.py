@@ -15,7 +15,7 @@ from app.store import behind
 from app.values.table import Column, Table
 from tests.cases import publications as cases
 from tests.cases.walkthrough import BASE, GOOD, board, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fev-bench"
 BOARDS = ("sql", "mase", "wape", "wql", "sql-mini")

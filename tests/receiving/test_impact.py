@@ -11,7 +11,7 @@ from app.config.settings import Settings
 from app.values.joined import with_rows
 from app.values.scores import Coded, ScoreTable
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 BEST = b"model,task,MASE\nBest,t1,0.1\nBest,t2,0.2\nBest,t3,0.4\n"
 PARTIAL = b"model,task,MASE\nPart,t1,0.1\n"

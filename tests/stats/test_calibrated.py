@@ -63,6 +63,7 @@ def test_the_unit_of_the_weights_changes_nothing(within: Range, values: FloatArr
 @few
 @given(values=UNITS)
 @pytest.mark.parametrize("within", RANGES)
+@pytest.mark.heavy
 def test_an_interval_has_width_and_stays_in_its_range(within: Range, values: FloatArray) -> None:
     """Or there is none: only where all are equal and the range does not say how far the truth can lie."""
     actual = calibrated_mean(values, within=within, level=LEVEL)

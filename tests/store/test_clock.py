@@ -10,7 +10,7 @@ from sqlalchemy import func, insert, update
 from app.db.models import Benchmark, Rate, Submission
 from app.store import behind, rates, waiting
 from tests.cases.walkthrough import GOOD, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 AHEAD = timedelta(hours=5)
 OWN_CLOCKS = {"now", "utcnow", "today"}

@@ -14,7 +14,7 @@ from app.store.rows import read_records, read_scores
 from tests.cases import publications
 from tests.cases.rows_oracle import flat, records_by_rows, scores_by_rows
 from tests.cases.series_runs import COLUMNS
-from tests.conftest import Site
+from tests.fixtures import Site
 
 ODD_SUMMARY = publications.table(
     publications.SUMMARY_COLUMNS,

@@ -11,7 +11,7 @@ from app.store.fingerprints import earlier_of
 from app.store.preregs import load_parsed
 from app.store.reservations import refuse_reserved
 from app.store.series import standing_records
-from tests.conftest import Site
+from tests.fixtures import Site
 
 NAMES = [f"m{at}" for at in range(65_536)]
 """One more than a statement of Postgres has parameters."""

@@ -12,7 +12,7 @@ from tests.cases.processes import admin
 from tests.cases.processes import send as send_rows
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 from tests.cases.walkthrough import BASE, BETTER, GOOD, MANIFEST, PREREG, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 ALICE, BOB = 1, 2
 BEYOND = 99999999999999

@@ -11,7 +11,7 @@ from app.store.predictions import pack_floats, pack_labels, read_blocks, unpack_
 from app.values.predictions import Labels
 from tests.cases.predictions import BINARY, COLOURS, yaml
 from tests.cases.stored_predictions import submit
-from tests.conftest import Site
+from tests.fixtures import Site
 
 LABELS = "item,label,weight\na,red,1\nb,green,2\nc,blue,0.5\n"
 GUESSES = "item,p_red,p_green,p_blue\nc,0.1,0.2,0.7\na,0.5,0.25,0.25\nb,,,\n"

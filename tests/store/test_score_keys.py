@@ -16,7 +16,7 @@ from app.store.scores import RowKeys, copy_scores
 from app.values.scores import NONE, Coded, ScoreTable
 from app.values.table import Column, Table
 from tests.cases.walkthrough import BASE, declare, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 TASKS = ("t1", "t2")
 

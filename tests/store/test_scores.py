@@ -9,7 +9,7 @@ from app.store.rows import read_scores
 from app.store.scores import RowKeys, copy_scores
 from app.values.scores import NONE, Coded, ScoreTable
 from tests.cases.walkthrough import BASE, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def table(n_rows: int, *, with_texts: bool) -> ScoreTable:

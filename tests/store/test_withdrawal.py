@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.cases.walkthrough import BASE, BETTER, GOOD, PREREG, board, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 REFUSED = {"metadata": '{"dirty": true}'}
 

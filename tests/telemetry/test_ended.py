@@ -56,6 +56,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.heavy
 def test_restarts_leave_two_files_and_every_count(tmp_path: Path) -> None:
     """Twice over: what was added up once is added to; the files of a process that runs stay its own."""
     for number in (1, 2):

@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 from app.db.models import SnapshotTable
 from app.store.snapshots import pack_table, unpack_table
 from app.values.table import Column, Table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 MANIFEST = """\
 schema_version: 1

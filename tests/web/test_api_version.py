@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from client.typed import described
-from tests.conftest import Site
+from tests.fixtures import Site
 
 LISTED = Path(__file__).parents[1] / "data" / "api_1.txt"
 

@@ -7,7 +7,7 @@ import pytest
 from tests.cases import grids, publications
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episodes, zipped
 from tests.cases.chamber_http import register, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def try_again(site: Site, n_failures: int) -> dict[str, Any]:

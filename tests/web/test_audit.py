@@ -12,7 +12,7 @@ from app.jobs.queue import QueuedJobs
 from app.jobs.sweep import sweep
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import GOOD, MANIFEST, declare, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")
 

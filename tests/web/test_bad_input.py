@@ -17,7 +17,7 @@ from app.kinds.parse import MAX_MANIFEST_BYTES
 from app.main import create_app
 from tests.cases.stored_rows import stored
 from tests.cases.walkthrough import BASE, MANIFEST, PREREG, declare, send
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 ROOT = Path(__file__).resolve().parents[2]
 YAML = {"Content-Type": "application/yaml"}

@@ -16,7 +16,7 @@ from tests.cases.processes import admin
 from tests.cases.registrations import YAML
 from tests.cases.running_server import fresh_data_dir, running_server
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 STEWARD, OTHER = 3, 5
 PATH = "/benchmarks/tiny/roles"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cases import grids, publications
 from tests.cases.publications import CLASSES, table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 HONEST = (("alice", "A"), ("steward", "B"))
 OWN = tuple(f"own{at:02}" for at in range(30))

@@ -9,7 +9,7 @@ from app.cli.output import cause_table, make_console
 from app.errors import Cause, Causes, Problem, Rejected
 from app.files.findings import Findings
 from tests.cases.walkthrough import BASE, MANIFEST, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 YAML = {"Content-Type": "application/yaml"}
 EPISODES = """\

@@ -17,7 +17,7 @@ from app.store.evidence import Pair, Stood, read_evidence
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episode, zipped
 from tests.cases.chamber_http import YAML, register, send
 from tests.cases.html_pages import in_one_line
-from tests.conftest import Site
+from tests.fixtures import Site
 
 GAP = MANIFEST.replace(b"leaderboards:", b"""claims:
   gap: {contrast: [left, right], metric: success, threshold: 0.2, direction: greater}

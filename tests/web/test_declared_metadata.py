@@ -11,7 +11,7 @@ from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from tests.cases.signing_in import signed
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, send
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 DECLARED = """
 metadata:

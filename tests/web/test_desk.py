@@ -3,7 +3,7 @@
 import re
 
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 DESK = "/desk/tiny"
 BAD = b"model,task,MASE\nOops,t1,much\n"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.cases.walkthrough import MANIFEST
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 @contextmanager

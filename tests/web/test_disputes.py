@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cases.walkthrough import BASE, MANIFEST, declare, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 WRONG = {"text": "These rows are of another checkpoint."}
 ANSWER = {"answer": "They are; a newer submission follows."}

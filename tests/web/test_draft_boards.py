@@ -5,7 +5,7 @@ import pytest
 
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 DRAFTS = "/benchmarks/tiny/drafts"
 QQ = b"name: qqdraft\nmethod: mean\nmetric: MASE\nmissing: drop\ntitle: Qqtitle\n"

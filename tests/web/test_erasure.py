@@ -10,7 +10,7 @@ from sqlalchemy import make_url
 from app.store.snapshots import unpack_table
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 NAME = "Pat Quizzical"
 OWN = b"benchmark: tiny\nmetrics: [MASE]\ntasks: all\nentrants: [Good, Kept]\n"

@@ -17,7 +17,7 @@ from huggingface_hub.repocard_data import model_index_to_eval_results
 from app.config.settings import Settings
 from tests.cases.harnesses import SAMPLES, SUMMARY, read, rows_of
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 TINY = "/benchmarks/tiny"
 SERVER = "https://boards.example"

@@ -10,7 +10,7 @@ import pytest
 from app.errors import Busy, TooManyRequests
 from app.web.following import MOST, MOST_OF_ONE, Followers
 from tests.cases.walkthrough import BASE, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 class Steps:
@@ -41,6 +41,7 @@ async def watch(followers: Followers, number: int = 1, whose: str | None = "here
     return [f"{each['event']} {json.loads(each['data'])['status']}" if "event" in each else each[""] for each in fields]
 
 
+@pytest.mark.heavy
 def test_every_step_is_told_until_nothing_is_waited_for() -> None:
     """Also of two who watch, with one question to the database at a time."""
     steps = Steps(both("received"), OSError("away"), both("evaluated"), both("published"))

@@ -9,7 +9,7 @@ import pytest
 
 from app.config.settings import Settings
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 TINY = "/benchmarks/tiny/leaderboards/average"
 EXPLORE = f"{TINY}/explore"

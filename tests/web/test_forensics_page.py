@@ -4,7 +4,7 @@ import json
 
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episodes, with_sums, zipped
 from tests.cases.chamber_http import register, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 STATED = {
     "git_sha": "f012ef7641bc132c3de21ccb7a5da974ebc32cfb",

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 TINY = "/benchmarks/tiny"
 PAGES = (

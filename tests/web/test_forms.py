@@ -12,7 +12,7 @@ from app.names import is_holder
 from tests.cases.routes import all_routes
 from tests.cases.signing_in import form_key, send_form, signed
 from tests.cases.walkthrough import MANIFEST, declare
-from tests.conftest import Site
+from tests.fixtures import Site
 
 PEOPLE = "/benchmarks/tiny/people"
 OPEN = MANIFEST.replace("admission: {", "admission: {registration: {per_day: 1, token_days: 30}, ")

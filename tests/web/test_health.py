@@ -10,7 +10,7 @@ from sqlalchemy import update
 from app.db.models import Benchmark
 from tests.cases.packaging import ROOT
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def figures(site: Site, who: str | None = None) -> dict[tuple[str, str], float]:

@@ -4,7 +4,7 @@ from sqlalchemy import text
 
 from app.store import notifications
 from tests.cases.hidden import NAMES, SECRET, hiding
-from tests.conftest import Site
+from tests.fixtures import Site
 
 __all__ = ["hiding"]
 

@@ -11,7 +11,7 @@ from app.db.models import Invitation
 from app.web.documents.people import InvitationDocument, ListedInvitation, TokenDocument
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, MANIFEST, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 REGISTRATION = "prereg: required, submissions: invited, registration: {per_day: 2, token_days: 30}"
 OPEN = MANIFEST.replace("prereg: required", REGISTRATION)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.html_pages import in_one_line
-from tests.conftest import Site
+from tests.fixtures import Site
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SAID = {

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from tests.cases.hidden import ABSENT, NAMES, SECRET, STRANGERS, ask, blurred, hiding, make, paths
-from tests.conftest import Site
+from tests.fixtures import Site
 
 __all__ = ["hiding"]
 

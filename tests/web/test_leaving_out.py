@@ -6,7 +6,7 @@ import pytest
 
 from tests.cases import grids, publications
 from tests.cases.grids import COUNTED, EPISODES, GRID, ITEMS, TASKS, by_entrant, only_right, rows
-from tests.conftest import Site
+from tests.fixtures import Site
 
 CANONICAL = "public_small_canonical_ground_truth"
 LENIENT = "prereg: optional, failure_policy: best_effort"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cases import grids, lrdbench_http, publications
 from tests.cases.grids import by_entrant
-from tests.conftest import Site
+from tests.fixtures import Site
 
 CANONICAL = "public_small_canonical_ground_truth"
 

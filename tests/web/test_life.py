@@ -1,7 +1,7 @@
 """A benchmark is retired with a reason, and called otherwise, without another version of its manifest."""
 
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def published(site: Site) -> None:

@@ -15,7 +15,7 @@ from app.db.transactions import run_in_transaction
 from app.main import create_app
 from app.web.limits import RateLimit, address_of, network_of
 from app.web.shared_reads import share_once
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 PROXIED: dict[str, Any] = {"base_url": "https://example.org", "forwarded_hops": 1}
 

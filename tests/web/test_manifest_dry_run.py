@@ -1,7 +1,7 @@
 """A manifest may be tried over HTTP: every answer of the real request, and nothing is stored."""
 
 from tests.cases.walkthrough import MANIFEST, declare
-from tests.conftest import Site
+from tests.fixtures import Site
 
 DRY = {"dry_run": "true"}
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine, event, text
 
 from tests.cases.walkthrough import BASE, declare, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 N_COPIES = 120
 COPY = (

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cases.walkthrough import BASE, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 READ = ("/", "/benchmarks/tiny", "/healthz", "/readyz", "/submissions/1", "/submissions/1.json", "/docs")
 

@@ -1,7 +1,7 @@
 """Whoever holds a token sees what was sent with it, and takes it back from the command line."""
 
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def test_a_token_lists_its_own_submissions_and_nobody_elses(roomy_site: Site) -> None:

@@ -12,7 +12,7 @@ import pytest
 from app.names import name_key
 from app.render.addresses import path_of_name
 from app.values.formulas import guard_formula
-from tests.conftest import Site
+from tests.fixtures import Site
 
 MODELS = (Path(__file__).parents[1] / "data" / "mteb" / "models.txt").read_text("utf-8").splitlines()
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.cases.signing_in import signed
 from tests.cases.walkthrough import declare
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def make(site: Site, name: str, role: str, **limits: Any) -> int:

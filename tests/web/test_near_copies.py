@@ -14,7 +14,7 @@ from app.kinds.parse import parse_manifest
 from app.render.submit_example import submit_example
 from tests.cases import grids
 from tests.cases.predictions import PROTEIN
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TASKS = [f"t{at:02}" for at in range(12)]

@@ -16,7 +16,7 @@ from tests.cases import patient
 from tests.cases.provider import CLIENT_ID, CLIENT_SECRET, LocalProvider, path_of, running_provider
 from tests.cases.signing_in import SESSION, cookie, form_key, send_form, signed
 from tests.cases.walkthrough import MANIFEST, declare
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 COOKIE = "__Host-plumbline-oidc"
 ROLES = "ml=steward, guests=reviewer@tiny, bosses=admin, club=submitter"

@@ -13,7 +13,7 @@ from app.web.documents.submissions import DryRunDocument, SubmissionDocument
 from app.web.documents.tables import TableDocument
 from tests.cases.described import Description
 from tests.cases.walkthrough import BASE, PREREG, declare, send
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 JSON = {
     "/benchmarks.json": list[ListedBenchmark],

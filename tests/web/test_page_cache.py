@@ -23,7 +23,7 @@ from app.web.freshness import (
 )
 from app.web.lanes import MOST_WAITING
 from tests.cases.walkthrough import declare
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 BODY = b"x" * 900
 HOME, BOARD = "/benchmarks/a", "/benchmarks/a/leaderboards/b"

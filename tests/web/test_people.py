@@ -1,7 +1,7 @@
 """What is kept about a person is handed to them, and their name is taken out without touching what is on record."""
 
 from tests.cases.walkthrough import BASE, board, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def numbers(site: Site) -> list[dict[str, object]]:

@@ -12,7 +12,7 @@ import pytest
 from app.config.settings import Settings
 from app.render.pictures.raster import png_of
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 HOME = "/benchmarks/tiny/leaderboards/average"
 HTML = {"accept": "text/html"}

@@ -18,7 +18,7 @@ from app.errors import SettingsError
 from tests.cases.offline import plumbline
 from tests.cases.waiting import eventually
 from tests.cases.walkthrough import declare, send
-from tests.conftest import open_site
+from tests.fixtures import open_site
 
 pytestmark = pytest.mark.skipif(shutil.which("pgbouncer") is None, reason="needs Debian's package pgbouncer")
 CONFIG = """\

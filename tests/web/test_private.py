@@ -30,7 +30,7 @@ from tests.cases.hidden import (
 from tests.cases.registrations import YAML
 from tests.cases.routes import all_routes
 from tests.cases.walkthrough import BASE, PREREG, declare
-from tests.conftest import Site
+from tests.fixtures import Site
 
 __all__ = ["hiding"]
 

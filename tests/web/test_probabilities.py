@@ -4,7 +4,7 @@ import re
 from collections import deque
 
 from tests.cases import grids
-from tests.conftest import Site
+from tests.fixtures import Site
 
 CERTAIN = re.compile(r'<td class="number[^>]*>\s*(?:1\.00|0\.00)\s*<')
 BEATEN = "/matrix"

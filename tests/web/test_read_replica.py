@@ -20,7 +20,7 @@ from tests.cases.own_postgres import SUPERUSER, address, own_postgres, serving
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.waiting import eventually
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 ROWS = "/benchmarks/tiny/rows.csv"
 NOWHERE = "postgresql://nobody:hunter2@127.0.0.1:1/nothing"

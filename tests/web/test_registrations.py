@@ -17,7 +17,7 @@ from tests.cases.chamber import bundle, zipped
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, declare
 from tests.cases.walkthrough import send as submit
-from tests.conftest import Site
+from tests.fixtures import Site
 
 NOW = datetime(2026, 6, 30, tzinfo=UTC)
 PREREG = b"benchmark: small\nmetrics: [MASE]\n"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cases.stored_rows import stored
 from tests.cases.walkthrough import BASE, PREREG, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 UNFIT = (
     ("claims", '{"Base": {"MASE": NaN}}', "claims.Base.MASE"),

@@ -12,7 +12,7 @@ from app.web.documents.preregs import PreregDocument, RegistrationDocument, Rele
 from tests.cases.registrations import YAML
 from tests.cases.reservations import prereg
 from tests.cases.walkthrough import GOOD, MANIFEST
-from tests.conftest import Site
+from tests.fixtures import Site
 
 ALICE, BOB, STEWARD = 1, 2, 3
 

@@ -15,7 +15,7 @@ from tests.cases.registrations import YAML
 from tests.cases.reservations import prereg
 from tests.cases.routes import all_routes
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, send
-from tests.conftest import Site, SiteAfter
+from tests.fixtures import Site, SiteAfter
 
 ROLES = ("nobody", "submitter", "reviewer", "there", "here", "admin")
 NEW = MANIFEST.replace("slug: tiny", "slug: new")

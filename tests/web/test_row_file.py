@@ -8,7 +8,7 @@ from app.render.row_text import rows_to_csv
 from app.store import benchmarks, snapshots
 from app.store.row_parts import find_counted, read_counted
 from tests.cases import grids, lrdbench_http, publications
-from tests.conftest import Site
+from tests.fixtures import Site
 
 CANONICAL = "public_small_canonical_ground_truth"
 

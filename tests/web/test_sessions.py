@@ -10,7 +10,7 @@ from app.db.models import BrowserSession
 from app.store import audit
 from tests.cases.signing_in import FORM, SESSION, cookie, form_key, login, signed
 from tests.cases.walkthrough import declare
-from tests.conftest import Site
+from tests.fixtures import Site
 
 
 def test_somebody_signs_in_with_a_token(site: Site) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from app.config.settings import Settings
 from tests.cases.walkthrough import PREREG
-from tests.conftest import Site, open_site
+from tests.fixtures import Site, open_site
 
 MANIFEST = """\
 schema_version: 1

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.cases.walkthrough import BASE, BETTER, GOOD, MANIFEST, board, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 OTHER_MANIFEST = MANIFEST.replace("title: Tiny", "title: Tinier")
 ADDRESS = "/benchmarks/tiny/snapshots"

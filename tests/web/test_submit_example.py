@@ -8,7 +8,7 @@ from app.kinds.parse import parse_manifest
 from app.prereg.prereg import parse_prereg
 from app.render.submit_example import submit_example
 from tests.cases.predictions import PROTEIN
-from tests.conftest import Site
+from tests.fixtures import Site
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

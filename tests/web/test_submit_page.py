@@ -8,7 +8,7 @@ import pytest
 
 from app.config.settings import Settings
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 FORM = "/submit/tiny"
 SESSION = "__Host-plumbline"

@@ -3,7 +3,7 @@
 from sqlalchemy import Engine, event
 
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 MOST_STATEMENTS, MOST_TRANSACTIONS = 43, 5
 """Of one submission of one entrant that cites a registration; every statement is half a millisecond of a core."""

@@ -10,7 +10,7 @@ from app.db.models import Token
 from app.store import audit, tokens
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare
-from tests.conftest import Site
+from tests.fixtures import Site
 
 FILES = [("files", ("r.csv", BASE)), ("prereg", ("p.yaml", PREREG))]
 ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")

@@ -8,7 +8,7 @@ import pytest
 from tests.cases import grids
 from tests.cases.grids import FEW, by_entrant
 from tests.cases.publications import table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 OLD = f"""
 schema_version: 1

@@ -3,7 +3,7 @@
 from tests.cases import publications, ydf_http
 from tests.cases.grids import YAML
 from tests.cases.publications import table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 TRUTH = {f"i{at}": "yes" if at % 3 else "no" for at in range(12)}
 CLASSES = "kind: classification, classes: ['no', 'yes']"

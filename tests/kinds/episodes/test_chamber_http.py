@@ -11,7 +11,7 @@ from app.cli.examples import Example, ExampleSubmission
 from app.prereg.prereg import git_blob_sha1, sha256_hex
 from tests.cases.chamber import EXAMPLES, MANIFEST, PREREG, bundle, episode, episodes, with_sums, zipped
 from tests.cases.chamber_http import register, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 COCARRY = EXAMPLES / "chamber-cocarry"
 PERMITTING = MANIFEST.replace(b"min_seeds: 5}", b"min_seeds: 5, failure_policy: best_effort}")

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.cases.chamber import EXAMPLES, MANIFEST, bundle, episode, zipped
 from tests.cases.chamber_http import YAML, register, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 AS = (EXAMPLES / "chamber-as" / "prereg.yaml").read_bytes()
 SPIKE = EXAMPLES / "chamber-as" / "results" / "concerto-stage1b.json.gz"

@@ -81,6 +81,7 @@ def components(result: Measurement) -> dict[str, dict[str, Any]]:
     return {row["task"]: row for row in rows}
 
 
+@pytest.mark.heavy
 def test_hrs_takes_the_heterogeneous_side(tmp_path: Path) -> None:
     """AS 0.64 and OM 0.32 make 0.465 whatever the homogeneous sides are; both sides together would make 0.668."""
     actual = measured(tmp_path, [succeeding(spike("AS"), (93, 64)), succeeding(spike("OM"), (82, 32))])

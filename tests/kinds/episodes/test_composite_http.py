@@ -8,7 +8,7 @@ import pytest
 from app.jobs.evaluate import evaluate
 from app.prereg.prereg import parse_prereg, sha256_hex
 from tests.cases.chamber_http import register, send
-from tests.conftest import Site
+from tests.fixtures import Site
 
 DATA = Path(__file__).parents[2] / "data" / "chamber_prereg"
 MANIFEST = b"""

@@ -16,7 +16,7 @@ from app.stats.aggregate import estimate, interquartile_mean
 from app.stats.cluster import chamber_generator, draw_chamber, group_sample
 from tests.cases.chamber import EXAMPLES, lines, with_sums, zipped
 from tests.cases.chamber_http import register, send
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 EXAMPLE = EXAMPLES / "chamber-cocarry"
 NUMBERS = itertools.count()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Site
+from tests.fixtures import Site
 
 FOLDER = Path(__file__).parents[2] / "data" / "lm_eval"
 RESULTS = next(FOLDER.glob("results_*.json"))

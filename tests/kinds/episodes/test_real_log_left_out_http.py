@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cases import grids
-from tests.conftest import Site
+from tests.fixtures import Site
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "llm-harness"
 SLUG = EXAMPLE.name

@@ -14,7 +14,7 @@ from app.store.predictions import pack_floats, unpack_floats
 from app.values.predictions import Labels
 from tests.cases.secret_labels import SLUG, begin, board, items, knowing, manifest, send, truth, words
 from tests.cases.ydf_http import records
-from tests.conftest import Site
+from tests.fixtures import Site
 
 N_ITEMS = 120
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.cli.examples import Example
 from app.prereg.prereg import sha256_hex
-from tests.conftest import Site
+from tests.fixtures import Site
 
 EXAMPLE = Example(Path(__file__).resolve().parents[3] / "examples" / "breast-cancer")
 SLUG = "breast-cancer"

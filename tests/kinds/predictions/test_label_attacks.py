@@ -9,7 +9,7 @@ from app.kinds.predictions.steps import share_step
 from tests.cases.label_attacks import ATTACKS, Attacker, values_by_rmse
 from tests.cases.secret_labels import begin, manifest, send, words
 from tests.cases.ydf_http import records
-from tests.conftest import Site
+from tests.fixtures import Site
 
 N_ITEMS, ASKED = 24, 6
 GENEROUS = "public_share: 0.5, per_day: 1000, entrants_per_submission: 1000"

@@ -8,7 +8,7 @@ import pytest
 from tests.cases.labels import create
 from tests.cases.predictions import BINARY, COLOURS, yaml
 from tests.cases.stored_predictions import submit
-from tests.conftest import Site
+from tests.fixtures import Site
 
 LABELS = "item,label\na,no\nb,yes\nc,yes\n"
 GUESSES = "item,prediction\na,0.125\nb,0.75\nc,0.5\n"

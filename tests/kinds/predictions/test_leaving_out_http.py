@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.cases import grids
 from tests.cases.publications import table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 CLASSES = ("red", "green", "blue")
 NUMBERS = itertools.count()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cases.ydf_http import begin, manifest, records, submit, table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 CASES = Path(__file__).parents[2] / "data" / "ydf"
 AT = {"precision_at_recall": "precision@recall", "false_positive_rate_at_recall": "fpr@recall",

@@ -9,7 +9,7 @@ import pytest
 from app.values.predictions import Labels
 from tests.cases.prediction_boards import BINARY, COLOURS, benchmark, measure, two_classes
 from tests.cases.ydf_http import begin, manifest, submit, table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 REGRESSION = "kind: regression"
 

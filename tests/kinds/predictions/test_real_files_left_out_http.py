@@ -16,7 +16,7 @@ from sklearn.metrics import precision_score
 from app.config.settings import Settings
 from tests.cases import grids
 from tests.cases.publications import table
-from tests.conftest import Site, new_database, open_site
+from tests.fixtures import Site, new_database, open_site
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "breast-cancer"

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from tests.cases.ydf_http import begin, manifest, records, submit, table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 METRICS = ("auc", "accuracy", "logloss")
 BOARD = "/benchmarks/guess/leaderboards/board"

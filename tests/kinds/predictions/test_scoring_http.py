@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.cases.secret_labels import SLUG, begin, board, checks, knowing, manifest, send, truth, words
 from tests.cases.ydf_http import records
-from tests.conftest import Site
+from tests.fixtures import Site
 
 N_ITEMS = 120
 

@@ -61,6 +61,7 @@ def test_a_table_is_lrdbenchs_own(run: tuple[str, dict[str, Table]], name: str) 
     ]
 
 
+@pytest.mark.heavy
 def test_the_summary_says_what_the_tables_are_of(run: tuple[str, dict[str, Table]]) -> None:
     """A benchmark stands where lrdbench has a run."""
     summary = run[1]["run_summary"]

@@ -29,7 +29,7 @@ from tests.cases.evidence_tables import problems, read
 from tests.cases.lrdbench_http import make_benchmark, submit
 from tests.cases.series_runs import CLASSES_ONLY, GIVEN, LIMITS, MANIFESTS, given_manifest, member
 from tests.cases.zips import replaced
-from tests.conftest import Site
+from tests.fixtures import Site
 
 MIXED = "small_lrd_model_selection"
 BEST = "ICModelSelectDiscriminator"

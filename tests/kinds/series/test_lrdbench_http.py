@@ -32,7 +32,7 @@ from tests.cases.lrdbench_http import (
     submit,
     table,
 )
-from tests.conftest import Site
+from tests.fixtures import Site
 
 NAMES = sorted(RUNS)
 COUNTS = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cases.lrdbench_http import DATA, RUNS, make_benchmark, member, submit, table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 CONTRACT = json.loads((DATA / "public_output_contract.json").read_text())
 OF_A_RUN = {"html/report.html", "manifest/environment.json", "artefacts/artefact_index.csv", "raw/records.csv",

@@ -536,6 +536,7 @@ def test_names_that_differ_in_case_are_refused(tmp_path: Path) -> None:
     assert problem.message == "rs and RS differ only in case or in the form of their letters; write the name one way"
 
 
+@pytest.mark.heavy
 def test_the_largest_given_run_is_read_with_room_to_spare(tmp_path: Path) -> None:
     """What is kept of a row is bounded: the metadata of one take a few thousand characters at most."""
     evidence = read_given("rich_stress", tmp_path)

@@ -46,6 +46,7 @@ def differing(evidence: Evidence) -> list[str]:
 
 
 @pytest.mark.parametrize("run", sorted(GIVEN))
+@pytest.mark.heavy
 def test_every_value_of_an_honest_run_comes_out_again(tmp_path: Path, run: str) -> None:
     """mae, bias, rmse, coverage, width, availability, validity and run time, to 1e-9."""
     evidence = read(tmp_path, {f"{run}.zip": GIVEN[run].read_bytes()}, given_manifest(run), limits=LIMITS)

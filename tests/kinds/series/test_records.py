@@ -15,7 +15,7 @@ from app.manifest.manifest import Manifest
 from app.store.series import standing_records
 from app.values.scores import Coded, ScoreTable
 from tests.cases.lrdbench_http import Row, archive_of, make_benchmark, part_of, per_series, submit, table
-from tests.conftest import Site
+from tests.fixtures import Site
 
 CANONICAL = "public_small_canonical_ground_truth"
 BOARD = "leaderboards/canonical-accuracy"

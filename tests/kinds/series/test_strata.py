@@ -10,7 +10,7 @@ from app.kinds.series.rules import check_records
 from app.manifest.asked import Asked, GridFacts
 from tests.cases import grids, publications
 from tests.cases.lrdbench_http import EXAMPLES
-from tests.conftest import Site
+from tests.fixtures import Site
 
 OWN = rows({"GPH": [0.1, 0.2]}, "mae")
 """Records a and b, each in the stratum of its name."""

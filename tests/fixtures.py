@@ -1,0 +1,247 @@
+"""A real, migrated Postgres for the tests, and the whole HTTP app on it."""
+
+import gc
+import os
+import signal
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+from sqlalchemy import Engine, make_url, update
+from starlette.testclient import TestClient
+
+from app.config.settings import Settings
+from app.db.embedded.running import running_server as embedded_server
+from app.db.engine import SessionFactory, make_engine, make_session_factory
+from app.db.migrate import upgrade
+from app.db.models import Benchmark, Submission
+from app.jobs.publish import publish
+from app.jobs.refresh import evaluate_waiting
+from app.main import create_app
+from app.store import behind, tokens, waiting
+from tests.cases import embedded_user, running_server
+from tests.cases.databases import forget_at_a_crash, new_database, passing_folder
+from tests.cases.described import Description
+from tests.cases.hearing import Heard
+
+# Whoever has one of these at hand starts a database. Held by identity, so that it does not matter where they live.
+STARTERS = (
+    embedded_server,
+    running_server.running_server,
+    running_server.RunningServer,
+    embedded_user.database_user,
+    embedded_user.cluster_with_a_row,
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that needs a database, so that `make test-fast` leaves it out."""
+    for item in items:
+        if needs_database(item):
+            item.add_marker(pytest.mark.database)
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from here on, but do not look again and again at what importing the tests has made."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """Look at it again: Hypothesis, where nothing imported it before its report, asks who refers to its generator."""
+    gc.collect()
+    gc.unfreeze()
+
+
+def pytest_unconfigure() -> None:
+    """Leave it out for good: pytest collects once more at its end, and what the tests left was collected just now."""
+    gc.freeze()
+
+
+def needs_database(item: pytest.Item) -> bool:
+    """Tell whether a test asks for the server of the tests, or its file starts servers of its own."""
+    if "postgres_url" in getattr(item, "fixturenames", ()):
+        return True
+    at_hand = vars(item.getparent(pytest.Module).obj).values() if item.getparent(pytest.Module) else ()
+    return any(each is starter for each in at_hand for starter in STARTERS)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ordinary_signals() -> None:
+    """Signals do what they do in a terminal, also where the tests run under nohup or as a job in the background."""
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server to make databases on: the one of PLUMBLINE_TEST_DATABASE_URL, else an embedded one."""
+    given = os.environ.get("PLUMBLINE_TEST_DATABASE_URL")
+    if given:
+        yield given
+        return
+    with passing_folder() as folder, embedded_server(folder) as url:
+        forget_at_a_crash(url)
+        yield url
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres_url: str) -> Iterator[str]:
+    """The name of a migrated database to copy: migrating takes longer than most tests."""
+    with new_database(postgres_url) as url:
+        upgrade(url)
+        yield str(make_url(url).database)
+
+
+@pytest.fixture
+def database_url(postgres_url: str, migrated: str) -> Iterator[str]:
+    """A migrated database of the test's own, at the address that every test of this process has."""
+    with new_database(postgres_url, migrated, OWN_DATABASE) as url:
+        yield url
+
+
+@dataclass(frozen=True)
+class Site:
+    """The HTTP app with a token of each role, its database, and its jobs at hand."""
+
+    http: TestClient
+    sessions: SessionFactory
+    tokens: dict[str, str]
+    database_url: str
+
+    def auth(self, who: str = "alice") -> dict[str, str]:
+        """Return the header by which somebody signs in."""
+        return {"Authorization": f"Bearer {self.tokens[who]}"}
+
+    def work(self) -> None:
+        """Do every job that the rows call for, as a worker would."""
+        with self.sessions() as session:
+            waited_for = waiting.benchmarks_waiting(session, -1)
+        for benchmark_id in waited_for:
+            evaluate_waiting(self.sessions, benchmark_id)
+        with self.sessions() as session:
+            stale = [benchmark.id for benchmark in behind.stale_benchmarks(session)]
+        for benchmark_id in stale:
+            publish(self.sessions, benchmark_id)
+
+    def try_again(self) -> None:
+        """Do what failed before once more, as a worker would when its wait is over."""
+        with self.sessions.begin() as session:
+            session.execute(update(Benchmark).values(publish_retry_at=None))
+            session.execute(update(Submission).values(evaluation_retry_at=None))
+        self.work()
+
+
+DESCRIPTIONS: list[Description] = []
+"""The description of the API, the same for every settings, made once: it takes longer than most tests."""
+
+
+def _description(http: TestClient) -> Description:
+    if not DESCRIPTIONS:
+        DESCRIPTIONS.append(Description(http.get("/openapi.json").json()))
+    return DESCRIPTIONS[0]
+
+
+OWN_DATABASE = f"own_{uuid.uuid4().hex[:12]}"
+
+
+@cache
+def kept_engine(database_url: str, **how: int) -> Engine:
+    """Return the engine of an address for all tests of this process.
+
+    An engine compiles each statement once, half of what a test of the site takes, and has no connection between tests.
+    """
+    return make_engine(database_url, **how)
+
+
+def engine_of(database_url: str, **how: int) -> Engine:
+    """Return an engine as `make_engine` does; that of the tests' own database is kept."""
+    return (kept_engine if database_url.endswith(OWN_DATABASE) else make_engine)(database_url, **how)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engines_are_kept() -> Iterator[None]:
+    """Let the app use the kept engines too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.main.make_engine", engine_of)
+        yield
+
+
+ROLES = {"alice": "submitter", "bob": "submitter", "steward": "steward", "admin": "admin"}
+LOW = Settings(max_body_mib=1, max_rows=200, max_stale_s=0)
+"""Limits that are easy to pass."""
+
+
+@contextmanager
+def open_site(database_url: str, settings: Settings, texts: dict[str, str] | None = None) -> Iterator[Site]:
+    """The app on a database of its own, with the tokens of alice, bob, a steward and an admin; or with those given."""
+    engine = engine_of(database_url)
+    sessions = make_session_factory(engine)
+    if texts is None:
+        with sessions.begin() as session:
+            texts = {name: tokens.create_token(session, name, role)[1] for name, role in ROLES.items()}
+    heard = Heard(sessions)
+    app = create_app(settings, database_url, freshness=heard)
+    with TestClient(app, raise_server_exceptions=False) as http:
+        http.event_hooks = {"request": [heard.catch_up], "response": [_description(http).check]}
+        yield Site(http, sessions, texts, database_url)
+    engine.dispose()
+
+
+@pytest.fixture
+def site(database_url: str) -> Iterator[Site]:
+    """A server with low limits, so that they are easy to pass."""
+    with open_site(database_url, LOW) as opened:
+        yield opened
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The name of a database in which something was done already, and the tokens of those who did it."""
+
+    database: str
+    tokens: dict[str, str]
+
+
+Prepare = Callable[[Site], None]
+SiteAfter = Callable[[Prepare], Site]
+
+
+@pytest.fixture(scope="module")
+def prepared(postgres_url: str, migrated: str) -> Iterator[Callable[[Prepare], Prepared]]:
+    """Return databases in which something was done, each made once for all tests of a file."""
+    with ExitStack() as stack:
+
+        @cache
+        def after(prepare: Prepare) -> Prepared:
+            with new_database(postgres_url, migrated, OWN_DATABASE) as url:
+                with open_site(url, LOW) as opened:
+                    prepare(opened)
+                kept = stack.enter_context(new_database(postgres_url, OWN_DATABASE))
+            return Prepared(str(make_url(kept).database), opened.tokens)
+
+        yield after
+
+
+@pytest.fixture
+def site_after(postgres_url: str, prepared: Callable[[Prepare], Prepared]) -> Iterator[SiteAfter]:
+    """A `site` on a copy of the database in which something was done: the test's own, for less than doing it anew."""
+    with ExitStack() as stack:
+
+        def begin(prepare: Prepare) -> Site:
+            kept = prepared(prepare)
+            url = stack.enter_context(new_database(postgres_url, kept.database, OWN_DATABASE))
+            return stack.enter_context(open_site(url, LOW, dict(kept.tokens)))
+
+        yield begin
+
+
+@pytest.fixture
+def roomy_site(database_url: str) -> Iterator[Site]:
+    """A server with the limits that it has by itself."""
+    with open_site(database_url, Settings(max_stale_s=0)) as opened:
+        yield opened
