@@ -5,9 +5,20 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from app.admission.check import Check
-from tests.cases.admission import AXIS, REGISTERED, RUN_BEGAN, applied, case, demanding, facts, grid, registered
-from tests.cases.frozen import assert_frozen, checks_as_text
+from app.admission.attempts import History
+from app.admission.check import Check, TokenHolder
+from app.admission.deviations import deviations_table
+from app.admission.forensics import check_forensics
+from app.admission.references import reference_findings
+from app.boards.example import benchmark
+from app.boards.methods.skill_score.spec import SkillScore
+from app.manifest.grid import AtLeast, Grid
+from app.manifest.manifest import Manifest
+from app.values.forensics import FLAGS, Finding, Forensics
+from app.values.table import Table
+from tests.cases.admission import AXIS, REGISTERED, RUN_BEGAN, applied, case, demanding, facts, grid, registered, table
+from tests.cases.chamber import manifest
+from tests.cases.frozen import assert_frozen, checks_as_text, tables_as_text
 
 REGISTRATIONS: Mapping[str, Mapping[str, Any]] = {
     "no seeds": {"seeds": None},
@@ -94,6 +105,72 @@ def answers() -> Iterator[tuple[str, list[Check]]]:
                 for name, rules in RULES.items())  # fmt: skip
 
 
+def answers_of_a_server() -> Iterator[tuple[str, list[Check]]]:
+    """Yield what a server alone can say: who registered, which attempt it is, whose names and rows are alike."""
+    registrant, other = TokenHolder(3, "ann"), TokenHolder(4, "bob")
+    by_ann = replace(registered(), by=registrant)
+    yield "by the registrant", applied(case(registered=by_ann, submitter=registrant))
+    yield "by another", applied(case(registered=by_ann, submitter=other))
+    yield "by nobody that is known", applied(case(registered=by_ann))
+    yield from ((name, applied(case(history=history))) for name, history in HISTORIES.items())
+    yield "a name alike", applied(case(entrants=("m\N{CYRILLIC SMALL LETTER O}ver", "walker")))
+    yield "its own name in capitals", applied(case(entrants=("MOVER",)))
+    yield "nothing noticed", applied(case(forensics=Forensics()))
+    yield "nothing noticed, also before", applied(case(forensics=Forensics(), history=History()))
+    noticed = Forensics(findings=tuple(Finding(flag, "mover", f"mover, {flag}") for flag in reversed(list(FLAGS))))
+    yield "everything noticed", applied(case(forensics=noticed))
+    yield "noticed before", applied(case(forensics=Forensics(), history=HISTORIES["with findings"]))
+    for name, axes in {"seeds": {"seeds": AtLeast(at_least=5)}, "more seeds": {"seeds": AtLeast(at_least=6)}}.items():
+        declared = freeing(axes)
+        yield f"may choose {name}", applied(case(manifest=declared))
+        yield f"may choose {name}, not registered", applied(case(manifest=declared, registered=None))
+
+
+HISTORIES = {
+    "the first": History(1, 1, {"mover": 1}),
+    "the first without a registration": History(None, 1, {"mover": 1}),
+    "the second of the entrant": History(1, 1, {"mover": 2, "walker": 1}),
+    "more than are registered": History(3, 2, {"mover": 1}),
+    "as many as are registered": History(2, 2, {"mover": 1}),
+    "with findings": History(1, 1, {"mover": 1}, (Finding("other_results", "mover", "mover in submission 2, 3 rows"),)),
+}
+
+
+def freeing(axes: Mapping[str, AtLeast]) -> Manifest:
+    """Return the small benchmark, whose registrations may choose some axes."""
+    declared = manifest()
+    declared_grid = (declared.grid or Grid()).model_copy(update={"registration_may_choose": axes})
+    return declared.model_copy(update={"grid": declared_grid})
+
+
+def deviations() -> Iterator[Table]:
+    """Yield what was declared beside what was delivered, of the same registrations and rows."""
+    yield from (deviations_table(registered(**stated), table(grid()), [facts()]) for stated in REGISTRATIONS.values())
+    predicted = ("auc", "success")
+    yield from (deviations_table(registered(), table(rows), [], predicted) for rows in ROWS.values())
+    paired = registered(own_partner=("mover",), conditions=None)
+    yield deviations_table(paired, table([*grid(), *grid(entrant="other")]), [])
+    yield deviations_table(registered(own_partner=("mover",)), table(grid(conditions=("own",))), [])
+
+
+def references() -> Iterator[tuple[str, list[Check]]]:
+    """Yield what is said of a baseline that somebody submits, under its name or one that is written otherwise."""
+    boards = [SkillScore(name=name, method="skill_score", metric="error", baseline="Naïve") for name in ("sql", "mini")]
+    declared = benchmark(boards[0]).model_copy(update={"leaderboards": [*boards, boards[0]]})
+    for names in (["Naïve"], ["NAÏVE", "other"], ["other"]):
+        yield ", ".join(names), check_forensics(list(reference_findings(declared, names)), was_compared=True)
+
+
 def test_the_checks_are_as_they_were() -> None:
     """Of submissions that break no rule, one, or several."""
     assert_frozen("checks", checks_as_text(answers()))
+
+
+def test_what_a_server_knows_is_said_as_it_was() -> None:
+    """Beside what the files and the registration say."""
+    assert_frozen("checks-server", checks_as_text([*answers_of_a_server(), *references()]))
+
+
+def test_deviations_are_as_they_were() -> None:
+    """Of each registration, with a bundle, and of each set of rows without one."""
+    assert_frozen("deviations", tables_as_text(deviations()))

@@ -16,6 +16,8 @@ from app.stats import (
     example_draws,
     example_sums,
     interval,
+    named_draws,
+    operating,
     paired,
     paired_tests,
     pairs,
@@ -28,6 +30,7 @@ from app.stats import (
     resampled_curves,
     resampled_volume,
     strata,
+    tied_ranking,
     weighted_ranks,
 )
 from app.stats.arrays import share
@@ -45,6 +48,7 @@ CALLS = resampled_calls.count_calls(SORTED, np.ones((1, 2)))
 VOLUME = resampled_volume.sort_volume(np.array([0.1, 0.9]), np.array([False, True]))
 BOTH = np.array([False, True])
 KEYS = np.array([0, 1])
+NAMED = named_draws.unit_keys(1, [("a",), ("b",)])
 FIRST_GROUP = np.zeros(2, dtype=np.int64)
 RANKED = ranking.rank_groups(ONES, ONES, FIRST_GROUP)
 CURVE = np.array([0.0, 1.0])
@@ -177,6 +181,17 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "errors of NaN ranked": (lambda: relative.average_ranks(GAP), "errors holds NaN"),
     "nobody to beat": (lambda: relative.win_shares(np.ones((3, 1))), "number of entrants is 1"),
     "pairs of no level": (lambda: pairs.compare(SOME, CONTRAST, None, 1.5), "level is 1.5"),
+    "hits that are not whole": (lambda: tied_ranking.tied_scores(KEYS, ONES / 2, KEYS, KEYS, 1), "hits"),  # type: ignore[arg-type]
+    "ties of other blocks": (lambda: tied_ranking.tied_scores(KEYS, KEYS, KEYS[:1], KEYS, 1), "best has the shape"),
+    "hits of other blocks": (lambda: tied_ranking.tied_scores(KEYS, KEYS[:1], KEYS, KEYS, 1), "hits has the shape"),
+    "a place of others": (lambda: named_draws.nested_sums(NAMED, NAMED, KEYS, KEYS[:1], 3), "place has the shape (1,)"),
+    "a place below none": (lambda: named_draws.nested_sums(NAMED, NAMED, KEYS, -KEYS, 3), "place holds -1"),
+    "a third cluster": (lambda: named_draws.nested_sums(NAMED, NAMED, 2 * KEYS, KEYS, 3), "cluster holds 0 to 2"),
+    "an operating point of two": (lambda: operating.place_where("recall", CURVE, 2.0), "at is 2.0"),
+    "an operating point of what": (lambda: operating.place_where("luck", CURVE, 0.5), "given is 'luck'"),
+    "cells kept below none": (
+        lambda: resample.Resamples(2, 5, lambda: RNG, keep_cells=-1), "keep_cells is -1"
+    ),
     "pairs of other units": (lambda: pairs.compare(SOME, CONTRAST, board(3), 0.9), "expected [3, n_entrants >= 1]"),
 }  # fmt: skip
 
