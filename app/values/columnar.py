@@ -80,6 +80,10 @@ class CellColumn:
             return not np.isinf(self.values).any()
         return all(np.isfinite(word) for word in self.words if isinstance(word, float))
 
+    def part(self, start: int, stop: int) -> "CellColumn":
+        """Return the cells of some rows."""
+        return CellColumn(self.values[start:stop], self.words)
+
     def cells(self) -> list[Value]:
         """Return the cells as plain values."""
         if self.words is not None:
@@ -155,6 +159,19 @@ class ColumnarRows(Sequence[Row]):
     @cached_property
     def _rows(self) -> tuple[Row, ...]:
         return tuple(zip(*(column.cells() for column in self.columns), strict=True))
+
+
+def row_blocks(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
+    """Yield the rows, so many at a time; those of columns are made then, and not kept.
+
+    >>> [list(block) for block in row_blocks(((1,), (2,), (3,)), 2)]
+    [[(1,), (2,)], [(3,)]]
+    """
+    for start in range(0, len(rows), size):
+        if isinstance(rows, ColumnarRows):
+            yield tuple(ColumnarRows(tuple(each.part(start, start + size) for each in rows.columns)))
+        else:
+            yield rows[start : start + size]
 
 
 def rows_without(rows: Sequence[Row], column: int) -> Iterator[Row]:

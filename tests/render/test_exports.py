@@ -1,0 +1,66 @@
+"""Tables as bytes: the same however many rows are written at a time, without all of them as Python values beside."""
+
+import csv
+import io
+import json
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from app.render import exports
+from app.render.exports import table_to_csv, table_to_json
+from app.values.columnar import CellColumn, ColumnarRows
+from app.values.table import Column, Rows, Table
+
+COLUMNS = (Column("entrant", "Entrant", "text"), Column("fpr", "FPR"), Column("n", "n", "integer"))
+
+
+def table(rows: Rows) -> Table:
+    """Return a table of three columns."""
+    return Table("roc/main", "Curves", COLUMNS, rows, ("A note.",), {"plot": []})
+
+
+def curves(n_rows: int) -> ColumnarRows:
+    """Return rows that are kept as columns: a word, a number that is null here and there, a whole number."""
+    numbers = np.where(np.arange(n_rows) % 7 == 0, np.nan, np.arange(n_rows) / 3)
+    return ColumnarRows(
+        (
+            CellColumn(np.arange(n_rows) % 2, ("=A, the first", "B")),
+            CellColumn.of_numbers(numbers),
+            CellColumn(np.arange(n_rows)),
+        )
+    )
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 2, 3, 4, 5])
+def test_rows_are_written_alike_however_many_at_a_time(n_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and columns, none at all, a last block that is not full."""
+    monkeypatch.setattr(exports, "ROWS_AT_ONCE", 2)
+    rows = tuple(curves(n_rows))
+    for each in (table(rows), table(curves(n_rows))):
+        document = json.loads(table_to_json(each, {"benchmark": "b"}))
+        assert list(document) == ["benchmark", "name", "title", "notes", "meta", "columns", "rows"]
+        assert document["rows"] == [dict(zip(("entrant", "fpr", "n"), row, strict=True)) for row in rows]
+        whole = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+        assert table_to_json(each, {"benchmark": "b"}).decode() == whole + "\n"
+
+        lines = list(csv.reader(io.StringIO(table_to_csv(each).decode())))
+        assert lines[0] == ["entrant", "fpr", "n"]
+        assert lines[1:] == [
+            [f"'{name}" if name.startswith("=") else name, "" if fpr is None else repr(fpr), str(n)]
+            for name, fpr, n in rows
+        ]
+
+
+@pytest.mark.parametrize("write", [table_to_csv, lambda each: table_to_json(each, {})])
+def test_memory_is_that_of_the_bytes(write: Callable[[Table], bytes]) -> None:
+    """The parts and the whole of them, and not a Python object for each of a hundred thousand cells."""
+    large = table(curves(100_000))
+    tracemalloc.start()
+    content = write(large)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 2 * len(content) + 3_000_000
