@@ -6,9 +6,9 @@ computed of a batch runs beside the drawing of the next.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from app.stats.arrays import BoolArray, Counts, FloatArray
 from app.stats.checks import require_count, require_number
 from app.stats.compiled import compiled
+from app.stats.known_draws import KNOWN, Drawn, KnownDraws
 
 Words = NDArray[np.uint64]
 Result = TypeVar("Result")
+Part = TypeVar("Part")
 
 BATCH_CELLS = 1_000_000
 """Counts in memory at once: with what is computed from them, they fit the processor's cache."""
@@ -44,12 +46,15 @@ def map_resamples(
     *,
     batch_cells: int = BATCH_CELLS,
     margin: float = MARGIN,
+    key: Hashable | None = None,
+    known: KnownDraws = KNOWN,
 ) -> Iterator[Result]:
     """Yield `of` each batch of counts, [<= batch, n_examples] saying how often each example is drawn, in order.
 
     Each row sums to n_examples. Independent Poisson counts, topped up with uniform draws to the number of examples, are
     exactly the multinomial counts of the bootstrap: given their total, Poisson counts of equal means are uniform draws
     too. Neither the batch nor the threads change a number.
+    With a `key` the counts are remembered, and the next time not drawn: it must decide the generator and its state.
     Raises InvalidArgument unless every count is a whole number of at least 1, and the margin a number from 0.
     Source: Efron & Tibshirani 1993, section 6.2; Hanley & MacGibbon 2006 for the Poisson counts.
 
@@ -60,11 +65,25 @@ def map_resamples(
     for name, count in (("n_examples", n_examples), ("n_resamples", n_resamples), ("batch_cells", batch_cells)):
         require_count(name, count)
     require_number("margin", margin, 0.0)
-    return _map_resamples(of, n_resamples, _Draws(n_examples, rng, margin), batch_cells // n_examples)
+    drawn = None if key is None else known.recall((key, margin), n_examples, n_resamples)
+    if drawn is not None:
+        return _map_resamples(of, n_resamples, _Known(drawn), batch_cells // n_examples)
+    draws = _Draws(n_examples, rng, margin)
+    room = None if key is None else known.room((key, margin), n_examples, n_resamples)
+    if room is None:
+        return _map_resamples(of, n_resamples, draws, batch_cells // n_examples)
+    return _keeping(of, _Kept(draws, room), known, batch_cells // n_examples)
+
+
+class _Source(Protocol[Part]):
+    """Where the counts of rows come from: what they are made of in order, and from that, in any thread, the counts."""
+
+    def numbers(self, n_rows: int) -> Part: ...
+    def counts(self, numbers: Part) -> Counts: ...
 
 
 def _map_resamples(
-    of: Callable[[Counts], Result], n_resamples: int, draws: "_Draws", most_rows: int
+    of: Callable[[Counts], Result], n_resamples: int, draws: _Source[Part], most_rows: int
 ) -> Iterator[Result]:
     n_rows = max(1, min(most_rows, -(-n_resamples // N_THREADS)))
     running: deque[Future[Result]] = deque()
@@ -76,6 +95,46 @@ def _map_resamples(
                 yield running.popleft().result()
         while running:
             yield running.popleft().result()
+
+
+def _keeping(of: Callable[[Counts], Result], kept: "_Kept", known: KnownDraws, most_rows: int) -> Iterator[Result]:
+    """Yield what `_map_resamples` does, and remember the counts once all are drawn."""
+    yield from _map_resamples(of, len(kept.room.halves), kept, most_rows)
+    if kept.fits:
+        known.keep(kept.room)
+
+
+class _Known:
+    """Rows of counts that were drawn before, in order."""
+
+    def __init__(self, drawn: Drawn) -> None:
+        self._drawn, self._next = drawn, 0
+
+    def numbers(self, n_rows: int) -> tuple[int, int]:
+        begin, self._next = self._next, self._next + n_rows
+        return begin, self._next
+
+    def counts(self, numbers: tuple[int, int]) -> Counts:
+        return self._drawn.read(*numbers)
+
+
+class _Kept:
+    """Rows of counts that are drawn and written down; `fits` says whether all of them could be."""
+
+    def __init__(self, draws: "_Draws", room: Drawn) -> None:
+        self.room, self.fits = room, True
+        self._draws, self._next = draws, 0
+
+    def numbers(self, n_rows: int) -> "tuple[int, _Numbers]":
+        begin, self._next = self._next, self._next + n_rows
+        return begin, self._draws.numbers(n_rows)
+
+    def counts(self, numbers: "tuple[int, _Numbers]") -> Counts:
+        begin, words = numbers
+        counts = self._draws.counts(words)
+        if not self.room.write(begin, counts):
+            self.fits = False
+        return counts
 
 
 class _Numbers(NamedTuple):

@@ -4,9 +4,10 @@ Called by `.measure` and `.report_classification`; pure. A ROC curve has a band 
 false positive rate that is shown, a precision-recall curve one of its precision at each recall.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from app.stats.curve_bands import FallingScores, Heights, curve_heights, fall
 from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator
+
+Result = TypeVar("Result")
 
 MAX_UNDEFINED = 0.05
 """Largest share of resamples in which a curve may be undefined; beyond it there is no band, as there is no interval."""
@@ -31,9 +34,14 @@ class Resamples:
     names: tuple[str, ...]
     n_resamples: int
 
-    def generator(self) -> np.random.Generator:
-        """Return the generator as it is before the first resample."""
-        return board_generator(self.rng_seed, *self.names)
+    def map(self, of: Callable[[Counts], Result], n_examples: int, n_resamples: int | None = None) -> Iterator[Result]:
+        """Yield `of` each batch of counts of the first resamples, or of all, as `map_resamples` does.
+
+        Every entrant of a board is weighed with the same counts, which are drawn once.
+        """
+        n_drawn = self.n_resamples if n_resamples is None else n_resamples
+        key = (self.rng_seed, self.names)
+        return map_resamples(of, n_examples, n_drawn, board_generator(self.rng_seed, *self.names), key=key)
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ def _drawn(task: TaskPredictions, at: int, places: tuple[FloatArray, FloatArray]
     scores = fall(task.probabilities[:, at], task.class_number == at)
     n_resamples = min(resamples.n_resamples, max(LEAST_RESAMPLES, MOST_COUNTS // len(task)))
     of = partial(_heights, scores, None if task.weights is None else task.item_weights, places)
-    parts = list(map_resamples(of, len(task), n_resamples, resamples.generator()))
+    parts = list(resamples.map(of, len(task), n_resamples))
     return Heights(np.concatenate([part.recall for part in parts]), np.concatenate([part.precision for part in parts]))
 
 

@@ -25,7 +25,6 @@ from app.kinds.predictions.scores import scorer_of, unit_losses
 from app.kinds.predictions.task import TaskPredictions, complete
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import Counts, FloatArray
-from app.stats.example_draws import map_resamples
 from app.stats.interval import percentile_interval
 from app.values.table import Cell
 
@@ -104,7 +103,7 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     def resampled(counts: Counts) -> Mapping[str, FloatArray]:
         return score(counts if task.weights is None else counts * weights)
 
-    parts = list(map_resamples(resampled, len(weights), resamples.n_resamples, resamples.generator()))
+    parts = list(resamples.map(resampled, len(weights)))
     drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
     level = spec.uncertainty.level
     # Of n examples drawn with replacement a mean has the variance σ̂² / n; unbiased is σ̂² / (n − 1).
