@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from numpy.typing import NDArray
+
 from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.spread import Precision
 from app.boards.standing import BoardStanding
@@ -75,7 +77,8 @@ class Measurement:
     `estimates` are by column name. `replicates` holds [n_resamples] of the number that ranks, and of each number
     whose differences between entrants are shown, drawn by the names of the units whatever stream a board declares for
     its bounds; `precision` says how much each of them rests on. `rows` are rows of further tables, by the table's name.
-    `facts` are counts for the table. `losses` holds, by task, what paired tests of two entrants need of each item.
+    `facts` are counts for the table. `losses` holds, by task, what paired tests of two entrants need of each item;
+    zeros and ones may be bytes.
 
     `coverage` is compared with the grid; where an axis of it is open, with the entrant's own rows alone, and `held`
     then says, and is None otherwise, how many cells with a value it has in each (task, condition): by these entrants
@@ -90,7 +93,7 @@ class Measurement:
     precision: Mapping[str, Precision] = field(default_factory=dict)
     rows: Mapping[str, Sequence[tuple[Cell, ...]]] = field(default_factory=dict)
     facts: Mapping[str, Cell] = field(default_factory=dict)
-    losses: Mapping[str, FloatArray] = field(default_factory=dict)
+    losses: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     coverage: Coverage = NOTHING_ASKED
     held: Sequence[Held] | None = None
     bounds: Bounds | None = None

@@ -23,12 +23,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     for p_value in p_values:
         require_number("p_values", p_value, 0.0, 1.0)
-    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
-    adjusted, highest = [0.0] * len(p_values), 0.0
-    for rank, at in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[at]))
-        adjusted[at] = highest
-    return adjusted
+    values = np.array(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, np.arange(len(values), 0, -1) * values[order]))
+    return adjusted.tolist()
 
 
 def examples_needed(
@@ -54,8 +53,10 @@ def examples_needed(
     return math.ceil((factor * deviation / mean) ** 2)
 
 
-def examples_needed_of_all(means: FloatArray, deviations: FloatArray, level: float, power: float = 0.8) -> FloatArray:
-    """Return what a two-sided `examples_needed` returns of each mean and deviation, [n_pairs]; NaN for its None.
+def examples_needed_of_all(
+    means: FloatArray, deviations: FloatArray, level: float, power: float = 0.8, *, two_sided: bool = True
+) -> FloatArray:
+    """Return what `examples_needed` returns of each mean and deviation, [n_pairs]; NaN for its None.
 
     Both are in the same unit. Also NaN for a deviation of zero, or NaN, which says nothing of how many there must be.
     Raises InvalidArgument for a level or power outside (0, 1). Source: as of `examples_needed`.
@@ -65,7 +66,7 @@ def examples_needed_of_all(means: FloatArray, deviations: FloatArray, level: flo
     """
     require_level(level)
     require_level(power)
-    factor = _factor(level, power, two_sided=True)
+    factor = _factor(level, power, two_sided=two_sided)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         is_shown = (deviations > 0.0) & ~(factor * deviations >= math.sqrt(MOST_NEEDED) * np.abs(means))
         return np.where(is_shown, np.ceil((factor * deviations / means) ** 2), np.nan)

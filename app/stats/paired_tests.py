@@ -1,9 +1,11 @@
 """Tests of every ordered pair of entrants on the same examples at once: McNemar and paired t; pure."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from app.stats.arrays import FloatArray, IntArray, share
 from app.stats.checks import InvalidArgument, require_finite, require_shape
@@ -26,7 +28,7 @@ class PairTests:
     only: IntArray | None
 
 
-def mcnemar_pairs(is_right: FloatArray) -> PairTests:
+def mcnemar_pairs(is_right: NDArray[Any]) -> PairTests:
     """Return the exact one-sided McNemar test of every pair, from zeros and ones, [n_examples, n_entrants].
 
     One is right. P(X ≥ n₁₂), X ~ Bin(n₁₂ + n₂₁, ½); 1 where the two never differ. `deviation` is that of the sample of
@@ -43,13 +45,22 @@ def mcnemar_pairs(is_right: FloatArray) -> PairTests:
     if not ((is_right == 0) | (is_right == 1)).all():
         raise InvalidArgument("is_right holds something else than zeros and ones")
     n_examples = len(is_right)
-    both = is_right.T @ is_right
-    only = np.rint(np.diag(both)[:, None] - both).astype(np.int64)
+    both = _both(np.packbits(np.ascontiguousarray(is_right.T, dtype=np.bool_), axis=1))
+    only = np.diag(both)[:, None] - both
     different = only + only.T
     p_value = np.where(different > 0, scipy.stats.binom.sf(only - 1, different, 0.5), 1.0)
     mean = (only - only.T) / n_examples
     spread = np.maximum(different - n_examples * mean**2, 0.0) / max(n_examples - 1, 1)
     return PairTests(mean, np.sqrt(spread), p_value, only)
+
+
+def _both(bits: NDArray[np.uint8]) -> IntArray:
+    """Return how many examples both of two have right, [n_entrants, n_entrants], from eight examples a byte."""
+    both = np.empty((len(bits), len(bits)), dtype=np.int64)
+    for at, own in enumerate(bits):
+        both[at, : at + 1] = np.bitwise_count(bits[: at + 1] & own).sum(axis=1, dtype=np.int64)
+        both[: at + 1, at] = both[at, : at + 1]
+    return both
 
 
 def paired_t_pairs(scores: FloatArray) -> PairTests:

@@ -127,14 +127,10 @@ class Unread:
         if not self.losses and not self.rows:
             return self.measurement
         apart = cache(read_apart)
-        losses: Kept[FloatArray] = Kept({}, self.losses, lambda: _as_floats(apart().losses))
+        losses: Kept[NDArray[Any]] = Kept({}, self.losses, lambda: apart().losses)
         return replace(
             self.measurement, rows=Kept(self.measurement.rows, self.rows, lambda: apart().rows), losses=losses
         )
-
-
-def _as_floats(losses: Mapping[str, NDArray[Any]]) -> dict[str, FloatArray]:
-    return {task: values.astype(np.float64) for task, values in losses.items()}
 
 
 def unpack_measurement(content: bytes) -> Unread:

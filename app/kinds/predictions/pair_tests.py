@@ -4,10 +4,12 @@ Called by `app.kinds.predictions.kind`. The replicates of two entrants come from
 same resampled examples, so their differences are paired; the tests need no resamples.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.boards.measured import Measurement
 from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
@@ -22,11 +24,14 @@ from app.kinds.predictions.comparisons import (
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.part import PredictionsPart, holds_labels
 from app.manifest.manifest import Manifest, part_of
-from app.stats.arrays import FloatArray
-from app.stats.comparison import examples_needed, holm
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.comparison import examples_needed_of_all, holm
 from app.stats.paired_tests import PairTests, mcnemar_pairs, paired_t_pairs
-from app.values.frame import Field, Frame
+from app.values.columnar import CellColumn, ColumnarRows
 from app.values.table import Column, Table
+
+Pair = tuple[NDArray[np.intp], ...]
+"""The positions of A and of B, [n_pairs] each."""
 
 OWN_LABELS = "Submitters bring their own labels here, so no two entrants have examples in common: nothing is paired."
 
@@ -69,53 +74,52 @@ def pair_tables(
         "Holm's value accounts for every pair and task of this table, each counted once.",
         *([AT_THRESHOLDS] if part.task_type == "binary" else []),
     )
-    tasks = dict.fromkeys(task for m in contenders for task in m.losses)
-    unadjusted = [test for task in tasks for test in _tests(part, spec, contenders, task)]
-    tests = _with_holm(unadjusted, [m.entrant for m in contenders])
-    return (compared, _test_frame(part).table(f"tests/{spec.name}", f"{title}, tests", tests, notes, meta))
+    rows = _with_holm([_tests(part, spec, contenders, task) for task in _tasks(contenders)])
+    return (compared, Table(f"tests/{spec.name}", f"{title}, tests", _test_columns(part), rows, notes, meta))
+
+
+def _tasks(contenders: Sequence[Measurement]) -> Sequence[str]:
+    return list(dict.fromkeys(task for m in contenders for task in m.losses))
 
 
 @dataclass(frozen=True)
-class _Test:
-    """A one-sided test of whether A is better than B on one task; `only` are right of A alone and of B alone."""
+class _Tests:
+    """One-sided tests of whether A is better than B on one task, a row for each ordered pair: its cells by column.
 
-    a: str
-    b: str
-    thresholds: tuple[float | None, float | None]
-    task: str
-    test: str
-    n_units: int
-    only: tuple[int | None, int | None]
-    mean_difference: float
-    p_value: float | None
-    examples_needed: int | None
-    p_holm: float | None = None
+    `p_values` [n_pairs] are NaN where a test gives none, and `is_forth` says whether A ranks higher than B.
+    """
+
+    before: Sequence[CellColumn]
+    p_values: FloatArray
+    after: CellColumn
+    is_forth: BoolArray
+
+    def rows(self, p_holm: FloatArray) -> ColumnarRows:
+        """Return the rows with what Holm makes of each p-value beside those of all other pairs."""
+        p_values = [CellColumn.of_numbers(each) for each in (self.p_values, p_holm)]
+        return ColumnarRows((*self.before, *p_values, self.after))
 
 
-def _test_frame(part: Predictions) -> Frame[_Test]:
+def _test_columns(part: Predictions) -> tuple[Column, ...]:
     kind = part.kind
     test, units = "mcnemar" if kind == "classification" else "paired_t", "Groups" if kind == "ranking" else "Examples"
-    thresholds: tuple[Field[_Test], ...] = (
-        Field(Column("threshold_a", "Threshold of A", digits=3, glossary="mcnemar"), lambda row: row.thresholds[0]),
-        Field(Column("threshold_b", "Threshold of B", digits=3, glossary="mcnemar"), lambda row: row.thresholds[1]),
+    thresholds = (
+        Column("threshold_a", "Threshold of A", digits=3, glossary="mcnemar"),
+        Column("threshold_b", "Threshold of B", digits=3, glossary="mcnemar"),
     )
-    return Frame(
-        [
-            Field(Column("entrant_a", "A", "text"), lambda row: row.a),
-            Field(Column("entrant_b", "B", "text"), lambda row: row.b),
-            Field(Column("task", "Task", "text"), lambda row: row.task),
-            Field(Column("test", "Test", "text", glossary=test), lambda row: row.test),
-            *(thresholds if part.task_type == "binary" else ()),
-            Field(Column("n_items", units, "integer", glossary="counts"), lambda row: row.n_units),
-            Field(_right("n_a_only", "Right: A only", test), lambda row: row.only[0]),
-            Field(_right("n_b_only", "Right: B only", test), lambda row: row.only[1]),
-            Field(
-                Column("mean_difference", "Mean difference", glossary=test, digits=4), lambda row: row.mean_difference
-            ),
-            Field(Column("p_value", "p", glossary=test, digits=4), lambda row: row.p_value),
-            Field(Column("p_holm", "p, Holm", glossary="holm", digits=4), lambda row: row.p_holm),
-            Field(needed_column(kind), lambda row: row.examples_needed),
-        ]
+    return (
+        Column("entrant_a", "A", "text"),
+        Column("entrant_b", "B", "text"),
+        Column("task", "Task", "text"),
+        Column("test", "Test", "text", glossary=test),
+        *(thresholds if part.task_type == "binary" else ()),
+        Column("n_items", units, "integer", glossary="counts"),
+        _right("n_a_only", "Right: A only", test),
+        _right("n_b_only", "Right: B only", test),
+        Column("mean_difference", "Mean difference", glossary=test, digits=4),
+        Column("p_value", "p", glossary=test, digits=4),
+        Column("p_holm", "p, Holm", glossary="holm", digits=4),
+        needed_column(kind),
     )
 
 
@@ -127,66 +131,88 @@ def _how_paired(manifest: Manifest) -> tuple[str, ...]:
     return () if holds_labels(manifest) else (OWN_LABELS,)
 
 
-@dataclass(frozen=True)
-class _Side:
-    """What one column of losses is of: an entrant, at a threshold where there are two classes."""
-
-    entrant: str
-    threshold: float | None
-
-
-def _tests(part: Predictions, spec: EstimateBoard, contenders: Sequence[Measurement], task: str) -> Iterator[_Test]:
-    predicted = [m for m in contenders if task in m.losses]
+def _tests(part: Predictions, spec: EstimateBoard, contenders: Sequence[Measurement], task: str) -> _Tests:
+    """Return the tests of one task: of every two entrants, at every two thresholds where there are two classes."""
+    predicted = [at for at, m in enumerate(contenders) if task in m.losses]
     thresholds: Sequence[float | None] = part.thresholds if part.task_type == "binary" else [None]
-    sides = [_Side(m.entrant, threshold) for m in predicted for threshold in thresholds]
-    losses = np.column_stack([m.losses[task] for m in predicted])
+    losses = _sides([contenders[at].losses[task] for at in predicted])
     # Weighted examples are no longer counts.
-    are_counts = part.kind == "classification" and bool(np.isin(losses, (0.0, 1.0)).all())
-    pairs = mcnemar_pairs(losses) if are_counts else paired_t_pairs(_larger_better(losses, part.kind))
-    test = MCNEMAR if are_counts else PAIRED_T[part.kind]
-    for a, side in enumerate(sides):
-        for b, other in enumerate(sides):
-            if side.entrant != other.entrant:
-                yield _test((side, other), task, test, pairs, (a, b), len(losses), spec.uncertainty.level)
+    are_counts = part.kind == "classification" and losses.dtype == np.int8
+    pairs = mcnemar_pairs(losses.T) if are_counts else paired_t_pairs(_larger_better(losses.T, part.kind))
+    whose = np.repeat(predicted, len(thresholds))
+    pair = np.nonzero(whose[:, None] != whose)
+    sides = _side_columns(contenders, whose, thresholds if part.task_type == "binary" else (), pair)
+    words = (task, MCNEMAR if are_counts else PAIRED_T[part.kind])
+    before = (*sides[:2], *(_all_of(word, len(pair[0])) for word in words), *sides[2:])
+    counts = (_all_of(losses.shape[1], len(pair[0])), *_only(pairs, pair))
+    mean, deviation = pairs.mean[pair], pairs.deviation[pair]
+    return _Tests(
+        (*before, *counts, CellColumn.of_numbers(mean)),
+        pairs.p_value[pair],
+        _needed(mean, deviation, spec.uncertainty.level),
+        whose[pair[0]] < whose[pair[1]],
+    )
 
 
-def _with_holm(tests: Sequence[_Test], order: Sequence[str]) -> list[_Test]:
-    """Return the tests with what Holm makes of each p-value beside those of all other pairs.
+def _sides(losses: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return the losses of all, [n_sides, n_units], an entrant having a side at each threshold; as bytes if all are
+    zeros and ones.
+    """
+    rows = [_flags(each.T if each.ndim > 1 else each[None, :]) for each in losses]
+    return np.concatenate(rows)
+
+
+def _flags(losses: NDArray[Any]) -> NDArray[Any]:
+    is_byte = losses.dtype == np.int8 or bool(np.isin(losses, (0.0, 1.0)).all())
+    return losses.astype(np.int8, copy=False) if is_byte else losses
+
+
+def _side_columns(
+    contenders: Sequence[Measurement], whose: IntArray, thresholds: Sequence[float | None], pair: Pair
+) -> list[CellColumn]:
+    """Return the columns of A and of B, and of their thresholds where there are some."""
+    names = tuple(m.entrant for m in contenders)
+    own = np.tile(np.array(thresholds, dtype=np.float64), len(whose) // max(len(thresholds), 1))
+    return [
+        *(CellColumn(whose[side], names) for side in pair),
+        *(CellColumn.of_numbers(own[side]) for side in pair if thresholds),
+    ]
+
+
+def _all_of(word: str | int, n_rows: int) -> CellColumn:
+    return CellColumn(np.zeros(n_rows, dtype=np.int64), (word,))
+
+
+def _only(pairs: PairTests, pair: Pair) -> list[CellColumn]:
+    """Return how many examples only A has right, and only B; nothing but for McNemar."""
+    if pairs.only is None:
+        return [CellColumn(np.zeros(len(pair[0]), dtype=np.int64), (None,))] * 2
+    return [CellColumn(each[pair]) for each in (pairs.only, pairs.only.T)]
+
+
+def _needed(means: FloatArray, deviations: FloatArray, level: float) -> CellColumn:
+    """Return the examples that a one-sided test needs at this level; None when A is not the better one."""
+    is_better = means > 0.0
+    needed = np.full(len(means), np.nan)
+    needed[is_better] = examples_needed_of_all(means[is_better], deviations[is_better], level, POWER, two_sided=False)
+    return CellColumn.of_cells([None if np.isnan(n) else int(n) for n in needed.tolist()])
+
+
+def _with_holm(tests: Sequence[_Tests]) -> ColumnarRows:
+    """Return the rows of all tests, each with what Holm makes of its p-value.
 
     Each pair counts once: the tests of whether the one that ranks higher is better are one family, the tests of
     whether it is worse another.
     """
-    place = {name: at for at, name in enumerate(order)}
-    corrected = list(tests)
-    for is_forth in (True, False):
-        ordered = [at for at, test in enumerate(tests) if (place[test.a] < place[test.b]) == is_forth]
-        family = [at for at in ordered if tests[at].p_value is not None]
-        for at, adjusted in zip(family, holm([float(tests[at].p_value or 0.0) for at in family]), strict=True):
-            corrected[at] = replace(tests[at], p_holm=adjusted)
-    return corrected
+    p_values = np.concatenate([each.p_values for each in tests])
+    is_forth, p_holm = np.concatenate([each.is_forth for each in tests]), np.full(len(p_values), np.nan)
+    for direction in (True, False):
+        family = (is_forth == direction) & ~np.isnan(p_values)
+        p_holm[family] = holm(p_values[family].tolist())
+    ends = np.cumsum([len(each.p_values) for each in tests])[:-1]
+    return ColumnarRows.joined([each.rows(own) for each, own in zip(tests, np.split(p_holm, ends), strict=True)])
 
 
-def _larger_better(losses: FloatArray, kind: str) -> FloatArray:
-    return -losses if kind == "regression" else losses
-
-
-def _test(
-    sides: tuple[_Side, _Side], task: str, test: str, pairs: PairTests, at: tuple[int, int], n_units: int, level: float
-) -> _Test:
-    """Return the test of whether the first of two is better, without Holm's value."""
-    a, b = sides
-    only: tuple[int | None, int | None] = (None, None)
-    if pairs.only is not None:
-        only = (int(pairs.only[at]), int(pairs.only[at[::-1]]))
-    mean, deviation = float(pairs.mean[at]), float(pairs.deviation[at])
-    p_value = None if np.isnan(pairs.p_value[at]) else float(pairs.p_value[at])
-    needed = _examples_for_test(mean, deviation, level)
-    thresholds = (a.threshold, b.threshold)
-    return _Test(a.entrant, b.entrant, thresholds, task, test, n_units, only, mean, p_value, needed)
-
-
-def _examples_for_test(mean: float, deviation: float, level: float) -> int | None:
-    """Return the examples that a one-sided test needs at this level; None when A is not the better one."""
-    if mean <= 0.0 or deviation == 0.0:
-        return None
-    return examples_needed(mean, deviation, level, POWER, two_sided=False)
+def _larger_better(losses: NDArray[Any], kind: str) -> FloatArray:
+    values = np.ascontiguousarray(losses, dtype=np.float64)
+    return -values if kind == "regression" else values
