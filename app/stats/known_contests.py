@@ -142,9 +142,10 @@ def _look_up(spreads: FloatArray, was: IntArray, drawn: FloatArray, begin: int, 
 
 
 def _digest(point: FloatArray, deviations: FloatArray) -> bytes:
-    hashed = hashlib.blake2b(point.tobytes(), digest_size=16)
+    # Processors have instructions for this one, which takes half as long as others.
+    hashed = hashlib.sha256(point.tobytes())
     hashed.update(deviations.tobytes())
-    return hashed.digest()
+    return hashed.digest()[:16]
 
 
 KNOWN = KnownContests()

@@ -21,7 +21,6 @@ from app.stats.pair_loops import Signs, Studentized
 Real = NDArray[np.floating[Any]]
 LANES = 64
 """Maxima that are kept side by side, so that the processor finds several at once."""
-ROWS = 8
 
 
 @dataclass(frozen=True)
@@ -75,18 +74,9 @@ class LeftPairs:
         return kept[0]
 
     def _largest_in(self, rejected: Signs, resample: int) -> float:
-        """Return the largest of what is left in one resample: of a few rows at a time, those of the largest bounds."""
-        column, bounds = self._columns[resample, : len(self.bounds)], self.bounds[:, resample]
-        order, largest = np.argsort(-bounds), -np.inf
-        for start in range(0, len(order), ROWS):
-            rows = order[start : start + ROWS]
-            if bounds[rows[0]] <= largest:
-                break
-            differences = (column[rows, None] - column) * self.studentized.factors[rows]
-            sign = rejected[rows]
-            left = np.where(sign == 0, np.abs(differences), np.where(sign > 0, -differences, differences))
-            largest = max(largest, float(left.max()))
-        return largest
+        """Return the largest of what is left in one resample: row by row, the one with the largest bound first."""
+        column, bounds = self._columns[resample, : len(self.bounds)], np.ascontiguousarray(self.bounds[:, resample])
+        return float(compiled(_largest)(column, self.studentized.factors, rejected, bounds, np.argsort(-bounds)))
 
     @cached_property
     def _columns(self) -> Real:
@@ -112,6 +102,19 @@ class LeftPairs:
         require_shape("rejected", rejected, n_entrants, n_entrants)
         require_count("n_largest", n_largest)
         require_count("the number of resamples", n_resamples, least=n_largest)
+
+
+def _largest(column: Real, factors: Real, rejected: Signs, bounds: Real, order: IntArray) -> float:
+    largest = -np.inf
+    for first in order:
+        if bounds[first] <= largest:
+            break
+        here = column[first]
+        for second in range(len(column)):
+            value, sign = (here - column[second]) * factors[first, second], rejected[first, second]
+            value = abs(value) if sign == 0 else -value if sign > 0 else value
+            largest = value if value > largest else largest
+    return largest
 
 
 def _own(
