@@ -64,6 +64,7 @@ import numpy as np
 from app.kinds.predictions.measure import measure_predictions
 from app.boards.measured import EntrantEvidence
 from app.kinds.parse import parse_manifest
+from app.stats.known_draws import KNOWN
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import Coded, ScoreTable
 folder = Path(sys.argv[1])
@@ -74,6 +75,7 @@ rows = ScoreTable(Coded(("A",), one), Coded(("t",), one), (), np.empty((1, 0)), 
 def measure(n_items):
     truth = Labels("t", (), labels[:n_items], group=groups[:n_items] if len(groups) else None)
     block = PredictionBlock("A", "t", scores[:n_items, None].astype(np.float64))
+    KNOWN.forget()  # the first entrant of a board: the next ones are weighed with counts that are drawn already
     began = time.perf_counter()
     made = measure_predictions(manifest, manifest.leaderboards[0], EntrantEvidence("A", rows, [block], {"t": truth}))
     return time.perf_counter() - began, made

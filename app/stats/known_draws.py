@@ -52,6 +52,10 @@ class KnownDraws:
         # The last one used comes first. Never changed, only replaced: a worker computes several boards at a time.
         self._kept: tuple[Drawn, ...] = ()
 
+    def forget(self) -> None:
+        """Remember nothing, as a process does that begins."""
+        self._kept = ()
+
     def recall(self, key: Hashable, n_examples: int, n_resamples: int) -> Drawn | None:
         """Return what is known by a key, of at least so many resamples; None where it is not."""
         for drawn in self._kept:

@@ -37,16 +37,23 @@ def unit_keys(rng_seed: int, names: Iterable[Sequence[str]]) -> Keys:
     ['0xf0a9c05ee39963d0', '0xc086f97d47ddb3d7']
     """
     require_count("rng_seed", rng_seed, least=-(2**63))
-    keys = [_digest((str(rng_seed), *name)) for name in names]
-    return np.array(keys, dtype=np.uint64)
+    written: dict[str, bytes] = {}
+    seed = _written(str(rng_seed))
+    digests = [hashlib.blake2b(seed + _joined(name, written), digest_size=8).digest() for name in names]
+    return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)
 
 
-def _digest(words: Sequence[str]) -> int:
-    hashed = hashlib.blake2b(digest_size=8)
-    for word in words:
-        written = word.encode("utf-8", "surrogatepass")
-        hashed.update(len(written).to_bytes(8, "big") + written)
-    return int.from_bytes(hashed.digest(), "big")
+def _joined(name: Sequence[str], written: dict[str, bytes]) -> bytes:
+    """Return the words as they are hashed; those `written` before, as most of an episode's are, are looked up."""
+    for word in name:
+        if word not in written:
+            written[word] = _written(word)
+    return b"".join([written[word] for word in name])
+
+
+def _written(word: str) -> bytes:
+    content = word.encode("utf-8", "surrogatepass")
+    return len(content).to_bytes(8, "big") + content
 
 
 def named_weights(keys: Keys, n_resamples: int, *, first: int = 0) -> FloatArray:

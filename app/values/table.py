@@ -151,6 +151,8 @@ def _finite_cells(cells: Sequence[Cell]) -> bool:
     kinds = set(map(type, cells))
     if not any(issubclass(kind, float) for kind in kinds):
         return True
+    if kinds <= {float, type(None)}:
+        return all(map(math.isfinite, [cell for cell in cells if cell is not None]))  # type: ignore[arg-type]
     return all(map(math.isfinite, [cell for cell in cells if isinstance(cell, float)]))
 
 

@@ -1,5 +1,6 @@
 """Rankings with ties: the average over every order of the tied examples, whoever is sent in which order."""
 
+from dataclasses import fields
 from itertools import permutations
 
 import numpy as np
@@ -89,3 +90,14 @@ def test_very_large_ties_are_still_exact() -> None:
 
     assert actual.average_precision.tolist() == pytest.approx([0.5], abs=1e-9)
     assert actual.precision_at_1.tolist() == [0.5]
+
+
+def test_one_prediction_for_all_is_ranked_without_sorting_again() -> None:
+    """Everything that sorting equal predictions gives, of groups in any order and of several sizes."""
+    rng = np.random.default_rng(5)
+    groups, relevance = rng.integers(0, 9, 60), rng.integers(0, 4, 60).astype(np.float64)
+    created = rank_groups(rng.random(60), relevance, groups).of_equals()
+    expected = rank_groups(np.zeros(60), relevance, groups)
+
+    for field in fields(expected):
+        assert (getattr(created, field.name) == getattr(expected, field.name)).all(), field.name

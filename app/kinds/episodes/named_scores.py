@@ -46,7 +46,7 @@ def draw_by_name(
     seeds, cluster = np.unique(scores.seed[rows], return_inverse=True)
     if len(seeds) < MIN_UNITS:
         return None
-    items = [_episode(scores, at) for at in rows.tolist()]
+    items = _episodes(scores, rows)
     distinct, of_value = np.unique(values[rows], return_inverse=True)
     # In the order of their keys, so that the order of an upload does not even change the rounding of sums.
     keys = unit_keys(drawn.rng_seed, items)
@@ -86,14 +86,15 @@ def _of_seeds(seeds: IntArray, apart: Precision) -> Precision:
     return Precision(min(apart.freedom, joint.freedom), max(apart.inflation, joint.inflation))
 
 
-def _episode(scores: ScoreTable, at: int) -> tuple[str, ...]:
-    """Return the name of an episode: its task, condition, seed and item."""
-    seed = "" if scores.seed is None else str(scores.seed[at])
-    return (_word(scores.task, at), _word(scores.condition, at), seed, _word(scores.item, at))
+def _episodes(scores: ScoreTable, rows: NDArray[np.intp]) -> list[tuple[str, ...]]:
+    """Return the name of the episode of each row: its task, condition, seed and item."""
+    seeds = [""] * len(rows) if scores.seed is None else list(map(str, scores.seed[rows].tolist()))
+    task, condition, item = (_words(of, rows) for of in (scores.task, scores.condition, scores.item))
+    return list(zip(task, condition, seeds, item, strict=True))
 
 
-def _word(words: Coded | None, at: int) -> str:
-    return "" if words is None else words.at(at) or ""
+def _words(coded: Coded | None, rows: NDArray[np.intp]) -> list[str]:
+    return [""] * len(rows) if coded is None else [word or "" for word in coded.take(rows).to_list()]
 
 
 def average_intervals(intervals: Sequence[Interval], weights: FloatArray, level: float) -> Interval:

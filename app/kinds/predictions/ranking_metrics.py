@@ -13,7 +13,7 @@ from app.kinds.predictions.glossary import YDF_RULE
 from app.kinds.predictions.metric import PredictionMetric, mean_of
 from app.kinds.predictions.task import TaskPredictions
 from app.stats.arrays import FloatArray
-from app.stats.ranking import RankedGroups, rank_groups
+from app.stats.ranking import RankedGroups
 from app.stats.spreads import SHARE
 from app.values.glossary_entry import Entry
 
@@ -27,8 +27,7 @@ def _of_groups(metric: str, of: OfGroups, task: TaskPredictions) -> FloatArray:
 
 
 def _of_a_random_order(metric: str, of: OfGroups, task: TaskPredictions) -> float:
-    constant = rank_groups(np.zeros(len(task)), task.label, task.groups)
-    return float(np.average(of(constant, task.part.truncation_of(metric)), weights=task.unit_weights))
+    return float(np.average(of(task.ranked.of_equals(), task.part.truncation_of(metric)), weights=task.unit_weights))
 
 
 def _mrr(ranked: RankedGroups, truncation: int) -> FloatArray:
