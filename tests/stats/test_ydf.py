@@ -289,3 +289,16 @@ def test_many_pairs_need_as_many_examples_as_each_of_them() -> None:
     actual = examples_needed_of_all(means, deviations, 0.95)
 
     assert [None if np.isnan(n) else int(n) for n in actual.tolist()] == [*alone, None]
+
+
+@pytest.mark.parametrize("n_examples", [1, 7, 8, 9, 1003])
+def test_mcnemar_counts_bytes_as_it_counts_numbers(n_examples: int) -> None:
+    """Of examples that fill no whole byte of bits too; both as they are counted one by one."""
+    right = np.random.default_rng(n_examples).random((n_examples, 5)) < 0.6
+    numbers, counted = (mcnemar_pairs(right.astype(of)) for of in (np.float64, np.int8))
+    assert numbers.only is not None
+    assert counted.only is not None
+
+    assert numbers.only.tolist() == counted.only.tolist()
+    assert numbers.only.tolist() == [[int((a & ~b).sum()) for b in right.T] for a in right.T]
+    assert numbers.p_value.tolist() == counted.p_value.tolist()

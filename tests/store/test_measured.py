@@ -35,6 +35,8 @@ def test_curves_and_losses_are_read_once_and_only_when_they_are_asked_for() -> N
     assert known == ({"roc", "intervals"}, True, None, CURVE["intervals"], 0)
 
     assert (list(back.rows.get("roc", ())), back.losses["t"].tolist(), len(asked)) == (CURVE["roc"], [1.0] * 3, 1)
+    # As floats those of fifty entrants of 100,000 examples were 40 MB.
+    assert back.losses["t"].dtype == np.int8
 
 
 @pytest.mark.parametrize("values", [[[0.0], [1.0], [1.0]], [[0.25], [-3.5], [1e300]], [[-0.0], [1.0]]])
