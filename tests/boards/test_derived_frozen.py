@@ -116,7 +116,7 @@ def test_a_board_of_the_worst_for_who_is_absent_is_as_it_was(method: str) -> Non
 def test_a_board_of_values_beyond_its_range_is_as_it_was() -> None:
     """And of open tasks, of which one that half of the entrants lack is not the board's."""
     values = np.random.default_rng(4).uniform(0.5, 2.0, size=(len(NAMES), len(TASKS)))
-    values[1:, 0], values[2:, 1], values[0, 2] = np.nan, np.nan, 4.0
+    values[1:, 0], values[2:, 1], values[0, 2], values[1, 3] = np.nan, np.nan, 4.0, -0.5
     declared = declare("evaluation_summary", "{x: {direction: minimize, min: 0, max: 3}}", "metric: x, method: mean")
     tables = compute_board(declared, declared.leaderboards[0], rows(values))
 
