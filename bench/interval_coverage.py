@@ -1,7 +1,8 @@
 """How often calibrated intervals and those they were chosen from hold the truth: `python -m bench.interval_coverage`.
 
-Arguments are families (`mean`, `tasks`, `RMSE`, …; none: all), `quick` for a tenth of the data sets, and `choosing` for
-the seeds that were used in choosing instead of those of the tables in docs/statistics.md; a number is another seed.
+Arguments are families (`mean`, `tasks`, `RMSE`, …; none: all), `quick` for a tenth of the data sets or `sets=1000` for
+so many, and `choosing` for the seeds that were used in choosing instead of those of the tables in docs/statistics.md; a
+number is another seed.
 """
 
 import sys
@@ -15,7 +16,8 @@ from bench.chosen import chosen
 from bench.interval_world import OURS, World
 from bench.interval_worlds import worlds
 
-N_DATASETS, QUICK, SLOW_SHARE = 4_000, 400, 4
+N_DATASETS, QUICK = 4_000, 400
+SETS = "sets="
 REPORTING, CHOOSING = 20_261, 1
 ENOUGH, MOST_FLAT = 0.935, 0.05
 SLACK = 1e-9
@@ -35,7 +37,7 @@ class Held:
 def measure(world: World, n_datasets: int, rng_seed: int) -> dict[str, Held]:
     """Return how each method did; the generator is seeded by the world's own name."""
     names = zlib.crc32(f"{world.family}/{world.row}/{world.column}".encode())
-    drawn = world.draw(np.random.default_rng([rng_seed, names]), n_datasets // (SLOW_SHARE if world.is_slow else 1))
+    drawn = world.draw(np.random.default_rng([rng_seed, names]), n_datasets)
     result = {}
     for name, (low, high) in drawn.items():
         has = ~np.isnan(low)
@@ -56,10 +58,11 @@ def ratio(result: dict[str, Held]) -> float | None:
 def main() -> None:
     """Print a table for each family, then how low each method's coverage gets in it."""
     asked = set(sys.argv[1:])
-    n_datasets = QUICK if "quick" in asked else N_DATASETS
+    sizes = {int(word.removeprefix(SETS)) for word in asked if word.startswith(SETS)}
+    n_datasets = QUICK if "quick" in asked else min(sizes, default=N_DATASETS)
     own = {int(word) for word in asked if word.isdigit()}
     rng_seed = CHOOSING if "choosing" in asked else min(own, default=REPORTING)
-    words = [word for word in asked - {"quick", "choosing"} if not word.isdigit()]
+    words = [word for word in asked - {"quick", "choosing"} if not (word.isdigit() or word.startswith(SETS))]
     every = list(worlds())
     for family in chosen(words, [world.family for world in every]):
         measured = [(world, measure(world, n_datasets, rng_seed)) for world in every if world.family == family]

@@ -36,11 +36,11 @@ def resampled_worlds() -> Iterator[World]:
             score = average_ranks(truth, N_ESTIMATORS).mean(axis=1)
             for place, at in (("the best", 0), ("in the middle", 2)):
                 draw = partial(_scores, size, truth, at)
-                yield World("score of weighted ranks", row, f"{name}, {place}", float(score[at]), draw, is_slow=True)
+                yield World("score of weighted ranks", row, f"{name}, {place}", float(score[at]), draw)
             draw = partial(_score_gaps, size, truth)
-            yield World("difference of such scores", row, name, float(score[0] - score[-1]), draw, is_slow=True)
+            yield World("difference of such scores", row, name, float(score[0] - score[-1]), draw)
         for name, (mean, within, values) in COMPONENTS.items():
-            yield World("component", row, name, mean, partial(_components, size, within, values), is_slow=True)
+            yield World("component", row, name, mean, partial(_components, size, within, values))
     yield from _differences()
 
 
@@ -122,13 +122,13 @@ def _differences() -> Iterator[World]:
     for n_tasks in (5, 10, 40, 100):
         for name, scores in TASK_DIFFERENCES.items():
             draw = partial(_task_differences, n_tasks, scores)
-            yield World("difference over tasks", f"{n_tasks} tasks", name, 0.0, draw, is_slow=True)
+            yield World("difference over tasks", f"{n_tasks} tasks", name, 0.0, draw)
     for n_seeds in (5, 8, 16, 50):
         for share in (0.5, 0.8, 0.9):
             for is_shared in (True, False):
                 draw = partial(_seed_differences, n_seeds, share, is_shared)
                 column = f"p {share:g}, seeds {'shared' if is_shared else 'apart'}"
-                yield World("difference over seeds", f"{n_seeds} seeds", column, 0.0, draw, is_slow=True)
+                yield World("difference over seeds", f"{n_seeds} seeds", column, 0.0, draw)
 
 
 TASK_DIFFERENCES: dict[str, Callable[[np.random.Generator, tuple[int, int]], FloatArray]] = {

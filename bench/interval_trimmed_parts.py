@@ -33,11 +33,11 @@ def trimmed_part_worlds() -> Iterator[World]:
                     for share in SHARES:
                         draw = partial(_trims, n_tasks, n_seeds, how == SHARED, alike, share)
                         truth = float(_middle(np.array(share)))
-                        yield World("IQM of 0/1 over tasks", row, f"p {share:g}", truth, draw, is_slow=True)
+                        yield World("IQM of 0/1 over tasks", row, f"p {share:g}", truth, draw)
             for name, truth in (("normal", 0.0), ("exponential", MIDDLE_OF_EXPONENTIALS)):
                 draw = partial(_smooth, n_tasks, n_seeds, name)
                 row = f"{n_tasks} tasks of {n_seeds} seeds, ICC 0.1"
-                yield World("IQM over tasks", row, name, truth, draw, is_slow=True)
+                yield World("IQM over tasks", row, name, truth, draw)
 
 
 def _middle(share: FloatArray) -> FloatArray:

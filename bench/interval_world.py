@@ -13,14 +13,10 @@ Drawn = Mapping[str, Ends]
 
 @dataclass(frozen=True)
 class World:
-    """One cell: where it stands in the tables, the truth, and the intervals of as many data sets as asked for.
-
-    `is_slow` says that each data set is resampled by itself, so a quarter of them are drawn.
-    """
+    """One cell: where it stands in the tables, the truth, and the intervals of as many data sets as asked for."""
 
     family: str
     row: str
     column: str
     truth: float
     draw: Callable[[np.random.Generator, int], Drawn]
-    is_slow: bool = False

@@ -17,11 +17,13 @@ from app.stats.calibrated import Calibrated, calibrate, intervals
 from app.stats.calibrated_areas import area_spread, root_mean_squares
 from app.stats.calibrated_trims import calibrated_iqm
 from app.stats.closed_intervals import hanley_mcneil, wilson
-from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread, task_spread
+from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread
 from bench.interval_methods import BOOTSTRAPS, LEVEL, TAIL, Ends, design_effect, log_student, student
 from bench.interval_parts import part_worlds
 from bench.interval_quantiles import quantile_worlds
+from bench.interval_replicates import replicate_worlds
 from bench.interval_resampled import resampled_worlds
+from bench.interval_tasks import task_worlds
 from bench.interval_trimmed_parts import trimmed_part_worlds
 from bench.interval_world import OURS, Drawn, World
 
@@ -32,7 +34,7 @@ N_ITEMS = 50
 def worlds() -> Iterator[World]:
     """Yield every cell of the written grid."""
     yield from _clustered()
-    yield from _tasks()
+    yield from task_worlds()
     yield from _squares()
     yield from _areas()
     yield from _weighted_shares()
@@ -40,6 +42,7 @@ def worlds() -> Iterator[World]:
     yield from resampled_worlds()
     yield from part_worlds()
     yield from trimmed_part_worlds()
+    yield from replicate_worlds()
 
 
 def _clustered() -> Iterator[World]:
@@ -107,49 +110,6 @@ def _drawn_trims(items: FloatArray, rng: np.random.Generator) -> Ends:
         ends.append(np.quantile(kept, [TAIL, 1 - TAIL]))
     low, high = np.array(ends).T
     return low, high
-
-
-TASK_SCORES: Mapping[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], FloatArray]]] = {
-    "normal": (0.0, lambda rng, shape: rng.normal(size=shape)),
-    "t, 4 df": (0.0, lambda rng, shape: rng.standard_t(4, size=shape)),
-    "gamma 2": (2.0, lambda rng, shape: rng.gamma(2.0, size=shape)),
-    "exponential": (1.0, lambda rng, shape: rng.exponential(size=shape)),
-    "1 in 10 far": (
-        -0.33,
-        lambda rng, shape: np.where(
-            rng.random(shape) < 0.1, rng.normal(-1.5, 0.5, shape), rng.normal(-0.2, 0.2, shape)
-        ),
-    ),
-}
-
-
-def _bounded_tasks() -> Iterator[World]:
-    """Yield means over tasks whose scores lie within 0 and 1; ICC is their variance over p (1 − p)."""
-    for n_tasks in (10, 40, 100):
-        for alike in ALIKE[1:]:
-            for share in SHARES[:-1]:
-                draw = partial(_bounded_means, n_tasks, alike, share)
-                yield World("tasks within 0 and 1", f"{n_tasks} tasks, ICC {alike:g}", f"p {share:g}", share, draw)
-
-
-def _bounded_means(n_tasks: int, alike: float, share: float, rng: np.random.Generator, n: int) -> Drawn:
-    strength = 1 / alike - 1
-    units = rng.beta(share * strength, (1 - share) * strength, size=(n, n_tasks))
-    ours = intervals(task_spread(units), SHARE, LEVEL)
-    return {OURS: ours, "t": student(units), **{name: of(units) for name, of in BOOTSTRAPS.items()}}
-
-
-def _tasks() -> Iterator[World]:
-    yield from _bounded_tasks()
-    for n_tasks in (5, 10, 40, 100):
-        for name, (truth, scores) in TASK_SCORES.items():
-            yield World("tasks", f"{n_tasks} tasks", name, truth, partial(_task_means, n_tasks, scores))
-
-
-def _task_means(n_tasks: int, scores: Callable[..., FloatArray], rng: np.random.Generator, n: int) -> Drawn:
-    units = scores(rng, (n, n_tasks))
-    ours = intervals(mean_spread(units), Range(), LEVEL)
-    return {OURS: ours, "t": student(units), **{name: of(units) for name, of in BOOTSTRAPS.items()}}
 
 
 WEIGHTS: Mapping[str, Callable[[np.random.Generator, Any], FloatArray]] = {

@@ -23,7 +23,7 @@ from app.values.table import finite
 CellsAt = Callable[[int], CalibratedCells]
 NOTHING = CalibratedCells()
 MANY_TASKS = 40
-"""From so many tasks on a mean without a range holds its level also where one task in ten is far off."""
+"""From so many tasks on a mean without a range holds its level without reaching further for one that is far off."""
 AT_ONCE = 256
 """So many entrants are looked at together: the values of more do not stay near the processor."""
 
@@ -137,7 +137,7 @@ def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -
 
 
 def hidden_tasks_note(n_tasks: int, within: Range) -> Iterator[str]:
-    """Yield what an interval of a mean over few tasks cannot hold where no range says how far off one may be.
+    """Yield what an interval of a mean over few tasks rests on where no range says how far off one may be.
 
     Source: `bench.interval_coverage`, its tasks of which one in ten is far off; docs/statistics.md.
 
@@ -147,5 +147,7 @@ def hidden_tasks_note(n_tasks: int, within: Range) -> Iterator[str]:
     if MIN_UNITS <= n_tasks < MANY_TASKS and not within.is_bounded:
         yield (
             f"Scores without a declared range on {n_tasks} tasks: one far off the others may not be among so few. "
-            "Where one in ten is, intervals from 10 tasks that say 95 % hold the true mean in 87 of 100 cases."
+            "Their intervals reach further for it, so that they hold where one task in ten is off by six standard "
+            "deviations of the others; where one is off by ten, intervals from 10 tasks that say 95 % hold in 85 of "
+            "100 cases. A declared range cures it."
         )

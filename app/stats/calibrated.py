@@ -5,7 +5,7 @@ becomes a `Spread` (`app.stats.spreads`), and a spread with the range of the num
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -130,15 +130,14 @@ def _ends(spread: Spread, within: Range, level: float) -> Ends:
         low, high = effective_wilson(*numbers, level, telling=spread.telling)
         return within.low + width * low, within.low + width * high
     if np.isfinite(within.low):
-        above = positive_mean(
-            spread.point - within.low, spread.believed, spread.skewness, spread.n_units, spread.df, level
-        )
+        numbers = (spread.point - within.low, spread.believed, spread.skewness, spread.n_units, spread.df)
+        above = positive_mean(*numbers, level, unseen=spread.unseen)
         return within.low + above[0], within.low + above[1]
     if np.isfinite(within.high):
-        turned = Spread(-spread.point, spread.error, -spread.skewness, spread.n_units, spread.df, spread.least)
+        turned = replace(spread, point=-spread.point, skewness=-spread.skewness)
         low, high = _ends(turned, within.mirrored(), level)
         return -high, -low
-    return skewed_t(spread.point, spread.believed, spread.skewness, spread.df, level)
+    return skewed_t(spread.point, spread.believed, spread.skewness, spread.df, level, unseen=spread.unseen)
 
 
 def _require_inside(point: FloatArray, within: Range) -> None:

@@ -20,6 +20,8 @@ ROUNDING = 1e-13
 """A variance below it is what sums leave of a share of 0 or 1."""
 STRETCH, UNBOUNDED_STRETCH = 1.5, 1.85
 """How much further than Student's an interval may reach on the side to which the data are skewed; without a range."""
+UNSEEN_POWER = 1.4
+"""Of means from 0 on the most is larger by this power of what it reaches further for units that were not seen."""
 SKEWED_FROM = 5.0
 TAILS, UPPER_DEGREES = 1.25, 1.08
 """The power at which degrees of freedom count that residuals lack, and by what those of an upper end are divided."""
@@ -98,12 +100,21 @@ def _wilson(
     return end
 
 
-def skewed_t(point: FloatArray, error: FloatArray, skewness: FloatArray, df: FloatArray, level: float) -> Ends:
+def skewed_t(
+    point: FloatArray,
+    error: FloatArray,
+    skewness: FloatArray,
+    df: FloatArray,
+    level: float,
+    *,
+    unseen: FloatArray | float = 1.0,
+) -> Ends:
     """Return the hull of Student's interval of numbers [...] and of Hall's, which follows the skewness of the data.
 
     `skewness` is that of the number's own distribution: of n independent values, theirs over √n. That of so many is
-    made good for what few values show of it. NaN where the error is zero: a number without a range whose units are all
-    equal has no interval.
+    made good for what few values show of it. `unseen` is how many times as far as Student's it reaches at least, for
+    units of which one far off may not have occurred. NaN where the error is zero: a number without a range whose units
+    are all equal has no interval.
     Raises InvalidArgument for a level outside (0, 1).
     Source: Hall 1992, On the removal of skewness by transformation, equation 2.3 with the quantile of t; Joanes & Gill
     1998, Comparing measures of sample skewness and kurtosis, G1; how far it reaches by `bench.interval_coverage`.
@@ -113,9 +124,14 @@ def skewed_t(point: FloatArray, error: FloatArray, skewness: FloatArray, df: Flo
     [0.869, 4.092]
     """
     require_level(level)
+    return _about(point, error, _stretched(_t(df, level), _unbiased(skewness, df), UNBOUNDED_STRETCH, unseen))
+
+
+def _unbiased(skewness: FloatArray, df: FloatArray) -> FloatArray:
+    """Return the skewness with what few values do not show of it made good."""
     free = np.maximum(df, 2.0)
-    unbiased = skewness * np.sqrt(free * (free + 1.0)) / (free - 1.0)
-    return _about(point, error, _stretched(_t(df, level), unbiased, UNBOUNDED_STRETCH))
+    unbiased: FloatArray = skewness * np.sqrt(free * (free + 1.0)) / (free - 1.0)
+    return unbiased
 
 
 def _about(point: FloatArray, error: FloatArray, reach: Ends) -> Ends:
@@ -124,12 +140,19 @@ def _about(point: FloatArray, error: FloatArray, reach: Ends) -> Ends:
 
 
 def positive_mean(
-    mean: FloatArray, error: FloatArray, skewness: FloatArray, n_units: FloatArray, df: FloatArray, level: float
+    mean: FloatArray,
+    error: FloatArray,
+    skewness: FloatArray,
+    n_units: FloatArray,
+    df: FloatArray,
+    level: float,
+    *,
+    unseen: FloatArray | float = 1.0,
 ) -> Ends:
     """Return intervals of means [...] of numbers from 0 on: the hull of Hall's and of a gamma distribution's.
 
     The gamma interval takes the mean for a scaled χ² with the degrees of freedom that its error amounts to. NaN where
-    the mean is zero, and `n_units` degrees where the error is.
+    the mean is zero, and `n_units` degrees where the error is. `unseen` as of `skewed_t`.
     Raises InvalidArgument for a level outside (0, 1).
     Source: Fay & Feuer 1997, Confidence intervals for directly standardized rates, for the gamma; Hall 1992.
 
@@ -141,7 +164,8 @@ def positive_mean(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         degrees = np.where(error > 0, 2.0 * (mean / error) ** 2 / _inflation(df, level), n_units)
     low, high = _scaled_chi_squared(mean, np.clip(degrees, FEWEST, MOST), level)
-    straight = _about(mean, error, _stretched(_t(df, level), skewness, STRETCH))
+    shown = np.where(np.asarray(unseen) > 1.0, _unbiased(skewness, df), skewness)
+    straight = _about(mean, error, _stretched(_t(df, level), shown, STRETCH * unseen**UNSEEN_POWER, unseen))
     return np.clip(np.fmin(low, straight[0]), 0.0, None), np.fmax(high, straight[1])
 
 
@@ -194,11 +218,13 @@ def _t(df: FloatArray, level: float) -> FloatArray:
     return quantile
 
 
-def _stretched(quantile: FloatArray, skewness: FloatArray, stretch: float) -> Ends:
-    """Return how many errors an interval reaches below and above: the quantile, and further where Hall's does."""
-    most = stretch * quantile
+def _stretched(
+    quantile: FloatArray, skewness: FloatArray, stretch: FloatArray | float, least: FloatArray | float = 1.0
+) -> Ends:
+    """Return how many errors an interval reaches below and above: `least` quantiles, and further where Hall's does."""
+    fewest, most = least * quantile, np.maximum(stretch, least) * quantile
     below, above = _hall(quantile, skewness), -_hall(-quantile, skewness)
-    return np.clip(below, quantile, most), np.clip(above, quantile, most)
+    return np.clip(below, fewest, most), np.clip(above, fewest, most)
 
 
 def _hall(quantile: FloatArray, skewness: FloatArray) -> FloatArray:
