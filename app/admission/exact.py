@@ -1,7 +1,7 @@
-"""Values that are exactly the best possible: errors of zero, successes all along. Said beside the evidence, no refusal.
+"""Values that are exactly the best possible, and single ones that are an average by themselves: told, never a refusal.
 
 Called by `app.kinds.reader` in the process that reads; pure. A forecast that hits every value, or labels that were
-copied, look like this, and so does an item that is too easy.
+copied, look like the first, and so does an item that is too easy; a slip of a decimal point looks like the second.
 """
 
 from collections.abc import Iterator
@@ -10,11 +10,13 @@ import numpy as np
 
 from app.manifest.manifest import Manifest
 from app.stats.arrays import BoolArray
-from app.values.forensics import EXACT_BEST, Finding
+from app.values.forensics import EXACT_BEST, ONE_VALUE, Finding
 from app.values.scores import Coded, ScoreTable
 
 MIN_ALL = 8
 """Fewer successes in a row are no wonder."""
+MIN_ROWS, NEARLY_ALL = 5, 0.9
+"""Of five exponential values one is nine tenths of the sum in 5 of 10,000 cases; of fewer that says little."""
 
 
 def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
@@ -40,6 +42,30 @@ def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
             if n_exact and n_exact >= share * n_rows and (is_error or n_rows >= MIN_ALL):
                 what = f"{declared.title or metric} of {entrant} is {declared.best:g}"
                 yield Finding(EXACT_BEST, entrant, f"{what} in {n_exact:,} of {n_rows:,} rows")
+
+
+def decided_by_one(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
+    """Yield whose values of a ranking metric without a best end are nearly all one value, and that one to its good.
+
+    No range says that there is no such value, and an average is then what its owner wrote into one cell. Tasks of which
+    one has scores in a far larger unit look so too: then that task alone ranks the board.
+    """
+    needed = [board.required_metrics() for board in manifest.leaderboards]
+    for metric in dict.fromkeys(name for names in needed for name in names):
+        declared = manifest.metrics.get(metric)
+        if declared is None or declared.best is not None or metric not in scores.columns:
+            continue
+        values = scores.value(metric)
+        sign = 1.0 if declared.direction == "maximize" else -1.0
+        good = np.nan_to_num(sign * values)
+        largest, total = (np.zeros(len(scores.entrant.words)) for _ in range(2))
+        np.maximum.at(largest, scores.entrant.codes, good)
+        np.add.at(total, scores.entrant.codes, np.abs(good))
+        n_rows = _counted(scores.entrant, ~np.isnan(values))
+        for entrant, most, sum_, n in zip(scores.entrant.words, largest.tolist(), total.tolist(), n_rows, strict=True):
+            if n >= MIN_ROWS and most > NEARLY_ALL * sum_:
+                what = f"one {declared.title or metric} of {entrant}, {sign * most:.6g}"
+                yield Finding(ONE_VALUE, entrant, f"{what}, is more than nine tenths of the sum of its {n:,} in size")
 
 
 def _counted(entrant: Coded, rows: BoolArray) -> list[int]:

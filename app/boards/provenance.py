@@ -4,11 +4,11 @@ Called by `app.jobs.publish` when the tables are made, so that no ranking method
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.boards.tables import sentences
-from app.values.forensics import EXACT_BEST
+from app.values.forensics import EXACT_BEST, LEAK_SERVES
 from app.values.frame import Field, Frame
 from app.values.table import Cell, Column, Table
 
@@ -64,6 +64,8 @@ NOTHING = Provenance(0, None, None, 0, 0, 0)
 WITHOUT: tuple[Cell, ...] = (None,) * len(FRAME.fields)
 """What is shown of an entrant of whom nothing is known."""
 MOST_NAMED = 5
+SERVED_BY_LEAKS = "served_by_leaks"
+"""Where the meta of a board names who would rank lower had it not said that it has seen data."""
 NO_ENDS: Mapping[str, float] = {}
 OWNER = "owner"
 COUNTED = ("owner_registrations", "owner_entrants", "owner_submissions")
@@ -79,7 +81,8 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
 
     What is not known of an entrant is None. The owner is the number of a token: a published table is a record, and a
     name can be erased, so `with_owners` puts names in their places when it is read. `best` are the best ends of the
-    ranges of metrics, by name: whose score is exactly one has the flag `exact_best`.
+    ranges of metrics, by name: whose score is exactly one has the flag `exact_best`, and whom the meta names as
+    SERVED_BY_LEAKS has `leak_serves`.
 
     >>> board = Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"),), (("A",), ("B",)))
     >>> with_provenance(board, {"A": Provenance(2, 1, 7, 1, 1, 2)}).rows[0][:4]
@@ -88,8 +91,11 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
     if not table.name.startswith("leaderboard/") or "entrant" not in table.column_names():
         return table
     at = table.index("entrant")
-    exact = _exactly_best(table, best)
-    of_each = [_flagged(known.get(str(row[at])), is_exact) for row, is_exact in zip(table.rows, exact, strict=True)]
+    seen = {EXACT_BEST: _exactly_best(table, best), LEAK_SERVES: _served_by_leaks(table)}
+    of_each = [
+        _flagged(known.get(str(row[at])), [flag for flag, rows in seen.items() if rows[place]])
+        for place, row in enumerate(table.rows)
+    ]
     cells = list(zip(*FRAME.columnwise([NOTHING if one is None else one for one in of_each]), strict=True))
     return replace(
         table,
@@ -110,10 +116,15 @@ def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:
     return [row[at] == best[metric] and row[rank] is not None for row in table.rows]
 
 
-def _flagged(one: Provenance | None, is_exact: bool) -> Provenance | None:
-    if one is None or not is_exact or EXACT_BEST in one.flags:
-        return one
-    return replace(one, flags=(*one.flags, EXACT_BEST))
+def _served_by_leaks(table: Table) -> list[bool]:
+    named, at = table.meta.get(SERVED_BY_LEAKS, ()), table.index("entrant")
+    return [isinstance(named, list) and row[at] in named for row in table.rows]
+
+
+def _flagged(one: Provenance | None, more: Sequence[str]) -> Provenance | None:
+    if one is None:
+        return None
+    return replace(one, flags=(*one.flags, *(flag for flag in more if flag not in one.flags)))
 
 
 def _of_opponents(table: Table) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from app.admission.exact import exactly_best
+from app.admission.exact import decided_by_one, exactly_best
 from app.admission.forensics import look_within
 from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
@@ -97,6 +97,7 @@ class Reader:
         if reading is None:
             raise EvidenceRejected("The submission contains no table.", [Problem("no table was sent", column="files")])
         seen = look_within(reading.scores, reading.predictions)
+        values = (*exactly_best(manifest, reading.scores), *decided_by_one(manifest, reading.scores))
         return Evidence(
             scores=replace(reading.scores, traits=None),
             files=_with_rows(unpacking.records, reading),
@@ -104,7 +105,7 @@ class Reader:
             facts=reading.facts,
             attachments=reading.attachments,
             predictions=reading.predictions,
-            forensics=replace(seen, findings=(*seen.findings, *exactly_best(manifest, reading.scores))),
+            forensics=replace(seen, findings=(*seen.findings, *values)),
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.values.fingerprints import Fingerprint
 
-EXACT_BEST = "exact_best"
+EXACT_BEST, ONE_VALUE, LEAK_SERVES = "exact_best", "one_value", "leak_serves"
 FLAGS: Mapping[str, str] = {
     "repeated_seed": "Rows with the same digits under several seeds",
     "same_seeds": "The same results under several seeds, item by item, which chance cannot explain",
@@ -19,6 +19,8 @@ FLAGS: Mapping[str, str] = {
     "same_bytes": "The same file under two entrants",
     "equal_run": "Rows one after another with the same digits",
     EXACT_BEST: "Values that are exactly the best possible",
+    ONE_VALUE: "One value that is nearly all of an average without a limit",
+    LEAK_SERVES: "A rank that it owes to saying of itself that it has seen the data of tasks",
     "other_results": "The same seeds, items and states with other results than before",
     "began_before": "The run began before its registration, as an earlier submission of the entrant said",
     "identity": "The run says of itself something else than its registration or an earlier run",

@@ -1,6 +1,6 @@
 """Values that are exactly the best possible are told, of every kind, and keep nobody out."""
 
-from app.admission.exact import exactly_best
+from app.admission.exact import decided_by_one, exactly_best
 from app.boards.example import benchmark
 from app.boards.methods.mean import Mean
 from app.boards.methods.weighted_rank.spec import WeightedRank
@@ -45,3 +45,31 @@ def test_successes_are_told_only_where_all_are() -> None:
 
     assert every == ["success of mover is 1 in 40 of 40 rows"]
     assert list(exactly_best(manifest, scores)) == []
+
+
+def lone(direction: str, *values: float, top: float | None = None) -> list[str]:
+    """Return what is said of one entrant's values of a metric without a range, but for its upper end where given."""
+    declared = benchmark(ERRORS)
+    metric = declared.metrics["error"].model_copy(update={"min": None, "max": top, "direction": direction})
+    scores = table([("mover", "place", None, 0, str(at)) for at in range(len(values))], ("error",))
+    scores.values[:, 0] = values
+    manifest = declared.model_copy(update={"metrics": {**declared.metrics, "error": metric}})
+    return [finding.sentence for finding in decided_by_one(manifest, scores)]
+
+
+def test_one_value_that_is_nearly_all_of_a_sum_without_a_limit_is_told() -> None:
+    """On the good side alone: what harms its owner decides an average too, and nobody gains."""
+    assert lone("maximize", 0, 1, 1e50, 0, 2) == [
+        "one error of mover, 1e+50, is more than nine tenths of the sum of its 5 in size"
+    ]
+    assert lone("minimize", 0, 1, -1e50, 0, 2) == [
+        "one error of mover, -1e+50, is more than nine tenths of the sum of its 5 in size"
+    ]
+    assert lone("minimize", 0, 1, 1e50, 0, 2) == lone("maximize", 0, 1, -1e50, 0, 2) == []
+
+
+def test_a_few_rows_a_limit_or_one_more_large_value_are_no_wonder() -> None:
+    """Four rows; a declared best end; two large ones of five; all zero."""
+    assert lone("maximize", 0, 1, 1e50, 0) == []
+    assert lone("maximize", 0, 0, 1, 0, 0, top=1.0) == []
+    assert lone("maximize", 0, 1, 7, 5, 2) == lone("maximize", 0, 0, 0, 0, 0) == []

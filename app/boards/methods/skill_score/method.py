@@ -25,6 +25,7 @@ from app.boards.methods.skill_score.relative import (
 )
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.methods.skill_score.times import median_times
+from app.boards.provenance import SERVED_BY_LEAKS
 from app.boards.spread import Spread, draw_named_tasks, named_means
 from app.boards.standing import (
     BoardStanding,
@@ -87,7 +88,8 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     del by_task
     own = _rank(spec, among, *ranked)
     placed = _placed(among, own, measured, scored)
-    board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta())
+    served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(own.rank_by)) else {}
+    board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta() | served)
     if raw is None:
         return BoardTables(board, None)
     best = np.argsort(average_ranks(raw).mean(axis=0) if mean_ranks is None else mean_ranks, kind="stable")

@@ -10,7 +10,7 @@ import numpy as np
 
 from app.boards.cells import CellMatrix
 from app.boards.coverage import Roster, rank_among
-from app.boards.methods.skill_score.relative import Relative, treat_missing
+from app.boards.methods.skill_score.relative import Relative, own_errors, treat_missing
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.task_coverage import filled, task_roster
 from app.manifest.manifest import Manifest
@@ -45,6 +45,27 @@ class Among:
             among = self._skills[others]
             if_worst, if_best = (rank_among(point, among) for point in _skills_of(np.column_stack(ends)).tolist())
         return if_worst, if_best
+
+    def served_by_leaks(self, rank_by: str) -> list[str]:
+        """Return who of the ranked would rank lower by its own errors, where the leakage model's stand for larger ones.
+
+        Whoever says of itself that it has seen the data of a task gets the errors of another model there.
+        """
+        if self.spec.leakage_model is None or not self.cells.leaked.any():
+            return []
+        own = own_errors(self.cells, self.errors, self.spec)[self.relative.kept]
+        named = enumerate(self.roster.ranked)
+        columns = [(at, name, own[:, self.cells.column(name)]) for at, name in named]
+        gains = [each for each in columns if (each[2] > self.relative.errors[:, each[0]]).any()]
+        return [name for at, name, errors in gains if self._rank(errors, at, rank_by) > self._rank(None, at, rank_by)]
+
+    def _rank(self, errors: FloatArray | None, at: int, rank_by: str) -> int:
+        """Return the rank of one of the ranked with other errors than its own; with its own where none are given."""
+        others = [place for place in range(len(self.roster.ranked)) if place != at]
+        given = self.relative.errors[:, at] if errors is None else errors
+        if rank_by == "win_rate" and others:
+            return self._rank_by_wins(given, self.relative.errors[:, others])
+        return rank_among(_skills_of(np.column_stack([given, np.ones(len(given))])).tolist()[0], self._skills[others])
 
     @cached_property
     def _is_lacking(self) -> list[bool]:

@@ -93,6 +93,22 @@ def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
     return np.clip(replaced, spec.clip[0], spec.clip[1], out=replaced)
 
 
+def own_errors(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:
+    """Return clipped errors over the baseline's [n_tasks, n_entrants], its own where what replaces it is less.
+
+    `errors` are those of `clipped_errors`; smaller is better, NaN is a failure.
+    Source: by definition.
+
+    >>> leaked = np.array([[True, False]])
+    >>> cells = CellMatrix(("a",), ("A", "B"), np.array([[0.5, 0.25]]), leaked, np.ones((1, 2)))
+    >>> board = SkillScore(name="m", method="skill_score", metric="error", baseline="B", leakage_model="B")
+    >>> own_errors(cells, clipped_errors(cells, board), board).tolist()
+    [[2.0, 1.0]]
+    """
+    own = np.clip(ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]]), spec.clip[0], spec.clip[1])
+    return np.where(cells.leaked & (own > errors), own, errors)
+
+
 def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Relative:
     """Count the failures of clipped errors [n_tasks, n_entrants], NaN, then treat them as the board says.
 
