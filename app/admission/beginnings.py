@@ -51,7 +51,7 @@ def began_before(
 ) -> Iterator[Finding]:
     """Yield whose run began before the registration that is cited now, as an earlier submission of it said.
 
-    `beginnings` are those that submissions stated, by number. An earlier one tells of this run where it has nearly the
+    `beginnings` are those that submissions stated, by number. An earlier one is about this run where it has nearly the
     same rows, or was not admitted for its beginning; each entrant's newest that does. A run that was made again has the
     second innocently, so the sentence says which it is.
     """

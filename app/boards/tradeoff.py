@@ -12,12 +12,12 @@ READ = (
     "On the front is who has no rival that is at least as good in both and better in one. May be on it also is whose "
     "interval reaches above every rival that costs no more."
 )
-NOTHING = "The board has no second number to hold the score against."
+NOTHING = "The board has no second number to compare the score with."
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Which columns are held against each other: the cost across, the score up."""
+    """Which columns are compared: the cost across, the score up."""
 
     x: Column
     y: Column

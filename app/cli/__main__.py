@@ -25,7 +25,7 @@ MODULES = {
     "submit": "app.cli.submit",
     "submissions": "app.cli.mine",
     "withdraw": "app.cli.mine",
-    "notify": "app.cli.telling",
+    "notify": "app.cli.notifications",
     "export": "app.cli.export",
     "replay": "app.cli.replay",
 }

@@ -13,8 +13,8 @@ from app.cli.observing import answer_figures, configure_log
 from app.cli.signs_of_life import exit_when_hung, send_beats, stop_with_supervisor
 from app.cli.supervisor import STOP_MARGIN_S, job_grace_s
 from app.config.settings import Settings
+from app.jobs.notifying import Outgoing
 from app.jobs.queue import run_worker
-from app.jobs.telling import Outgoing
 
 NICENESS = 2
 

@@ -12,7 +12,7 @@ REFUSED = "unsupported startup parameter"
 
 
 def refuse_pooler(database_url: str, variable: str) -> None:
-    """Return when sessions of an address keep what they are told, or it does not answer now. Raises SettingsError."""
+    """Return when sessions of an address keep their settings, or it does not answer now. Raises SettingsError."""
     try:
         with psycopg.connect(database_url, options=f"-c {SEEN}=on", connect_timeout=5) as connection:
             kept = connection.execute("SELECT current_setting(%s, true)", [SEEN], prepare=False).fetchall()[0][0]

@@ -1,6 +1,6 @@
 """Requests to addresses that strangers named: never into a private network, never where an answer leads them.
 
-Called by `app.jobs.telling` and, for what an address must be, by `app.web.notifications`. The address is looked up
+Called by `app.jobs.notifying` and, for what an address must be, by `app.web.notifications`. The address is looked up
 once, all that it is must be public, and that very address is connected to: a name cannot become another one meanwhile.
 """
 

@@ -21,11 +21,11 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import CONNECT_OPTIONS, make_engine, make_session_factory
 from app.db.patience import patience_with
+from app.jobs import notifying
 from app.jobs import refresh as refreshing
 from app.jobs import sweep as sweeping
-from app.jobs import telling
 from app.jobs.at_work import at_work, is_at_work
-from app.jobs.telling import NOWHERE, Outgoing
+from app.jobs.notifying import NOWHERE, Outgoing
 from app.telemetry.logs import bind, current_request, event
 from app.telemetry.tracing import carried, job_span
 
@@ -68,7 +68,7 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
     @app.periodic(cron="* * * * * */5")
     @app.task(name="tell", queueing_lock="tell", lock="tell")
     async def tell(timestamp: int) -> None:
-        await asyncio.to_thread(telling.tell_due, sessions, outgoing)
+        await asyncio.to_thread(notifying.notify_due, sessions, outgoing)
 
     return app
 
@@ -127,7 +127,7 @@ def run_worker(
     outgoing: Outgoing = NOWHERE,
     tidy: Callable[[], object] = bool,
 ) -> None:
-    """Work until told to stop by SIGINT or SIGTERM; a job in hand has `grace_s` to end.
+    """Work until stopped by SIGINT or SIGTERM; a job in hand has `grace_s` to end.
 
     `beside` runs on the worker's event loop from when it can work, and must end only when that ends it. `tidy` is
     called after a job that took long.

@@ -1,4 +1,4 @@
-"""An earlier version of a benchmark as files written for it are held against it: without what was added later.
+"""An earlier version of a benchmark as files written for it are checked against it: without what was added later.
 
 Called by `app.receiving.written_for` and by `app.kinds.reader`. Rules, directions and ranges are today's: only a
 metric or a task that came later is not asked. Pure.

@@ -100,7 +100,7 @@ class Leaderboard(Part):
         return False
 
     def compares_ratios(self) -> bool:
-        """Say whether two entrants are held against each other by the ratio of their values, not the difference."""
+        """Say whether two entrants are compared by the ratio of their values, not the difference."""
         return False
 
     def groups_of_tasks(self, tasks: Sequence[Task]) -> Mapping[str, Collection[str]]:

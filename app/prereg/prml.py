@@ -24,7 +24,7 @@ HASH = r"[0-9a-f]{64}"
 def is_prml(fields: Fields) -> bool:
     """Say whether a document says of itself that it is a PRML manifest, of whatever version.
 
-    Who misspells the version is told so, and not that no form has these keys.
+    Who misspells the version learns so, and not that no form has these keys.
     """
     return "claim_id" in fields.mapping or str(fields.mapping.get("version", "")).startswith("prml/")
 

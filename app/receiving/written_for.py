@@ -24,7 +24,7 @@ from app.store.numbers import one_of
 
 
 def open_versions(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> list[Declared]:
-    """Return the newest version of a benchmark and the earlier ones that a submitter's files may be held against."""
+    """Return the newest version of a benchmark and the earlier ones that a submitter's files may be checked against."""
     versions = [declared]
     since = _known_since(session, declared, by, fields) if declared.version.version > 1 else None
     for version in [] if since is None else _before(session, declared, since):
@@ -93,7 +93,7 @@ def _gone_back(versions: Sequence[Declared], evidence: Evidence, names: Sequence
 
 
 def not_asked(versions: Sequence[Declared], held: Declared) -> list[Problem]:
-    """Return what a submitter is to know of a version that came after the one that the files were held against."""
+    """Return what a submitter is to know of a version that came after the one that the files were checked against."""
     newest = versions[0]
     if held is newest:
         return []
@@ -101,7 +101,7 @@ def not_asked(versions: Sequence[Declared], held: Declared) -> list[Problem]:
     known = held.manifest.task_ids() or ()
     tasks = [name for name in newest.manifest.task_ids() or () if name not in known]
     message = (
-        f"held against version {held.version.version} of the manifest, for which the files were written; not asked, so "
-        f"without a rank on boards that read it: {', '.join([*metrics, *tasks][:20])}"
+        f"checked against version {held.version.version} of the manifest, for which the files were written; not asked, "
+        f"so without a rank on boards that read it: {', '.join([*metrics, *tasks][:20])}"
     )
     return [Problem(message)]

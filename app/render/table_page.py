@@ -135,7 +135,7 @@ class TablePage(Page):
 
     @property
     def announcement(self) -> str:
-        """Return what a screen reader is told when the rows become other ones: how many, of what, in which order."""
+        """Return what a screen reader says when the rows become other ones: how many, of what, in which order."""
         of_whom = ", ranked anew as a reader chose" if "choice" in self.table.meta else ""
         column = next((each for each in self.view.table.columns if each.name == self.sorted_by), None)
         order = "descending" if self.descending else "ascending"

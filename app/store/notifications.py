@@ -1,4 +1,4 @@
-"""Whom to notify of submissions, what is due to be sent, and what failed. For `app.web` and `app.jobs.telling`.
+"""Whom to notify of submissions, what is due to be sent, and what failed. For `app.web` and `app.jobs.notifying`.
 
 What is to be sent is written by the database with the event itself (migrations/initial/9_notifications.sql).
 """
@@ -24,7 +24,7 @@ MAIL = "mailto:"
 
 @dataclass(frozen=True)
 class Order:
-    """Whom to tell of what: `benchmark_id` None is every benchmark."""
+    """Who is notified of what: `benchmark_id` None is every benchmark."""
 
     token_id: int
     address: str
@@ -122,7 +122,7 @@ def take_due(session: Session) -> Due | None:
     while (delivery := _next_due(session)) is not None:
         if _may_hear(session, delivery):
             return _counted(session, delivery)
-        # Not told later either: who gets a role anew asks anew.
+        # Not notified later either: who gets a role anew asks anew.
         delivery.due_at, delivery.last_error = None, "Its token may no longer read this benchmark."
         session.flush()
     return None
@@ -143,7 +143,7 @@ def _next_due(session: Session) -> Delivery | None:
 
 
 def _may_hear(session: Session, delivery: Delivery) -> bool:
-    """Say whether the token that asked may still read what it would be told of."""
+    """Say whether the token that asked may still read what it would be notified of."""
     if delivery.submission_id is None:
         return True
     submission = session.get_one(Submission, delivery.submission_id)

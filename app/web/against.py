@@ -44,7 +44,7 @@ ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/against"
 
 @dataclass(frozen=True)
 class Compared:
-    """Two entrants with every table that tells of them: the pairwise rows, every metric, the tests."""
+    """Two entrants with every table about them: the pairwise rows, every metric, the tests."""
 
     pair: Pair
     sentences: Sequence[str]

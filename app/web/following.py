@@ -132,7 +132,7 @@ class Followers:
         try:
             statuses = await run_in_threadpool(self._read, {each.number for each in self._watched})
         except Exception as error:
-            # The database may be away for a while; who watches is kept, and told when it is back.
+            # The database may be away for a while; who watches is kept, and notified when it is back.
             logger.warning("not reading what is watched: %s", error)
             return
         for each in list(self._watched):

@@ -94,7 +94,7 @@ def network_of(address: str) -> str:
         return address
     mapped = ipaddress.IPv6Address(address.partition("%")[0]).ipv4_mapped
     if mapped is not None:
-        # How a server that listens on both families is told of a reader by IPv4.
+        # How a server that listens on both families sees a reader by IPv4.
         return str(mapped)
     return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))
 

@@ -31,7 +31,7 @@ EVERY_EVENT: tuple[Event, ...] = ("published", "not_admitted", "superseded")
 
 
 class NewNotification(Body):
-    """Whom to tell of what; without a benchmark: of every submission of this token."""
+    """Who is notified of what; without a benchmark: of every submission of this token."""
 
     address: Annotated[
         Line, Field(max_length=500, description="An address of the web with TLS, or mailto: and one of mail")

@@ -1,4 +1,4 @@
-"""One question at a time to a database that may hang: who asks meanwhile waits a little, and is then told that it does.
+"""One question at a time to a database that may hang: who asks meanwhile waits a little, and then learns that it does.
 
 A Postgres that was stopped keeps its connections and answers nothing. Each probe of a load balancer would hold another
 thread and another connection until nobody is served, and none of them would be answered. Used by `app.web.ops` and

@@ -202,7 +202,7 @@ def _spooled(state: State, upload: SentUpload, folder: Path) -> Spooled:
 
 
 def _sent(state: State, spooled: Spooled, evidence: Evidence, request_id: str | None) -> Sent:
-    """Return the run, held against the version of the manifest that it was written for."""
+    """Return the run, checked against the version of the manifest that it was written for."""
     held = spooled.versions[0]
     if len(spooled.versions) > 1:
         with state.sessions() as session:

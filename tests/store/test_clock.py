@@ -15,7 +15,7 @@ from tests.fixtures import Site
 AHEAD = timedelta(hours=5)
 OWN_CLOCKS = {"now", "utcnow", "today"}
 # What an identity provider signed, and when a notification is signed, are about other machines' clocks.
-OF_OTHERS = {"app/web/provider.py", "app/jobs/telling.py"}
+OF_OTHERS = {"app/web/provider.py", "app/jobs/notifying.py"}
 
 
 def asks_own_clock(path: Path) -> list[int]:

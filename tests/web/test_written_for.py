@@ -68,13 +68,13 @@ def of_yesterday(site: Site, slug: str, rows: list[Any]) -> Mapping[str, Any]:
 
 
 def test_a_file_without_a_metric_that_came_later_is_taken_and_ranked_where_it_was(site: Site) -> None:
-    """It is held against the version that it was written for, and says so."""
+    """It is checked against the version that it was written for, and says so."""
     slug = extended(site, MORE_METRICS)
     sent = of_yesterday(site, slug, old_rows("second", 3))
     shown = by_entrant(grids.board(site, slug, "speed"))
 
     assert (shown["second"]["rank"], shown["first"]["rank"]) == (1, 2)
-    assert "held against version 1 of the manifest" in sent["warnings"][0]["message"]
+    assert "checked against version 1 of the manifest" in sent["warnings"][0]["message"]
     assert "ram" in sent["warnings"][0]["message"]
 
 
@@ -128,7 +128,7 @@ def test_who_comes_after_the_new_metric_cannot_leave_it_out(site: Site) -> None:
 
 
 def test_who_registered_before_the_new_metric_need_not_have_it(site: Site) -> None:
-    """The registration was made under the version that its run is held against."""
+    """The registration was made under the version that its run is checked against."""
     slug = grids.declare(site, OLD)
     text = f"benchmark: {slug}\nentrants: [newcomer]\nmetrics: [latency]\ntasks: all\n"
     headers = site.auth("bob") | grids.YAML
@@ -176,7 +176,7 @@ def test_a_dry_run_says_against_which_version_it_was_held(site: Site) -> None:
     answer = site.http.post(url, files=files, headers=site.auth("alice")).json()
 
     assert answer["admitted"]
-    assert answer["warnings"][0]["message"].startswith("held against version 1 of the manifest")
+    assert answer["warnings"][0]["message"].startswith("checked against version 1 of the manifest")
 
 
 EPISODES_MORE = (

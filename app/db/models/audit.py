@@ -1,4 +1,4 @@
-"""The table of who did what: rows are added with what they tell of, and the database refuses to change them."""
+"""The table of who did what: rows are added with what they are about, and the database refuses to change them."""
 
 from datetime import datetime
 from typing import Any

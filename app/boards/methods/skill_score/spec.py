@@ -45,7 +45,7 @@ class SkillScore(Leaderboard):
         return self.missing == "impute"
 
     def compares_ratios(self) -> bool:
-        """Errors of tasks in different units are held against each other as ratios."""
+        """Errors of tasks in different units are compared as ratios."""
         return True
 
     def metric_names(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`plumbline notify`: whom the server tells when a submission of one's own is published, not admitted or superseded."""
+"""`plumbline notify`: who is notified when a submission of one's own is published, not admitted or superseded."""
 
 from typing import Annotated
 
@@ -14,10 +14,10 @@ Number = Annotated[int, typer.Argument(help="Its number, which `plumbline notify
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     group = typer.Typer(
-        help="Whom to tell of your submissions: an address of the web, or of mail.", no_args_is_help=True
+        help="Who is notified of your submissions: an address of the web, or of mail.", no_args_is_help=True
     )
     group.command("add")(add)
-    group.command("list")(list_told)
+    group.command("list")(list_notifications)
     group.command("confirm")(confirm)
     group.command("remove")(remove)
     app.add_typer(group, name="notify")
@@ -31,24 +31,24 @@ def add(
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:
-    """Have an address told. The secret that signs what it is sent is shown now and never again."""
+    """Have an address notified. The secret that signs what it is sent is shown now and never again."""
     order = {"address": address, "benchmark": benchmark, "events": event or None}
     asked = {key: value for key, value in order.items() if value is not None}
     with Server(server, token) as remote:
         notification = remote.send_for_json(Request("POST", "/notifications", json=asked, repeatable=False))
-    say(f"Notification {notification['id']}: {address} is told of {', '.join(notification['events'])}.")
+    say(f"Notification {notification['id']}: {address} is notified of {', '.join(notification['events'])}.")
     if notification["secret"] is not None:
         say(f"Its secret, shown only this once: {notification['secret']}")
     if not notification["confirmed"]:
         note(f"A code was sent there: plumbline notify confirm {notification['id']} CODE")
 
 
-def list_told(*, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
-    """List whom this token has told, with what went wrong last."""
+def list_notifications(*, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
+    """List whom this token has notified, with what went wrong last."""
     with Server(server, token) as remote:
         notifications = remote.send_for_json(Request("GET", "/notifications"))
     if not notifications:
-        note("Nobody is told of this token's submissions.")
+        note("Nobody is notified of this token's submissions.")
         return
     table = Table("number", "address", "benchmark", "events", "confirmed", "last error")
     for each in notifications:
@@ -66,15 +66,15 @@ def confirm(
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:
-    """Begin to tell an address of mail."""
+    """Begin to notify an address of mail."""
     with Server(server, token) as remote:
         request = Request("POST", f"/notifications/{number}/confirm", json={"code": code}, repeatable=False)
         notification = remote.send_for_json(request)
-    say(f"Notification {number}: {notification['address']} is told from now on.")
+    say(f"Notification {number}: {notification['address']} is notified from now on.")
 
 
 def remove(number: Number, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
-    """Tell an address nothing more; what is due is not told either."""
+    """Notify an address no more, of what is due neither."""
     with Server(server, token) as remote:
         remote.send(Request("DELETE", f"/notifications/{number}"))
     say(f"Notification {number} is removed.")

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from app.config.settings import Settings
-from app.jobs.telling import Outgoing, tell_due
+from app.jobs.notifying import Outgoing, notify_due
 from tests.cases.listeners import mail_listener, web_listener
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
 from tests.fixtures import Site, open_site
@@ -23,7 +23,7 @@ OUT = Outgoing("https://boards.example", networks=LOOPBACK)
 
 
 @pytest.fixture
-def telling(database_url: str) -> Iterator[Site]:
+def notifying(database_url: str) -> Iterator[Site]:
     """A server that may reach its own machine and sends mail."""
     settings = Settings(max_stale_s=0, webhook_networks=("127.0.0.0/8",), smtp_url="smtp+plain://127.0.0.1:1")
     with open_site(database_url, settings) as site:
@@ -39,13 +39,13 @@ def order(site: Site, address: str, who: str = "alice", **more: Any) -> dict[str
     return result
 
 
-def test_a_publication_is_told_once_and_signed(telling: Site) -> None:
+def test_a_publication_is_told_once_and_signed(notifying: Site) -> None:
     """To whom sent the submission, with its number, address and reason; a second run tells nothing more."""
     with web_listener() as heard:
-        created = order(telling, f"http://127.0.0.1:{heard.port}/hook?of=alice")
-        number = send(telling, BASE)["id"]
-        telling.work()
-        tried = [tell_due(telling.sessions, OUT), tell_due(telling.sessions, OUT)]
+        created = order(notifying, f"http://127.0.0.1:{heard.port}/hook?of=alice")
+        number = send(notifying, BASE)["id"]
+        notifying.work()
+        tried = [notify_due(notifying.sessions, OUT), notify_due(notifying.sessions, OUT)]
     body = json.loads(heard.bodies[0])
     key = base64.b64decode(created["secret"].removeprefix("whsec_"))
     signed = f"{heard.headers[0]['webhook-id']}.{heard.headers[0]['webhook-timestamp']}.".encode() + heard.bodies[0]
@@ -57,46 +57,46 @@ def test_a_publication_is_told_once_and_signed(telling: Site) -> None:
     assert heard.headers[0]["webhook-signature"] == f"v1,{expected}"
 
 
-def test_a_submission_that_another_supersedes_is_told(telling: Site) -> None:
+def test_a_submission_that_another_supersedes_is_told(notifying: Site) -> None:
     """Published, and superseded when the newer evidence is current; only the events that were asked for."""
     with web_listener() as heard:
-        order(telling, f"http://127.0.0.1:{heard.port}/", events=["superseded"])
-        first = send(telling, BASE)["id"]
-        telling.work()
-        send(telling, BASE.replace(b"1.0", b"1.5"))
-        telling.work()
-        tell_due(telling.sessions, OUT)
+        order(notifying, f"http://127.0.0.1:{heard.port}/", events=["superseded"])
+        first = send(notifying, BASE)["id"]
+        notifying.work()
+        send(notifying, BASE.replace(b"1.0", b"1.5"))
+        notifying.work()
+        notify_due(notifying.sessions, OUT)
 
     assert [(json.loads(b)["event"], json.loads(b)["submission"]) for b in heard.bodies] == [("superseded", first)]
 
 
-def test_nobody_is_told_of_the_submissions_of_others(telling: Site) -> None:
+def test_nobody_is_told_of_the_submissions_of_others(notifying: Site) -> None:
     """Nor of another benchmark than the one that was named."""
     with web_listener() as heard:
-        order(telling, f"http://127.0.0.1:{heard.port}/", who="bob")
-        send(telling, BASE)
-        telling.work()
+        order(notifying, f"http://127.0.0.1:{heard.port}/", who="bob")
+        send(notifying, BASE)
+        notifying.work()
 
-        assert tell_due(telling.sessions, OUT) == 0
+        assert notify_due(notifying.sessions, OUT) == 0
 
 
-def test_a_redirect_is_not_followed_and_tried_again_later(telling: Site) -> None:
+def test_a_redirect_is_not_followed_and_tried_again_later(notifying: Site) -> None:
     """One request, an error that the list shows, and a time at which it is tried again."""
     with web_listener(answer=302) as heard:
-        order(telling, f"http://127.0.0.1:{heard.port}/")
-        send(telling, BASE)
-        telling.work()
-        tell_due(telling.sessions, OUT)
-        listed = shown(telling)
-        due = _later(telling)
+        order(notifying, f"http://127.0.0.1:{heard.port}/")
+        send(notifying, BASE)
+        notifying.work()
+        notify_due(notifying.sessions, OUT)
+        listed = shown(notifying)
+        due = _later(notifying)
         heard.answer = 204
-        _now(telling)
-        tell_due(telling.sessions, OUT)
+        _now(notifying)
+        notify_due(notifying.sessions, OUT)
 
     assert heard.paths == ["/", "/"]
     assert listed[0]["last_error"] == "127.0.0.1 answered 302: redirects are not followed"
     assert due
-    assert shown(telling)[0]["last_error"] is None
+    assert shown(notifying)[0]["last_error"] is None
 
 
 def shown(site: Site) -> list[dict[str, Any]]:
@@ -117,49 +117,49 @@ def _now(site: Site) -> None:
         session.execute(text("UPDATE delivery SET due_at = clock_timestamp()"))
 
 
-def test_nothing_is_tried_for_ever(telling: Site) -> None:
+def test_nothing_is_tried_for_ever(notifying: Site) -> None:
     """After six tries there is no time at which it is due."""
     with web_listener(answer=500) as heard:
-        order(telling, f"http://127.0.0.1:{heard.port}/")
-        send(telling, BASE)
-        telling.work()
+        order(notifying, f"http://127.0.0.1:{heard.port}/")
+        send(notifying, BASE)
+        notifying.work()
         for _ in range(6):
-            tell_due(telling.sessions, OUT)
-            with telling.sessions.begin() as session:
+            notify_due(notifying.sessions, OUT)
+            with notifying.sessions.begin() as session:
                 session.execute(text("UPDATE delivery SET due_at = clock_timestamp() WHERE due_at IS NOT NULL"))
 
-        assert tell_due(telling.sessions, OUT) == 0
+        assert notify_due(notifying.sessions, OUT) == 0
     assert len(heard.paths) == 6
 
 
-def test_a_private_address_is_not_told_where_the_worker_may_not(telling: Site) -> None:
-    """What was stored under other settings is held against those of now."""
+def test_a_private_address_is_not_told_where_the_worker_may_not(notifying: Site) -> None:
+    """What was stored under other settings is checked against those of now."""
     with web_listener() as heard:
-        order(telling, f"http://127.0.0.1:{heard.port}/")
-        send(telling, BASE)
-        telling.work()
-        tell_due(telling.sessions, Outgoing())
-        listed = shown(telling)
+        order(notifying, f"http://127.0.0.1:{heard.port}/")
+        send(notifying, BASE)
+        notifying.work()
+        notify_due(notifying.sessions, Outgoing())
+        listed = shown(notifying)
 
     assert heard.paths == []
     assert "https://" in listed[0]["last_error"]
 
 
-def test_mail_is_sent_once_its_address_is_confirmed(telling: Site) -> None:
+def test_mail_is_sent_once_its_address_is_confirmed(notifying: Site) -> None:
     """First the code, and what happens before it is confirmed is not told; then the publication."""
     with mail_listener() as heard:
         out = Outgoing("https://boards.example", f"smtp+plain://127.0.0.1:{heard.port}", "plumbline@boards.example")
-        created = order(telling, "mailto:alice@lab.example")
-        send(telling, BASE)
-        telling.work()
-        tell_due(telling.sessions, out)
+        created = order(notifying, "mailto:alice@lab.example")
+        send(notifying, BASE)
+        notifying.work()
+        notify_due(notifying.sessions, out)
         (code,) = re.findall(r"this code: ([0-9a-f]+)", heard.mails[0])
         url = f"/notifications/{created['id']}/confirm"
-        wrong = telling.http.post(url, json={"code": "0" * 20}, headers=telling.auth())
-        right = telling.http.post(url, json={"code": code}, headers=telling.auth())
-        number = send(telling, GOOD)["id"]
-        telling.work()
-        tell_due(telling.sessions, out)
+        wrong = notifying.http.post(url, json={"code": "0" * 20}, headers=notifying.auth())
+        right = notifying.http.post(url, json={"code": code}, headers=notifying.auth())
+        number = send(notifying, GOOD)["id"]
+        notifying.work()
+        notify_due(notifying.sessions, out)
 
     assert (wrong.status_code, right.json()["confirmed"], created["secret"]) == (422, True, None)
     assert len(heard.mails) == 2
@@ -168,45 +168,45 @@ def test_mail_is_sent_once_its_address_is_confirmed(telling: Site) -> None:
     assert "To: alice@lab.example" in heard.mails[1]
 
 
-def test_who_is_removed_is_told_nothing_more(telling: Site) -> None:
+def test_who_is_removed_is_told_nothing_more(notifying: Site) -> None:
     """Not even what was due already; somebody else's cannot be removed."""
     with web_listener() as heard:
-        created = order(telling, f"http://127.0.0.1:{heard.port}/")
-        send(telling, BASE)
-        telling.work()
-        other = telling.http.delete(f"/notifications/{created['id']}", headers=telling.auth("bob"))
-        own = telling.http.delete(f"/notifications/{created['id']}", headers=telling.auth())
+        created = order(notifying, f"http://127.0.0.1:{heard.port}/")
+        send(notifying, BASE)
+        notifying.work()
+        other = notifying.http.delete(f"/notifications/{created['id']}", headers=notifying.auth("bob"))
+        own = notifying.http.delete(f"/notifications/{created['id']}", headers=notifying.auth())
 
         assert (other.status_code, own.status_code) == (404, 204)
-        assert tell_due(telling.sessions, OUT) == 0
-    assert shown(telling) == []
+        assert notify_due(notifying.sessions, OUT) == 0
+    assert shown(notifying) == []
 
 
 @pytest.mark.parametrize("address", ["mailto:nobody", "mailto:a@b.c\nBcc: d@e.f", "https://10.0.0.1/", "gopher://a/"])
-def test_what_cannot_be_told_is_refused_when_it_is_asked_for(telling: Site, address: str) -> None:
+def test_what_cannot_be_told_is_refused_when_it_is_asked_for(notifying: Site, address: str) -> None:
     """With the field and the reason."""
-    answer = telling.http.post("/notifications", json={"address": address}, headers=telling.auth())
+    answer = notifying.http.post("/notifications", json={"address": address}, headers=notifying.auth())
 
     assert answer.status_code == 422, answer.text
 
 
-def test_a_token_has_at_most_ten_addresses(telling: Site) -> None:
+def test_a_token_has_at_most_ten_addresses(notifying: Site) -> None:
     """The eleventh is refused, and so is a benchmark that is not there."""
     for at in range(10):
-        order(telling, f"http://127.0.0.1:9/{at}")
-    answer = telling.http.post("/notifications", json={"address": "http://127.0.0.1:9/10"}, headers=telling.auth())
-    lost = telling.http.post(
-        "/notifications", json={"address": "http://127.0.0.1:9/", "benchmark": "lost"}, headers=telling.auth("bob")
+        order(notifying, f"http://127.0.0.1:9/{at}")
+    answer = notifying.http.post("/notifications", json={"address": "http://127.0.0.1:9/10"}, headers=notifying.auth())
+    lost = notifying.http.post(
+        "/notifications", json={"address": "http://127.0.0.1:9/", "benchmark": "lost"}, headers=notifying.auth("bob")
     )
 
     assert (answer.status_code, lost.status_code) == (409, 404)
 
 
-def test_a_draft_of_which_somebody_is_told_can_be_deleted(telling: Site) -> None:
-    """Whom to tell of it goes with it."""
+def test_a_draft_of_which_somebody_is_told_can_be_deleted(notifying: Site) -> None:
+    """Who is notified of it goes with it."""
     manifest = MANIFEST.replace("slug: tiny", "slug: sketch")
-    created = telling.http.post("/benchmarks?visibility=draft", content=manifest, headers=telling.auth("steward"))
+    created = notifying.http.post("/benchmarks?visibility=draft", content=manifest, headers=notifying.auth("steward"))
     assert created.status_code == 201, created.text
-    order(telling, "http://127.0.0.1:9/", who="steward", benchmark="sketch")
+    order(notifying, "http://127.0.0.1:9/", who="steward", benchmark="sketch")
 
-    assert telling.http.delete("/benchmarks/sketch", headers=telling.auth("steward")).status_code in (200, 204)
+    assert notifying.http.delete("/benchmarks/sketch", headers=notifying.auth("steward")).status_code in (200, 204)

@@ -40,7 +40,7 @@ class Outgoing:
 NOWHERE = Outgoing()
 
 
-def tell_due(sessions: SessionFactory, outgoing: Outgoing = NOWHERE) -> int:
+def notify_due(sessions: SessionFactory, outgoing: Outgoing = NOWHERE) -> int:
     """Tell what is due, and return how much was tried; what fails is tried again later, longer each time."""
     until = time.monotonic() + LONGEST_S
     for n_tried in range(MOST_AT_ONCE):
@@ -91,7 +91,7 @@ def _call(due: Due, outgoing: Outgoing) -> None:
 
 
 def message_of(due: Due, outgoing: Outgoing) -> EmailMessage:
-    """Return the mail that tells of a submission, or asks to confirm an address."""
+    """Return the mail about a submission, or one that asks to confirm an address."""
     message = EmailMessage()
     message["From"], message["To"] = outgoing.mail_from or "", due.address.removeprefix(MAIL)
     if due.event == CONFIRM:
