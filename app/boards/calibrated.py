@@ -24,7 +24,7 @@ CellsAt = Callable[[int], CalibratedCells]
 NOTHING = CalibratedCells()
 MANY_TASKS = 40
 """From so many tasks on a mean without a range holds its level without reaching further for one that is far off."""
-AT_ONCE = 256
+AT_ONCE = 64
 """So many entrants are looked at together: the values of more do not stay near the processor."""
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.stats.arrays import IntArray
+from app.stats.compiled import turned
 from app.values.scores import Coded, ScoreTable
 
 T = TypeVar("T", bound=np.generic)
@@ -56,12 +57,15 @@ class WholePlaces:
         [[0.2], [0.1]]
         """
         del empty
+        if column.dtype == np.bool_ and len(column) and (column == column[0]).all():
+            # Mostly nobody has seen anything: a square of which all is the same takes no memory.
+            return np.broadcast_to(column[0], (len(self.task), len(self.entrant)))
         block = column.reshape(-1, self.n_tasks)
         if not _is_everything(self.entrant, len(block)):
             block = block[self.entrant]
         if not _is_everything(self.task, self.n_tasks):
             block = block[:, self.task]
-        return np.ascontiguousarray(block.T)
+        return turned(block)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,12 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
 
 
 @cache
@@ -18,7 +23,6 @@ def compiled(loop: Callable[..., Any], *, reorders_sums: bool = False) -> Callab
     The loop takes arrays of any shape and looks at no bound: whoever calls it has checked them. A division by zero is
     infinite or NaN, as numpy has it.
 
-    >>> import numpy as np
     >>> def total(values): return values.sum()
     >>> float(compiled(total)(np.ones(3)))
     3.0
@@ -61,6 +65,42 @@ def in_parts(n_rows: int, multiple: int, work: Callable[[slice], object], *, n_s
             work(part)
         return
     _share(deque(parts), work)
+
+
+NEAR_ROWS = 32
+"""So many columns become rows at a time: what is read of them stays near the processor."""
+
+
+def turned(values: NDArray[T]) -> NDArray[T]:
+    """Return columns as rows that lie together, [n_columns, n_rows] of values [n_rows, n_columns].
+
+    >>> turned(np.array([[1, 2, 3]])).tolist()
+    [[1], [2], [3]]
+    """
+    rows = np.empty(values.shape[::-1], dtype=values.dtype)
+
+    def turn(part: slice) -> None:
+        for start in range(part.start, part.stop, NEAR_ROWS):
+            some = slice(start, min(start + NEAR_ROWS, part.stop))
+            rows[some] = values[:, some].T
+
+    in_parts(len(rows), 1, turn, n_steps=values.size)
+    return rows
+
+
+def each_of(values: NDArray[T], of: Callable[[NDArray[T]], NDArray[T]]) -> NDArray[T]:
+    """Return a function of each number by itself, as numpy's are, of values of any shape.
+
+    >>> each_of(np.array([1.0, 4.0]), np.sqrt).tolist()
+    [1.0, 2.0]
+    """
+    results = np.empty_like(values)
+
+    def fill(part: slice) -> None:
+        results[part] = of(values[part])
+
+    in_parts(len(values), 1, fill, n_steps=values.size)
+    return results
 
 
 def _share(parts: deque[slice], work: Callable[[slice], object]) -> None:

@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.checks import InvalidArgument, require_finite, require_shape
-from app.stats.compiled import compiled, in_parts
+from app.stats.compiled import compiled, in_parts, turned
 from app.stats.interval import TIE, probability_beats
 from app.stats.known_contests import KNOWN, Recalled
 from app.stats.pair_loops import Signs, pair_variances
@@ -64,7 +64,9 @@ class Contests:
     @cached_property
     def deviations(self) -> FloatArray:
         """Return replicates without their mean, [n_entrants, n_resamples]."""
-        return np.ascontiguousarray((self.replicates - self.replicates.mean(axis=0)).T)
+        rows, means = turned(self.replicates), self.replicates.mean(axis=0)
+        in_parts(len(rows), 1, lambda part: np.subtract(rows[part], means[part, None], out=rows[part]))
+        return rows
 
     @cached_property
     def drawn(self) -> FloatArray:

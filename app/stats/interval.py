@@ -12,7 +12,7 @@ import numpy as np
 
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.checks import InvalidArgument, require_level, require_numbers, require_shape
-from app.stats.compiled import compiled, in_parts
+from app.stats.compiled import compiled, in_parts, turned
 
 TIE = 1e-12
 """Replicate scores nearer than this are a tie: they differ by the rounding of sums only."""
@@ -55,8 +55,8 @@ def order_replicates(replicates: FloatArray) -> FloatArray:
     """
     require_shape("replicates", replicates, "[n_resamples]", "n_columns")
     # Rows that lie together are sorted by the processor's own vectors, in a third of the time of `numpy.quantile`.
-    ordered = np.array(replicates.T, order="C")
-    ordered.sort(axis=1)
+    ordered = turned(replicates)
+    in_parts(len(ordered), 1, lambda part: ordered[part].sort(axis=1), n_steps=ordered.size)
     return ordered
 
 

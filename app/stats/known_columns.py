@@ -99,7 +99,12 @@ class Columns:
 
     def _completed(self, known: FloatArray, was: IntArray, fresh: IntArray, compute: Compute) -> FloatArray:
         # Row after row in memory, as all that is computed: a sum over rows adds them up in that order then, too.
-        numbers = np.take(known, was, axis=1)
+        numbers = np.empty((len(known), len(was)))
+        # A place is −1 for who is new, whose column is filled below.
+        in_parts(
+            len(known), 1, lambda part: np.take(known[part], was, axis=1, out=numbers[part], mode="wrap"),
+            n_steps=numbers.size,
+        )  # fmt: skip
         if len(fresh):
             numbers[:, fresh] = compute(self.values[:, fresh])
         return numbers

@@ -19,8 +19,8 @@ from app.stats.compiled import compiled, in_parts
 from app.stats.pair_loops import Signs, Studentized
 
 Real = NDArray[np.floating[Any]]
-LANES = 64
-"""Maxima that are kept side by side, so that the processor finds several at once."""
+LANES = 256
+"""Maxima that are kept side by side, so that the processor finds several at once; a power of two."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,12 @@ def _own(
                     one, other = difference * ups[lane], difference * downs[lane]
                     value = one if one > other else other
                     lanes[lane] = value if value > lanes[lane] else lanes[lane]
-            largest = lanes.max()
+            half = n_lanes // 2
+            while half > 0:  # the largest of all, again several at once
+                for lane in range(half):
+                    lanes[lane] = lanes[lane + half] if lanes[lane + half] > lanes[lane] else lanes[lane]
+                half //= 2
+            largest = lanes[0]
             at = 0  # the kept are in ascending order
             while at + 1 < n_largest and kept[at + 1] < largest:
                 kept[at] = kept[at + 1]

@@ -119,6 +119,8 @@ def mean_spread(values: FloatArray, weights: FloatArray | None = None) -> Spread
     (0.5, 0.2887, 4.0)
     """
     _require_units("values", values)
+    if weights is None:
+        return _even_spread(np.ascontiguousarray(values))
     shares = _shares(values, weights)
     kish = 1.0 / (shares**2).sum(axis=-1)
     point = _exact((shares * values).sum(axis=-1), values, shares)
@@ -126,6 +128,20 @@ def mean_spread(values: FloatArray, weights: FloatArray | None = None) -> Spread
     counted = np.count_nonzero(shares, axis=-1).astype(np.float64)
     least = np.sqrt((shares * apart**2).sum(axis=-1) / (MOST_WEIGHTED * kish))
     return _spread(point, shares * apart, kish, counted - 1.0, least)
+
+
+def _even_spread(values: FloatArray) -> Spread:
+    """Return the spread of means of units that count alike, as with any weights that are all the same."""
+    n_units, share = values.shape[-1], 1.0 / values.shape[-1]
+    kish = np.full(values.shape[:-1], 1.0 / (np.full(n_units, share) ** 2).sum())
+    low, high = values.min(axis=-1), values.max(axis=-1)
+    point = np.where(low == high, low, (share * values).sum(axis=-1))
+    apart = values - point[..., None]
+    squared = apart**2
+    squared *= share
+    least = np.sqrt(squared.sum(axis=-1) / (MOST_WEIGHTED * kish))
+    apart *= share
+    return _spread(point, apart, kish, np.full(kish.shape, n_units - 1.0), least)
 
 
 def telling_of_values(n_units: int) -> float:
@@ -214,9 +230,7 @@ def _without_rounding(squared: FloatArray, point: FloatArray) -> FloatArray:
     return np.where(squared > (1e-13 * np.abs(point)) ** 2, squared, 0.0)
 
 
-def _shares(values: FloatArray, weights: FloatArray | None) -> FloatArray:
-    if weights is None:
-        return np.full(values.shape, 1.0 / values.shape[-1])
+def _shares(values: FloatArray, weights: FloatArray) -> FloatArray:
     require_shape("weights", weights, *values.shape)
     require_weights("weights", weights)
     largest = weights.max(axis=-1, keepdims=True)

@@ -27,12 +27,11 @@ def by_entrant(stood: Iterable[Stood], tasks: Mapping[int, str], columns: Sequen
     blocks = [s.block for s in ordered]
     names = [s.entrant for s in ordered]
     task_words, task_codes = _codes_of_blocks(blocks, tasks)
-    # Of millions of rows codes take half the memory in 32 bits, wherever the number of a cell is one of 32, too.
-    kind = np.int32 if len(set(names)) * len(task_words) <= np.iinfo(np.int32).max else np.int64
+    kind = _smallest(max(len(set(names)), len(task_words)))
     entrants, task = _repeated(names, blocks, kind), Coded(task_words, _joined(task_codes, kind, None))
     order = None
     if len(set(names)) < len(names) or not _ascend(task_codes):
-        order = _order(entrants.codes * len(task.words) + task.codes)
+        order = _order(entrants.codes.astype(np.int64) * len(task.words) + task.codes)
     return ScoreTable(
         entrant=_at(entrants, order),
         task=_at(task, order),
@@ -79,6 +78,11 @@ def by_upload(stood: Iterable[Stood], tasks: Mapping[int, str], strata: Mapping[
             STRATUM: _as_first_seen(_at(_coded_numbers(blocks, texts), order)),
         },
     )
+
+
+def _smallest(n_words: int) -> type[np.signedinteger[Any]]:
+    """Return the smallest type that holds the codes of so many words, and one more: of millions of rows it tells."""
+    return next(kind for kind in (np.int16, np.int32, np.int64) if n_words <= np.iinfo(kind).max)
 
 
 def _ascend(codes: Sequence[IntArray]) -> bool:

@@ -47,3 +47,15 @@ def test_rows_of_which_one_is_gone_or_twice_there_are_not_taken_as_whole() -> No
     assert isinstance(Pivot(whole().take(np.arange(5))).places(TASKS, ENTRANTS), Places)
     assert isinstance(Pivot(twice).places(TASKS, ENTRANTS), Places)
     assert np.isnan(cells(twice, TASKS, ENTRANTS)[2, 1])
+
+
+def test_flags_that_are_all_the_same_take_no_memory() -> None:
+    """They are the square that any others are; one that differs is where it belongs."""
+    places = Pivot(whole()).places(TASKS, ENTRANTS)
+    assert isinstance(places, WholePlaces)
+    nobody, somebody = np.zeros(6, dtype=np.bool_), np.arange(6) == 1
+
+    same, other = (places.pivot(flags, empty=False) for flags in (nobody, somebody))
+
+    assert (same.shape, same.strides, bool(same.any())) == ((3, 2), (0, 0), False)
+    assert np.argwhere(other).tolist() == [[1, 0]]

@@ -349,3 +349,15 @@ def test_an_average_over_tasks_has_no_interval_where_one_of_them_has_none() -> N
     parts = [Calibrated(0.4, 0.8, "wilson_neff", 10.0), Calibrated(None, None, None, 1.0, "too_few_units")]
 
     assert over_parts(np.array([0.6, 0.5]), parts, np.full(2, 0.5)).reason == "too_few_units"
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 40), (5, 3, 9)])
+def test_units_without_weights_are_units_that_count_alike(shape: tuple[int, ...]) -> None:
+    """In every field to the last bit, also for columns that are read across, and for one that is all the same."""
+    values = np.random.default_rng(1).normal(size=shape)
+    values[..., :1] = values[..., 1:2]
+
+    for units in (values, np.asfortranarray(values), np.full(shape, 0.1)):
+        plain, weighted = mean_spread(units), mean_spread(units, np.ones(shape))
+        for name in ("point", "error", "skewness", "n_units", "df", "least"):
+            assert getattr(plain, name).tobytes() == getattr(weighted, name).tobytes(), name

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from app.stats.compiled import WORTHWHILE, in_parts
+from app.stats.compiled import WORTHWHILE, each_of, in_parts, turned
 
 
 def test_every_row_is_done_once_and_parts_begin_at_multiples() -> None:
@@ -81,3 +81,11 @@ def test_a_forked_process_does_all_of_them_itself() -> None:
         in_parts(64, 1, done.append)
         os._exit(0 if sum(part.stop - part.start for part in done) == 64 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_what_is_done_in_parts_is_what_is_done_at_once() -> None:
+    """Columns turned to rows, and a function of each number: to the last bit, with as many helpers as there are."""
+    values = np.random.default_rng(1).normal(size=(1_100, 1_001))
+
+    assert turned(values).tobytes() == np.ascontiguousarray(values.T).tobytes()
+    assert each_of(values, np.expm1).tobytes() == np.expm1(values).tobytes()

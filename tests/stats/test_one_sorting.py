@@ -7,7 +7,8 @@ from app.boards.cells import CellMatrix
 from app.boards.methods.skill_score.effects import ByTask
 from app.boards.methods.skill_score.relative import Relative
 from app.stats.arrays import FloatArray
-from app.stats.relative import average_ranks, win_shares, wins_and_ranks
+from app.stats.relative import average_ranks, resampled_shares, win_shares, wins_and_ranks
+from app.stats.resample import Resamples
 
 
 def relative(errors: FloatArray, n_failures: int = 0) -> Relative:
@@ -43,3 +44,26 @@ def test_errors_that_ratios_may_turn_are_sorted_for_themselves() -> None:
     assert ByTask.of(relative(raw), raw - 2.0).mean_ranks is None
     assert ByTask.of(relative(raw, n_failures=1), raw).mean_ranks is None
     assert ByTask.of(relative(raw)).mean_ranks is None
+
+
+def test_shares_of_a_large_board_are_summed_as_whole_numbers() -> None:
+    """They are the exact means: those of the same shares one by one in any order, to the last bit."""
+    rng = np.random.default_rng(1)
+    errors = rng.exponential(size=(500, 401)).round(2)
+    shares = win_shares(errors)
+    drawn = Resamples(500, 20, lambda: np.random.default_rng(2))
+    counts = np.concatenate(list(drawn.batches())).astype(np.int64)
+    halves = np.rint(shares * 800).astype(np.int64)
+
+    means = resampled_shares(shares, drawn)
+
+    assert means.tobytes() == (counts @ halves / 500 / 800).tobytes()
+    assert np.abs(means - drawn.means(shares)).max() < 1e-15
+
+
+def test_shares_whose_sums_single_precision_does_not_hold_are_summed_in_double() -> None:
+    """17 million halves of opponents are more than it counts one by one."""
+    shares = win_shares(np.random.default_rng(1).exponential(size=(4_200, 2_001)))
+    drawn = Resamples(4_200, 2, lambda: np.random.default_rng(2))
+
+    assert resampled_shares(shares, drawn).tobytes() == drawn.means(shares).tobytes()

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from app.store.assembly import narrowed
+from app.store.assembly import by_entrant, narrowed
+from app.store.evidence import Stood
+from app.store.row_blocks import RowBlock
 from app.values.scores import Coded
 
 
@@ -11,3 +13,25 @@ from app.values.scores import Coded
 def test_codes_take_32_bits_where_the_number_of_a_cell_does(n_cells: int, n_bytes: int) -> None:
     """A product of two codes is the number of a cell, and must not wrap where somebody multiplies them."""
     assert narrowed(Coded(("a",), np.array([0])), n_cells).codes.itemsize == n_bytes
+
+
+def block(tasks: list[int]) -> RowBlock:
+    """Return rows whose value is the number of their task."""
+    at, number = np.arange(len(tasks)), np.array(tasks)
+    return RowBlock(
+        columns=("x",), values=number[:, None] * 1.0, position=at, file=at, row=at, task=number, leaked=at < 0
+    )
+
+
+def test_rows_are_put_in_order_though_a_code_alone_takes_16_bits() -> None:
+    """The number of a cell is larger than any code: of 300 tasks and 300 entrants it does not fit into as many bits."""
+    backwards = list(range(299, -1, -1))
+    table = by_entrant(
+        [Stood(1, at, f"m{at:03}", block(backwards)) for at in range(300)],
+        {at: f"t{at:03}" for at in range(300)},
+        ["x"],
+    )
+
+    assert (table.entrant.codes.itemsize, table.task.codes.itemsize) == (2, 2)
+    assert table.entrant.codes.tolist() == np.repeat(np.arange(300), 300).tolist()
+    assert table.task.codes.tolist() == table.values[:, 0].tolist() == np.tile(np.arange(300), 300).tolist()

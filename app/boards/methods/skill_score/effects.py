@@ -12,9 +12,10 @@ from app.boards.methods.skill_score.relative import Relative
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.spread import resampled_ends
 from app.stats.arrays import FloatArray
+from app.stats.compiled import each_of
 from app.stats.interval import percentile_interval
 from app.stats.known_columns import Columns
-from app.stats.relative import skill, win_shares, wins_and_ranks
+from app.stats.relative import resampled_shares, skill, win_shares, wins_and_ranks
 from app.stats.resample import Resamples
 
 
@@ -35,7 +36,7 @@ class ByTask:
 
         `raw` [n_tasks, n_entrants] are the errors themselves, of which the mean ranks are wanted, too.
         """
-        logs = Columns(np.log(relative.errors))
+        logs = Columns(each_of(relative.errors, np.log))
         if len(relative.cells.entrants) < 2:
             return cls(np.full(relative.errors.shape, np.nan), logs)
         # Ratios to a baseline below 0 turn the order of errors, and are all clipped to the same where none is below 0.
@@ -61,11 +62,16 @@ class Effects:
     drawn: Mapping[str, FloatArray]
     rank_by: str
 
+    @property
+    def ranked_by(self) -> FloatArray:
+        """Return the points of the effect that ranks, [n_entrants]."""
+        return self.points[self.rank_by]
+
     @classmethod
     def of(cls, spec: SkillScore, by_task: ByTask, resamples: Resamples | None) -> "Effects":
         """Return what everybody comes to; ends only with resamples."""
         drawn, level = {}, spec.uncertainty.level
         if resamples is not None:
-            of_wins = np.stack(percentile_interval(resamples.means(by_task.wins), level))
+            of_wins = np.stack(percentile_interval(resampled_shares(by_task.wins, resamples), level))
             drawn = {"win_rate": of_wins, "skill_score": resampled_ends(by_task.logs, resamples, level, skill)}
         return cls(by_task.points(), drawn, by_task.rank_by(spec))

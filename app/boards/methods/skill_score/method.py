@@ -4,17 +4,17 @@ Found by `app.boards.registry`. Source: fev 0.10's `leaderboard` and `pairwise_c
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from app.boards.calibrated import NOTHING, CellsAt, few_units_note, hidden_tasks_note, task_intervals
 from app.boards.cells import CellMatrix, build_cells
-from app.boards.columns import Place, board_table, cell_at, ends_at
-from app.boards.contrasts import Contrasts
+from app.boards.columns import board_table, cell_at, ends_at
+from app.boards.coverage import Roster
 from app.boards.methods.skill_score.effects import ByTask, Effects
 from app.boards.methods.skill_score.notes import meta_of, notes_of
+from app.boards.methods.skill_score.places import Own, Places
 from app.boards.methods.skill_score.ranked import Among, find_ranked
 from app.boards.methods.skill_score.relative import (
     Relative,
@@ -28,17 +28,15 @@ from app.boards.methods.skill_score.times import median_times
 from app.boards.provenance import SERVED_BY_LEAKS
 from app.boards.spread import Spread, draw_named_tasks, named_means
 from app.boards.standing import (
-    BoardStanding,
-    among_others,
     draw_tasks,
     rounds_of,
     stand,
     uncertainty_meta,
-    unranked_places,
 )
 from app.boards.tables import MAX_COMPARED, NO_ENDS, BoardTables, TableMethod, TaskPairs, pairwise_notes
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
+from app.stats.compiled import each_of
 from app.stats.relative import average_ranks, compare_pairs, skill
 from app.stats.resample import Resamples
 from app.stats.spreads import SHARE, Range
@@ -80,34 +78,18 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     times = median_times(manifest, spec, scores, everyone)
     fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *_counts(everyone))
     notes = (*notes_of(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
+    meta, n_scored = meta_of(spec, everyone) | times.meta(), len(scored.cells.entrants)
     # Mostly everybody who has a score is ranked, and by the same errors.
-    is_same = np.array_equal(scored.errors, among.relative.errors)
+    is_same = scored.errors is among.relative.errors or np.array_equal(scored.errors, among.relative.errors)
     ranked = _ranked(spec, among, by_task if is_same else ByTask.of(among.relative))
-    mean_ranks = by_task.mean_ranks
-    # Of a large board they are a lot of memory, and so is what ranks are found with.
-    del by_task
-    own = _rank(spec, among, *ranked)
-    placed = _placed(among, own, measured, scored)
-    served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(own.rank_by)) else {}
-    board = board_table(spec, fields, placed, notes, meta_of(spec, everyone) | times.meta() | served)
-    if raw is None:
-        return BoardTables(board, None)
-    best = np.argsort(average_ranks(raw).mean(axis=0) if mean_ranks is None else mean_ranks, kind="stable")
-    return BoardTables(board, _pairwise(manifest, spec, scored, raw, best[:MAX_COMPARED].tolist(), resamples, own))
-
-
-@dataclass(frozen=True)
-class _Own:
-    """The ranked among themselves: their names, by what they are ranked, and their standing; None without any."""
-
-    names: Sequence[str]
-    rank_by: str
-    standing: BoardStanding | None
-
-    def contrasts(self, shown: Sequence[str]) -> Contrasts:
-        """Return what is known pair by pair of some entrants: nothing of who is not ranked."""
-        place = {name: at for at, name in enumerate(self.names)}
-        return among_others(self.standing, [place.get(name) for name in shown])
+    best = None if raw is None else _best(scored, raw, by_task.mean_ranks)
+    places = Places.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
+    served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(ranked[0])) else {}
+    # Of a large board each square is a lot of memory, and so is what ranks are found with.
+    del by_task, cells, errors, everyone, scored, raw, among
+    own = _rank(spec, places.roster, *ranked)
+    board = board_table(spec, fields, places.all_of(own), notes, meta | served)
+    return BoardTables(board, None if best is None else _pairwise(manifest, spec, best, n_scored, resamples, own))
 
 
 def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, FloatArray, Spread | None]:
@@ -118,28 +100,16 @@ def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, Float
     if named is not None:
         is_rate = rank_by == "win_rate"
         means = named.means(by_task.wins) if is_rate else named_means(by_task.logs, named)
-        spread = Spread.of_units(means if is_rate else skill(means), len(tasks))
+        spread = Spread.of_units(means if is_rate else each_of(means, skill), len(tasks))
     return rank_by, by_task.points()[rank_by], spread
 
 
-def _rank(spec: SkillScore, among: Among, rank_by: str, points: FloatArray, spread: Spread | None) -> _Own:
+def _rank(spec: SkillScore, roster: Roster, rank_by: str, points: FloatArray, spread: Spread | None) -> Own:
     """Rank by points of the ranked alone and their spread."""
-    if not among.roster.ranked:
-        return _Own((), rank_by, None)
+    if not roster.ranked:
+        return Own((), rank_by, None)
     standing = stand(points, spread, spec.uncertainty.level, rounds=rounds_of(spec))
-    return _Own(among.roster.ranked, rank_by, standing)
-
-
-def _placed(among: Among, own: _Own, measured: Effects, scored: Relative) -> list[tuple[Place, int]]:
-    """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
-    cells, roster = among.cells, among.roster
-    scores = dict(zip(scored.cells.entrants, measured.points[measured.rank_by].tolist(), strict=True))
-    places = [] if own.standing is None else [place for place, _ in own.standing.placed(own.names)]
-    return [
-        (replace(place, standing=roster.standing(name, among.bounds(name, own.rank_by))), cells.column(name))
-        for place in [*places, *unranked_places(roster, scores)]
-        for name in [place.entrant]
-    ]
+    return Own(roster.ranked, rank_by, standing)
 
 
 def _effects(
@@ -197,33 +167,38 @@ def _counts(relative: Relative) -> tuple[Field[int], ...]:
     )
 
 
+def _best(relative: Relative, raw: FloatArray, mean_ranks: FloatArray | None) -> tuple[list[str], FloatArray]:
+    """Return the entrants with the best mean ranks over the tasks, best first, as fev has them, and their raw errors.
+
+    `mean_ranks` [n_entrants] of the raw errors [n_tasks, n_entrants] are computed where they are None.
+    """
+    ranks = average_ranks(raw).mean(axis=0) if mean_ranks is None else mean_ranks
+    order = np.argsort(ranks, kind="stable")[:MAX_COMPARED].tolist()
+    return [relative.cells.entrants[position] for position in order], raw[:, order]
+
+
 def _pairwise(
     manifest: Manifest,
     spec: SkillScore,
-    relative: Relative,
-    errors: FloatArray,
-    order: list[int],
+    best: tuple[Sequence[str], FloatArray],
+    n_entrants: int,
     resamples: Resamples | None,
-    own: _Own,
+    own: Own,
 ) -> Table:
-    """Compare every ordered pair on raw errors, entrants in the `order` of their mean rank over the tasks.
-
-    That is fev's; the verdict is of the difference between the scores of the board.
-    """
-    cells = relative.cells
+    """Compare every ordered pair of the best on raw errors; the verdict is of the difference of the board's scores."""
+    names, errors = best
     statistics = compare_pairs(
-        errors[:, order],
+        errors,
         resamples,
         clip=(spec.clip[0], spec.clip[1]),
         level=spec.uncertainty.level,
         board=f"{manifest.slug}/{spec.name}",
     )
-    names = [cells.entrants[position] for position in order]
     compared = TaskPairs(names, statistics, own.contrasts(names))
     metric = manifest.metrics[spec.metric].title or spec.metric
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
             "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}"}  # fmt: skip
-    notes = pairwise_notes(len(order), len(cells.entrants))
+    notes = pairwise_notes(len(names), n_entrants)
     return compared.table(spec, compared.effect(SKILL), _difference(own.rank_by), notes, meta)
 
 
