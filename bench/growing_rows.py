@@ -17,7 +17,7 @@ from tests.cases.running_server import RunningServer, fresh_data_dir, running_se
 N_ENTRANTS, N_TASKS, AT_ONCE = 2_000, 1_500, 100
 SPREADS = 617
 """Has no divisor in common with the number of entrants, so that consecutive ones are far apart in quality."""
-PATIENCE_S, ASKED_EVERY_S = 400.0, 0.02
+PATIENCE_S, ASKED_EVERY_S = 400.0, 0.1
 SLUG, BOARDS = "rows", ("skill", "mean")
 ROWS_MANIFEST = b"""\
 schema_version: 1

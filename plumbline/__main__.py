@@ -9,7 +9,7 @@ MODULES = {
     "submit": "app.cli.submit",
     "submissions": "app.cli.mine",
     "withdraw": "app.cli.mine",
-    "notify": "app.cli.telling",
+    "notify": "app.cli.notifications",
     "export": "app.cli.export",
 }
 # The server's distribution holds the client too.

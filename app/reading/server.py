@@ -94,6 +94,7 @@ class Server:
             self._hear(ready)
             self._end_late()
             self._report_ended()
+        signal.set_wakeup_fd(-1)  # The children that end now would be written to a socket that is closed.
         for pid in (*self._children, *(reader.pid for reader in self._waiting())):
             _kill(pid)
 
