@@ -8,12 +8,15 @@ import pandas as pd
 import pytest
 
 from app.boards.cells import CellMatrix
+from app.boards.methods.skill_score.ranked import falls_by_wins
 from app.boards.methods.skill_score.relative import treat_missing
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
 from app.errors import BoardUnavailable, Unavailable
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
+from app.stats.arrays import FloatArray
+from app.stats.relative import win_shares
 from app.values.table import Table
 from tests.cases.fev_rows import FEV, code, fev_scores, to_scores
 
@@ -180,3 +183,40 @@ def test_failures_are_left_as_they_are_where_the_board_takes_none() -> None:
     assert np.array_equal(kept.errors, errors, equal_nan=True)
     assert (kept.n_failures.tolist(), kept.n_imputed.tolist()) == ([1, 1], [0, 0])
     assert empty.value.reason == Unavailable.NO_COMMON_TASK
+
+
+def falls_one_by_one(errors: FloatArray, own: FloatArray) -> list[int]:
+    """Return who would rank lower with its own errors, by the win rates of the whole board with and without them."""
+    falls = []
+    for at in range(errors.shape[1]):
+        changed = errors.copy()
+        changed[:, at] = own[:, at]
+        before, after = (win_shares(each).sum(axis=0).round(9) for each in (errors, changed))
+        if np.count_nonzero(after > after[at]) > np.count_nonzero(before > before[at]):
+            falls.append(at)
+    return falls
+
+
+@pytest.mark.parametrize("n_entrants", [2, 3, 9])
+def test_who_falls_by_its_own_errors_is_who_the_board_with_them_ranks_lower(n_entrants: int) -> None:
+    """Ties and all: errors are of five values."""
+    rng = np.random.default_rng(3)
+    counted = 0
+    for _ in range(200):
+        errors = rng.integers(1, 6, size=(6, n_entrants)) / 5.0
+        own = np.where(rng.random(errors.shape) < 0.4, errors + rng.integers(0, 4, size=errors.shape) / 5.0, errors)
+        gains = np.flatnonzero((own > errors).any(axis=0))
+        expected = falls_one_by_one(errors, own)
+        counted += len(expected)
+
+        assert falls_by_wins(errors, own, gains) == expected
+    assert counted > 50
+
+
+def test_of_very_many_who_gain_the_best_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one submission says of thousands must not hold up the others' boards."""
+    errors = np.array([[0.1, 0.2, 0.3, 0.4]])
+    own = np.array([[0.9, 0.9, 0.9, 0.4]])
+    monkeypatch.setattr("app.boards.methods.skill_score.ranked.MOST_COMPARED", 8)
+
+    assert falls_by_wins(errors, own, np.arange(3)) == [0, 1]

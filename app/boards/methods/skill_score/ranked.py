@@ -14,8 +14,11 @@ from app.boards.methods.skill_score.relative import Relative, own_errors, treat_
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.task_coverage import filled, task_roster
 from app.manifest.manifest import Manifest
-from app.stats.arrays import FloatArray
+from app.stats.arrays import FloatArray, IntArray
 from app.stats.relative import skill, win_shares
+
+MOST_COMPARED = 100_000_000
+"""Cells compared for who leaks serve, about half a second: one submission may say of thousands that they leak."""
 
 
 @dataclass(frozen=True)
@@ -49,23 +52,26 @@ class Among:
     def served_by_leaks(self, rank_by: str) -> list[str]:
         """Return who of the ranked would rank lower by its own errors, where the leakage model's stand for larger ones.
 
-        Whoever says of itself that it has seen the data of a task gets the errors of another model there.
+        Whoever says of itself that it has seen the data of a task gets the errors of another model there. Of a board of
+        win rates so large that all would take long, the best of those who gain are looked at.
         """
         if self.spec.leakage_model is None or not self.cells.leaked.any():
             return []
+        errors, ranked = self.relative.errors, self.roster.ranked
         own = own_errors(self.cells, self.errors, self.spec)[self.relative.kept]
-        named = enumerate(self.roster.ranked)
-        columns = [(at, name, own[:, self.cells.column(name)]) for at, name in named]
-        gains = [each for each in columns if (each[2] > self.relative.errors[:, each[0]]).any()]
-        return [name for at, name, errors in gains if self._rank(errors, at, rank_by) > self._rank(None, at, rank_by)]
+        # Where the board fills what is absent, it is no one's own either.
+        own = np.fmax(own[:, [self.cells.column(name) for name in ranked]], errors)
+        gains = np.flatnonzero((own > errors).any(axis=0))
+        if rank_by == "win_rate" and len(ranked) > 1:
+            falls = falls_by_wins(errors, own, gains)
+        else:
+            points = _skills_of(np.column_stack([own[:, gains], np.ones(len(own))]))[:-1].tolist()
+            falls = [at for at, point in zip(gains.tolist(), points, strict=True) if self._falls_to(point, at)]
+        return [ranked[at] for at in falls]
 
-    def _rank(self, errors: FloatArray | None, at: int, rank_by: str) -> int:
-        """Return the rank of one of the ranked with other errors than its own; with its own where none are given."""
-        others = [place for place in range(len(self.roster.ranked)) if place != at]
-        given = self.relative.errors[:, at] if errors is None else errors
-        if rank_by == "win_rate" and others:
-            return self._rank_by_wins(given, self.relative.errors[:, others])
-        return rank_among(_skills_of(np.column_stack([given, np.ones(len(given))])).tolist()[0], self._skills[others])
+    def _falls_to(self, point: float, at: int) -> bool:
+        others = np.delete(self._skills, at)
+        return rank_among(point, others) > rank_among(float(self._skills[at]), others)
 
     @cached_property
     def _is_lacking(self) -> list[bool]:
@@ -83,6 +89,44 @@ class Among:
     def _rank_by_wins(self, own: FloatArray, among: FloatArray) -> int:
         points = win_shares(np.column_stack([own, among])).mean(axis=0)
         return rank_among(float(points[0]), points[1:])
+
+
+def falls_by_wins(errors: FloatArray, own: FloatArray, gains: IntArray) -> list[int]:
+    """Return which of some entrants would have a lower rank by win rates with errors of their own, in their order.
+
+    `errors` and `own` are [n_tasks, n_entrants], `own` nowhere the smaller; `gains` are the columns that differ. All is
+    counted in half wins over one opponent, so that equal rates stay equal. At most MOST_COMPARED cells are looked at.
+    Source: by definition; what an entrant loses on a task its opponent gains.
+
+    >>> errors = np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3]])
+    >>> falls_by_wins(errors, np.array([[0.5, 0.2, 0.3], [0.1, 0.25, 0.3]]), np.array([0, 1]))
+    [0]
+    """
+    points = _half_wins(errors)
+    best_first = gains[np.argsort(-points[gains], kind="stable")]
+    falls = []
+    for at in sorted(best_first[: max(1, MOST_COMPARED // errors.size)].tolist()):
+        tasks = np.flatnonzero(own[:, at] > errors[:, at])
+        among = errors[tasks]
+        gained = _beaten(among, own[tasks, at]) - _beaten(among, errors[tasks, at])
+        gained[at] = 0
+        others = np.delete(points + gained, at)
+        rank = 1 + np.count_nonzero(points > points[at])
+        if 1 + np.count_nonzero(others > points[at] - gained.sum()) > rank:
+            falls.append(at)
+    return falls
+
+
+def _half_wins(errors: FloatArray) -> IntArray:
+    """Return how many half wins over one opponent each has on all tasks, [n_entrants]."""
+    halves: IntArray = np.rint(2.0 * (errors.shape[1] - 1) * win_shares(errors).sum(axis=0)).astype(np.int64)
+    return halves
+
+
+def _beaten(errors: FloatArray, of: FloatArray) -> IntArray:
+    """Return in how many halves entrants [n_tasks, n_entrants] beat one with the errors `of` [n_tasks]."""
+    halves: IntArray = np.count_nonzero(errors < of[:, None], axis=0) + np.count_nonzero(errors <= of[:, None], axis=0)
+    return halves
 
 
 def _skills_of(errors: FloatArray) -> FloatArray:
