@@ -8,8 +8,13 @@ import gc
 import pytest
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Load the fixtures where tests are collected: in a process by itself, or in each that pytest-xdist starts."""
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Load the fixtures where tests are collected: in a process by itself, or in each that pytest-xdist starts.
+
+    After pytest-cov, which begins here and is to see the app being imported.
+    """
+    config = session.config
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", default=0):
         config.pluginmanager.import_plugin("tests.fixtures")
     else:
