@@ -166,7 +166,7 @@ def test_waiting_ends_when_the_time_is_over() -> None:
     assert 3.0 <= sum(waited) <= 3.0 + LONGEST_PAUSE_S
 
 
-def test_whom_to_tell_is_said_listed_and_ended_on_the_command_line(
+def test_who_is_notified_is_added_listed_and_removed_on_the_command_line(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The secret is shown once, when the address is added; what is no event is refused with those that are."""
@@ -185,4 +185,4 @@ def test_whom_to_tell_is_said_listed_and_ended_on_the_command_line(
     assert "hooks.example.org" in listed.out
     assert "whsec_" not in listed.out
     assert "not_admitted" in listed.err
-    assert "Nobody is told" in ended.err
+    assert "Nobody is notified" in ended.err
