@@ -16,7 +16,7 @@ from app.boards.measured import Estimate, Measurement
 from app.db.models import Measured
 from app.kinds.known import measured_evidence
 from app.stats.calibrated import Calibrated
-from app.store import benchmarks
+from app.store import benchmark_rows, benchmarks
 from app.store.measured import Place, keep_measurements, load_measurements
 from tests.fixtures import Site
 
@@ -47,7 +47,7 @@ def copy_submissions(site: Site, benchmark_id: int, n_more: int) -> None:
         # The rows are copies of rows that met every key and trigger.
         session.execute(text("SET LOCAL session_replication_role = replica"))
         _copy_rows(session, n_more)
-        manifest = benchmarks.load_declared(session, benchmarks.get_benchmark(session, benchmark_id)).manifest
+        manifest = benchmarks.load_declared(session, benchmark_rows.get_benchmark(session, benchmark_id)).manifest
         _copy_measurements(session, measured_evidence(manifest).of_best)
         numbers = "pg_get_serial_sequence('{0}', 'id'), (SELECT max(id) FROM {0})"
         for table in ("submission", "entrant"):

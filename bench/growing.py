@@ -17,7 +17,7 @@ from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
-from app.store import benchmarks
+from app.store import benchmark_rows
 from bench.copied import copy_submissions
 from tests.cases.running_server import fresh_data_dir
 from tests.fixtures import Site, open_site
@@ -81,7 +81,7 @@ class Growing:
 
     def _id(self) -> int:
         with self.site.sessions() as session:
-            return benchmarks.find_benchmark(session, self.slug).id
+            return benchmark_rows.find_benchmark(session, self.slug).id
 
     def one_more(self, size: str, sent: str, send: Callable[[], int], n_before: int, n_more: int = 1) -> Grown:
         """Time a submission from its POST to the stored boards, on each of which all entrants must stand.

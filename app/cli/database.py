@@ -16,12 +16,10 @@ from app.cli.output import note, say
 from app.config.settings import Settings
 from app.db.embedded.place import has_cluster
 from app.db.embedded.running import running_server
-from app.db.engine import SessionFactory, make_engine, make_session_factory
+from app.db.engine import make_engine
 from app.db.migrate import check_schema, upgrade
 from app.db.pooling import refuse_pooler
-from app.db.transactions import run_in_transaction
 from app.errors import PlumblineError, SettingsError
-from app.store import evidence
 
 SCHEMES = ("postgresql", "postgres")
 
@@ -86,7 +84,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     group = typer.Typer(no_args_is_help=True, help="Administer the database.")
     group.command("upgrade")(upgrade_database)
-    group.command("rebuild")(rebuild)
+    import_module("app.cli.rebuild").register(group)
     group.command("check")(check)
     group.command("url")(show_url)
     import_module("app.cli.backups").register(group)
@@ -98,22 +96,6 @@ def upgrade_database() -> None:
     with open_database(Settings.from_env(), may_create=True) as database_url:
         upgrade(database_url)
     note("The database has the newest schema.")
-
-
-def rebuild() -> None:
-    """Make the packed evidence anew from the rows, which are the truth; what is the same stays. Safe while it runs."""
-    with open_migrated(Settings.from_env()) as database_url:
-        engine = make_engine(database_url, pool_size=1)
-        sessions = make_session_factory(engine)
-        with sessions() as session:
-            numbers = evidence.all_submissions(session)
-        changed = [number for number in numbers if _rebuild_one(sessions, number)]
-        engine.dispose()
-    note(f"{len(numbers)} submissions looked at, {len(changed)} of them packed anew.")
-
-
-def _rebuild_one(sessions: SessionFactory, number: int) -> bool:
-    return run_in_transaction(sessions, lambda session: evidence.rebuild_submission(session, number))
 
 
 def check() -> None:

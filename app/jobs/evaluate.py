@@ -19,7 +19,7 @@ from app.jobs.answering import RULE as LADDER
 from app.jobs.faults import describe_fault
 from app.jobs.followed import State, log_states
 from app.jobs.own_tables import compute_own_tables
-from app.store import benchmarks, current, submissions
+from app.store import benchmark_rows, current, submissions
 from app.store.locks import take_turns
 
 logger = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ def _evaluate(session: Session, numbers: Sequence[int]) -> list[State]:
     checks = compute_own_tables(session, waiting, is_ranked=not is_shown_only(waiting[0]))
     if is_shown_only(waiting[0]):
         _note(session, checks)
-        benchmarks.mark_pages_changed(session, waiting[0].benchmark_id)
+        benchmark_rows.mark_pages_changed(session, waiting[0].benchmark_id)
     else:
         _settle(session, checks)
     return submissions.followed(session, numbers)
@@ -104,7 +104,7 @@ def _settle(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:
             _turn_away(session, each, reason_not_admitted(checks[each.id]))
     submissions.set_statuses(session, admitted, "evaluated", "Aggregates are computed; waiting for the boards.")
     current.make_current(session, [each.id for each in admitted])
-    mark = benchmarks.mark_data_changed if admitted else benchmarks.mark_pages_changed
+    mark = benchmark_rows.mark_data_changed if admitted else benchmark_rows.mark_pages_changed
     mark(session, locked[0].benchmark_id)
 
 
@@ -112,7 +112,7 @@ def _refuse(session: Session, number: int, reason: str) -> None:
     submission = submissions.lock_submission(session, number)
     if submission.status == "received":
         _turn_away(session, submission, reason)
-    benchmarks.mark_pages_changed(session, submission.benchmark_id)
+    benchmark_rows.mark_pages_changed(session, submission.benchmark_id)
 
 
 def _turn_away(session: Session, submission: Submission, reason: str) -> None:

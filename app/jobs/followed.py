@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from app.db.engine import SessionFactory
 from app.db.models import Benchmark
-from app.store import benchmarks, submissions
+from app.store import benchmark_rows, submissions
 from app.store.publication import Publication, Published
 from app.telemetry import metrics
 from app.telemetry.logs import event
@@ -45,7 +45,7 @@ def note_publication(sessions: SessionFactory, publication: Publication, publish
 def note_fault(sessions: SessionFactory, benchmark_id: int) -> None:
     """Count a publication that ended in a fault; who logs it has its traceback."""
     with sessions() as session:
-        benchmark = benchmarks.get_benchmark(session, benchmark_id)
+        benchmark = benchmark_rows.get_benchmark(session, benchmark_id)
     metrics.PUBLICATION_FAILURES.labels(_label(benchmark)).inc()
 
 

@@ -16,7 +16,7 @@ from app.jobs.measuring import Measuring
 from app.kinds.contract import Evaluation
 from app.kinds.known import kind_of
 from app.prereg.prereg import Prereg
-from app.store import benchmarks, grids, preregs, submissions
+from app.store import benchmark_rows, benchmarks, grids, preregs, submissions
 from app.store.benchmarks import Declared
 from app.store.measured import Piece
 from app.store.rows import read_each, read_records
@@ -66,7 +66,7 @@ def _read(session: Session, waiting: Sequence[Submission]) -> list[_Own]:
 
 
 def _declared(session: Session, first: Submission, entrants: Mapping[int, Pieces]) -> Declared:
-    benchmark = benchmarks.get_benchmark(session, first.benchmark_id)
+    benchmark = benchmark_rows.get_benchmark(session, first.benchmark_id)
     declared = benchmarks.load_declared(session, benchmark, first.manifest_version_id)
     stood = {name: [number] for number, own in entrants.items() for name in own}
     return replace(declared, manifest=grids.with_grids(session, declared, stood))

@@ -23,7 +23,7 @@ from app.jobs.faults import describe_fault
 from app.jobs.followed import note_fault, note_publication
 from app.jobs.measuring import Measuring
 from app.program.version import code_version
-from app.store import behind, benchmarks, current, grids, snapshots, submissions
+from app.store import behind, benchmark_rows, current, grids, snapshots, submissions
 from app.store.inputs import Inputs, described_facts, read_inputs
 from app.store.provenance import read_provenance
 from app.store.publication import Publication, store_publication
@@ -107,8 +107,8 @@ def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], ca
     )
     for number in sorted(culprits):
         current.set_aside(session, submissions.lock_submission(session, number), reason)
-    behind.forget_failures(benchmarks.lock_benchmark(session, benchmark_id))
-    benchmarks.mark_data_changed(session, benchmark_id)
+    behind.forget_failures(benchmark_rows.lock_benchmark(session, benchmark_id))
+    benchmark_rows.mark_data_changed(session, benchmark_id)
 
 
 def _compute(
@@ -149,7 +149,7 @@ class _Watch:
             return
         self._asked_at = time.monotonic()
         with self._sessions() as session:
-            if benchmarks.data_version(session, self._inputs.declared.benchmark.id) > self._inputs.data_version:
+            if benchmark_rows.data_version(session, self._inputs.declared.benchmark.id) > self._inputs.data_version:
                 raise Abandoned
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.db.engine import SessionFactory
 from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
-from app.store import behind, benchmarks, waiting
+from app.store import behind, benchmark_rows, waiting
 
 EVALUATING_S = 2.0
 """After it what is evaluated is published before more is evaluated, so that a steady stream keeps no board waiting."""
@@ -71,7 +71,7 @@ def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
     benchmark's row then, so what it committed is visible once the row can be locked.
     """
     with sessions.begin() as session:
-        benchmarks.lock_benchmark(session, benchmark_id)
+        benchmark_rows.lock_benchmark(session, benchmark_id)
 
 
 def _is_behind(sessions: SessionFactory, benchmark_id: int, *, is_due: bool = False) -> bool:

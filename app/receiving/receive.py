@@ -24,7 +24,7 @@ from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
 from app.receiving.citation import find_registered
 from app.receiving.digest import digest_of
-from app.store import arrivals, attempts, benchmarks, entrants, grids, roles, series
+from app.store import arrivals, attempts, benchmark_rows, entrants, grids, roles, series
 from app.store.arrivals import Arrival
 from app.store.benchmarks import Declared
 from app.store.life import refuse_retired
@@ -98,7 +98,7 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
     submission = written.submission
     if quota is not None:
         count_attempt(session, sent.declared, submission.id, quota, sent.submitter.id)
-    benchmarks.mark_pages_changed(session, submission.benchmark_id)
+    benchmark_rows.mark_pages_changed(session, submission.benchmark_id)
     if is_scored:
         evaluate_later(session, submission.benchmark_id)
     return Stored(submission, is_new=True, parts=written.parts)

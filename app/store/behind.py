@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark
-from app.store.benchmarks import lock_benchmark, mark_boards_changed
+from app.store.benchmark_rows import lock_benchmark, mark_boards_changed
 from app.store.retries import is_due, retry_time
 
 

@@ -1,29 +1,22 @@
-"""Benchmarks and the versions of their manifests, and the counters by which pages know that they are old."""
+"""Benchmarks and the versions of their manifests."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Text, case, cast, func, select, update
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, BenchmarkChange, LabelSet, ManifestVersion, RoleGrant, Task
-from app.errors import Conflict, NotFound
+from app.errors import Conflict
 from app.kinds.parse import parse_manifest
 from app.manifest.build import manifest_digest
 from app.manifest.manifest import Manifest
+from app.store import benchmark_rows
 from app.store.life import newest_text
 from app.store.spelling import add_names, refuse_respelled
 
 MAX_NAMED = 10
-CHANGED_CHANNEL = "plumbline_changed"
-# What the page cache reads on a connection of its own: of each benchmark, two numbers of which one grows whenever any
-# page may differ and the other whenever a board may; and the names of a benchmark's boards.
-CHANGE_COUNTERS = "SELECT slug, change_version, boards_version FROM public.benchmark WHERE visibility = 'public'"
-BOARD_NAMES = (
-    "SELECT substr(name, 13) FROM public.snapshot_table JOIN public.benchmark USING (snapshot_id) "
-    "WHERE slug = %s AND name LIKE 'leaderboard/%%' ORDER BY name"
-)
 
 
 @dataclass(frozen=True)
@@ -57,7 +50,7 @@ def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: byte
     Raises NotFound, or Conflict when the manifest names another slug, another kind of evidence, or other tasks than
     those whose labels are there.
     """
-    benchmark = lock_benchmark(session, find_benchmark(session, slug).id)
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     if not check_update(session, slug, manifest, yaml):
         return load_declared(session, benchmark)
     return _add_version(session, benchmark, manifest, yaml, token_id)
@@ -65,13 +58,13 @@ def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: byte
 
 def refuse_taken(session: Session, slug: str) -> None:
     """Raise Conflict when a benchmark has the slug."""
-    if known_slugs(session, [slug]):
+    if benchmark_rows.known_slugs(session, [slug]):
         raise Conflict(f"There is a benchmark {slug} already; PUT adds a version of its manifest.")
 
 
 def check_update(session: Session, slug: str, manifest: Manifest, yaml: bytes) -> bool:
     """Say whether a manifest would be a new version of a benchmark's; raises as `update_benchmark` does."""
-    benchmark = find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     newest = load_declared(session, benchmark)
     if newest.version.sha256 == manifest_digest(yaml):
         return False
@@ -96,41 +89,6 @@ def _refuse_other_tasks(session: Session, benchmark: Benchmark, manifest: Manife
         )
 
 
-def find_benchmark(session: Session, slug: str) -> Benchmark:
-    """Return a benchmark. Raises NotFound."""
-    benchmark = session.scalar(select(Benchmark).where(Benchmark.slug == slug))
-    if benchmark is None:
-        raise NotFound(f"There is no benchmark {slug}.")
-    return benchmark
-
-
-def known_slugs(session: Session, slugs: Collection[str]) -> set[str]:
-    """Return those of some slugs that benchmarks have."""
-    return set(session.scalars(select(Benchmark.slug).where(Benchmark.slug.in_(slugs))))
-
-
-def get_benchmark(session: Session, benchmark_id: int) -> Benchmark:
-    """Return a benchmark by its number. Raises NotFound."""
-    benchmark = session.get(Benchmark, benchmark_id)
-    if benchmark is None:
-        raise NotFound(f"There is no benchmark with number {benchmark_id}.")
-    return benchmark
-
-
-def lock_benchmark(session: Session, benchmark_id: int) -> Benchmark:
-    """Return a benchmark whose row stays locked until the transaction ends.
-
-    It comes after entrants and submissions (see `submissions.lock_submission`). Rows that refer to the benchmark
-    can be added meanwhile: its key does not change.
-    """
-    return session.scalars(
-        select(Benchmark)
-        .where(Benchmark.id == benchmark_id)
-        .with_for_update(key_share=True)
-        .execution_options(populate_existing=True)
-    ).one()
-
-
 def load_declared(session: Session, benchmark: Benchmark, version_id: int | None = None) -> Declared:
     """Return a benchmark with its newest manifest, or with the version of the given id."""
     texts = (newest_text(BenchmarkChange.title), newest_text(BenchmarkChange.description))
@@ -145,40 +103,7 @@ def load_declared(session: Session, benchmark: Benchmark, version_id: int | None
 
 def find_declared(session: Session, slug: str) -> Declared:
     """Return a benchmark with its newest manifest. Raises NotFound."""
-    return load_declared(session, find_benchmark(session, slug))
-
-
-def mark_data_changed(session: Session, benchmark_id: int) -> None:
-    """Say that the boards are behind. Locks the benchmark's row, so call it last, just before deferring a job."""
-    _mark(session, benchmark_id, Benchmark.data_version, Benchmark.change_version)
-
-
-def mark_pages_changed(session: Session, benchmark_id: int) -> None:
-    """Say that some page of the benchmark shows something old, and none of its boards does."""
-    _mark(session, benchmark_id, Benchmark.change_version)
-
-
-def mark_boards_changed(session: Session, benchmark_id: int) -> None:
-    """Say that every page of the benchmark shows something old, its boards too."""
-    _mark(session, benchmark_id, Benchmark.change_version, Benchmark.boards_version)
-
-
-def _mark(session: Session, benchmark_id: int, *counters: InstrumentedAttribute[int]) -> None:
-    """Count a change, and tell the counters to who listens when the transaction is committed."""
-    message = func.concat_ws(" ", Benchmark.slug, Benchmark.change_version, Benchmark.boards_version)
-    # Pages of others are kept by nobody, so nobody need hear of them.
-    is_heard = Benchmark.visibility == "public"
-    session.execute(
-        update(Benchmark)
-        .where(Benchmark.id == benchmark_id)
-        .values({counter: counter + 1 for counter in counters})
-        .returning(case((is_heard, cast(func.pg_notify(CHANGED_CHANNEL, message), Text))))
-    )
-
-
-def data_version(session: Session, benchmark_id: int) -> int:
-    """Return the number that grows with everything that can change a board."""
-    return session.scalars(select(Benchmark.data_version).where(Benchmark.id == benchmark_id)).one()
+    return load_declared(session, benchmark_rows.find_benchmark(session, slug))
 
 
 def ensure_tasks(session: Session, benchmark_id: int, names: Sequence[str]) -> dict[str, int]:
@@ -212,6 +137,6 @@ def _add_version(session: Session, benchmark: Benchmark, manifest: Manifest, yam
     )
     session.add(version)
     session.flush()
-    mark_data_changed(session, benchmark.id)
-    mark_boards_changed(session, benchmark.id)
+    benchmark_rows.mark_data_changed(session, benchmark.id)
+    benchmark_rows.mark_boards_changed(session, benchmark.id)
     return Declared(benchmark, version, manifest)

@@ -19,7 +19,7 @@ from app.manifest.asked import PRIVATE_PART, PUBLIC_PART
 from app.manifest.manifest import Manifest, part_of
 from app.manifest.scoring import Scoring
 from app.stats.arrays import BoolArray
-from app.store import benchmarks
+from app.store import benchmark_rows, benchmarks
 from app.store.benchmarks import Declared
 from app.values.predictions import Labels
 
@@ -119,7 +119,7 @@ def close(session: Session, closing: Closing) -> None:
     to close.
     """
     slug, benchmark_id = closing.declared.manifest.slug, closing.declared.benchmark.id
-    benchmarks.lock_benchmark(session, benchmark_id)
+    benchmark_rows.lock_benchmark(session, benchmark_id)
     secret, known = session.get(LabelSecret, benchmark_id), find_close(session, benchmark_id)
     if secret is None:
         raise Conflict(f"{slug} has no private labels, so there is nothing to close.")
@@ -129,7 +129,7 @@ def close(session: Session, closing: Closing) -> None:
     matches = labels_digest(closing.labels, part) == secret.labels_sha256
     row = {"benchmark_id": benchmark_id, "by_id": closing.by_id, "reason": closing.reason, "labels_match": matches}
     session.execute(insert(LabelClose).values(row))
-    benchmarks.mark_data_changed(session, benchmark_id)
+    benchmark_rows.mark_data_changed(session, benchmark_id)
 
 
 def due(session: Session) -> list[Declared]:

@@ -17,7 +17,7 @@ from app.kinds.parse import parse_manifest
 from app.manifest.asked import Asked, Chosen, GridFacts
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg, parse_prereg
-from app.store import benchmarks, preregs
+from app.store import benchmark_rows, preregs
 from app.store.benchmarks import Declared
 from app.store.disclosure import deciding_part
 from app.store.numbers import one_of
@@ -42,7 +42,7 @@ def put_items(
     Raises Conflict where the manifest asks for no file, and where other items hold for what was admitted already.
     """
     benchmark_id, version_id = declared.benchmark.id, declared.version.id
-    benchmarks.lock_benchmark(session, benchmark_id)
+    benchmark_rows.lock_benchmark(session, benchmark_id)
     if declared.manifest.grid is None or not declared.manifest.grid.has_file:
         raise Conflict(f"The manifest of {declared.manifest.slug} asks for no items: it needs grid.items: file.")
     known = describe_items(session, declared)
@@ -57,7 +57,7 @@ def put_items(
     for task, names in items.items():
         row = {"manifest_version_id": version_id, "task": task, "n_items": len(names), "sha256": sha256}
         session.execute(insert(ItemSet).values({**row, "items": pack_items(names), "put_by": token_id}))
-    benchmarks.mark_data_changed(session, benchmark_id)
+    benchmark_rows.mark_data_changed(session, benchmark_id)
     return True
 
 

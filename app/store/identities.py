@@ -16,7 +16,7 @@ from app.config.oidc import GroupRole
 from app.db.models import Benchmark, Identity, Token
 from app.errors import Forbidden, Unauthenticated
 from app.names import is_holder
-from app.store import benchmarks, clock, roles, tokens
+from app.store import benchmark_rows, clock, roles, tokens
 from app.store.roles import Role
 from app.store.token_bounds import Bounds
 
@@ -97,6 +97,6 @@ def _enter(session: Session, slug: str, token: Token, role: Role) -> None:
     ends = held.get(role.name)
     if role.name in held and (ends is None or ends > role.until - RENEWED_FROM):
         return
-    locked = benchmarks.lock_benchmark(session, benchmark.id)
+    locked = benchmark_rows.lock_benchmark(session, benchmark.id)
     roles.grant(session, locked, token, role, token.id)
-    benchmarks.mark_pages_changed(session, benchmark.id)
+    benchmark_rows.mark_pages_changed(session, benchmark.id)

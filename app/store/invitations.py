@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Identity, Invitation, RoleGrant, Token
 from app.errors import Conflict, NotFound, TooManyRequests
-from app.store import benchmarks, clock, roles, tokens
+from app.store import benchmark_rows, clock, roles, tokens
 from app.store.benchmarks import Declared
 from app.store.roles import Role
 from app.store.token_bounds import Bounds
@@ -65,7 +65,7 @@ def redeem(session: Session, code: str, name: str) -> tuple[Invitation, Token, s
     if used is None:
         raise _why_not(session, code)
     _refuse_if_lapsed(session, used)
-    benchmark = None if used.benchmark_id is None else benchmarks.get_benchmark(session, used.benchmark_id)
+    benchmark = None if used.benchmark_id is None else benchmark_rows.get_benchmark(session, used.benchmark_id)
     token, text = _make_token(session, name, Role(used.role), benchmark, used.token_days)
     if benchmark is not None:
         _enter(session, benchmark, token, used.role, used.made_by)
@@ -82,7 +82,7 @@ def join(session: Session, declared: Declared, name: str) -> tuple[Token, str]:
     allowed = declared.manifest.admission.registration
     if allowed is None:
         raise NotFound(f"{declared.benchmark.slug} gives no tokens to whoever asks; its stewards invite submitters.")
-    benchmark = benchmarks.lock_benchmark(session, declared.benchmark.id)
+    benchmark = benchmark_rows.lock_benchmark(session, declared.benchmark.id)
     if _joined_today(session, benchmark.id) >= allowed.per_day:
         detail = f"{benchmark.slug} gives {allowed.per_day} tokens a day; try again tomorrow, or ask for an invitation."
         raise TooManyRequests(detail, A_DAY_S)
@@ -158,10 +158,10 @@ def _make_token(
 
 
 def _enter(session: Session, benchmark: Benchmark, token: Token, role: str, by_id: int) -> None:
-    locked = benchmarks.lock_benchmark(session, benchmark.id)
+    locked = benchmark_rows.lock_benchmark(session, benchmark.id)
     roles.grant(session, locked, token, Role(role), by_id)
     if role == "steward":
-        benchmarks.mark_pages_changed(session, benchmark.id)
+        benchmark_rows.mark_pages_changed(session, benchmark.id)
 
 
 def _joined_today(session: Session, benchmark_id: int) -> int:

@@ -18,7 +18,7 @@ from app.kinds.known import kind_of
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.part import PredictionsPart
 from app.manifest.manifest import Manifest, part_of
-from app.store import benchmarks, disclosure
+from app.store import benchmark_rows, disclosure
 from app.store.benchmarks import Declared
 from app.store.disclosure import Closing
 from app.store.predictions import (
@@ -65,7 +65,7 @@ def put_labels(
     Raises Conflict when others are there.
     """
     # The lock makes two uploads take turns.
-    benchmarks.lock_benchmark(session, declared.benchmark.id)
+    benchmark_rows.lock_benchmark(session, declared.benchmark.id)
     known = describe_labels(session, declared.benchmark.id)
     if known and {put.sha256 for put in known} == {sha256}:
         return None

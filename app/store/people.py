@@ -22,7 +22,7 @@ from app.db.models import (
     Token,
     Try,
 )
-from app.store import benchmarks, identities, roles, visibility
+from app.store import benchmark_rows, identities, roles, visibility
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
 OF_PEOPLE = ("organization", "url", "notes")
@@ -55,7 +55,7 @@ def _pseudonymise(session: Session, token: Token) -> str:
     session.flush()
     # A name stands on pages of what somebody owns, registered, decided or moved; that is not worth telling apart.
     for benchmark_id in session.scalars(select(Benchmark.id).order_by(Benchmark.id)).all():
-        benchmarks.mark_boards_changed(session, benchmark_id)
+        benchmark_rows.mark_boards_changed(session, benchmark_id)
     return token.name
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.driver import bulk_cursor
 from app.db.models import Snapshot, Submission, SubmissionEvent
-from app.store import behind, benchmarks
+from app.store import behind, benchmark_rows
 from app.store.inputs import Inputs, Withdrawal
 from app.store.numbers import one_of
 
@@ -47,7 +47,7 @@ def store_publication(session: Session, publication: Publication) -> Published:
     """
     inputs = publication.inputs
     _lock_evaluated(session, inputs)
-    benchmark = benchmarks.lock_benchmark(session, inputs.declared.benchmark.id)
+    benchmark = benchmark_rows.lock_benchmark(session, inputs.declared.benchmark.id)
     if benchmark.snapshot_id is not None and benchmark.published_version > inputs.data_version:
         return Published(None, {})
     snapshot = _find_same(session, publication) or _add_snapshot(session, publication)
@@ -56,7 +56,7 @@ def store_publication(session: Session, publication: Publication) -> Published:
     behind.forget_failures(benchmark)
     session.flush()
     under_way_s = _mark_published(session, publication, snapshot)
-    benchmarks.mark_boards_changed(session, benchmark.id)
+    benchmark_rows.mark_boards_changed(session, benchmark.id)
     return Published(snapshot, under_way_s)
 
 

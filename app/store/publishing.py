@@ -25,7 +25,7 @@ from app.db.models import (
     Try,
 )
 from app.errors import Conflict
-from app.store import benchmarks
+from app.store import benchmark_rows
 from app.store.visibility import DRAFT, ORDER
 
 
@@ -59,7 +59,7 @@ def widen(session: Session, benchmark: Benchmark, visibility: str) -> None:
         )
     benchmark.visibility = visibility
     session.flush()
-    benchmarks.mark_boards_changed(session, benchmark.id)
+    benchmark_rows.mark_boards_changed(session, benchmark.id)
 
 
 def delete_draft(session: Session, benchmark: Benchmark) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Benchmark, RoleGrant, Token
 from app.errors import Conflict, NotFound
-from app.store import benchmarks
+from app.store import benchmark_rows
 
 
 @dataclass(frozen=True)
@@ -140,14 +140,14 @@ def stewarded(session: Session, token_id: int, slugs: Collection[str]) -> list[s
 def refuse_orphans(session: Session, token: Token) -> None:
     """Refuse to end a token without which a benchmark has no lasting steward. Raises Conflict."""
     for benchmark_id in sorted(benchmark_ids_of(session, token.id, "steward")):
-        _refuse_last(session, benchmarks.lock_benchmark(session, benchmark_id), token, "steward")
+        _refuse_last(session, benchmark_rows.lock_benchmark(session, benchmark_id), token, "steward")
 
 
 def mark_pages_changed(session: Session, token_id: int) -> None:
     """Say that the pages which name a token as a steward show something old."""
     query = select(RoleGrant.benchmark_id).where(RoleGrant.token_id == token_id, RoleGrant.role == "steward")
     for benchmark_id in sorted(set(session.scalars(query))):
-        benchmarks.mark_pages_changed(session, benchmark_id)
+        benchmark_rows.mark_pages_changed(session, benchmark_id)
 
 
 def list_grants(session: Session, benchmark_id: int) -> list[Grant]:

@@ -13,7 +13,7 @@ from app.db.models import ROLES
 from app.db.models.tokens import SCOPES
 from app.errors import FieldRejected, Problem
 from app.names import HOLDER_RULE, clip_for_message, is_holder
-from app.store import benchmarks, clock
+from app.store import benchmark_rows, clock
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,5 @@ def _of_benchmarks(session: Session, role: str, bounds: Bounds) -> Iterator[Prob
         yield Problem("an admin's token is for every benchmark", column="benchmarks")
     if not bounds.benchmarks:
         yield Problem("expected at least one benchmark; leave it out for a token that is for all", column="benchmarks")
-    for slug in sorted(set(bounds.benchmarks) - benchmarks.known_slugs(session, bounds.benchmarks)):
+    for slug in sorted(set(bounds.benchmarks) - benchmark_rows.known_slugs(session, bounds.benchmarks)):
         yield Problem("there is no benchmark of this name", column="benchmarks", value=clip_for_message(slug))

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Token
 from app.errors import Conflict, NotFound
 from app.names import clip_for_message
-from app.store import benchmarks, clock, roles
+from app.store import benchmark_rows, clock, roles
 from app.store.token_bounds import UNBOUNDED, Bounds, check_bounds
 
 PREFIX = "plb_"
@@ -112,7 +112,7 @@ def list_tokens(session: Session) -> Sequence[Token]:
 def list_shown(session: Session) -> list[tuple[Token, list[str] | None]]:
     """Return every token with the benchmarks that it is for, without what the reader of this request may not see."""
     listed = list_tokens(session)
-    known = benchmarks.known_slugs(session, {slug for token in listed for slug in token.benchmarks or ()})
+    known = benchmark_rows.known_slugs(session, {slug for token in listed for slug in token.benchmarks or ()})
     shown = [(each, None if each.benchmarks is None else [s for s in each.benchmarks if s in known]) for each in listed]
     return [(token, slugs) for token, slugs in shown if slugs is None or slugs]
 

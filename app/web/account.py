@@ -14,7 +14,7 @@ from starlette.responses import Response
 from app.db.models.tokens import SCOPES
 from app.errors import NotFound
 from app.render.account_pages import ListedInvitation
-from app.store import benchmarks, invitations, publishing, roles, tokens
+from app.store import benchmark_rows, benchmarks, invitations, publishing, roles, tokens
 from app.web.answers import page
 from app.web.cookies import form_key_of
 from app.web.described import described
@@ -65,7 +65,7 @@ def show_invitations(request: Request, session: SessionDep, caller: Steward) -> 
 @router.get("/benchmarks/{slug}/people", summary="Its people", responses=described(403, 404, also=("html",)))
 def show_people(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
     """Show who has a role in a benchmark, who is invited and who may read it; its stewards decide all of that here."""
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     given = (*GIVEN_BY_STEWARDS, "steward") if caller.role == "admin" else GIVEN_BY_STEWARDS
     return _private(
         page(

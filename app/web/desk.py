@@ -14,7 +14,7 @@ from app.errors import FieldRejected, Forbidden, Problem
 from app.kinds.parse import parse_manifest
 from app.receiving.preview import diff_of, preview_of
 from app.render.desk_page import Flagged
-from app.store import audit, benchmarks, clock, current, fingerprints, sessions, submissions
+from app.store import audit, benchmark_rows, benchmarks, clock, current, fingerprints, sessions, submissions
 from app.store.audit import Change
 from app.store.disputes import waiting_here
 from app.store.registrations import list_registrations
@@ -68,7 +68,7 @@ def withdraw(
         before = {"status": stored.status}
         current.withdraw(session, stored, reason)
         audit.record(session, caller.act, 303, Change(before, {"status": stored.status}, reason, slug))
-        benchmarks.mark_data_changed(session, stored.benchmark_id)
+        benchmark_rows.mark_data_changed(session, stored.benchmark_id)
         state.jobs.defer_refresh(session, stored.benchmark_id)
 
     state.transact(take_off)

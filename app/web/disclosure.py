@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.db.models import OwnerLink
 from app.errors import NotFound
-from app.store import audit, benchmarks, disclosure, labels, owners, tokens
+from app.store import audit, benchmark_rows, benchmarks, disclosure, labels, owners, tokens
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.disclosed import disclosed_table
@@ -136,7 +136,7 @@ def link_owner(
     caller: StewardHere,
 ) -> Response:
     """Say that two tokens are one owner, who has one quota and one best (a steward); a token's own name undoes it."""
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     one, owner = tokens.find_named(session, token), tokens.find_named(session, str(order.counted_as))
     owner_link = OwnerLink(
         benchmark_id=benchmark.id, token_id=one.id, owner_id=owner.id, by_id=caller.id, reason=order.reason

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.db.models import Submission
 from app.errors import Forbidden
-from app.store import audit, benchmarks, disputes, submissions
+from app.store import audit, benchmark_rows, disputes, submissions
 from app.store.audit import Change
 from app.web.answers import json_answer, page
 from app.web.cookies import form_key_of
@@ -95,5 +95,5 @@ def _stored(session: Session, number: int) -> tuple[Submission, str]:
 
 
 def _changed(session: Session, stored: Submission, status: int) -> Response:
-    benchmarks.mark_pages_changed(session, stored.benchmark_id)
+    benchmark_rows.mark_pages_changed(session, stored.benchmark_id)
     return json_answer(describe(session, stored), status=status, headers=PRIVATE)

@@ -17,7 +17,7 @@ from app.jobs.chosen import SnapshotEvidence, snapshot_evidence
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Leaderboard
 from app.manifest.more_boards import with_board
-from app.store import audit, benchmarks, draft_boards, roles, snapshots, tokens
+from app.store import audit, benchmark_rows, benchmarks, draft_boards, roles, snapshots, tokens
 from app.store.audit import Change
 from app.values.table import Table
 from app.web.answers import json_answer, split_format, table_answer
@@ -40,7 +40,7 @@ BoardName = Annotated[str, Path(max_length=200, description="the name of the boa
 def get_reviewer_here(slug: str, caller: Holder, state: StateDep) -> Caller:
     """Return the caller if it is steward or reviewer of the benchmark of the address. Raises Forbidden and NotFound."""
     with state.sessions() as session:
-        benchmark = benchmarks.find_benchmark(session, slug)
+        benchmark = benchmark_rows.find_benchmark(session, slug)
         reads = caller.has_scope("read") and roles.has_role(session, benchmark.id, caller.id, "reviewer")
         if not (reads or is_steward_of(session, caller, benchmark.id)):
             raise Forbidden(f"Only stewards and reviewers of {slug} see this.")
@@ -54,7 +54,7 @@ ReviewerHere = Annotated[Caller, Depends(get_reviewer_here)]
 def list_all(slug: str, session: SessionDep, caller: ReviewerHere) -> Response:
     """List the boards that are in no manifest yet (stewards and reviewers of the benchmark only)."""
     del caller  # the dependency has refused everyone else
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     listed = draft_boards.list_drafts(session, benchmark.id)
     return json_answer([_about(session, slug, each) for each in listed], headers=PRIVATE)
 
@@ -70,7 +70,7 @@ async def put(slug: str, board: BoardName, request: Request, state: StateDep, ca
     yaml = await yaml_body(request, MOST_BYTES, "board")
 
     def keep(session: Session) -> Response:
-        benchmark = benchmarks.lock_benchmark(session, benchmarks.find_benchmark(session, slug).id)
+        benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
         declared = benchmarks.load_declared(session, benchmark)
         spec = _read(declared.version.yaml, yaml, board)[0]
         is_new = draft_boards.put(session, benchmark.id, board, yaml, caller.id)
@@ -83,7 +83,7 @@ async def put(slug: str, board: BoardName, request: Request, state: StateDep, ca
 @router.delete("/{board}", summary="Remove a draft board", responses=described(403, 404, answer=RemovedDraftDocument))
 def remove(slug: str, board: BoardName, session: SessionDep, caller: StewardHere) -> Response:
     """Remove a draft."""
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     draft_boards.remove(session, draft_boards.get_draft(session, benchmark.id, board))
     audit.record(session, caller.act, 200, Change({"draft": board}))
     return json_answer({"name": board, "removed": True}, headers=PRIVATE)
@@ -96,7 +96,7 @@ def remove(slug: str, board: BoardName, session: SessionDep, caller: StewardHere
 )
 def publish(slug: str, board: BoardName, session: SessionDep, state: StateDep, caller: StewardHere) -> Response:
     """Make a draft a board: a version of the manifest with it at the end, and the draft is gone."""
-    benchmark = benchmarks.lock_benchmark(session, benchmarks.find_benchmark(session, slug).id)
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     draft = draft_boards.get_draft(session, benchmark.id, board)
     now = benchmarks.load_declared(session, benchmark)
     yaml = _read(now.version.yaml, draft.yaml, board)[1]
@@ -117,7 +117,7 @@ def show(
 ) -> Response:
     """Compute a draft of the current snapshot (stewards and reviewers of the benchmark only)."""
     del caller  # the dependency has refused everyone else
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     name, fmt = split_format(board)
     draft = draft_boards.get_draft(session, benchmark.id, name)
     shown = snapshots.find_snapshot(session, benchmark, None)

@@ -15,7 +15,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from app.db.patience import patience_with
-from app.store.benchmarks import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANNEL
+from app.store.benchmark_rows import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANNEL
 
 logger = logging.getLogger(__name__)
 

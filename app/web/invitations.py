@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from app.db.models import Invitation, Token
 from app.errors import Forbidden
-from app.store import audit, benchmarks, invitations, tokens, visibility
+from app.store import audit, benchmark_rows, benchmarks, invitations, tokens, visibility
 from app.store.audit import Change
 from app.store.invitations import Terms
 from app.web.acts import ActDep
@@ -62,7 +62,7 @@ class Joining(Body):
 )
 def invite(wanted: NewInvitation, session: SessionDep, caller: Steward) -> Response:
     """Make an invitation; its code is in this answer and nowhere else. Only an admin invites stewards."""
-    benchmark = None if wanted.benchmark is None else benchmarks.find_benchmark(session, wanted.benchmark)
+    benchmark = None if wanted.benchmark is None else benchmark_rows.find_benchmark(session, wanted.benchmark)
     if wanted.role == "steward" or benchmark is None:
         _refuse_unless_admin(caller)
     elif not is_steward_of(session, caller, benchmark.id):
@@ -93,7 +93,7 @@ def revoke(invitation: Number, session: SessionDep, caller: Steward) -> Response
         raise Forbidden("Only an admin, or a steward of its benchmark, revokes an invitation.")
     before = {"state": invitations.state_of(revoked)}
     invitations.revoke(revoked)
-    slug = None if revoked.benchmark_id is None else benchmarks.get_benchmark(session, revoked.benchmark_id).slug
+    slug = None if revoked.benchmark_id is None else benchmark_rows.get_benchmark(session, revoked.benchmark_id).slug
     audit.record(session, caller.act, 200, Change(before, {"state": "revoked"}, benchmark=slug))
     return json_answer(_about(revoked, slug, tokens.get_token(session, revoked.made_by).name), headers=UNCACHED)
 
@@ -109,7 +109,7 @@ def redeem(order: Redemption, session: SessionDep, act: ActDep) -> Response:
     # Its code is what lets somebody see that there is such a benchmark.
     with visibility.reading_all():
         used, token, text = invitations.redeem(session, order.code, order.name)
-        slug = None if used.benchmark_id is None else benchmarks.get_benchmark(session, used.benchmark_id).slug
+        slug = None if used.benchmark_id is None else benchmark_rows.get_benchmark(session, used.benchmark_id).slug
     after = {**tokens.in_short(token), "invitation": used.id, "granted": used.role}
     audit.record(session, act, 201, Change(after=after, benchmark=slug))
     return _with_text(token, text)

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.errors import FieldRejected, Problem
-from app.store import audit, benchmarks, life
+from app.store import audit, benchmark_rows, benchmarks, life
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import json_answer
@@ -42,7 +42,7 @@ def retire(slug: str, order: Retiring, session: SessionDep, caller: StewardHere)
     declared = _locked(session, slug)
     life.retire(session, declared.version, slug, order.reason, caller.id)
     audit.record(session, caller.act, 200, Change(None, {"retired": True}, order.reason, slug))
-    benchmarks.mark_boards_changed(session, declared.benchmark.id)
+    benchmark_rows.mark_boards_changed(session, declared.benchmark.id)
     return _answer(session, slug)
 
 
@@ -61,12 +61,12 @@ def rename(slug: str, order: Renaming, session: SessionDep, caller: StewardHere)
     life.rename(session, declared.version, order.title, order.description, caller.id)
     after = {"title": order.title, "description": order.description}
     audit.record(session, caller.act, 200, Change(before, after, None, slug))
-    benchmarks.mark_boards_changed(session, declared.benchmark.id)
+    benchmark_rows.mark_boards_changed(session, declared.benchmark.id)
     return _answer(session, slug)
 
 
 def _locked(session: Session, slug: str) -> Declared:
-    benchmark = benchmarks.lock_benchmark(session, benchmarks.find_benchmark(session, slug).id)
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     return benchmarks.load_declared(session, benchmark)
 
 

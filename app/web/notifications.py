@@ -12,7 +12,7 @@ from starlette.responses import Response
 from app.db.models import Benchmark, Notification
 from app.errors import Conflict, FieldRejected, Problem
 from app.jobs.outgoing import complain_about, shown_secret
-from app.store import audit, benchmarks, notifications, visibility
+from app.store import audit, benchmark_rows, notifications, visibility
 from app.store.audit import Change
 from app.store.notifications import MAIL, Order
 from app.web.answers import json_answer
@@ -58,7 +58,7 @@ def add(order: NewNotification, session: SessionDep, state: StateDep, caller: Su
     _check(order.address, state.settings.webhook_networks, sends_mail=state.settings.smtp_url is not None)
     if order.benchmark is not None:
         refuse_elsewhere(caller, order.benchmark)
-    benchmark = None if order.benchmark is None else benchmarks.find_benchmark(session, order.benchmark)
+    benchmark = None if order.benchmark is None else benchmark_rows.find_benchmark(session, order.benchmark)
     asked = Order(caller.id, order.address, sorted(set(order.events)), None if benchmark is None else benchmark.id)
     notification = notifications.add(session, asked)
     audit.record(session, caller.act, 201, Change(after={"notification": notification.id}, benchmark=order.benchmark))

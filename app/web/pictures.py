@@ -19,7 +19,7 @@ from app.jobs.chosen import snapshot_evidence
 from app.names import clip_for_message
 from app.render.narrow import Choice
 from app.render.table_view import TableView
-from app.store import benchmarks, snapshots
+from app.store import benchmark_rows, benchmarks, snapshots
 from app.store.board_history import board_history
 from app.store.described import described_entrants
 from app.values.table import Column, Table
@@ -109,7 +109,7 @@ def show_history(
 ) -> Response:
     """Show the ranks of the first places in each snapshot."""
     view = published(session, slug, snapshot, f"leaderboard/{board}")
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     return _answer(
         request, session, replace(view, table=board_history(session, benchmark, view.snapshot, view.table)), board,
         "history",
@@ -130,7 +130,7 @@ def show_matrix(
     view = published(session, slug, snapshot, f"leaderboard/{board}")
     if view.snapshot is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is no matrix.")
-    evidence = snapshot_evidence(session, benchmarks.find_benchmark(session, slug), view.snapshot, state.rows)
+    evidence = snapshot_evidence(session, benchmark_rows.find_benchmark(session, slug), view.snapshot, state.rows)
     spec = evidence.manifest.leaderboard(board)
     rows = evidence.rows()
     if rows is None or not len(rows):

@@ -18,7 +18,7 @@ from app.prereg.prereg import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
-from app.store import audit, benchmarks, preregs, reservations, snapshots, submissions
+from app.store import audit, benchmark_rows, benchmarks, preregs, reservations, snapshots, submissions
 from app.store.audit import Change
 from app.store.tokens import get_token
 from app.values.table import Table
@@ -73,11 +73,11 @@ def _register(
     if slug is not None:
         reservations.take_turns_at(session, slug, token_id)
     if benchmark is not None:
-        benchmarks.find_benchmark(session, benchmark)
+        benchmark_rows.find_benchmark(session, benchmark)
         _refuse_another(parsed.benchmark, benchmark)
     stored, is_new = preregs.register_prereg(session, yaml, parsed, token_id, embargo)
     if benchmark is not None and preregs.bind_prereg(session, stored, benchmark, token_id):
-        benchmarks.mark_pages_changed(session, benchmarks.find_benchmark(session, benchmark).id)
+        benchmark_rows.mark_pages_changed(session, benchmark_rows.find_benchmark(session, benchmark).id)
     address = f"/preregs/{stored.sha256}"
     not_reserved = reserve_names(session, stored, parsed, slug, token_id) if stored.embargo_until is None else []
     warnings = _warnings(session, parsed, slug)
@@ -88,7 +88,7 @@ def _register(
 
 
 def _refuse_uninvited(session: Session, slug: str | None, caller: Caller) -> None:
-    if slug is None or not benchmarks.known_slugs(session, [slug]):
+    if slug is None or not benchmark_rows.known_slugs(session, [slug]):
         refuse_other_scopes(caller)
     else:
         refuse_uninvited(session, benchmarks.find_declared(session, slug), caller)
@@ -160,7 +160,7 @@ def _published_claims(session: Session, sha256: str, citing: Sequence[Submission
     """Return by benchmark what the registration claims and what its last publication says of it."""
     by_slug = {}
     for benchmark_id in sorted({submission.benchmark_id for submission in citing}):
-        benchmark = benchmarks.get_benchmark(session, benchmark_id)
+        benchmark = benchmark_rows.get_benchmark(session, benchmark_id)
         snapshot = snapshots.find_snapshot(session, benchmark)
         table = None if snapshot is None else snapshots.load_table(session, snapshot.id, "claims")
         if table is not None and (rows := [r for r in table.rows if r[table.index("source")] == source_of(sha256)]):

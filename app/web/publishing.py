@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.db.models import Benchmark
-from app.store import audit, benchmarks, publishing
+from app.store import audit, benchmark_rows, publishing
 from app.store.audit import Change
 from app.store.publishing import Contents
 from app.web.answers import json_answer
@@ -36,7 +36,7 @@ class Widening(Body):
 def show(slug: str, session: SessionDep, caller: StewardHere) -> Response:
     """Say who may read a benchmark, and what would become visible if more people might (its stewards only)."""
     del caller  # the dependency has refused everyone else
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     return json_answer(_about(benchmark, publishing.contents_of(session, benchmark)), headers=PRIVATE)
 
 
@@ -46,7 +46,7 @@ def widen(slug: str, order: Widening, session: SessionDep, caller: StewardHere) 
 
     There is no way back: what was read is known.
     """
-    benchmark = benchmarks.lock_benchmark(session, benchmarks.find_benchmark(session, slug).id)
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     before, contents = benchmark.visibility, publishing.contents_of(session, benchmark)
     publishing.widen(session, benchmark, order.visibility)
     after = {"visibility": order.visibility, **asdict(contents), "entrants": len(contents.entrants)}
@@ -59,7 +59,7 @@ def widen(slug: str, order: Widening, session: SessionDep, caller: StewardHere) 
 )
 def delete(slug: str, session: SessionDep, caller: StewardHere) -> Response:
     """Delete a draft, with its manifests, roles and invitations; what was published to anybody stays."""
-    benchmark = benchmarks.lock_benchmark(session, benchmarks.find_benchmark(session, slug).id)
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     before = {"visibility": benchmark.visibility}
     publishing.delete_draft(session, benchmark)
     audit.record(session, caller.act, 200, Change(before, {"deleted": True}))

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
 from app.errors import NotFound
-from app.store import benchmarks, snapshots
+from app.store import benchmark_rows, snapshots
 from app.store.replay import replay_members
 from app.web.described import described
 from app.web.early import CheckedFirst
@@ -26,7 +26,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["exports"])
 )
 def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """Return manifest, rows and published tables of a snapshot, which `plumbline replay` recomputes."""
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     shown = snapshots.find_snapshot(session, benchmark, snapshot)
     if shown is None:
         raise NotFound(f"Nothing of {slug} is published yet.")

@@ -13,7 +13,7 @@ from app.db.models import Prereg
 from app.errors import Forbidden, NotFound
 from app.prereg.prereg import Prereg as ParsedPrereg
 from app.render.addresses import name_in_path
-from app.store import audit, benchmarks, reservations
+from app.store import audit, benchmark_rows, reservations
 from app.store.audit import Change
 from app.store.reservations import Reserved
 from app.web.answers import json_answer
@@ -82,7 +82,7 @@ def release(slug: str, entrant: str, order: Release, session: SessionDep, caller
 
 def _is_steward(session: Session, slug: str, caller: Caller) -> bool:
     try:
-        benchmark = benchmarks.find_benchmark(session, slug)
+        benchmark = benchmark_rows.find_benchmark(session, slug)
     except NotFound:
         # A name can be reserved in a benchmark that is yet to be made.
         return is_admin(caller)

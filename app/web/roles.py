@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from app.db.models import Benchmark
 from app.errors import FieldRejected, Forbidden, Problem
-from app.store import audit, benchmarks, clock, roles, tokens
+from app.store import audit, benchmark_rows, clock, roles, tokens
 from app.store.audit import Change
 from app.store.roles import Role
 from app.web.answers import json_answer
@@ -34,7 +34,7 @@ PRIVATE = {"Cache-Control": "no-store"}
 def list_all(slug: str, session: SessionDep, caller: StewardHere) -> Response:
     """List who has a role in a benchmark, and who was given one or lost it, when and by whom (its stewards only)."""
     del caller  # the dependency has refused everyone else
-    return _answer(session, benchmarks.find_benchmark(session, slug))
+    return _answer(session, benchmark_rows.find_benchmark(session, slug))
 
 
 class NewRole(Body):
@@ -59,7 +59,7 @@ def grant(slug: str, wanted: NewRole, session: SessionDep, caller: StewardHere) 
     ends = None if wanted.until is None else wanted.until.isoformat()
     change = Change(after={"token": holder.id, "role": wanted.role, "until": ends, "is_new": is_new})
     audit.record(session, caller.act, 200, change)
-    benchmarks.mark_pages_changed(session, benchmark.id)
+    benchmark_rows.mark_pages_changed(session, benchmark.id)
     return _answer(session, benchmark)
 
 
@@ -71,7 +71,7 @@ def revoke(slug: str, role: RoleName, token: TokenAsked, session: SessionDep, ca
     holder = tokens.find_named(session, token)
     roles.revoke(session, benchmark, holder, role, caller.id)
     audit.record(session, caller.act, 200, Change({"token": holder.id, "role": role}))
-    benchmarks.mark_pages_changed(session, benchmark.id)
+    benchmark_rows.mark_pages_changed(session, benchmark.id)
     return _answer(session, benchmark)
 
 
@@ -87,7 +87,7 @@ def _refuse_past(session: Session, until: datetime | None) -> None:
 
 
 def _lock(session: Session, slug: str) -> Benchmark:
-    return benchmarks.lock_benchmark(session, benchmarks.find_benchmark(session, slug).id)
+    return benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
 
 
 def _answer(session: Session, benchmark: Benchmark) -> Response:

@@ -13,7 +13,17 @@ from app.db.models import Entrant, Snapshot, Token
 from app.kinds.known import kind_of
 from app.render.addresses import name_in_path, path_of_name
 from app.render.panel import Panel
-from app.store import audit, benchmarks, entrant_story, entrants, reservations, snapshots, tables, tokens
+from app.store import (
+    audit,
+    benchmark_rows,
+    benchmarks,
+    entrant_story,
+    entrants,
+    reservations,
+    snapshots,
+    tables,
+    tokens,
+)
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.entrants import Ownership
@@ -165,7 +175,7 @@ def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, ca
     Its own owner changes nothing.
     """
     entrant = name_in_path(entrant)
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     reserved = reservations.find_open(session, slug, entrant)
     if reserved is not None and reserved.reservation.name == entrant:
         entrants.lock_entrants(session, benchmark.id, [entrant])
@@ -174,5 +184,5 @@ def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, ca
     change = Change({"owner": row.owner_id}, {"owner": to.id}, order.reason)
     entrants.transfer(session, row, to, by, order.reason)
     audit.record(session, caller.act, 200, change)
-    benchmarks.mark_pages_changed(session, benchmark.id)
+    benchmark_rows.mark_pages_changed(session, benchmark.id)
     return json_answer({"entrant": entrant, "owner": to.id, "owner_name": to.name})

@@ -20,7 +20,7 @@ from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthentica
 from app.jobs.chosen import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
-from app.store import benchmarks, rates, roles, snapshots
+from app.store import benchmark_rows, rates, roles, snapshots
 from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
 from app.web.following import Followers
@@ -196,7 +196,7 @@ def _is_for(session: Session, caller: Caller, benchmark_id: int) -> bool:
 def get_steward_here(slug: str, caller: Steward, state: StateDep) -> Caller:
     """Return the caller if it is steward of the benchmark of the address. Raises Forbidden and NotFound."""
     with state.sessions() as session:
-        benchmark = benchmarks.find_benchmark(session, slug)
+        benchmark = benchmark_rows.find_benchmark(session, slug)
         if not is_steward_of(session, caller, benchmark.id):
             raise Forbidden(f"Only a steward of {slug} may do this, and you are none; an admin can make you one.")
     return caller

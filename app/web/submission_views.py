@@ -14,7 +14,7 @@ from app.render.exports import table_to_json
 from app.render.narrow import narrow_table
 from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
-from app.store import audit, benchmarks, current, submissions, tables
+from app.store import audit, benchmark_rows, benchmarks, current, submissions, tables
 from app.store.audit import Change
 from app.store.disputes import shown_disputes
 from app.store.submission_parts import Parts, read_parts
@@ -159,10 +159,10 @@ def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submit
         audit.record(session, caller.act, 200, change)
         described_now = describe(session, stored)
         if current.was_current(session, stored.id):
-            benchmarks.mark_data_changed(session, stored.benchmark_id)
+            benchmark_rows.mark_data_changed(session, stored.benchmark_id)
             state.jobs.defer_refresh(session, stored.benchmark_id)
         else:
-            benchmarks.mark_pages_changed(session, stored.benchmark_id)
+            benchmark_rows.mark_pages_changed(session, stored.benchmark_id)
         return described_now
 
     return json_answer(state.transact(take_off))

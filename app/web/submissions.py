@@ -24,7 +24,7 @@ from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
 from app.receiving.receive import Run, Sent
 from app.receiving.written_for import held_against, not_asked, open_versions
-from app.store import audit, benchmarks, clock, labels
+from app.store import audit, benchmark_rows, benchmarks, clock, labels
 from app.store.benchmarks import Declared
 from app.store.sizes import Sizes
 from app.store.tries import keep_try
@@ -163,7 +163,7 @@ async def _taken(request: Request, state: State, upload: "SentUpload", finish: C
 
 def _keep_try(state: State, upload: "SentUpload", answered: Mapping[str, Any]) -> str:
     def keep(session: Session) -> str:
-        benchmark = benchmarks.find_benchmark(session, upload.slug)
+        benchmark = benchmark_rows.find_benchmark(session, upload.slug)
         # In one transaction: what is kept of a refusal is in the audit.
         audit.record_refusal(session, upload.caller.act, answered["status"], answered["detail"])
         return keep_try(session, benchmark.id, upload.caller.id, answered["status"], answered, is_dry=upload.is_dry)

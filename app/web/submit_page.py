@@ -20,7 +20,7 @@ from app.db.models import Prereg, PreregBinding
 from app.errors import Forbidden, PlumblineError, Unauthenticated
 from app.manifest.described import MOST_DECLARED
 from app.render.submit_example import submit_example
-from app.store import audit, benchmarks, sessions
+from app.store import audit, benchmark_rows, benchmarks, sessions
 from app.store.mine import own_submissions
 from app.store.tries import keep_try, own_tries
 from app.web.answers import page
@@ -158,6 +158,6 @@ def _typed(stated: dict[str, str], kinds: Mapping[str, Kind]) -> dict[str, str |
 def _keep(state: State, slug: str, caller: Caller, answered: dict[str, object]) -> str:
     def keep(session: Session) -> str:
         audit.record(session, caller.act, 303)
-        return keep_try(session, benchmarks.find_benchmark(session, slug).id, caller.id, 200, answered, is_dry=True)
+        return keep_try(session, benchmark_rows.find_benchmark(session, slug).id, caller.id, 200, answered, is_dry=True)
 
     return state.transact(keep)

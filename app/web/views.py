@@ -14,7 +14,7 @@ from app.render.addresses import path_of_name
 from app.render.narrow import Wanted, choices, narrow_table
 from app.render.panel import Panel
 from app.render.table_view import TableView
-from app.store import benchmarks, snapshots, tables
+from app.store import benchmark_rows, benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
 from app.store.life import find_retirement
 from app.values.table import Table
@@ -46,7 +46,7 @@ def narrowed(view: TableView, wanted: Wanted) -> TableView:
 
 def published(session: Session, slug: str, number: int | None, name: str) -> TableView:
     """Return a table of a snapshot, or an empty one that says why there is none. Raises NotFound."""
-    benchmark = benchmarks.find_benchmark(session, slug)
+    benchmark = benchmark_rows.find_benchmark(session, slug)
     snapshot = snapshots.find_snapshot(session, benchmark, number)
     table = None if snapshot is None else snapshots.load_table(session, snapshot.id, name)
     if snapshot is None or table is None:

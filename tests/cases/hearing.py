@@ -4,7 +4,7 @@ import httpx
 from sqlalchemy import text
 
 from app.db.engine import SessionFactory
-from app.store.benchmarks import CHANGE_COUNTERS
+from app.store.benchmark_rows import CHANGE_COUNTERS
 from app.web.freshness import Freshness, part_of
 from tests.cases.waiting import eventually
 

@@ -8,7 +8,7 @@ import psycopg
 from app.db.engine import make_engine
 from app.jobs.at_work import KEY, at_work, is_at_work
 from app.jobs.queue import QueuedJobs, drop_lost, make_app
-from app.store import benchmarks
+from app.store import benchmark_rows
 from tests.cases.walkthrough import declare
 from tests.fixtures import Site
 
@@ -17,8 +17,8 @@ def begin_silently(site: Site, database_url: str) -> int:
     """Have a worker take the refresh of a benchmark that has not reported since, and return the benchmark."""
     declare(site)
     with site.sessions.begin() as session:
-        benchmark = benchmarks.find_benchmark(session, "tiny")
-        benchmarks.mark_data_changed(session, benchmark.id)
+        benchmark = benchmark_rows.find_benchmark(session, "tiny")
+        benchmark_rows.mark_data_changed(session, benchmark.id)
         QueuedJobs().defer_refresh(session, benchmark.id)
     with psycopg.connect(database_url, options="-c search_path=queue") as connection:
         connection.execute("INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 hour')")

@@ -4,7 +4,7 @@ import pytest
 
 from app.jobs import queue
 from app.jobs.queue import QueuedJobs, make_app
-from app.store import benchmarks
+from app.store import benchmark_rows
 from tests.cases.walkthrough import declare
 from tests.fixtures import Site
 
@@ -12,7 +12,7 @@ from tests.fixtures import Site
 def data_version(site: Site) -> int:
     """Return the counter of the benchmark."""
     with site.sessions() as session:
-        return benchmarks.find_benchmark(session, "tiny").data_version
+        return benchmark_rows.find_benchmark(session, "tiny").data_version
 
 
 def test_a_job_that_is_queued_already_undoes_nothing(site: Site) -> None:
@@ -22,8 +22,8 @@ def test_a_job_that_is_queued_already_undoes_nothing(site: Site) -> None:
 
     for _ in range(2):
         with site.sessions.begin() as session:
-            benchmark = benchmarks.find_benchmark(session, "tiny")
-            benchmarks.mark_data_changed(session, benchmark.id)
+            benchmark = benchmark_rows.find_benchmark(session, "tiny")
+            benchmark_rows.mark_data_changed(session, benchmark.id)
             QueuedJobs().defer_refresh(session, benchmark.id)
 
     assert data_version(site) == before + 2
@@ -35,7 +35,7 @@ def test_a_worker_tidies_up_after_a_long_job_and_not_after_a_short_one(
     """Memory that a large board took is looked for when its readers have it."""
     declare(site)
     with site.sessions() as session:
-        number = benchmarks.find_benchmark(session, "tiny").id
+        number = benchmark_rows.find_benchmark(session, "tiny").id
     tidied: list[int] = []
     refresh = make_app(database_url, tidy=lambda: tidied.append(number)).tasks["refresh"]
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.jobs import publish as publishing
 from app.jobs.refresh import evaluate_waiting, refresh
-from app.store import benchmarks, waiting
+from app.store import benchmark_rows, waiting
 from app.values.scores import ScoreTable
 from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.fixtures import Site
@@ -43,7 +43,7 @@ def send_entrants(site: Site, names: Sequence[str]) -> list[int]:
 def benchmark_of(site: Site) -> int:
     """Return the number of the benchmark."""
     with site.sessions() as session:
-        return benchmarks.find_benchmark(session, "tiny").id
+        return benchmark_rows.find_benchmark(session, "tiny").id
 
 
 def statuses(site: Site, numbers: Sequence[int]) -> list[str]:
@@ -162,7 +162,7 @@ def test_one_change_after_another_does_not_keep_boards_from_being_published(
         nonlocal n_changes
         n_changes += 1
         with site.sessions.begin() as session:
-            benchmarks.mark_data_changed(session, benchmark_of(site))
+            benchmark_rows.mark_data_changed(session, benchmark_of(site))
 
     change_while_it_computes(site, monkeypatch, change)
     refresh(site.sessions, queue, benchmark_of(site))

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Engine
 
 from app.jobs.publish import publish
 from app.jobs.refresh import evaluate_waiting
-from app.store import benchmarks
+from app.store import benchmark_rows
 from tests.cases import publications
 from tests.fixtures import Site
 
@@ -63,7 +63,7 @@ def test_a_publication_takes_as_many_statements_whoever_is_on_the_board(
     """One more entrant on a board of one, and on a board of five, is read and stored by the same statements."""
     slug = publications.begin(site, MANIFESTS[kind])
     with site.sessions() as session:
-        number = benchmarks.find_benchmark(session, slug).id
+        number = benchmark_rows.find_benchmark(session, slug).id
     counts = []
     for upto in (2, 6):
         for entrant in range((counts and 3) or 1, upto):
@@ -72,7 +72,7 @@ def test_a_publication_takes_as_many_statements_whoever_is_on_the_board(
         submit(site, slug, kind, 10 * upto)
         site.work()
         with site.sessions.begin() as session:
-            benchmarks.mark_data_changed(session, number)
+            benchmark_rows.mark_data_changed(session, number)
         with counted(site, monkeypatch) as seen:
             publish(site.sessions, number)
         counts.append(seen)
@@ -87,7 +87,7 @@ def test_an_evaluation_takes_as_many_statements_for_five_submissions_as_for_one(
     """Submissions that wait together are read, computed and given their places by the same statements."""
     slug = publications.begin(site, MANIFESTS["summary"])
     with site.sessions() as session:
-        number = benchmarks.find_benchmark(session, slug).id
+        number = benchmark_rows.find_benchmark(session, slug).id
     counts = []
     for entrants in ([0], [1], range(2, 7)):
         for entrant in entrants:

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.db.models import Score, SubmissionTable
-from app.store import benchmarks, entrants, submissions
+from app.store import benchmark_rows, benchmarks, entrants, submissions
 from app.store.score_keys import BrokenRows, refuse_repeated
 from app.store.scores import RowKeys, copy_scores
 from app.values.scores import NONE, Coded, ScoreTable
@@ -46,7 +46,7 @@ def stored(site: Site) -> int:
 def write(site: Site, scores: ScoreTable, spoil: Callable[[Session, RowKeys], RowKeys]) -> None:
     """Write rows to a submission that has none yet, with keys that were spoilt before."""
     with site.sessions.begin() as session:
-        benchmark = benchmarks.find_benchmark(session, "tiny")
+        benchmark = benchmark_rows.find_benchmark(session, "tiny")
         number = session.execute(
             text(
                 "INSERT INTO submission (benchmark_id, manifest_version_id, token_id, digest, status, run_purpose,"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from app.store import benchmarks, entrants
+from app.store import benchmark_rows, benchmarks, entrants
 from app.store.rows import read_scores
 from app.store.scores import RowKeys, copy_scores
 from app.values.scores import NONE, Coded, ScoreTable
@@ -37,7 +37,7 @@ def test_rows_come_back_as_they_went_in(site: Site, with_texts: bool) -> None:
     submission = send(site, BASE)["id"]
     scores = table(20, with_texts=with_texts)
     with site.sessions.begin() as session:
-        benchmark = benchmarks.find_benchmark(session, "tiny")
+        benchmark = benchmark_rows.find_benchmark(session, "tiny")
         entrant = entrants.find_entrant(session, benchmark.id, "Base")
         session.execute(text("ALTER TABLE score DISABLE TRIGGER keep_history"))
         session.execute(text("DELETE FROM score"))

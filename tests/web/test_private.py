@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.store.benchmarks import CHANGED_CHANNEL
+from app.store.benchmark_rows import CHANGED_CHANNEL
 from app.web.documents.benchmarks import VisibilityDocument
 from app.web.early import CheckedFirst
 from tests.cases.hidden import (

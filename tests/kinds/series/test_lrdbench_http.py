@@ -16,7 +16,7 @@ from sqlalchemy import QueuePool
 
 from app.db.replica import Source
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
-from app.store import benchmarks, snapshots
+from app.store import benchmark_rows, snapshots
 from app.store.series_rows import metric_rows
 from app.web.exports import blocks_of
 from tests.cases.labels import create
@@ -278,7 +278,7 @@ def test_a_slow_reader_of_the_raw_rows_holds_no_connection(roomy_site: Site) -> 
     """Between two parts of the file nothing is open; one who goes away leaves nothing behind."""
     slug, _ = publish(roomy_site, "rich_stress")
     with roomy_site.sessions() as session:
-        shown = snapshots.find_snapshot(session, benchmarks.find_benchmark(session, slug))
+        shown = snapshots.find_snapshot(session, benchmark_rows.find_benchmark(session, slug))
         pool = session.get_bind().engine.pool
     assert shown is not None
     parts = metric_rows(Source(roomy_site.sessions), shown.id)

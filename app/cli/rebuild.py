@@ -1,0 +1,31 @@
+"""`plumbline db rebuild`: the packed evidence of every submission, made anew from its rows."""
+
+import typer
+
+from app.cli.database import open_migrated
+from app.cli.output import note
+from app.config.settings import Settings
+from app.db.engine import SessionFactory, make_engine, make_session_factory
+from app.db.transactions import run_in_transaction
+from app.store import evidence
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to `plumbline db`."""
+    group.command("rebuild")(rebuild)
+
+
+def rebuild() -> None:
+    """Make the packed evidence anew from the rows, which are the truth; what is the same stays. Safe while it runs."""
+    with open_migrated(Settings.from_env()) as database_url:
+        engine = make_engine(database_url, pool_size=1)
+        sessions = make_session_factory(engine)
+        with sessions() as session:
+            numbers = evidence.all_submissions(session)
+        changed = [number for number in numbers if _rebuild_one(sessions, number)]
+        engine.dispose()
+    note(f"{len(numbers)} submissions looked at, {len(changed)} of them packed anew.")
+
+
+def _rebuild_one(sessions: SessionFactory, number: int) -> bool:
+    return run_in_transaction(sessions, lambda session: evidence.rebuild_submission(session, number))

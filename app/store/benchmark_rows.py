@@ -1,0 +1,89 @@
+"""The row of a benchmark: found, locked, and the counters by which pages know that they are old.
+
+It knows nothing of manifests: the supervisor and the commands import this without the kinds of evidence.
+"""
+
+from collections.abc import Collection
+
+from sqlalchemy import Text, case, cast, func, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from app.db.models import Benchmark
+from app.errors import NotFound
+
+CHANGED_CHANNEL = "plumbline_changed"
+# What the page cache reads on a connection of its own: of each benchmark, two numbers of which one grows whenever any
+# page may differ and the other whenever a board may; and the names of a benchmark's boards.
+CHANGE_COUNTERS = "SELECT slug, change_version, boards_version FROM public.benchmark WHERE visibility = 'public'"
+BOARD_NAMES = (
+    "SELECT substr(name, 13) FROM public.snapshot_table JOIN public.benchmark USING (snapshot_id) "
+    "WHERE slug = %s AND name LIKE 'leaderboard/%%' ORDER BY name"
+)
+
+
+def find_benchmark(session: Session, slug: str) -> Benchmark:
+    """Return a benchmark. Raises NotFound."""
+    benchmark = session.scalar(select(Benchmark).where(Benchmark.slug == slug))
+    if benchmark is None:
+        raise NotFound(f"There is no benchmark {slug}.")
+    return benchmark
+
+
+def known_slugs(session: Session, slugs: Collection[str]) -> set[str]:
+    """Return those of some slugs that benchmarks have."""
+    return set(session.scalars(select(Benchmark.slug).where(Benchmark.slug.in_(slugs))))
+
+
+def get_benchmark(session: Session, benchmark_id: int) -> Benchmark:
+    """Return a benchmark by its number. Raises NotFound."""
+    benchmark = session.get(Benchmark, benchmark_id)
+    if benchmark is None:
+        raise NotFound(f"There is no benchmark with number {benchmark_id}.")
+    return benchmark
+
+
+def lock_benchmark(session: Session, benchmark_id: int) -> Benchmark:
+    """Return a benchmark whose row stays locked until the transaction ends.
+
+    It comes after entrants and submissions (see `submissions.lock_submission`). Rows that refer to the benchmark
+    can be added meanwhile: its key does not change.
+    """
+    return session.scalars(
+        select(Benchmark)
+        .where(Benchmark.id == benchmark_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    ).one()
+
+
+def mark_data_changed(session: Session, benchmark_id: int) -> None:
+    """Say that the boards are behind. Locks the benchmark's row, so call it last, just before deferring a job."""
+    _mark(session, benchmark_id, Benchmark.data_version, Benchmark.change_version)
+
+
+def mark_pages_changed(session: Session, benchmark_id: int) -> None:
+    """Say that some page of the benchmark shows something old, and none of its boards does."""
+    _mark(session, benchmark_id, Benchmark.change_version)
+
+
+def mark_boards_changed(session: Session, benchmark_id: int) -> None:
+    """Say that every page of the benchmark shows something old, its boards too."""
+    _mark(session, benchmark_id, Benchmark.change_version, Benchmark.boards_version)
+
+
+def _mark(session: Session, benchmark_id: int, *counters: InstrumentedAttribute[int]) -> None:
+    """Count a change, and tell the counters to who listens when the transaction is committed."""
+    message = func.concat_ws(" ", Benchmark.slug, Benchmark.change_version, Benchmark.boards_version)
+    # Pages of others are kept by nobody, so nobody need hear of them.
+    is_heard = Benchmark.visibility == "public"
+    session.execute(
+        update(Benchmark)
+        .where(Benchmark.id == benchmark_id)
+        .values({counter: counter + 1 for counter in counters})
+        .returning(case((is_heard, cast(func.pg_notify(CHANGED_CHANNEL, message), Text))))
+    )
+
+
+def data_version(session: Session, benchmark_id: int) -> int:
+    """Return the number that grows with everything that can change a board."""
+    return session.scalars(select(Benchmark.data_version).where(Benchmark.id == benchmark_id)).one()
