@@ -87,7 +87,7 @@ def create_app(
     freshness = freshness or Freshness()
     readers = Readers(settings)
     renderer, explorer = (
-        RenderProcess(_render_app, settings, database_url) if render_apart else None for _ in range(2)
+        RenderProcess(_render_app, settings, database_url, forked=True) if render_apart else None for _ in range(2)
     )
     apart = [process for process in (renderer, explorer) if process is not None]
 

@@ -12,6 +12,7 @@ import typer
 from app.cli.output import note, show_error
 from app.cli.remote import Unreachable
 from app.errors import PlumblineError
+from app.program.collector import paused
 
 REFUSED, UNREACHABLE, INTERRUPTED = 2, 3, 130
 
@@ -39,7 +40,8 @@ def build_app(arguments: Sequence[str], modules: Mapping[str, str], release: Cal
     app.callback()(plumbline)
     asked = arguments[0] if arguments else ""
     for module in [modules[asked]] if asked in modules else dict.fromkeys(modules.values()):
-        import_module(module).register(app)
+        with paused():
+            import_module(module).register(app)
     return app
 
 

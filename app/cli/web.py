@@ -18,6 +18,8 @@ from app.cli.supervisor import STOP_MARGIN_S
 from app.cli.workspace import own_temporary_folder
 from app.config.settings import Settings
 from app.main import create_app
+from app.program.collector import paused
+from app.reading.fork_server import fork_server
 from app.web.connection_guard import ConnectionLimits
 from app.web.connections import guarded_protocol
 from app.web.front import Front
@@ -58,6 +60,7 @@ class EndingServer(uvicorn.Server):
         """End what has no end of its own, then wait for the rest."""
         self._front.end_streams()
         await super().shutdown(sockets)
+        fork_server().end_unready()
 
 
 class SupervisedServer(EndingServer):
@@ -84,7 +87,8 @@ def web(
     # Not held up by a database that is away: the process says so itself, and serves when it is back.
     limits = ConnectionLimits.from_settings(settings, n_files=allow_most_files())
     with own_temporary_folder(), open_database(settings) as database_url:
-        front = create_app(settings, database_url, render_apart=True)
+        with paused():
+            front = create_app(settings, database_url, render_apart=True)
         config = uvicorn.Config(
             front,
             loop="uvloop",

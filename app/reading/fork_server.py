@@ -78,6 +78,12 @@ class ForkServer:
             if self._running is not None and not self._running.is_gone:
                 self._running.tell({"kill": number})
 
+    def end_unready(self) -> None:
+        """End the process where it still imports: one that serves leaves the signal aside and ends with its line."""
+        with self._lock:
+            if self._running is not None:
+                self._running.process.terminate()
+
     @property
     def pid(self) -> int | None:
         """The number of the process."""

@@ -226,8 +226,9 @@ def _kill(pid: int) -> None:
 
 def main() -> int:
     """Serve on standard input."""
-    # Ctrl-C in a terminal is for the supervisor; this ends when its web process does.
+    # Ctrl-C in a terminal is for the supervisor, and a stop for the web process; this ends when that one does.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # Imported here and not in each child, which would take longer than most readings: the classes of every method,
     # which manifests hold, and pandas, which Arrow imports when it first makes an array of numpy.
     methods()

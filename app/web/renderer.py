@@ -21,6 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message
 
 from app.config.settings import Settings
+from app.program.collector import NOT_COLLECTED, resume
 from app.web.kept import Answer, Ask, gather
 from app.web.problems import PROBLEM_JSON, problem_bytes
 
@@ -77,7 +78,8 @@ def render_here(app: ASGIApp) -> Render:
 class RenderProcess:
     """One process that renders, warm and at a lower priority than the web process; started anew when it dies.
 
-    Until it has imported everything, which takes seconds on a busy machine, pages are rendered beside their readers.
+    Until it has begun, which takes seconds where it imports everything, pages are rendered beside their readers. A
+    `forked` one shares what this process has imported; its successor does not, for then there are threads and a loop.
     """
 
     def __init__(
@@ -87,16 +89,22 @@ class RenderProcess:
         database_url: str,
         *,
         within_s: float = LONGEST_S,
+        forked: bool = False,
     ) -> None:
         self._arguments = (make_app, settings, database_url)
         self._within_s = within_s
-        self._pool = self._make_pool()
-        self._is_warm = self._is_stopped = False
+        self._pool = self._fork() if forked else self._make_pool()
+        self._has_begun, self._is_warm, self._is_stopped = forked, False, False
+
+    def _fork(self) -> ProcessPoolExecutor:
+        pool = ProcessPoolExecutor(1, multiprocessing.get_context("fork"), initializer=_begin, initargs=self._arguments)
+        pool.submit(os.getpid)
+        return pool
 
     def _make_pool(self) -> ProcessPoolExecutor:
         # Forked from one process that only imports the app: a second import would take as long again.
         forked = multiprocessing.get_context("forkserver")
-        forked.set_forkserver_preload([self._arguments[0].__module__])
+        forked.set_forkserver_preload([NOT_COLLECTED, self._arguments[0].__module__])
         return ProcessPoolExecutor(1, forked, initializer=_begin, initargs=self._arguments)
 
     def warm_up(self) -> None:
@@ -106,7 +114,7 @@ class RenderProcess:
     def _warm_up(self) -> None:
         with suppress(BrokenProcessPool):
             self._pool.submit(os.getpid).result()
-            self._is_warm = True
+            self._has_begun = self._is_warm = True
         if self._is_stopped:
             self._end()
 
@@ -137,13 +145,13 @@ class RenderProcess:
 
     def _start_again(self) -> None:
         self._end()
-        self._pool, self._is_warm = self._make_pool(), False
+        self._pool, self._has_begun, self._is_warm = self._make_pool(), False, False
         self.warm_up()
 
     def stop(self) -> None:
         """End the process without waiting for a render in hand, nor for a process that is still being started."""
         self._is_stopped = True
-        if self._is_warm:
+        if self._has_begun:
             self._end()
 
     def _end(self) -> None:
@@ -166,6 +174,7 @@ def _begin(make_app: Callable[[Settings, str], ASGIApp], settings: Settings, dat
     os.nice(NICENESS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _Rendering.app = make_app(settings, database_url)
+    resume()
     _Rendering.runner = asyncio.Runner()
 
 

@@ -36,9 +36,9 @@ def make_app(_settings: Settings, _database_url: str) -> ASGIApp:
 
 
 @asynccontextmanager
-async def rendering(within_s: float = 60.0) -> AsyncIterator[Render]:
+async def rendering(within_s: float, *, forked: bool) -> AsyncIterator[Render]:
     """Start a render process; on the way out it is ended."""
-    renderer = RenderProcess(make_app, Settings(), "", within_s=within_s)
+    renderer = RenderProcess(make_app, Settings(), "", within_s=within_s, forked=forked)
     renderer.warm_up()
     try:
         yield renderer.or_here(render_here(tell_pid))
@@ -61,11 +61,11 @@ async def other_pid(render: Render, *known: int) -> int:
     raise AssertionError("no other process renders")
 
 
-def run(work: Callable[[Render], Awaitable[None]], within_s: float = 60.0) -> None:
+def run(work: Callable[[Render], Awaitable[None]], within_s: float = 60.0, *, forked: bool = False) -> None:
     """Run a test with a render process."""
 
     async def main() -> None:
-        async with rendering(within_s) as render:
+        async with rendering(within_s, forked=forked) as render:
             await work(render)
 
     asyncio.run(main())
@@ -83,8 +83,9 @@ def test_the_first_readers_do_not_wait_for_the_render_process() -> None:
     run(work)
 
 
-def test_a_render_process_that_dies_is_replaced() -> None:
-    """The reader who met its death gets a page all the same."""
+@pytest.mark.parametrize("forked", [False, True])
+def test_a_render_process_that_dies_is_replaced(forked: bool) -> None:
+    """The reader who met its death gets a page all the same, also where the first was forked from the web process."""
 
     async def work(render: Render) -> None:
         killed = await other_pid(render, os.getpid())
@@ -95,7 +96,7 @@ def test_a_render_process_that_dies_is_replaced() -> None:
         assert meanwhile == os.getpid()
         assert next_one not in (os.getpid(), killed)
 
-    run(work)
+    run(work, forked=forked)
 
 
 def test_a_page_that_takes_too_long_is_given_up() -> None:
