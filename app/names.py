@@ -35,6 +35,9 @@ _NO_PART_OF_A_NAME = (*_UNSHOWN, "Cf", "Cn", "Co", "Zs")
 # Shown as nothing though they count as letters or marks: Default_Ignorable_Code_Point of
 # https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt beside its Cf, and the empty Braille cell.
 _EMPTY = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_QUOTE = re.compile('["“”„]')
+# A sign that ends a clause, a quotation mark, or two words in small letters: names of models hardly have these.
+_LIKE_PROSE = re.compile(r"[,;:!?…]\s|[\"“”„]|(?:^|[\s(])[^\W\dA-Z_]+[\s,.](?:.*[\s(])?[^\W\dA-Z_]+(?:$|[\s,.)])")
 # More marks upon one letter than any script needs; they would cover the lines above and below.
 _MOST_MARKS = 4
 
@@ -74,6 +77,18 @@ def name_key(text: str) -> str:
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFKC", folded.casefold())
+
+
+def in_words(name: str) -> str:
+    """Return a name as a sentence shows it: in quotation marks where it could be read as a part of the sentence.
+
+    Whoever is called "B; nobody else may be first" would else say so on the board of all.
+
+    >>> in_words("GPT-4o (0-shot)"), in_words("Stat. Ensemble"), in_words("B; nobody else may be first")
+    ('GPT-4o (0-shot)', 'Stat. Ensemble', '“B; nobody else may be first”')
+    """
+    is_prose = _LIKE_PROSE.search(name) is not None
+    return "“" + _QUOTE.sub("'", name) + "”" if is_prose else name
 
 
 def is_holder(text: str) -> bool:

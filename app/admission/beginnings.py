@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.admission.case import Case
-from app.admission.check import Check, is_after
+from app.admission.check import Check, in_utc, is_after
 from app.admission.earlier import Earlier
 from app.admission.near import LEAST_SHARE, near_share
 from app.values.fingerprints import Fingerprint
@@ -37,7 +37,7 @@ def check_started_at(case: Case) -> list[Check]:
             f'{{"started_at": "{case.received_at:%Y-%m-%dT%H:%M:%SZ}"}}.'
         )
         return [Check(RULE, "failed", reason)]
-    began = f"{case.started_at:%Y-%m-%d %H:%M:%S} UTC"
+    began = in_utc(case.started_at)
     if is_after(case.started_at, case.received_at):
         return [Check(RULE, "failed", f"The run is said to have begun {began}, after the upload.")]
     return [Check(RULE, "passed", f"The run began {began}, as its submitter says.")]
@@ -62,7 +62,7 @@ def began_before(
         if relevant := [(is_same, number) for is_same, number in own if is_same or beginnings[number].was_refused]:
             is_same, number = max(relevant)
             rows = "the same rows" if is_same else "other rows"
-            began = f"{beginnings[number].started_at:%Y-%m-%d %H:%M:%S} UTC"
+            began = in_utc(beginnings[number].started_at)
             yield Finding(FLAG, mine.entrant, f"{mine.entrant} with {rows} in submission {number}, begun {began}")
 
 

@@ -5,7 +5,7 @@ Read by `app.admission.rules` and by the rules of each kind.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal
 
 from app.prereg.prereg import Prereg
@@ -66,6 +66,20 @@ class CurrentRecord:
 def is_after(later: datetime, earlier: datetime) -> bool:
     """Say whether a time is after another by the second: most programs say when they began in whole seconds."""
     return later.replace(microsecond=0) > earlier.replace(microsecond=0)
+
+
+def in_utc(at: datetime) -> str:
+    """Return a time as a sentence says it, whatever zone it was given in.
+
+    >>> in_utc(datetime.fromisoformat("2026-01-31T10:14:49+02:00"))
+    '2026-01-31 08:14:49 UTC'
+    """
+    try:
+        at = at.astimezone(UTC)
+    except OverflowError:
+        # The first and the last day of the calendar have no such hour elsewhere.
+        return f"{at:%Y-%m-%d %H:%M:%S %Z}"
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def listed(names: Iterable[str], shown: int = SHOWN) -> str:

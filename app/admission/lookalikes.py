@@ -6,24 +6,27 @@ confusable-homoglyphs brings along. ASCII letters stand for themselves: `model-l
 """
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from confusable_homoglyphs.confusables import confusables_data
 
-from app.admission.check import Check, some
 from app.names import name_key
+from app.values.forensics import Finding
+
+FLAG = "lookalikes"
 
 
-def check_lookalikes(names: Iterable[str], others: Sequence[str]) -> list[Check]:
-    """Warn of each name that looks like another one of `others`, or of the submission itself; else say nothing."""
+def lookalike_findings(names: Iterable[str], others: Sequence[str]) -> Iterator[Finding]:
+    """Yield each name that looks like another one of `others`, or of the submission itself."""
     named = list(names)
     known: dict[str, str] = {}
     for name in (*others, *named):
         known.setdefault(skeleton(name), name)
     pairs = [(name, known[skeleton(name)]) for name in named]
-    alike = [_sentence(name, other) for name, other in pairs if name_key(name) != name_key(other)]
-    return [Check("lookalikes", "warned", f"{some(alike)}.")] if alike else []
+    for name, other in pairs:
+        if name_key(name) != name_key(other):
+            yield Finding(FLAG, name, _sentence(name, other))
 
 
 @lru_cache(maxsize=100_000)

@@ -3,10 +3,10 @@
 Called by `app.admission.rules`, and `unknown_names` by whoever registers one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from app.admission.check import Check, Registered, TokenHolder, is_after, listed
+from app.admission.check import Check, Registered, TokenHolder, in_utc, is_after, listed, numbers
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 
@@ -27,8 +27,8 @@ def check_benchmark(registered: Registered, slug: str, started_at: datetime | No
         return Check(rule, "failed", reason if named is not None else f"{reason} {how}")
     since = None if named is not None or registered.attested else registered.bound_at.get(slug)
     if since is not None and started_at is not None and is_after(since, started_at):
-        began = f"{started_at:%Y-%m-%d %H:%M:%S} UTC"
-        reason = f"Registered for {slug} {since:%Y-%m-%d %H:%M:%S} UTC, after the run began ({began})."
+        began = in_utc(started_at)
+        reason = f"Registered for {slug} {in_utc(since)}, after the run began ({began})."
         return Check(rule, "failed", reason)
     return Check(rule, "passed", f"The preregistration is for {slug}.")
 
@@ -69,6 +69,40 @@ def unknown_names(prereg: Prereg, manifest: Manifest, computed: Iterable[str] = 
             f"The benchmark takes preregistrations of the {wanted} form; this one has the {prereg.form} form."
         )
     return [sentence for sentence in sentences if sentence]
+
+
+def shortfalls(prereg: Prereg, manifest: Manifest) -> list[str]:
+    """Return what the benchmark asks for and a registration does not name, each in a sentence: answered before the run.
+
+    A registration shrinks no grid, so a run that is made by it would lack these, or would not be admitted.
+    """
+    grid = manifest.grid
+    free = {} if grid is None else grid.registration_may_choose
+    named = {axis: len(getattr(prereg, axis) or ()) for axis in free}
+    sentences = [
+        f"The benchmark asks for {wanted.at_least:,} {axis} or more, and the registration names {named[axis]:,}: "
+        "a run of it would not be admitted."
+        for axis, wanted in free.items()
+        if named[axis] < wanted.at_least
+    ]
+    tasks = set(manifest.task_ids() or ()) - set(prereg.tasks or manifest.task_ids() or ())
+    if tasks and prereg.axis is None:
+        sentences.append(f"The benchmark asks for {listed(tasks)} too: a run without them is partial.")
+    return [*sentences, *_other_seeds(prereg, None if grid is None else grid.seeds)]
+
+
+def _other_seeds(prereg: Prereg, asked: int | list[int] | None) -> Iterator[str]:
+    """Yield how the seeds of a registration differ from those of the grid."""
+    if asked is None or prereg.seeds is None:
+        return
+    if isinstance(asked, int):
+        if len(prereg.seeds) != asked:
+            yield f"The benchmark asks for {asked:,} seeds, and the registration names {len(prereg.seeds):,}."
+        return
+    if lacking := set(asked) - set(prereg.seeds):
+        yield f"The benchmark asks for seeds {numbers(lacking)} too: a run without them is partial."
+    if strange := set(prereg.seeds) - set(asked):
+        yield f"The benchmark does not ask for seeds {numbers(strange)}: a run with them is not admitted."
 
 
 def _unknown(what: str, names: Sequence[str], known: Iterable[str]) -> str:

@@ -11,12 +11,12 @@ import numpy as np
 from app.admission.attempts import check_attempts
 from app.admission.beginnings import check_started_at
 from app.admission.case import Case, KindRules
-from app.admission.check import Check, Registered, is_after, listed, outcome_of_gap, policy_in_words, some
+from app.admission.check import Check, Registered, in_utc, is_after, listed, outcome_of_gap, policy_in_words, some
 from app.admission.chosen import check_chosen
 from app.admission.failure_policy import check_permitted, under_the_manifest
 from app.admission.forensics import check_forensics
 from app.admission.identity import identity_findings, says_dirty
-from app.admission.lookalikes import check_lookalikes
+from app.admission.lookalikes import lookalike_findings
 from app.admission.registration import check_benchmark, check_registrant
 from app.admission.seeds import check_min_seeds
 from app.manifest.manifest import Manifest
@@ -77,12 +77,11 @@ def _prereg_checks(case: Case, registered: Registered, rules: KindRules) -> list
 
 def _manifest_checks(case: Case, rules: KindRules) -> list[Check]:
     claims = rules.claims(case) if case.manifest.admission.claims == "required" else []
-    alike = check_lookalikes(case.scores.entrant.words, case.entrants)
     noticed = (
         [] if case.forensics is None else check_forensics(findings_of(case), was_compared=case.history is not None)
     )
     stated = [*check_started_at(case), _dirty(case), *claims]
-    own = [*rules.scores(case), *_min_seeds(case), *stated, *alike, *rules.run(case)]
+    own = [*rules.scores(case), *_min_seeds(case), *stated, *rules.run(case)]
     return [*own, *check_attempts(case.history), *noticed]
 
 
@@ -93,7 +92,8 @@ def findings_of(case: Case) -> tuple[Finding, ...]:
     earlier = () if case.history is None else case.history.identities
     prereg = None if case.registered is None else case.registered.prereg
     stated = identity_findings(prereg, case.facts.bundles, case.code_commit, earlier)
-    return (*within, *before, *stated)
+    alike = lookalike_findings(case.scores.entrant.words, case.entrants)
+    return (*within, *before, *stated, *alike)
 
 
 def _form(prereg: Prereg, manifest: Manifest) -> Check:
@@ -126,7 +126,7 @@ def _bootstrap_method(prereg: Prereg) -> Check:
 
 def _registered_before(registered: Registered, case: Case) -> Check:
     rule = WITNESSED_RULE
-    when = f"{registered.registered_at:%Y-%m-%d %H:%M:%S} UTC"
+    when = in_utc(registered.registered_at)
     source = "attested by the steward" if registered.attested else "witnessed by the server"
     # What the server witnessed came before this upload, which cites it, even if its clock was set back in between.
     if registered.attested and registered.registered_at > case.received_at:
@@ -137,7 +137,7 @@ def _registered_before(registered: Registered, case: Case) -> Check:
             "before the run is unknown."
         )
         return Check(rule, "warned", reason)
-    began = f"{case.started_at:%Y-%m-%d %H:%M:%S} UTC"
+    began = in_utc(case.started_at)
     if is_after(case.started_at, case.received_at):
         return Check(rule, "failed", f"The run is said to have begun {began}, after the upload.")
     if is_after(registered.registered_at, case.started_at):

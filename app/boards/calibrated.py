@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from app.boards.tables import sentences
+from app.boards.wording import names_in_words
 from app.manifest.metric import Metric
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
@@ -129,8 +129,9 @@ def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -
         return
     fewest = min(n_units for _, n_units in below)
     least = fewest / (fewest + NormalDist().inv_cdf((1 + level) / 2) ** 2)
+    whose = names_in_words([name for name, _ in below])
     yield (
-        f"Fewer than eight {units} behind {sentences([name for name, _ in below])}: so few cannot show how much they "
+        f"Fewer than eight {units} behind {whose}: so few cannot show how much they "
         f"differ, and the intervals are wide. Were each a success or a failure, {fewest:.3g} {units} that all succeed "
         f"would still allow a true rate as low as {least:.2f}, and a rare failure may not have been seen yet."
     )

@@ -11,7 +11,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from app.boards.tables import sentences
+from app.boards.wording import sentences
+from app.names import in_words
 from app.stats.arrays import FloatArray
 from app.values.frame import Field
 from app.values.table import Cell, Column
@@ -168,7 +169,8 @@ class Roster:
         behind = [name for group in self.behind for name in group]
         if lacking := [self._gap(name) for name in behind if self.coverages[name].n_lacking]:
             yield f"Ranked behind the others, because something is absent: {sentences(lacking)}."
-        if over := [f"{name} ({self.coverages[name].n_over:,})" for name in behind if self.coverages[name].n_over]:
+        n_over = {name: self.coverages[name].n_over for name in behind}
+        if over := [f"{in_words(name)} ({n:,})" for name, n in n_over.items() if n]:
             yield f"Ranked behind the others, because of {cells} that most submitters do not have: {sentences(over)}."
         for why, text in _WHY.items():
             named = [self._gap(name) for name in self.apart if self.coverages[name].why_unranked == why]
@@ -178,7 +180,7 @@ class Roster:
             yield f"What is absent counts as the worst there is: {sentences(filled)}."
 
     def _gap(self, name: str) -> str:
-        return f"{name} ({covered(self.coverages[name])} {_CELLS})"
+        return f"{in_words(name)} ({covered(self.coverages[name])} {_CELLS})"
 
 
 _CELLS = "included"

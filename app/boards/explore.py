@@ -12,7 +12,7 @@ from app.boards.choice import QUICK_FROM, QUICK_RESAMPLES, Choice, Chosen, liste
 from app.boards.measured import MeasuredEvidence, Measurement
 from app.boards.registry import compute_board, measured_method
 from app.boards.some_rows import rows_of
-from app.boards.tables import sentences
+from app.boards.wording import sentences
 from app.errors import FieldRejected, Problem
 from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.names import clip_for_message

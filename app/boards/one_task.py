@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from app.manifest.metric import Metric
+from app.names import in_words
 from app.values.table import Cell, Column, Table
 
 SHOWN = 3
@@ -53,7 +54,7 @@ def _means(table: Table, name: str) -> dict[str, float]:
 
 
 def _sentences(rows: Sequence[tuple[Cell, ...]], values: Sequence[float]) -> Iterator[str]:
-    first = [str(row[1]) for row in rows if row[0] == 1]
+    first = [in_words(str(row[1])) for row in rows if row[0] == 1]
     shown = ", ".join(first[:SHOWN]) + (f" and {len(first) - SHOWN} more" if len(first) > SHOWN else "")
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
     yield f"First: {shown} with {values[0]:.4g}."

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.boards.tables import sentences
+from app.boards.wording import count
 from app.values.forensics import EXACT_BEST, LEAK_SERVES
 from app.values.frame import Field, Frame
 from app.values.table import Cell, Column, Table
@@ -64,6 +64,8 @@ NOTHING = Provenance(0, None, None, 0, 0, 0)
 WITHOUT: tuple[Cell, ...] = (None,) * len(FRAME.fields)
 """What is shown of an entrant of whom nothing is known."""
 MOST_NAMED = 5
+MANY_ENTRANTS = 5
+"""The best of five that are equal looks 1.2 standard errors better than it is (the largest of five normal numbers)."""
 SERVED_BY_LEAKS = "served_by_leaks"
 """Where the meta of a board names who would rank lower had it not said that it has seen data."""
 NO_ENDS: Mapping[str, float] = {}
@@ -203,19 +205,26 @@ def with_owners(table: Table, names: Mapping[int, str]) -> Table:
 
 
 def _notes(table: Table) -> tuple[str, ...]:
-    """Say which owners' rows are the best of several: of more tries than names, or of names that are gone again."""
+    """Say which owners' rows are the best of several: of more tries than names, of names that are gone again, or of
+    many names where others have rows too.
+    """
     n_shown = Counter(str(row[table.index(OWNER)]) for row in table.rows)
+    is_shared = len(set(n_shown) - {"None"}) > 1
     places = [table.index(name) for name in (OWNER, *COUNTED)]
     known = {tuple(row[place] for place in places) for row in table.rows}
     several = {(str(owner or None), int(n or 0), int(m or 0), int(k or 0)) for owner, n, m, k in known}
-    most = ((-k, owner, (n, m, k)) for owner, n, m, k in several if max(n, k) > m or min(m, k) > n_shown[owner])
+    most = (
+        (-max(m, k), owner, (n, m, k))
+        for owner, n, m, k in several
+        if max(n, k) > m or min(m, k) > n_shown[owner] or (is_shared and m >= MANY_ENTRANTS)
+    )
     tried = sorted(most)[:MOST_NAMED]
     if not tried:
         return ()
     counted = [f"{owner}: {_counted(counts)}" for _, owner, counts in tried]
-    return (f"Read a row as the best of what its owner tried here: {sentences(counted)}.",)
+    return (f"Read a row as the best of what its owner tried here: {'; '.join(counted)}.",)
 
 
 def _counted(numbers: tuple[int, int, int]) -> str:
     counts = zip(numbers, ("registration", "entrant", "submission"), strict=True)
-    return ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts)
+    return ", ".join(count(n, noun) for n, noun in counts)

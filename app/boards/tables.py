@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from app.boards.contrasts import Contrasts, Verdict
+from app.boards.wording import names_in_words
 from app.manifest.manifest import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
@@ -14,8 +15,6 @@ from app.values.columnar import CellColumn, ColumnarRows
 from app.values.frame import Ends, Field, Frame, with_interval
 from app.values.scores import ScoreTable
 from app.values.table import Column, Rows, Table
-
-SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -40,23 +39,13 @@ class TableMethod(NamedTuple):
     compute: Compute
 
 
-def sentences(names: Sequence[str]) -> str:
-    """Return names as a list for a sentence, the first few by name.
-
-    >>> sentences(["A", "B"]), sentences("ABCDEFGH")
-    ('A, B', 'A, B, C, D, E, F and 2 more')
-    """
-    rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + rest
-
-
 def elsewhere_notes(names: Sequence[str]) -> tuple[str, ...]:
     """Say who has rows, and none on the board's tasks: they did not fail on them.
 
     >>> elsewhere_notes(["A"]), elsewhere_notes([])
     (('Not on this board, without a row on its tasks: A.',), ())
     """
-    return (f"Not on this board, without a row on its tasks: {sentences(names)}.",) if names else ()
+    return (f"Not on this board, without a row on its tasks: {names_in_words(names)}.",) if names else ()
 
 
 def uncommon_notes(tasks: Sequence[str]) -> tuple[str, ...]:
@@ -65,7 +54,8 @@ def uncommon_notes(tasks: Sequence[str]) -> tuple[str, ...]:
     >>> uncommon_notes(["a"])
     ('Left out, because fewer than half of the submitters have them: a.',)
     """
-    return (f"Left out, because fewer than half of the submitters have them: {sentences(tasks)}.",) if tasks else ()
+    why = "Left out, because fewer than half of the submitters have them"
+    return (f"{why}: {names_in_words(tasks)}.",) if tasks else ()
 
 
 MAX_COMPARED = 200

@@ -16,8 +16,9 @@ from app.boards.coverage import rank_among
 from app.boards.sheet import EVERYWHERE, Sheet, TaskBoard
 from app.boards.spread import MIN_UNITS, Precision, Spread, draw_named_tasks, stratified_means
 from app.boards.standing import BoardStanding, rounds_of, stand, uncertainty_meta
-from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes, sentences
+from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes
 from app.boards.task_coverage import filled
+from app.boards.wording import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_wins
 from app.stats.interval import percentile_interval
@@ -229,9 +230,10 @@ def _on_intervals(contenders: _Contenders, given: Points, n_tasks: int, level: f
 
 def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
     n_entrants, n_complete = len(sheet.cells.entrants), int(sheet.complete.sum())
-    yield f"{n_entrants} entrants on {sheet.n_tasks} tasks; {n_complete} have a result on every one."
+    of_board = f"{count(n_entrants, 'entrant')} on {count(sheet.n_tasks, 'task')}"
+    yield f"{of_board}; {n_complete} {'has' if n_complete == 1 else 'have'} a result on every one."
     lacking = [name for name, is_ranked in zip(sheet.cells.entrants, given.ranked, strict=True) if not is_ranked]
     if lacking:
-        yield f"Apart, without a rank, for they lack tasks: {sentences(lacking)}."
+        yield f"Apart, without a rank, for they lack tasks: {names_in_words(lacking)}."
     yield from given.notes
     yield from elsewhere_notes(sheet.cells.elsewhere)

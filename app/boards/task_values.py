@@ -11,6 +11,7 @@ import scipy
 
 from app.manifest.manifest import Leaderboard, Manifest
 from app.manifest.metric import Metric
+from app.names import in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table, finite
@@ -177,7 +178,7 @@ def _sentences(
         yield "The two have no task in common."
         return
     ahead = int((own > 0).sum())
-    yield f"{pair[0]} is ahead on {ahead} of {len(own)} tasks, {pair[1]} on {int((own < 0).sum())}."
+    yield f"{in_words(pair[0])} is ahead on {ahead} of {len(own)} tasks, {in_words(pair[1])} on {int((own < 0).sum())}."
     if len(own) < n_tasks:
         yield f"{n_tasks - len(own)} tasks are left out, which one of them lacks."
     shown = ", ".join(deciding[:5]) + (f" and {len(deciding) - 5} more" if len(deciding) > 5 else "")

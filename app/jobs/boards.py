@@ -14,13 +14,14 @@ from sqlalchemy.exc import DBAPIError
 
 from app.boards.measured import Measurement
 from app.boards.registry import compute_board, measured_method
-from app.boards.tables import sentences
+from app.boards.wording import sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.faults import describe_fault
 from app.kinds.contract import Described, Published
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.manifest import Leaderboard, Manifest
+from app.names import in_words
 from app.store.inputs import CurrentEvidence
 from app.store.measured import Pair
 from app.store.snapshots import refuse_unstorable
@@ -123,9 +124,7 @@ class _Further:
         reason = f"The computation failed on this server ({fault})"
         if not culprits:
             return [*self.boards, _unavailable_beside(f"{reason}.")]
-        named = sentences(
-            [f"{s.entrant} (submission {s.submission_id})" for s in self.inputs.standings if s.piece.pair in left_out]
-        )
+        named = _named([s for s in self.inputs.standings if s.piece.pair in left_out])
         without = _unavailable_beside(f"{reason}, so these tables are without {named}.")
         return [*self._make(left_out), without]
 
@@ -209,9 +208,13 @@ class _Board:
         aside = [s for s in self.inputs.standings if s.piece.pair in left_out]
         if not aside:
             return list(tables)
-        named = sentences([f"{s.entrant} (submission {s.submission_id})" for s in aside])
+        named = _named(aside)
         facts = [{"entrant": s.entrant, "submission": s.submission_id, "reason": reason} for s in aside]
         return [_with_note(table, f"Set aside on this board: {named}. {reason}", facts) for table in tables]
+
+
+def _named(standings: Sequence[CurrentEvidence]) -> str:
+    return sentences([f"{in_words(s.entrant)} (submission {s.submission_id})" for s in standings])
 
 
 def _with_note(table: Table, note: str, facts: Sequence[dict[str, Any]]) -> Table:

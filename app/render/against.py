@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.manifest.base import Direction
 from app.manifest.manifest import Manifest
+from app.names import in_words
 from app.render.text import format_number, plain_words
 from app.values.table import Cell, Column, Table
 
@@ -94,7 +95,7 @@ def verdict(pair: Pair, measured: Measured) -> str:
         return _not_separated(pair, measured, effect)
     # The row of the better one: its effect is in its favour, whatever its sign.
     row = pair.forth if _favours_first(pair, measured, effect) else pair.back
-    better, other = str(row["entrant_a"]), str(row["entrant_b"])
+    better, other = in_words(str(row["entrant_a"])), in_words(str(row["entrant_b"]))
     if effect not in IN_UNITS:
         number, interval = format_number(number_in(row, effect), _digits(row, effect)), _interval(pair, row, effect)
         return f"{better} is better than {other} on {measured.title}: {plain_words(effect)} {number} {interval}."
@@ -108,23 +109,25 @@ def _without_effect(pair: Pair, measured: Measured) -> str:
     """Return what a table without any size of a difference says: only whether it separates the two."""
     chance = next((name for name in CHANCES if isinstance(pair.forth.get(name), float)), None)
     if pair.forth.get("separable") is not True or chance is None:
-        return f"The data do not separate {pair.a} from {pair.b} on {measured.title}."
-    better, other = (pair.a, pair.b) if number_in(pair.forth, chance) > EVEN else (pair.b, pair.a)
+        return f"The data do not separate {in_words(pair.a)} from {in_words(pair.b)} on {measured.title}."
+    names = (pair.a, pair.b) if number_in(pair.forth, chance) > EVEN else (pair.b, pair.a)
+    better, other = map(in_words, names)
     return f"{better} is better than {other} on {measured.title}."
 
 
 def _not_separated(pair: Pair, measured: Measured, effect: str) -> str:
     row, name = pair.forth, plain_words(effect)
+    a, b = in_words(pair.a), in_words(pair.b)
     number = format_number(number_in(row, effect), _digits(row, effect))
     if row.get("separable") is None:
         reason = pair.table.meta.get("interval_reason")
         why = f" ({plain_words(str(reason))})" if reason else ""
         return (
-            f"{pair.a} against {pair.b} on {measured.title}: {name} {number}, without an interval{why}, "
+            f"{a} against {b} on {measured.title}: {name} {number}, without an interval{why}, "
             "so nothing can be concluded about other data."
         )
     measured_text = f"{name} {number} {_interval(pair, row, effect)}"
-    return f"The data do not separate {pair.a} from {pair.b} on {measured.title}: {measured_text}."
+    return f"The data do not separate {a} from {b} on {measured.title}: {measured_text}."
 
 
 def _favours_first(pair: Pair, measured: Measured, effect: str) -> bool:

@@ -5,6 +5,7 @@ Called by `app.web.against`, beside `app.render.against`.
 
 from collections.abc import Sequence
 
+from app.names import in_words
 from app.render.against import EVEN, MAX_SENTENCES, Pair, Record, format_p, number_in, rows_of_pair
 from app.values.table import Cell, Table
 
@@ -20,8 +21,8 @@ def tested(pair: Pair, tests: Table | None) -> Sequence[str]:
     }
     return [
         f"{record['test']}{_at_thresholds(record)}, on {task}: "
-        f"p {format_p(number_in(record, 'p_value'))} that {record['entrant_a']} is better "
-        f"(one-sided; {format_p(number_in(record, 'p_holm'))} by Holm's method, every pair counted once)."
+        f"p {format_p(number_in(record, 'p_value'))} that {in_words(str(record['entrant_a']))} is better "
+        f"(one-sided; p {format_p(number_in(record, 'p_holm'))} by Holm's method, every pair counted once)."
         for (task, _), record in by_task.items()
     ][:MAX_SENTENCES]
 
@@ -66,7 +67,7 @@ def _whole(cell: Cell) -> int:
 
 
 def _by_test(record: Record) -> str:
-    return f"by the test {record['test']} that {record['entrant_a']} is better on {record['task']}"
+    return f"by the test {record['test']} that {in_words(str(record['entrant_a']))} is better on {record['task']}"
 
 
 def _needed(n_needed: int, n_given: int, unit: str, what: str) -> list[str]:

@@ -6,6 +6,7 @@ Called by the pages with the table in their hands; pure.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.names import in_words
 from app.render.glossary import glossary_entries
 from app.render.text import format_number
 from app.values.forensics import FLAGS
@@ -77,18 +78,22 @@ def leader_sentence(table: Table) -> str | None:
 
 def _flagged(records: Sequence[Mapping[str, Cell]]) -> str:
     """Return the sentence of what was noticed about the evidence of some rows; empty where nothing was."""
-    seen = [f"{row['entrant']} ({_in_words(str(flags))})" for row in records if (flags := row.get("flags"))]
-    return f" Flagged: {_named(seen)}." if seen else ""
+    seen = [(str(row["entrant"]), str(flags)) for row in records if (flags := row.get("flags"))]
+    shown = ", ".join(f"{in_words(name)} ({_flags_in_words(flags)})" for name, flags in seen[:NAMED])
+    return f" Flagged: {shown}{_rest(seen)}." if seen else ""
 
 
-def _in_words(flags: str) -> str:
+def _flags_in_words(flags: str) -> str:
     words = [FLAGS.get(flag, flag) for flag in flags.split()]
     return "; ".join(text[0].lower() + text[1:] for text in words)
 
 
 def _named(names: Sequence[str]) -> str:
-    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + rest
+    return ", ".join(map(in_words, names[:NAMED])) + _rest(names)
+
+
+def _rest(seen: Sequence[object]) -> str:
+    return f" and {len(seen) - NAMED} more" if len(seen) > NAMED else ""
 
 
 def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:

@@ -83,7 +83,10 @@ def alike(session: Session, benchmark_id: int, values: Sequence[Value]) -> list[
 
 
 def others_now(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Other]:
-    """Return sampled values of what the other entrants have now, in the order of their submissions."""
+    """Return sampled values of what the other entrants have now, in the order of their submissions.
+
+    Also of what is admitted and not evaluated yet: copies that are sent at once are copies too.
+    """
     stored = (Fingerprint.sampled_columns, Fingerprint.sampled_places, Fingerprint.sampled_values)
     query = (
         select(Entrant.name, Fingerprint.submission_id, *stored)
@@ -91,7 +94,7 @@ def others_now(session: Session, benchmark_id: int, names: Iterable[str]) -> lis
         .join(Entry, (Entry.submission_id == Fingerprint.submission_id) & (Entry.entrant_id == Fingerprint.entrant_id))
         .where(
             Entrant.benchmark_id == benchmark_id,
-            Entry.state == "current",
+            Entry.state.in_(("pending", "current")),
             ~one_of(func.lower(Entrant.name), {name.lower() for name in names}),
         )
         .order_by(Fingerprint.submission_id, Fingerprint.entrant_id)

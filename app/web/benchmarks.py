@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
+from app.kinds.grid_rules import grid_rules
 from app.kinds.known import kind_of
 from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
 from app.manifest.manifest import Manifest
@@ -212,7 +213,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         commitment=committed and committed.commitment,
         base=(state.settings.base_url or "").rstrip("/"),
         facts=facts_of(session, declared),
-        rules=pages.rules(declared.manifest),
+        rules=(*grid_rules(declared.manifest), *pages.rules(declared.manifest)),
         links=pages.links if snapshot else (),
         example=submit_example(declared.manifest),
         submissions=submissions.list_with_names(session, declared.benchmark.id, limit=50),

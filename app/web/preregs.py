@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.admission.registration import unknown_names
+from app.admission.registration import shortfalls, unknown_names
 from app.boards.claims import source_of
 from app.db.models import Prereg, Submission
 from app.errors import FieldRejected, NotFound, Problem
@@ -102,7 +102,8 @@ def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[
         manifest = benchmarks.find_declared(session, slug).manifest
     except NotFound:
         return [f"There is no benchmark {slug} yet, so its tasks and metrics could not be looked up."]
-    return unknown_names(parsed, manifest, kind_of(manifest).rules.computed_metrics(manifest))
+    unknown = unknown_names(parsed, manifest, kind_of(manifest).rules.computed_metrics(manifest))
+    return [*unknown, *shortfalls(parsed, manifest)]
 
 
 @router.get(

@@ -113,7 +113,7 @@ def answers_of_a_server() -> Iterator[tuple[str, list[Check]]]:
     yield "by another", applied(case(registered=by_ann, submitter=other))
     yield "by nobody that is known", applied(case(registered=by_ann))
     yield from ((name, applied(case(history=history))) for name, history in HISTORIES.items())
-    yield "a name alike", applied(case(entrants=("m\N{CYRILLIC SMALL LETTER O}ver", "walker")))
+    yield "a name alike", applied(case(entrants=("m\N{CYRILLIC SMALL LETTER O}ver", "walker"), forensics=Forensics()))
     yield "its own name in capitals", applied(case(entrants=("MOVER",)))
     yield "nothing noticed", applied(case(forensics=Forensics()))
     yield "nothing noticed, also before", applied(case(forensics=Forensics(), history=History()))

@@ -48,6 +48,26 @@ def test_who_tried_under_names_that_are_gone_is_told(n_submissions: int, is_told
     assert any(note.startswith("Read a row as the best of what its owner tried") for note in notes) is is_told
 
 
+@pytest.mark.parametrize(("n_entrants", "others", "is_told"), [(5, "b", True), (4, "b", False), (5, "a", False)])
+def test_the_best_of_many_names_of_one_owner_is_told_beside_others(n_entrants: int, others: str, is_told: bool) -> None:
+    """One file of hundreds of models is one submission, and the luckiest of them leads a board of equals."""
+    of_owner = {"a": Provenance(1, 1, 97, 0, n_entrants, 1), "b": Provenance(1, 1, 98, 1, 1, 1)}
+    known = {name: of_owner[owner] for name, owner in zip(NAMES, f"aaaa{others}", strict=True)}
+    notes = with_owners(with_provenance(board("mean", "score", (1.0,) * 5), known), {97: "ann", 98: "bob"}).notes
+    expected = "Read a row as the best of what its owner tried here: ann: 0 registrations, 5 entrants, 1 submission."
+
+    assert (expected in notes) is is_told
+
+
+def test_counts_of_several_owners_are_told_apart() -> None:
+    """A comma between counts, a semicolon between owners."""
+    of_owner = {"a": Provenance(2, 2, 97, 1, 1, 2), "b": Provenance(3, 3, 98, 1, 1, 3)}
+    known = {name: of_owner[owner] for name, owner in zip(NAMES, "aaaab", strict=True)}
+    (note,) = with_owners(with_provenance(board("mean", "score", (1.0,) * 5), known), {97: "ann", 98: "bob"}).notes
+
+    assert "bob: 1 registration, 1 entrant, 3 submissions; ann: 1 registration, 1 entrant, 2 submissions." in note
+
+
 @pytest.mark.parametrize(("method", "rank_by"), [("borda", "borda_points"), ("skill_score", "win_rate")])
 def test_a_board_says_how_far_one_owner_can_move_the_others(method: str, rank_by: str) -> None:
     """Three of five entrants belong to one: two others may change places, by all of the range."""

@@ -1,5 +1,6 @@
 """What a board says of runs that are nearly another's, and of runs that were begun too early, over HTTP."""
 
+import html
 import json
 import zlib
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ tasks: [{", ".join(f"{{id: {task}}}" for task in TASKS)}]
 leaderboards:
   - {{name: board, method: mean, metric: error, missing: drop}}
 """
+PAGE = {"Accept": "text/html"}
 KINDS = ("fev-bench", "chamber-as", "lrdbench", "protein")
 
 
@@ -76,6 +78,42 @@ def test_a_copy_of_the_leader_with_a_little_noise_is_flagged_on_its_row(site: Si
 
     assert "copy agrees with leader to a thousandth in 100% of the compared rows" in warned(answer)["near_rows"]
     assert flags(site, slug) == {"leader": None, "copy": "near_rows"}
+
+
+def test_copies_that_are_sent_at_once_are_compared_with_each_other(site: Site) -> None:
+    """Nothing was evaluated between them, so none of them is current yet."""
+    slug = grids.declare(site, MANIFEST, None)
+    answers = [send(site, slug, errors(f"clone-{at}", lower_by=at * 1e-6), "bob") for at in range(3)]
+
+    assert ["near_rows" in warned(answer) for answer in answers] == [False, True, True]
+    assert flags(site, slug) == {"clone-0": None, "clone-1": "near_rows", "clone-2": "near_rows"}
+
+
+def test_a_name_that_looks_like_another_is_flagged_where_ranks_are_read(site: Site) -> None:
+    """On the row, and in the sentence that says who is first: most readers never see a check."""
+    slug, alike = grids.declare(site, MANIFEST, None), "GP\N{CYRILLIC CAPITAL LETTER TE}-4"
+    send(site, slug, errors("GPT-4"), "alice")
+    send(site, slug, errors(alike, lower_by=0.5))
+
+    assert flags(site, slug) == {"GPT-4": None, alike: "near_rows lookalikes"}
+    assert "a name that looks like another entrant’s, in other letters)." in sentence(site, slug)
+
+
+def test_a_name_cannot_speak_in_the_sentences_of_a_board(site: Site) -> None:
+    """Whoever is called "B; nobody else may be first" would else say so on the board of all."""
+    slug, speaking = grids.declare(site, MANIFEST, None), "B; with all judged at once, nobody else may be first"
+    for name in ("A 3.1 Large", speaking):
+        send(site, slug, errors(name).replace(speaking.encode(), f'"{speaking}"'.encode()))
+    site.work()
+
+    assert f"First: A 3.1 Large, “{speaking}”. With all judged at once, nobody else may be first." in sentence(
+        site, slug
+    )
+
+
+def sentence(site: Site, slug: str) -> str:
+    """Return the text of the page of the board."""
+    return html.unescape(site.http.get(f"/benchmarks/{slug}/leaderboards/board", headers=PAGE).text)
 
 
 def test_a_copy_of_zeros_and_ones_in_other_bytes_is_flagged(site: Site) -> None:

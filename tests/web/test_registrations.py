@@ -1,7 +1,7 @@
 """The denominator: every registration of a benchmark with what became of it."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -231,6 +231,18 @@ def test_unknown_metrics_and_tasks_are_said_at_registration(site: Site) -> None:
     assert answer["warnings"] == [
         "The benchmark has no metrics MSAE; it has MASE.", "The benchmark has no tasks hard; it has easy."
     ]  # fmt: skip
+
+
+def test_a_beginning_in_another_zone_is_said_in_utc(site: Site) -> None:
+    """10:14 in a zone two hours ahead is 08:14, before a registration at nine."""
+    make_arms(site)
+    at = datetime.fromisoformat(post(site, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"])
+    ahead = (at - timedelta(hours=1)).astimezone(timezone(timedelta(hours=2)))
+    outcome, reason = check(rehearsed(site, ahead.isoformat()), "registered_before_run")
+
+    assert outcome == "failed"
+    assert reason.endswith(f"after the run began ({at - timedelta(hours=1):%Y-%m-%d %H:%M:%S} UTC).")
+    assert check(rehearsed(site, "0001-01-01T00:00:00+02:00"), "registered_before_run")[0] == "failed"
 
 
 def test_a_form_that_the_benchmark_does_not_take_is_said_at_registration(site: Site) -> None:

@@ -10,9 +10,11 @@ import numpy as np
 from app.boards.columns import cell_at
 from app.boards.sheet import Sheet, TaskBoard, read_sheet
 from app.boards.standing import draw_tasks
-from app.boards.tables import BoardTables, TableMethod, sentences
+from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, assemble
+from app.boards.wording import sentences
 from app.manifest.manifest import Manifest
+from app.names import in_words
 from app.stats.ranked_tasks import borda_points
 from app.stats.spreads import Range
 from app.values.frame import Field
@@ -52,7 +54,7 @@ def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
 
 def _notes(sheet: Sheet) -> tuple[str, ...]:
     lacking = [
-        f"{name} ({sheet.n_tasks - n} of {sheet.n_tasks})"
+        f"{in_words(name)} ({sheet.n_tasks - n} of {sheet.n_tasks})"
         for name, n in zip(sheet.cells.entrants, np.isnan(sheet.better).sum(axis=0).tolist(), strict=True)
         if n
     ]

@@ -26,6 +26,7 @@ from app.boards.tables import (
     uncommon_notes,
 )
 from app.boards.task_coverage import filled, task_roster
+from app.boards.wording import count
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest, Task
@@ -212,7 +213,8 @@ def _counts(cells: CellMatrix, kept: BoolArray) -> tuple[Field[int], ...]:
 def _notes(ranking: _Ranking) -> Iterator[str]:
     n_tasks, n_kept = len(ranking.cells.tasks), int(ranking.kept.sum())
     n_failed = int(np.isnan(ranking.cells.values).sum())
-    yield f"{len(ranking.cells.entrants)} entrants on {n_tasks} tasks; {n_failed} failures."
+    of_board = f"{count(len(ranking.cells.entrants), 'entrant')} on {count(n_tasks, 'task')}"
+    yield f"{of_board}; {count(n_failed, 'failure')}."
     if n_kept < n_tasks:
         yield f"The ranked are compared on the {n_kept} of {n_tasks} tasks that all of them have."
     yield from ranking.roster.notes("tasks")

@@ -17,6 +17,7 @@ from app.kinds.episodes.rules import check_prereg_episodes
 from app.kinds.episodes.score_rules import check_scores_present
 from app.kinds.episodes.summary import summarise
 from app.kinds.episodes.tables import further_tables
+from app.kinds.grid_rules import chosen_seeds_note
 from app.manifest.manifest import Manifest, part_of
 
 
@@ -29,6 +30,7 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
         failed=f"Episodes without a score of {spec.ranked}",
         cells="episodes in each task, condition and seed",
         has_statistics=True,
+        notes=tuple(chosen_seeds_note(manifest)),
     )
 
 

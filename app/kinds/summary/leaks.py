@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.boards.methods.skill_score.spec import SkillScore
-from app.boards.tables import sentences
+from app.boards.wording import sentences
 from app.files.blocks import Texts
 from app.files.flag_cells import FLAGS
 from app.files.vocabulary import local_codes

@@ -7,7 +7,8 @@ from app.boards.calibrated import few_units_note
 from app.boards.measured import ALL_EQUAL, HELD_BACK, NO_WORST_VALUE, EvidenceWords, Measurement
 from app.boards.methods.estimate.ranked import NOTHING, Ranked
 from app.boards.methods.estimate.spec import EstimateBoard
-from app.boards.tables import sentences
+from app.boards.wording import names_in_words, sentences
+from app.names import in_words
 
 
 def _reason(measurement: Measurement, metric: str) -> str | None:
@@ -25,20 +26,20 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     'Shown without a rank, for comparison: B.'
     """
     notes = [*words.notes]
-    failed = [f"{m.entrant} ({m.coverage.n_failed})" for m in ranked.contenders if m.coverage.n_failed]
+    failed = [f"{in_words(m.entrant)} ({m.coverage.n_failed})" for m in ranked.contenders if m.coverage.n_failed]
     if failed:
         notes.append(f"{words.failed}, each counted as the worst there is: {sentences(failed)}.")
     if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
-        notes.append(f"Shown without a rank, for comparison: {sentences(labelled)}.")
+        notes.append(f"Shown without a rank, for comparison: {names_in_words(labelled)}.")
     notes += ranked.roster.notes(words.cells)
     if silent := [m.entrant for m in ranked.others if _reason(m, spec.ranked) == HELD_BACK]:
         notes.append(
             "Held back until the benchmark closes, not being better than the best of their owner by more than a "
-            f"standard error: {sentences(silent)}."
+            f"standard error: {names_in_words(silent)}."
         )
     unplaced = [m.entrant for m in ranked.others if m.entrant not in {*ranked.roster.coverages, *silent}]
     if empty := [name for name in unplaced if name not in spec.labels]:
-        notes.append(f"No value of {spec.ranked}, so no rank: {sentences(empty)}.")
+        notes.append(f"No value of {spec.ranked}, so no rank: {names_in_words(empty)}.")
     notes += _of_other_items(ranked)
     notes += _without_spread(spec, ranked, words.too_few)
     notes += few_units_note(list(_units(spec, ranked)), words.units, spec.uncertainty.level)
@@ -68,7 +69,7 @@ def _of_other_items(ranked: Ranked) -> Iterator[str]:
     others = [m.entrant for m in ranked.contenders if m.items and m.items != most]
     if n_most > 1 and others:
         yield (
-            f"Of other items than most have: {sentences(others)}. The benchmark says how many items there are and "
+            f"Of other items than most have: {names_in_words(others)}. The benchmark says how many items there are and "
             "not which, so these scores may be about easier ones."
         )
     elif others:
@@ -91,7 +92,7 @@ def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator
             reason = measurement.estimates[spec.ranked].reason or "too_few_clusters"
             names.setdefault(_reason_in_words(reason, units), []).append(measurement.entrant)
     for words, entrants in names.items():
-        yield f"No rank interval, {words}: {sentences(entrants)}."
+        yield f"No rank interval, {words}: {names_in_words(entrants)}."
     if names and ranked.standing is not None and ranked.standing.has_spread.any():
         yield "How sure these scores are is not known: nobody is said to be below them, others may be above them."
 
@@ -105,7 +106,7 @@ def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
     for metric in spec.metrics:
         equal = [m.entrant for m in (*ranked.contenders, *ranked.others) if _reason(m, metric) == ALL_EQUAL]
         if equal:
-            yield f"{metric} of {sentences(equal)}"
+            yield f"{metric} of {names_in_words(equal)}"
 
 
 def _lacking(spec: EstimateBoard, ranked: Ranked, *, is_withheld: bool) -> Iterator[str]:
@@ -116,6 +117,6 @@ def _lacking(spec: EstimateBoard, ranked: Ranked, *, is_withheld: bool) -> Itera
     shown = (*ranked.contenders, *ranked.others)
     for metric in (name for name in spec.metrics if name != spec.ranked):
         of_metric = [(m.entrant, m.estimates.get(metric, NOTHING)) for m in shown]
-        if named := [f"{entrant} ({each.n_lacking:,})" for entrant, each in of_metric
+        if named := [f"{in_words(entrant)} ({each.n_lacking:,})" for entrant, each in of_metric
                     if each.n_lacking and (each.reason == NO_WORST_VALUE) == is_withheld]:  # fmt: skip
             yield f"{metric} of {sentences(named)}"

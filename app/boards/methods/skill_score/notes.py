@@ -7,11 +7,9 @@ from app.boards.cells import CellMatrix
 from app.boards.methods.skill_score.relative import Relative
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.standing import uncertainty_meta
-from app.boards.tables import (
-    elsewhere_notes,
-    sentences,
-    uncommon_notes,
-)
+from app.boards.tables import elsewhere_notes, uncommon_notes
+from app.boards.wording import count, names_in_words, sentences
+from app.names import in_words
 
 
 def meta_of(spec: SkillScore, relative: Relative) -> dict[str, Any]:
@@ -53,8 +51,11 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     failing = [e for e, n in zip(cells.entrants, relative.n_failures.tolist(), strict=True) if n]
     leaking = [e for e, n in zip(cells.entrants, cells.leaked.sum(axis=0).tolist(), strict=True) if n]
     n_failures = int(relative.n_failures.sum())
-    failures = f"{n_failures} failures of {len(failing)} entrants ({sentences(failing)})" if failing else "no failures"
-    notes = [f"{len(cells.entrants)} entrants on {len(cells.tasks)} tasks; {failures}."]
+    failures = "no failures"
+    if failing:
+        whose = f"{count(len(failing), 'entrant')} ({names_in_words(failing)})"
+        failures = f"{count(n_failures, 'failure')} of {whose}"
+    notes = [f"{count(len(cells.entrants), 'entrant')} on {count(len(cells.tasks), 'task')}; {failures}."]
     treatment = {
         "impute": f"A failure counts as the error of {spec.baseline}.",
         "drop": f"Tasks with a failure are dropped: {int(relative.kept.sum())} of {len(cells.tasks)} remain.",
@@ -63,7 +64,8 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     notes += [treatment] if failing and treatment else []
     if leaking:
         replaced = f"; their errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
-        notes.append(f"{len(leaking)} entrants have seen data of some tasks ({sentences(leaking)}){replaced}.")
+        have = "entrant has" if len(leaking) == 1 else "entrants have"
+        notes.append(f"{len(leaking)} {have} seen data of some tasks ({names_in_words(leaking)}){replaced}.")
         notes += _gained(spec, cells)
     return (*notes, *elsewhere_notes(cells.elsewhere), *uncommon_notes(cells.uncommon))
 
@@ -75,7 +77,7 @@ def _gained(spec: SkillScore, cells: CellMatrix) -> Iterator[str]:
     others = cells.values[:, [cells.column(spec.leakage_model)]]
     n_worse = (cells.leaked & (cells.values > others)).sum(axis=0).tolist()
     n_leaked = cells.leaked.sum(axis=0).tolist()
-    gained = [f"{e} ({n} of {m})" for e, n, m in zip(cells.entrants, n_worse, n_leaked, strict=True) if n]
+    gained = [f"{in_words(e)} ({n} of {m})" for e, n, m in zip(cells.entrants, n_worse, n_leaked, strict=True) if n]
     if gained:
         yield (
             f"On so many of these tasks an entrant's own error is larger than that of {spec.leakage_model}, so having "

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.boards.cells import CellMatrix
 from app.boards.methods.skill_score.spec import Missing, SkillScore
-from app.boards.tables import sentences
+from app.boards.wording import names_in_words
 from app.errors import BoardUnavailable, Unavailable
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.relative import ratios
@@ -49,11 +49,11 @@ def require_baseline(cells: CellMatrix, spec: SkillScore) -> None:
     baseline = cells.values[:, cells.column(spec.baseline)]
     gaps = [cells.tasks[task] for task in np.flatnonzero(np.isnan(baseline))]
     if gaps:
-        reason = f"The baseline {spec.baseline} has no result for {sentences(gaps)}."
+        reason = f"The baseline {spec.baseline} has no result for {names_in_words(gaps)}."
         raise BoardUnavailable(Unavailable.BASELINE_INCOMPLETE, reason, _beyond_the_baseline(cells, spec))
     if (baseline == 0).any():
         zero = [cells.tasks[task] for task in np.flatnonzero(baseline == 0)]
-        reason = f"The baseline {spec.baseline} has an error of 0, so no ratio, on {sentences(zero)}."
+        reason = f"The baseline {spec.baseline} has an error of 0, so no ratio, on {names_in_words(zero)}."
         raise BoardUnavailable(Unavailable.BASELINE_ZERO, reason)
 
 
@@ -66,7 +66,7 @@ def _require_unspoiled(cells: CellMatrix, spec: SkillScore) -> None:
         raise BoardUnavailable(
             Unavailable.LEAKAGE_MODEL_LEAKED,
             f"The leakage model {spec.leakage_model}, whose errors replace those of entrants that have seen data, has "
-            f"itself seen data of {sentences(seen)}.",
+            f"itself seen data of {names_in_words(seen)}.",
         )
 
 

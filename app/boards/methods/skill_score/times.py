@@ -14,7 +14,7 @@ from app.boards.cells import quantity
 from app.boards.columns import cell_at
 from app.boards.methods.skill_score.relative import Relative
 from app.boards.methods.skill_score.spec import SkillScore
-from app.boards.tables import sentences
+from app.boards.wording import names_in_words
 from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
@@ -66,7 +66,7 @@ class Times:
             )
         if self.uncounted:
             yield (
-                f"No time per forecast on {sentences(self.uncounted)}: "
+                f"No time per forecast on {names_in_words(self.uncounted)}: "
                 "every count sent there is of less than one forecast."
             )
 
@@ -136,7 +136,7 @@ def _disputes(entrants: tuple[str, ...], tasks: list[str], sent: FloatArray) -> 
 
 
 def _who(entrants: tuple[str, ...], counts: FloatArray, count: float) -> str:
-    return sentences([name for name, own in zip(entrants, counts.tolist(), strict=True) if own == count])
+    return names_in_words([name for name, own in zip(entrants, counts.tolist(), strict=True) if own == count])
 
 
 def _medians(training: FloatArray, inference: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.boards.open_grid import are_common
-from app.boards.tables import sentences
+from app.boards.wording import names_in_words
 from app.manifest.asked import EVERY_TASK, Asked
 from app.stats.arrays import BoolArray
 from app.stats.strata import Group
@@ -147,7 +147,7 @@ def record_notes(held: HeldRecords) -> Iterator[str]:
     if others := held.holders_of_others():
         yield (
             f"Ranks are about the {n_ranked} records of the benchmark; rows on {n_others} other records are left out: "
-            f"{sentences(others)}."
+            f"{names_in_words(others)}."
         )
 
 

@@ -19,7 +19,8 @@ from app.boards.methods.weighted_rank.records import HeldRecords, record_notes, 
 from app.boards.methods.weighted_rank.spec import RankedPart, WeightedRank
 from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, unranked_places
-from app.boards.tables import NO_ENDS, sentences
+from app.boards.tables import NO_ENDS
+from app.boards.wording import names_in_words
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
@@ -191,10 +192,10 @@ def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterat
     yield from strata_note(shown.held, strata_of_grid(manifest.asked))
     yield from shown.roster.notes("records")
     if silent := sorted(set(part_of(manifest, RankedPart).enrolled() or ()) - set(shown.held.contenders)):
-        yield f"Enrolled, and without any row yet: {sentences(silent)}."
+        yield f"Enrolled, and without any row yet: {names_in_words(silent)}."
     missing = np.isnan(shown.components.values).any(axis=1)
     if lacking := [shown.components.names[at] for at in np.flatnonzero(missing).tolist()]:
-        yield f"A missing component takes the worst rank: {sentences(lacking)}."
+        yield f"A missing component takes the worst rank: {names_in_words(lacking)}."
     if spec.ranking_rule == 1:
         yield "Rule 1: ties are broken in the order of the names; a column says how much of the weight that decided."
         yield (

@@ -1,0 +1,77 @@
+"""What a benchmark's page and boards say of its grid: what is asked, and what each submitter chooses. Pure.
+
+Called by `app.web.benchmarks`, and `chosen_seeds_note` by the kind that has seeds.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from app.admission.check import listed, numbers
+from app.boards.wording import count
+from app.kinds.pages import Rule
+from app.manifest.grid import FILE, Axes, Grid
+from app.manifest.manifest import Manifest
+
+FEW = 4
+ABSENT = {
+    "unranked": "Who lacks any of it is shown apart, without a rank.",
+    "worst": "What is absent counts as the worst there is.",
+}
+
+
+def grid_rules(manifest: Manifest) -> Sequence[Rule]:
+    """Return the rules on what every entrant is asked for; none where no grid is declared."""
+    grid = manifest.grid
+    if grid is None:
+        return ()
+    tasks = manifest.task_ids() or ()
+    asked = [*([count(len(tasks), "task")] if len(tasks) > 1 else []), *_axes(grid)]
+    own = _with_axes_of_their_own(grid)
+    words = "; ".join(asked) or f"what the manifest names of {own}"
+    rules = [Rule("Every entrant is asked for ", words, "coverage", f". {ABSENT[grid.absent]}")]
+    if asked and own:
+        rules.append(Rule(f"Something else is asked of {own}; the manifest says what."))
+    if chosen := [axis for axis in ("seeds", "items") if isinstance(getattr(grid, axis), int)]:
+        rules.append(
+            Rule(f"Which {' and '.join(chosen)} these are, each submitter chooses: nobody sees how many were tried.")
+        )
+    rules += map(Rule, _left_to_registrations(grid))
+    return rules
+
+
+def chosen_seeds_note(manifest: Manifest) -> Iterator[str]:
+    """Yield what a board says of seeds that submitters choose: whoever runs fifty can send the luckiest five."""
+    grid = manifest.grid
+    if grid is None:
+        return
+    if isinstance(grid.seeds, int):
+        yield (
+            "The benchmark says how many seeds there are and not which: each submitter chose its own, so a score may "
+            "be of the luckiest of more."
+        )
+    elif "seeds" in grid.registration_may_choose:
+        yield "Each registration chose its seeds; what was run before it, nobody here sees."
+
+
+def _with_axes_of_their_own(grid: Grid) -> str:
+    """Return which tasks and entrants have axes of their own, few by name and many by number."""
+    few = len(grid.tasks) + len(grid.entrants) <= FEW
+    numbered = [count(len(some), noun) for some, noun in ((grid.tasks, "task"), (grid.entrants, "entrant")) if some]
+    return listed([*grid.tasks, *grid.entrants]) if few else " and ".join(numbered)
+
+
+def _axes(axes: Axes) -> Iterator[str]:
+    if axes.seeds is not None:
+        yield count(axes.seeds, "seed") if isinstance(axes.seeds, int) else f"seeds {numbers(axes.seeds)}"
+    if axes.conditions is not None:
+        yield f"conditions {listed(axes.conditions)}"
+    if axes.items == FILE:
+        yield "the items of the steward's file"
+    elif isinstance(axes.items, int):
+        yield f"{count(axes.items, 'item')} in each"
+    elif axes.items is not None:
+        yield f"the {count(len(axes.items), 'item')} that the manifest names"
+
+
+def _left_to_registrations(grid: Grid) -> Iterator[str]:
+    for axis, wanted in grid.registration_may_choose.items():
+        yield f"A registration names its {axis} before the run, {wanted.at_least:,} or more."
