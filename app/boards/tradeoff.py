@@ -1,17 +1,21 @@
 """Score against cost: which entrants nobody beats in both. Called by `app.web.pictures` with a board; pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from app.boards.wording import names_in_words
 from app.manifest.base import Direction
 from app.values.table import Cell, Column, Table
 
-COUNTS = ("rank", "rank_low", "rank_high", "group", "p_best", "n_units", "n_attempted", "n_included", "n_absent")
+COUNTS = ("rank", "rank_low", "rank_high", "group", "p_best", "n_units")
+COUNTED = ("counts", "coverage", "attempts", "rank_if")
+"""Entries of the glossary of columns that say how much was delivered or tried: less of it is no saving."""
 COSTS = ("time", "cost", "size", "parameters", "energy", "memory", "params", "latency", "duration", "price")
 READ = (
     "On the front is who has no rival that is at least as good in both and better in one. May be on it also is whose "
     "interval reaches above every rival that costs no more."
 )
+APART = "Neither on the front nor a rival, without a rank or lacking what is asked"
 NOTHING = "The board has no second number to compare the score with."
 
 
@@ -36,6 +40,7 @@ def offered(board: Table) -> list[Column]:
         for at, column in enumerate(board.columns)
         if column.kind in ("number", "integer")
         and column.name not in (*COUNTS, *ends)
+        and column.glossary not in COUNTED
         and not column.name.endswith(("_calibrated_low", "_calibrated_high", "_n_units"))
         and len({row[at] for row in board.rows} - {None}) > 1
     ]
@@ -76,21 +81,46 @@ def tradeoff_table(board: Table, axes: Axes | None) -> Table:
     title = f"{board.title}: score against cost"
     if axes is None:
         return Table(f"tradeoff/{name}", title, (), (), (NOTHING,), {"unavailable": NOTHING})
-    low, high = axes.y.interval or (None, None)
     complete = [
         record for record in board.records() if record[axes.x.name] is not None and record[axes.y.name] is not None
     ]
-    spots = [(record["entrant"], record[axes.x.name], record[axes.y.name],
-              record[low] if low else None, record[high] if high else None) for record in complete]  # fmt: skip
+    spots = [_spot(record, axes) for record in complete if is_compared(record)]
+    others = [_spot(record, axes) for record in complete if not is_compared(record)]
     rows = sorted(
-        ((*spot, is_on, may_be) for spot, is_on, may_be in zip(spots, *_fronts(spots, axes), strict=True)),
+        [
+            *((*spot, is_on, may_be) for spot, is_on, may_be in zip(spots, *_fronts(spots, axes), strict=True)),
+            *((*spot, False, False) for spot in others),
+        ],
         key=lambda row: (float(str(row[1])), not row[5], str(row[0])),
     )
     plot = {"kind": "tradeoff", "label": "entrant", "x": "x", "y": "y", "low": "y_low", "high": "y_high",
             "front": "on_front"}  # fmt: skip
-    notes = (READ, f"{sum(bool(row[5]) for row in rows)} of {len(rows):,} are on the front.")
+    notes = [READ, f"{sum(bool(row[5]) for row in rows)} of {len(rows):,} are on the front."]
+    notes += [f"{APART}: {names_in_words([str(spot[0]) for spot in others])}."] if others else []
     meta = {"plot": plot, "x": axes.x.name, "y": axes.y.name}
-    return Table(f"tradeoff/{name}", title, tuple(_columns(axes)), tuple(rows), notes, meta)
+    return Table(f"tradeoff/{name}", title, tuple(_columns(axes)), tuple(rows), tuple(notes), meta)
+
+
+def is_compared(record: Mapping[str, Cell]) -> bool:
+    """Say whether an entrant may be on the front, or keep others off it: it has a rank beside the others.
+
+    Whoever has none, or on a provisional board ranks behind for what it lacks, has a score and costs of other things.
+    Source: by definition.
+
+    >>> is_compared({"rank": 1, "n_attempted": 9, "n_included": 9}), is_compared({"rank": None})
+    (True, False)
+    >>> is_compared({"rank": 3, "rank_low": None, "n_attempted": 9, "n_included": 5})
+    False
+    """
+    lacks = record.get("n_included") != record.get("n_attempted")
+    is_behind = lacks and "rank_low" in record and record["rank_low"] is None
+    return record.get("rank", 1) is not None and not is_behind
+
+
+def _spot(record: Mapping[str, Cell], axes: Axes) -> tuple[Cell, ...]:
+    """Return the name, the cost and the score of a row, with the ends of the score's interval."""
+    ends = (record[name] if name else None for name in axes.y.interval or (None, None))
+    return (record["entrant"], record[axes.x.name], record[axes.y.name], *ends)
 
 
 def _columns(axes: Axes) -> Iterator[Column]:

@@ -8,7 +8,7 @@ import pytest
 from app.boards.letters import NOBODY, letters_table
 from app.boards.one_task import standing_on_task
 from app.boards.task_values import MOST_CELLS, differences_table, matrix_table, task_values
-from app.boards.tradeoff import NOTHING, axes_of, tradeoff_table
+from app.boards.tradeoff import NOTHING, axes_of, offered, tradeoff_table
 from app.manifest.manifest import Manifest
 from app.manifest.metric import Metric
 from app.values.scores import Coded, ScoreTable
@@ -61,6 +61,29 @@ def test_the_front_is_who_nobody_beats_in_both() -> None:
     rows = {row[0]: row[-2:] for row in tradeoff_table(board(), axes_of(board(), None, None)).rows}
 
     assert rows == {"Quick": (True, True), "Near": (False, True), "Beaten": (False, False), "Slow": (True, True)}
+
+
+def test_who_has_no_rank_is_not_on_the_front_and_keeps_nobody_off_it() -> None:
+    """Whoever leaves out what is hard or slow has the best score at the least cost."""
+    sly = (None, "Sly", 9.0, 8.5, 9.5, 0.1)
+    with_sly = tradeoff_table(board(*ROWS, sly), axes_of(board(), None, None))
+    rows = {row[0]: row[-2:] for row in with_sly.rows}
+
+    assert rows == {
+        "Sly": (False, False), "Quick": (True, True), "Near": (False, True), "Beaten": (False, False),
+        "Slow": (True, True),
+    }  # fmt: skip
+    assert with_sly.notes[-1] == "Neither on the front nor a rival, without a rank or lacking what is asked: Sly."
+
+
+def test_how_much_was_delivered_is_no_cost() -> None:
+    """Fewer episodes are no saving."""
+    counts = [Column("n_episodes", "Episodes", "integer", glossary="counts"), Column("attempt", "Attempt", "integer",
+              glossary="attempts"), Column("n_failed", "Failed", "integer", glossary="coverage")]  # fmt: skip
+    columns = (*COLUMNS, *counts)
+    counted = Table("leaderboard/b", "B", columns, tuple((*row, at, at, at) for at, row in enumerate(ROWS)))
+
+    assert {column.name for column in offered(counted)} == {column.name for column in offered(board())}
 
 
 def test_a_score_of_which_less_is_better_is_turned() -> None:

@@ -140,17 +140,20 @@ class _Aside:
 
     def names(self, at: Sequence[tuple[float, float]], spots: Sequence[Spot]) -> list[Named]:
         """Return the names of the front from the top down, a line of text apart; what has no room is in the table."""
-        front = sorted((cy, cx, spot) for (cx, cy), spot in zip(at, spots, strict=True) if spot.is_front)
+        # Copies are at one place: their names decide, which no two share.
+        front = sorted((cy, cx, spot.name) for (cx, cy), spot in zip(at, spots, strict=True) if spot.is_front)
+        if not front:
+            return []
         edge = [cx for _, cx, _ in front]
         x = min(edge) - FRONT_GAP if self.is_left else max(edge) + FRONT_GAP
         named: list[Named] = []
         y = TOP + LABEL_HEIGHT
         over = max(0.0, y + LABEL_HEIGHT * len(front) - (HEIGHT - BOTTOM))
-        for place, (cy, cx, spot) in enumerate(front):
+        for place, (cy, cx, name) in enumerate(front):
             latest = HEIGHT - BOTTOM - LABEL_HEIGHT * (len(front) - place) + over
             y = max(y, min(cy, latest))
             if y <= HEIGHT - BOTTOM:
-                named.append((clipped(spot.name, NAME), (x, y + 4.0), (cx, cy)))
+                named.append((clipped(name, NAME), (x, y + 4.0), (cx, cy)))
             y += LABEL_HEIGHT
         return named
 
