@@ -12,6 +12,9 @@ import pytest
 
 from app.kinds.known import KINDS
 
+# They read all sources.
+pytestmark = pytest.mark.heavy
+
 APP = Path(__file__).parent.parent / "app"
 
 ARCHITECTURE = Path(__file__).parent.parent / "docs" / "architecture.md"

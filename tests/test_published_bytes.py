@@ -102,6 +102,8 @@ def rounded(number: re.Match[str]) -> str:
     return "0" if abs(value) < NOISE else f"{value:.{DIGITS}g}"
 
 
+# The same tables in other forms, which tests/web/test_outside.py compares with CSV and JSON, and pictures.
+OTHER_FORMS = (".ndjson", ".parquet", ".arrow", ".png", ".svg")
 MADE_WHEN_ASKED = ("/explore", "/letters", "/tradeoff", "/matrix", "/history")
 
 
@@ -157,10 +159,10 @@ def published(site: Site, sizes: dict[str, int]) -> Iterator[tuple[str, str]]:
 def links_of(page: str) -> list[str]:
     """Return the addresses that a page links to, each once, without what follows the question mark.
 
-    Boards of a reader's own and pictures are none of them: they are made of the others for whoever asks.
+    Boards of a reader's own, pictures and other forms are none of them: they are made of the others for whoever asks.
     """
     result = (unescape(link).partition("#")[0].partition("?")[0] for link in re.findall(r'href="([^"]*)"', page))
-    published = (link for link in result if not link.endswith(MADE_WHEN_ASKED))
+    published = (link for link in result if not link.endswith((*MADE_WHEN_ASKED, *OTHER_FORMS)))
     return list(
         dict.fromkeys(link for link in published if link.startswith(("/benchmarks", "/submissions", "/preregs")))
     )

@@ -96,6 +96,7 @@ def test_nobody_is_near_who_has_other_columns_or_no_common_rows() -> None:
     assert (near_share(mine, other_column), near_share(mine, other_places)) == (0.0, 0.0)
 
 
+@pytest.mark.heavy
 def test_of_the_324_models_of_mteb_only_copies_and_second_names_are_near() -> None:
     """Four pairs of 52,326: two models under two names each, one renamed, one that was run again under another name."""
     models: dict[str, dict[str, float]] = {}

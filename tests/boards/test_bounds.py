@@ -79,6 +79,7 @@ def test_the_bounds_are_the_ranks_with_the_gap_filled(method: str, direction: st
     assert actual["rank_if_best"] < actual["rank_if_worst"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("rank_by", SKILLS)
 def test_the_bounds_of_a_ratio_are_those_of_its_clip(rank_by: str) -> None:
     """An error a hundred times the baseline's, and one a hundredth of it."""

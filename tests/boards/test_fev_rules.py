@@ -45,6 +45,7 @@ def row_of(table: Table, entrant: str) -> dict[str, object] | None:
     return next((row for row in table.records() if row["entrant"] == entrant), None)
 
 
+@pytest.mark.heavy
 def test_a_leakage_model_that_has_seen_data_makes_no_board() -> None:
     """fev raises; here the board says so and names the task."""
     scores = fev_scores()
@@ -56,6 +57,7 @@ def test_a_leakage_model_that_has_seen_data_makes_no_board() -> None:
     assert refused.value.reason is Unavailable.LEAKAGE_MODEL_LEAKED
 
 
+@pytest.mark.heavy
 def test_who_has_no_row_on_a_smaller_board_is_not_its_failure() -> None:
     """Drift ran the other eighty tasks: it is not on the small board, and nobody's numbers there change."""
     mini = manifest().leaderboard("sql-mini")
@@ -70,6 +72,7 @@ def test_who_has_no_row_on_a_smaller_board_is_not_its_failure() -> None:
     assert {r["entrant"]: r["skill_score"] for r in shown.records()} == skill
 
 
+@pytest.mark.heavy
 def test_who_has_one_row_on_a_smaller_board_failed_on_the_rest() -> None:
     """Leaving out all but one task never pays."""
     mini = manifest().leaderboard("sql-mini")
@@ -80,6 +83,7 @@ def test_who_has_one_row_on_a_smaller_board_failed_on_the_rest() -> None:
     assert row["num_failures"] == 19
 
 
+@pytest.mark.heavy
 def test_a_board_without_intervals_has_fevs_points_and_no_interval() -> None:
     """`n_resamples: 0` is fev's None: its points, in its order, and nothing that needs resamples."""
     plain = manifest(n_resamples="0")
@@ -117,6 +121,7 @@ def test_a_method_that_ranks_by_resamples_cannot_do_without() -> None:
     assert "no board without them" in refused.value.problems[0].message
 
 
+@pytest.mark.heavy
 def test_whom_it_serves_to_have_seen_data_is_named() -> None:
     """Who says so of every task has the errors of Chronos-Bolt, fev's rule; the board says where its own are larger."""
     scores = fev_scores()

@@ -22,6 +22,7 @@ def _name(case: Case) -> str:
 EVERY = pytest.mark.parametrize("case", CASES, ids=_name)
 
 
+@pytest.mark.heavy
 def test_every_method_has_a_case() -> None:
     """A method without one would be held to nothing that follows."""
     boards = [case.build(given()).leaderboard for case in {case.name: case for case in CASES}.values()]
@@ -115,6 +116,7 @@ def test_intervals_hold_their_points(case: Case) -> None:
             assert row[low] <= row[point] <= row[high]
 
 
+@pytest.mark.heavy
 @EVERY
 def test_pairs_are_mirror_images(case: Case) -> None:
     """P(A beats B) and P(B beats A) sum to one, and the better one of the board is ahead in its pairs."""
@@ -139,6 +141,7 @@ def test_the_order_of_rows_changes_nothing(case: Case) -> None:
     assert_alike(case.build(given(row_seed=4)), case.build(given()))
 
 
+@pytest.mark.heavy
 @EVERY
 def test_the_batch_changes_nothing(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Resamples drawn a few at a time, by as many cells as a test can bear."""

@@ -69,6 +69,7 @@ def test_a_board_equals_fevs_own(file: str, board: str, changes: tuple[tuple[str
     assert largest_difference(ours, expected) < 1e-12
 
 
+@pytest.mark.heavy
 def test_the_pairwise_table_equals_fevs_own_row_for_row() -> None:
     """All ordered pairs come out in fev's order with fev's numbers."""
     expected = pd.read_csv(FEV / "expected" / "pairwise_SQL_impute_leak_n1000.csv", index_col=["model_1", "model_2"])

@@ -55,6 +55,7 @@ def times(table: Table) -> dict[str, float]:
     return {row["entrant"]: row[TIME] for row in table.records()}
 
 
+@pytest.mark.heavy
 def test_the_manifests_count_decides_whatever_a_row_says() -> None:
     """Evidence that came before the manifest said how many does not change a time."""
     declared = manifest(counted=True)

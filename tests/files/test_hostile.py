@@ -80,6 +80,7 @@ def test_too_many_columns_are_called_that(tmp_path: Path) -> None:
     assert (actual.row, "columns or more; at most 2000" in actual.message) == (1, True)
 
 
+@pytest.mark.heavy
 def test_bytes_that_are_no_text_are_named_with_their_place(tmp_path: Path) -> None:
     """Parquet calls any bytes text."""
     items = pa.array([b"a", b"\xff\xfe"], pa.binary()).view(pa.string())

@@ -198,6 +198,7 @@ def test_too_many_rows_are_refused(tmp_path: Path) -> None:
         read(tmp_path, {"a.csv": A, "b.csv": B}, limits=limits)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "name", ["", "a.txt", "a.parquet", "a", "dir/a.csv", "..\\a.csv", "a\n.csv", "x" * 300 + ".csv"]
 )

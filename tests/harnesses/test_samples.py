@@ -125,6 +125,7 @@ def test_instances_of_every_eval_ever_are_items(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.heavy
 def test_mteb_results_give_the_main_scores_of_its_leaderboard(tmp_path: Path) -> None:
     """300 files of ten models, two with parameters in their names, against the table of MTEB(eng, v2)."""
     rows, run = rows_of([MTEB_RESULTS], tmp_path, "summary")
@@ -151,6 +152,7 @@ def test_a_benchmark_of_items_takes_them(tmp_path: Path, sample: str, column: st
     assert [table.name for table in evidence.attachments] == ["harness"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("paths", "column", "n_rows"),
     [

@@ -31,6 +31,7 @@ leaderboards: [{{name: board, {method}}}]
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("run", sorted(set(GIVEN) - {"rich_stress"}))
 def test_the_tables_of_a_series_are_as_they_were(run: str, tmp_path: Path) -> None:
     """Every table of lrdbench's contract, of each given run."""

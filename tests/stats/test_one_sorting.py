@@ -61,6 +61,7 @@ def test_shares_of_a_large_board_are_summed_as_whole_numbers() -> None:
     assert np.abs(means - drawn.means(shares)).max() < 1e-15
 
 
+@pytest.mark.heavy
 def test_shares_whose_sums_single_precision_does_not_hold_are_summed_in_double() -> None:
     """17 million halves of opponents are more than it counts one by one."""
     shares = win_shares(np.random.default_rng(1).exponential(size=(4_200, 2_001)))

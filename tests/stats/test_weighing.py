@@ -21,6 +21,7 @@ def test_equal_weights_change_nothing() -> None:
     assert np.allclose(weigh(VALUES, np.full(400, 7.0)), VALUES)
 
 
+@pytest.mark.heavy
 def test_the_spread_is_that_of_resampled_weighted_means() -> None:
     """Against the brute force: units drawn with their weights, the weighted mean of each draw."""
     drawn = RNG.integers(0, 400, size=(4000, 400))

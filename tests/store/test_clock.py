@@ -30,6 +30,7 @@ def asks_own_clock(path: Path) -> list[int]:
     ]  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_nothing_that_is_stored_asks_the_clock_of_its_process() -> None:
     """Else two machines a second apart refuse what was registered just before, or keep alive what has ended."""
     rooms = ("store", "web", "receiving", "jobs", "admission")

@@ -87,6 +87,7 @@ def test_a_process_that_counted_nothing_holds_nobody_up(tmp_path: Path) -> None:
     assert files(tmp_path) == ["counter_ended.db"]
 
 
+@pytest.mark.heavy
 def test_a_server_adds_up_in_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not at every look, and a folder that is gone stops nobody."""
     monkeypatch.setenv(FOLDER, str(tmp_path))

@@ -77,6 +77,7 @@ def test_one_shared_seed_lends_a_task_no_other_ones() -> None:
     assert over_tasks(few, sharing).precision.inflation >= over_tasks(few, many).precision.inflation
 
 
+@pytest.mark.heavy
 def test_noise_of_seeds_is_seldom_called_a_difference() -> None:
     """Two policies of one rate, five seeds each of its own in four tasks: at most 5 % of 400 pairs are separable."""
     rng = np.random.default_rng(3)

@@ -49,6 +49,7 @@ def test_quantiles_are_those_of_the_episodes(forces_and_rows: tuple[FloatArray, 
     }
 
 
+@pytest.mark.heavy
 def test_a_median_of_five_seeds_has_an_interval(forces_and_rows: tuple[FloatArray, dict[str, dict[str, Any]]]) -> None:
     """Its ends are forces that occurred."""
     forces, rows = forces_and_rows

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from app.config.settings import Settings
 from app.files.uploads import Limits, Upload
@@ -37,6 +38,7 @@ def tables(folder: Path) -> dict[str, Table]:
     return {table.name: table for table in OfflineBenchmark(manifest, [OfflineSubmission(1, read.scores)]).tables()}
 
 
+@pytest.mark.heavy
 def test_questions_of_one_seed_have_intervals(tmp_path: Path) -> None:
     """A model that was run once has as many units as questions."""
     rows = list(tables(tmp_path)["leaderboard/acc"].records())

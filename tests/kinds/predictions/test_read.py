@@ -107,6 +107,7 @@ def test_the_positive_class_may_be_the_first(tmp_path: Path) -> None:
     assert values(tmp_path, "item,p_yes,p_no\na,0.25,0.75\n", f"{BINARY}, positive: 'no'", labels("a")) == [[0.75]]
 
 
+@pytest.mark.heavy
 def test_numbers_of_a_regression_may_be_negative_and_large(tmp_path: Path) -> None:
     """And items may be integers in Parquet."""
     content = {"p.parquet": parquet({"item": [7, 8], "prediction": [-1e50, 3.0]})}
@@ -158,6 +159,7 @@ def test_own_labels_cover_every_task(tmp_path: Path) -> None:
     assert (actual.message, actual.value) == ("A has no prediction for task u", "u")
 
 
+@pytest.mark.heavy
 def test_integers_are_predictions(tmp_path: Path) -> None:
     """Also such as no float holds exactly."""
     content = {"p.parquet": parquet({"item": ["a"], "prediction": [2**62 + 1]})}
@@ -437,12 +439,14 @@ def test_more_numbers_than_memory_allows_are_refused(tmp_path: Path) -> None:
 class TestHostileParquet:
     """A Parquet file may promise little and unpack to anything."""
 
+    @pytest.mark.heavy
     def test_what_is_no_parquet_is_refused(self, tmp_path: Path) -> None:
         """With the reason of its reader, clipped."""
         (actual,) = problems(tmp_path, {"p.parquet": b"PAR1 not really"})
 
         assert "cannot be read as Parquet" in actual.message
 
+    @pytest.mark.heavy
     def test_too_many_rows_are_refused_before_they_are_read(self, tmp_path: Path) -> None:
         """By what the file itself says."""
         n_rows = LIMITS.max_rows + 1
@@ -451,12 +455,14 @@ class TestHostileParquet:
 
         assert actual.message == "the table has 10,001 rows; at most 10,000 are allowed"
 
+    @pytest.mark.heavy
     def test_too_many_columns_are_refused(self, tmp_path: Path) -> None:
         """As in a CSV file."""
         (actual,) = problems(tmp_path, {"p.parquet": parquet({f"c{at}": [1] for at in range(2001)})})
 
         assert actual.message == "the table has 2001 columns; at most 2000 are allowed"
 
+    @pytest.mark.heavy
     def test_long_texts_kept_once_do_not_unpack(self, tmp_path: Path) -> None:
         """A text of 100 kB in 10,000 rows is a gigabyte, and a few bytes of Parquet."""
         text = pa.array(["x" * 100_000]).dictionary_encode()

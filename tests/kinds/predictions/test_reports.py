@@ -122,6 +122,7 @@ def test_conditional_plots_have_residuals_and_a_histogram() -> None:
     assert np.allclose(numbers(measured, "conditional", "residual"), -0.5)
 
 
+@pytest.mark.heavy
 def test_curves_have_bands_that_hold_what_resamples_say() -> None:
     """Brute force: each resample's recall at the false positive rates of the shown thresholds."""
     labels, scores = two_classes(80)
@@ -224,6 +225,7 @@ def test_the_recall_plot_counts_who_is_predicted_in_its_own_bin() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_thirty_classes_share_plots_by_tens() -> None:
     """Every class is drawn: three plots of ten, each in its own colour, without bands that nobody could tell apart."""
     rng = np.random.default_rng(4)

@@ -84,6 +84,7 @@ def test_no_uncertainty_is_made_that_the_manifest_does_not_ask_for(tmp_path: Pat
     assert "asks for no uncertainty" in table.notes[0]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["uncertainty_calibration", "estimator_disagreement", "scale_window_sensitivity"])
 def test_an_empty_table_says_why(run: tuple[str, dict[str, Table]], name: str) -> None:
     """The contract asks for it of every run; a reader who finds nothing in it is told what would stand there."""

@@ -116,6 +116,7 @@ def test_a_false_class_is_refused(tmp_path: Path) -> None:
     assert "in its stratum, and a series has long-range dependence where that is above 0.5" in problem.message
 
 
+@pytest.mark.heavy
 def test_calling_the_worst_records_invalid_does_not_pay(tmp_path: Path) -> None:
     """Where absence is the worst a record without a score is on the wrong side of all others; else there is no rank."""
     honest = taken(tmp_path)

@@ -64,6 +64,7 @@ def test_another_threshold_between_classes_is_refused() -> None:
     assert actual == [("metrics.1.threshold", "only a threshold of 0.5 is known")]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("slug", EXAMPLE_OF)
 def test_an_example_is_what_the_import_gives(slug: str) -> None:
     """Making it again from its manifest and a run, whose records are the grid, changes nothing."""

@@ -57,6 +57,7 @@ def taken(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return TakenRun(request.param, read_given(request.param, tmp_path_factory.mktemp("given")))
 
 
+@pytest.mark.heavy
 def test_a_given_run_is_read_whole(taken: TakenRun) -> None:
     """Every per-series row is a cell of the table, with its value, its stratum and its metadata."""
     scores = taken.evidence.scores
@@ -130,6 +131,7 @@ def test_a_given_run_claims_each_value_once(taken: TakenRun) -> None:
     assert tables.count("leaderboard") == sum(len(row) - 1 for row in boards)
 
 
+@pytest.mark.heavy
 def test_columns_are_metrics_in_order_of_appearance(tmp_path: Path) -> None:
     """A metric's own level is part of its name; the two errors of a paired ratio stand behind."""
     columns = read_given("rich_stress", tmp_path).scores.columns
@@ -138,6 +140,7 @@ def test_columns_are_metrics_in_order_of_appearance(tmp_path: Path) -> None:
     assert columns[-2:] == ("stressed_absolute_error", "clean_absolute_error")
 
 
+@pytest.mark.heavy
 def test_missing_intervals_are_recorded(tmp_path: Path) -> None:
     """An estimator without intervals has null rows, and each says that its interval is missing."""
     scores = read_given("rich_stress", tmp_path).scores

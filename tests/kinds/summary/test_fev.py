@@ -47,6 +47,7 @@ def table(name: str, **changes: str) -> str:
     return text.getvalue()
 
 
+@pytest.mark.heavy
 def test_every_given_row_is_accepted(evidence: Evidence) -> None:
     """30 models on 100 tasks, 15 failures, 56 rows of models that saw the data."""
     scores = evidence.scores

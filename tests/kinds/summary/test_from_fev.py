@@ -121,6 +121,7 @@ def test_only_metrics_that_every_task_has_get_a_board() -> None:
     assert [board["name"] for board in manifest["leaderboards"]] == ["mase", "wape"]
 
 
+@pytest.mark.heavy
 def test_times_are_normalised_on_the_full_boards_only() -> None:
     """As in fev's own published tables."""
     boards = yaml.safe_load((EXAMPLE / "manifest.yaml").read_text())["leaderboards"]
