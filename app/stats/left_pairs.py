@@ -1,11 +1,11 @@
 """Quantiles of the largest studentized difference over the hypotheses that are left, without computing most of them.
 
 Called by `app.stats.rank_sets`; pure. What is left is part of what there was at first, so the largest of all bounds the
-largest of what is left. A quantile asks for the few largest resamples only: they are computed in the order of their
-bounds, until no bound reaches the last that counts.
+largest of what is left. A quantile asks for the few largest resamples only: they are computed nearly in the order of
+their bounds, until no bound reaches the last that counts. What was largest stays it for as long as it is left.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappushpop
 from typing import Any
@@ -21,9 +21,15 @@ from app.stats.pair_loops import Signs, Studentized
 Real = NDArray[np.floating[Any]]
 LANES = 256
 """Maxima that are kept side by side, so that the processor finds several at once; a power of two."""
+NEAR = 16
+"""Rows that are gone through at once: what differences are multiplied with stays near the processor."""
+N_BINS = 1024
+"""So finely bounds are put in order."""
+N_SEEN = 128
+"""Of so many resamples of each row, those with the largest bounds, it is remembered what was left the last time."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class LeftPairs:
     """Studentized differences, and of each row the largest in every resample, all hypotheses being left.
 
@@ -33,6 +39,7 @@ class LeftPairs:
 
     studentized: Studentized
     bounds: Real
+    _rejected: Signs | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         require_shape("bounds", self.bounds, *self.studentized.rows.shape)
@@ -50,10 +57,36 @@ class LeftPairs:
         [1.0, 1.0]
         """
         self._require(rejected, n_largest)
-        quantiles, loop, order = np.empty(len(wanted)), compiled(_own), self._order
-        among = (self._columns, self.studentized.factors, rejected, self.bounds)
-        in_parts(len(wanted), 1, lambda part: loop(*among, wanted[part], order, n_largest, LANES, quantiles[part]))
+        quantiles, loop, (order, steps) = np.empty(len(wanted)), compiled(_own), self._order
+        self._forget(rejected)
+        among = (self._columns, self.bounds, order, steps, self._seen)
+
+        def look(part: slice) -> None:
+            for start in range(part.start, part.stop, NEAR):
+                some = slice(start, min(start + NEAR, part.stop))
+                ways = self._ways(rejected, wanted[some])
+                loop(*among, ways, wanted[some], n_largest, LANES, quantiles[some])
+
+        in_parts(len(wanted), 1, look)
         return quantiles
+
+    def _ways(self, rejected: Signs, wanted: IntArray) -> Real:
+        """Return what differences are multiplied with, [n_wanted, 2, n_padded]; twice the same if one way is left."""
+        ways = np.zeros((len(wanted), 2, self._columns.shape[1]), dtype=self.bounds.dtype)
+        compiled(_fill_ways)(self.studentized.factors, rejected, wanted, ways)
+        return ways
+
+    def _forget(self, rejected: Signs) -> None:
+        """Forget of what was largest before what may not be, now that this is rejected."""
+        before, self._rejected, loop = self._rejected, rejected, compiled(_forget)
+        if before is not None:
+            among = (self.studentized.rows, self.studentized.factors, rejected, before, self._order[0], self._seen)
+            in_parts(len(rejected), 1, lambda part: loop(*among, part.start, part.stop))
+
+    @cached_property
+    def _seen(self) -> Real:
+        """Return what was the largest left, [n_entrants, N_SEEN + 1] by place in the order; inf if not known."""
+        return np.full((len(self.bounds), N_SEEN + 1), np.inf, dtype=self.bounds.dtype)
 
     def together(self, rejected: Signs, n_largest: int) -> float:
         """Return the `n_largest`-th largest of the resamples, each being the largest of all rows.
@@ -74,9 +107,10 @@ class LeftPairs:
         return kept[0]
 
     def _largest_in(self, rejected: Signs, resample: int) -> float:
-        """Return the largest of what is left in one resample: row by row, the one with the largest bound first."""
+        """Return the largest of what is left in one resample: first of the row with the largest bound."""
         column, bounds = self._columns[resample, : len(self.bounds)], np.ascontiguousarray(self.bounds[:, resample])
-        return float(compiled(_largest)(column, self.studentized.factors, rejected, bounds, np.argsort(-bounds)))
+        loop = compiled(_largest)
+        return float(loop(column, self.studentized.factors, rejected, bounds, int(bounds.argmax())))
 
     @cached_property
     def _columns(self) -> Real:
@@ -87,15 +121,12 @@ class LeftPairs:
         return columns
 
     @cached_property
-    def _order(self) -> NDArray[np.int32]:
-        """Return the resamples of each row, the one with the largest bound first."""
-        order = np.empty(self.bounds.shape, dtype=np.int32)
-
-        def sort(part: slice) -> None:
-            order[part] = np.argsort(-self.bounds[part], axis=1)
-
-        in_parts(len(order), 1, sort)
-        return order
+    def _order(self) -> tuple[NDArray[np.int32], Real]:
+        """Return the resamples of each row, large bounds first, and by how much a later one may be larger."""
+        order, steps = np.empty(self.bounds.shape, dtype=np.int32), np.empty(len(self.bounds), dtype=self.bounds.dtype)
+        loop = compiled(_put_in_order)
+        in_parts(len(order), 1, lambda part: loop(self.bounds[part], N_BINS, order[part], steps[part]))
+        return order, steps
 
     def _require(self, rejected: Signs, n_largest: int) -> None:
         n_entrants, n_resamples = self.bounds.shape
@@ -104,11 +135,12 @@ class LeftPairs:
         require_count("the number of resamples", n_resamples, least=n_largest)
 
 
-def _largest(column: Real, factors: Real, rejected: Signs, bounds: Real, order: IntArray) -> float:
+def _largest(column: Real, factors: Real, rejected: Signs, bounds: Real, begin: int) -> float:
     largest = -np.inf
-    for first in order:
+    for place in range(-1, len(bounds)):
+        first = begin if place < 0 else place
         if bounds[first] <= largest:
-            break
+            continue
         here = column[first]
         for second in range(len(column)):
             value, sign = (here - column[second]) * factors[first, second], rejected[first, second]
@@ -117,50 +149,100 @@ def _largest(column: Real, factors: Real, rejected: Signs, bounds: Real, order: 
     return largest
 
 
-def _own(
-    columns: Real,
+def _put_in_order(bounds: Real, n_bins: int, order: NDArray[np.int32], steps: Real) -> None:
+    n_resamples = bounds.shape[1]
+    bins, begins = np.empty(n_resamples, dtype=np.int32), np.empty(n_bins + 1, dtype=np.int32)
+    for row in range(len(bounds)):
+        highest, lowest = bounds[row, 0], bounds[row, 0]
+        for resample in range(n_resamples):
+            highest, lowest = max(highest, bounds[row, resample]), min(lowest, bounds[row, resample])
+        span = highest - lowest
+        scale = (n_bins - 1) / span if 0.0 < span < np.inf else 0.0
+        steps[row] = 2.0 / scale if scale > 0.0 else np.inf  # twice the width of a bin, as places are rounded
+        begins[:] = 0
+        for resample in range(n_resamples):
+            bins[resample] = np.int32((highest - bounds[row, resample]) * scale) if scale > 0.0 else 0
+            begins[bins[resample] + 1] += 1
+        for each in range(n_bins):
+            begins[each + 1] += begins[each]
+        for resample in range(n_resamples):
+            order[row, begins[bins[resample]]] = resample
+            begins[bins[resample]] += 1
+
+
+def _forget(
+    rows: Real,
     factors: Real,
     rejected: Signs,
-    bounds: Real,
-    wanted: IntArray,
+    before: Signs,
     order: NDArray[np.int32],
+    seen: Real,
+    begin: int,
+    end: int,
+) -> None:
+    n_places = min(seen.shape[1] - 1, order.shape[1])
+    for first in range(begin, end):
+        for second in range(len(factors)):
+            sign, earlier = rejected[first, second], before[first, second]
+            if sign == earlier:
+                continue
+            # Of two directions one is left, so the other is largest no more. Else more may be left than there was.
+            lost = factors[first, second] if sign > 0 else -factors[first, second]
+            for place in range(n_places):
+                difference = rows[first, order[first, place]] - rows[second, order[first, place]]
+                if earlier != 0 or difference * lost >= seen[first, place]:
+                    seen[first, place] = np.inf
+
+
+def _fill_ways(factors: Real, rejected: Signs, wanted: IntArray, ways: Real) -> None:
+    for place in range(len(wanted)):
+        for second in range(len(factors)):
+            factor, sign = factors[wanted[place], second], rejected[wanted[place], second]
+            ways[place, 0, second] = -factor if sign > 0 else factor
+            ways[place, 1, second] = factor if sign < 0 else -factor
+
+
+def _own(
+    columns: Real,
+    bounds: Real,
+    order: NDArray[np.int32],
+    steps: Real,
+    seen: Real,
+    ways: Real,
+    wanted: IntArray,
     n_largest: int,
     n_lanes: int,
     quantiles: FloatArray,
 ) -> None:
-    n_entrants, n_padded = len(factors), columns.shape[1]
-    # A difference is multiplied with both; twice the same where one direction is left.
-    up, down = np.zeros(n_padded, dtype=factors.dtype), np.zeros(n_padded, dtype=factors.dtype)
-    lanes = np.empty(n_lanes, dtype=factors.dtype)
+    n_padded, unknown, lanes = columns.shape[1], seen.shape[1] - 1, np.empty(n_lanes, dtype=columns.dtype)
     for place in range(len(wanted)):
-        first = wanted[place]
-        for second in range(n_entrants):
-            factor, sign = factors[first, second], rejected[first, second]
-            up[second] = -factor if sign > 0 else factor
-            down[second] = factor if sign < 0 else -factor
+        first, up, down = wanted[place], ways[place, 0], ways[place, 1]
         kept = np.full(n_largest, -np.inf)
-        for resample in order[first]:
-            if bounds[first, resample] <= kept[0]:
+        for at in range(order.shape[1]):
+            resample = order[first, at]
+            if bounds[first, resample] + steps[first] <= kept[0]:
                 break
-            column = columns[resample]
-            here = column[first]
-            lanes[:] = -np.inf
-            for start in range(0, n_padded, n_lanes):
-                others, ups, downs = column[start:][:n_lanes], up[start:][:n_lanes], down[start:][:n_lanes]
-                for lane in range(len(lanes)):
-                    difference = here - others[lane]
-                    one, other = difference * ups[lane], difference * downs[lane]
-                    value = one if one > other else other
-                    lanes[lane] = value if value > lanes[lane] else lanes[lane]
-            half = n_lanes // 2
-            while half > 0:  # the largest of all, again several at once
-                for lane in range(half):
-                    lanes[lane] = lanes[lane + half] if lanes[lane + half] > lanes[lane] else lanes[lane]
-                half //= 2
-            largest = lanes[0]
-            at = 0  # the kept are in ascending order
-            while at + 1 < n_largest and kept[at + 1] < largest:
-                kept[at] = kept[at + 1]
-                at += 1
-            kept[at] = largest if largest > kept[at] else kept[at]
+            column, largest = columns[resample], seen[first, min(at, unknown)]
+            if largest == np.inf:
+                here = column[first]
+                lanes[:] = -np.inf
+                for start in range(0, n_padded, n_lanes):
+                    others, ups, downs = column[start:][:n_lanes], up[start:][:n_lanes], down[start:][:n_lanes]
+                    for lane in range(len(lanes)):
+                        difference = here - others[lane]
+                        one, other = difference * ups[lane], difference * downs[lane]
+                        value = one if one > other else other
+                        lanes[lane] = value if value > lanes[lane] else lanes[lane]
+                half = n_lanes // 2
+                while half > 0:  # the largest of all, again several at once
+                    for lane in range(half):
+                        lanes[lane] = lanes[lane + half] if lanes[lane + half] > lanes[lane] else lanes[lane]
+                    half //= 2
+                largest = lanes[0]
+            seen[first, min(at, unknown)] = largest if at < unknown else np.inf
+            slot = 0  # the kept are in ascending order
+            while slot + 1 < n_largest and kept[slot + 1] < largest:
+                kept[slot] = kept[slot + 1]
+                slot += 1
+            kept[slot] = largest if largest > kept[slot] else kept[slot]
         quantiles[place] = kept[0]

@@ -99,7 +99,8 @@ def _step_down(contests: Contests, pairs: LeftPairs, level: float, rounds: int, 
             break
         critical[wanted] = np.minimum(critical[wanted], _left(pairs, rejected, wanted, level, together=together))
         before, rejected = rejected, contests.signs(critical, safe)
-        if (before == rejected).all():
+        # Row by row: mostly the first few say that they differ.
+        if all(map(np.array_equal, before, rejected)):
             break
     return rejected
 

@@ -112,6 +112,20 @@ def test_quantiles_of_what_is_left_are_those_of_computing_all_of_it() -> None:
             assert pairs.together(rejected, n_largest) == np.sort(left.max(axis=0))[-n_largest]
 
 
+def test_what_was_largest_before_is_used_only_where_it_is_still_left() -> None:
+    """One after another, less left and then more, of all rows or some: each quantile is that of computing all of it."""
+    rng = np.random.default_rng(2)
+    each = contests(some(*rng.normal(0.0, 0.3, 70)))
+    studentized, everyone = Studentized.of(each.deviations, each.drawn), np.arange(70)
+    pairs = LeftPairs(studentized, studentized.largest(np.zeros((70, 70), dtype=np.int8), everyone))
+    for turn, critical in enumerate((9.0, 3.5, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5, 2.0, 0.1)):
+        wanted = everyone[turn % 3 :: 1 + turn % 2]
+        rejected = each.signs(np.full(70, critical), 0.0)
+        by_hand = np.sort(studentized.largest(rejected, wanted), axis=1)[:, -30]
+
+        assert pairs.own(rejected, wanted, 30).tolist() == by_hand.tolist()
+
+
 def test_a_rank_counts_who_is_better_and_who_is_worse() -> None:
     """Three far apart have their ranks, two alike share theirs."""
     actual = sets(some(0.0, 5.0, 10.0, 10.01))
