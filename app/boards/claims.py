@@ -4,12 +4,14 @@ Called by `app.jobs.claims`; pure. A contrast is between two conditions of one e
 pairs share everything else: task, seed and item. The cluster is the seed, or the task where evidence has no seeds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from app.boards.claim_pairs import pair_rows
 from app.boards.claim_rows import FRAME, LEVEL, N_RESAMPLES, Asked, Contrast, Decision, not_delivered, undelivered
+from app.boards.coverage import Coverage, covered
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.stats.aggregate import Interval, estimate, interquartile_mean, mean
@@ -25,8 +27,21 @@ BY_MANIFEST = "manifest"
 SUCCESS = "success"
 """What CHAMBER's thresholds are about."""
 
+Delivered = Callable[[ScoreTable, str, str, Collection[str]], Coverage | None]
+"""How much of what is asked some rows have of an entrant, in a metric and in some conditions or all; None: unknown."""
+
 # The names by which a manifest speaks of the two conditions of whatever axis was registered.
 ROLES = ("homogeneous", "heterogeneous")
+
+
+def nothing_known(_scores: ScoreTable, _entrant: str, _metric: str, _conditions: Collection[str]) -> Coverage | None:
+    """Return nothing, None: of evidence of which nobody has said how much is asked. Source: by definition.
+
+    >>> from app.boards.example import rows
+    >>> nothing_known(rows(), "Fair", "error", ()) is None
+    True
+    """
+    return None
 
 
 def source_of(prereg_sha256: str) -> str:
@@ -84,11 +99,14 @@ def _rate(manifest: Manifest) -> str | None:
     return None
 
 
-def decide_claims(contrasts: Sequence[Contrast], scores: ScoreTable, asked: Asked) -> list[tuple[Cell, ...]]:
+def decide_claims(
+    contrasts: Sequence[Contrast], scores: ScoreTable, asked: Asked, delivered: Delivered = nothing_known
+) -> list[tuple[Cell, ...]]:
     """Return a row for each contrast and entrant, in the order of COLUMNS.
 
     The difference is first minus second, in the metric's unit. A contrast between names that are not there has one row,
-    inconclusive, without an entrant; numbers that cannot be known are None.
+    inconclusive, without an entrant; numbers that cannot be known are None. `delivered` says how much of what is asked
+    an entrant has: where something is lacking, or rows of one side have none of the other, nothing is concluded.
     Source: `app.stats.paired.decide`, over `app.stats.aggregate.estimate` of the paired differences.
 
     >>> from app.boards.example import rows
@@ -97,7 +115,29 @@ def decide_claims(contrasts: Sequence[Contrast], scores: ScoreTable, asked: Aske
     >>> row[:3], row[4], round(row[6], 2)
     (('faster', 'manifest', 'Fair, Poor'), 'supported', -0.5)
     """
-    return [FRAME.cells(row) for contrast in contrasts for row in _decisions(contrast, scores, asked)]
+    return [
+        FRAME.cells(_unless_lacking(row, scores, delivered))
+        for contrast in contrasts
+        for row in _decisions(contrast, scores, asked)
+    ]
+
+
+def _unless_lacking(decision: Decision, scores: ScoreTable, delivered: Delivered) -> Decision:
+    """Return a decision without its conclusion where evidence is lacking: it may be what spoke against the claim."""
+    if decision.entrant is None or not decision.n_pairs:
+        return decision
+    contrast = decision.contrast
+    is_within = decision.entrant in scores.entrant.words and contrast.sides != (decision.entrant,)
+    of_whom = [decision.entrant] if is_within else contrast.sides
+    conditions = contrast.sides if is_within else ()
+    known = [delivered(scores, entrant, contrast.metric, conditions) for entrant in of_whom]
+    lacking = [f"partial: {covered(each)} included" for each in known if each is not None and each.n_lacking]
+    n_unmatched = sum(n or 0 for n in decision.n_unmatched)
+    lacking += [f"{n_unmatched:,} unmatched"] if n_unmatched and not lacking else []
+    if not lacking:
+        return decision
+    notes = [*lacking, *([decision.note] if decision.note else [])]
+    return replace(decision, verdict="inconclusive", note="; ".join(notes))
 
 
 def _decisions(contrast: Contrast, scores: ScoreTable, asked: Asked) -> Iterator[Decision]:

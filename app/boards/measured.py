@@ -148,7 +148,8 @@ class MeasuredEvidence:
 
     `further_tables` gets the measurements in the order of the board, the contenders first, and the standing of these,
     None where there are none. `finish` has the last word on all tables of a board. `of_best` names the further tables
-    that only the best of a large board are shown in.
+    that only the best of a large board are shown in. `counted` gives the rows of an entrant as a board counts them,
+    with the worst for what is missing where that counts so; None where rows are no scores of tasks.
     """
 
     measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
@@ -156,6 +157,7 @@ class MeasuredEvidence:
     further_tables: Callable[[Manifest, Any, Sequence[Measurement], BoardStanding | None], tuple[Table, ...]]
     finish: Callable[[Manifest, BoardTables], BoardTables] = unchanged
     of_best: frozenset[str] = frozenset()
+    counted: Callable[[Manifest, Any, EntrantEvidence], ScoreTable] | None = None
 
 
 @dataclass(frozen=True)

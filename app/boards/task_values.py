@@ -3,17 +3,20 @@
 Called by `app.web.pictures` with the rows of a snapshot; pure. Values are means over what a task has of an entrant.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
+from app.boards.coverage import PARTIAL
+from app.boards.measured import EntrantEvidence
+from app.boards.wording import names_in_words
 from app.manifest.manifest import Leaderboard, Manifest
 from app.manifest.metric import Metric
 from app.names import in_words
 from app.stats.arrays import BoolArray, FloatArray
-from app.values.scores import ScoreTable
+from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, Table, finite
 
 MOST_CELLS = 60_000
@@ -22,6 +25,8 @@ STATES = (
     "A square has the more colour the better its place on its task. A cross is a failure, an open square a task "
     "without a row, a stroke a value that the board imputes, a dot a value of leaked data."
 )
+NO_PLACE = "Without a place, for their values may be of a part of a task: {names}."
+Counted = Callable[[EntrantEvidence], ScoreTable]
 
 
 @dataclass(frozen=True)
@@ -36,11 +41,14 @@ class TaskValues:
     leaked: BoolArray
 
 
-def task_values(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> TaskValues:
+def task_values(
+    manifest: Manifest, spec: Leaderboard, scores: ScoreTable, counted: Counted | None = None
+) -> TaskValues:
     """Return the mean of the board's first metric by task and entrant, in the unit of the metric.
 
     Tasks are those of the board that are declared or have a row; a row without a value leaves the mean undefined where
-    it is alone, and out of it where it is not. Raises KeyError where the rows lack the metric. Source: by definition.
+    it is alone, and out of it where it is not. `counted` gives the rows of an entrant as the board counts them, where
+    what is missing counts for something. Raises KeyError where the rows lack the metric. Source: by definition.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
@@ -52,6 +60,22 @@ def task_values(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> Ta
     metric = next(name for name in (*spec.required_metrics(), *manifest.metrics) if name in scores.columns)
     own = spec.ranked_tasks()
     tasks = tuple(task for task in (manifest.task_ids() or sorted(scores.task.words)) if own is None or task in own)
+    names = scores.entrant.words
+    if counted is None:
+        return TaskValues(metric, tasks, names, *_means(scores, metric, tasks))
+    columns = [_means(counted(_evidence_of(scores, at)), metric, tasks) for at in range(len(names))]
+    return TaskValues(metric, tasks, names, *(np.hstack(parts) for parts in zip(*columns, strict=True)))
+
+
+def _evidence_of(scores: ScoreTable, at: int) -> EntrantEvidence:
+    """Return the rows of the entrant at a position, of whom alone they speak."""
+    rows = scores.take(scores.entrant.codes == at)
+    name = scores.entrant.words[at]
+    return EntrantEvidence(name, replace(rows, entrant=Coded((name,), np.zeros(len(rows), dtype=np.int64))))
+
+
+def _means(scores: ScoreTable, metric: str, tasks: Sequence[str]) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Return means, whether there are rows and whether one is of leaked data, each [n_tasks, n_entrants]."""
     place = {task: at for at, task in enumerate(tasks)}
     shape = (len(tasks), len(scores.entrant.words))
     row = np.array([place.get(word, -1) for word in scores.task.words], dtype=np.int64)[scores.task.codes]
@@ -66,17 +90,18 @@ def task_values(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> Ta
         means = np.where(count > 0, total / count, np.nan)
     present = np.bincount(at, minlength=n_cells) > 0
     spoiled = np.bincount(at[leaked], minlength=n_cells) > 0
-    return TaskValues(
-        metric, tasks, scores.entrant.words, means.reshape(shape), present.reshape(shape), spoiled.reshape(shape)
-    )
+    return means.reshape(shape), present.reshape(shape), spoiled.reshape(shape)
 
 
-def matrix_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, order: Sequence[str]) -> Table:
+def matrix_table(
+    spec: Leaderboard, metric: Metric, by_task: TaskValues, order: Sequence[str], partial: Collection[str] = ()
+) -> Table:
     """Return a row for each entrant and task: the value, the share of the others that it beats there, and its state.
 
     `order` is that of the board; who is not in it comes after, by name. The share is 1 for the best and 0 for the
-    worst of those with a value, null without one or alone; the value is in the unit of the metric. Raises nothing: a
-    matrix that is too large to be drawn is empty and says so.
+    worst of those with a value, null without one or alone; the value is in the unit of the metric. `partial` are those
+    whose values may be means of a part of a task: they beat nobody and are beaten by nobody. Raises nothing: a matrix
+    that is too large to be drawn is empty and says so.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
@@ -89,7 +114,8 @@ def matrix_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, order: 
     if len(by_task.tasks) * len(by_task.entrants) > MOST_CELLS:
         why = TOO_MANY.format(n_entrants=len(by_task.entrants), n_tasks=len(by_task.tasks), most=MOST_CELLS)
         return Table(f"matrix/{spec.name}", title, (), (), (why,), {"unavailable": why})
-    shares, states = _shares(by_task, metric), _states(by_task, imputes=spec.imputes())
+    is_partial = np.isin(by_task.entrants, list(partial))
+    shares, states = _shares(by_task, metric, is_partial), _states(by_task, is_partial, imputes=spec.imputes())
     place = {name: at for at, name in enumerate(by_task.entrants)}
     first = [name for name in order if name in place]
     rows = tuple(
@@ -106,23 +132,27 @@ def matrix_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, order: 
         Column("state", "State", "text"),
     )
     plot = {"kind": "squares", "y": "entrant", "x": "task", "share": "beats", "state": "state"}
-    return Table(f"matrix/{spec.name}", title, columns, rows, (STATES,), {"plot": plot, "metric": by_task.metric})
+    apart = [name for name, is_apart in zip(by_task.entrants, is_partial.tolist(), strict=True) if is_apart]
+    notes = (STATES, *([NO_PLACE.format(names=names_in_words(apart))] if apart else []))
+    return Table(f"matrix/{spec.name}", title, columns, rows, notes, {"plot": plot, "metric": by_task.metric})
 
 
-def _shares(by_task: TaskValues, metric: Metric) -> FloatArray:
+def _shares(by_task: TaskValues, metric: Metric, is_partial: BoolArray) -> FloatArray:
     sign = 1.0 if metric.direction == "maximize" else -1.0
     shares = np.full(by_task.values.shape, np.nan)
     for at, row in enumerate(by_task.values):
-        known = ~np.isnan(row)
+        known = ~np.isnan(row) & ~is_partial
         if known.sum() > 1:
             shares[at, known] = (scipy.stats.rankdata(sign * row[known]) - 1.0) / (known.sum() - 1.0)
     return shares
 
 
-def _states(by_task: TaskValues, *, imputes: bool) -> list[list[str]]:
+def _states(by_task: TaskValues, is_partial: BoolArray, *, imputes: bool) -> list[list[str]]:
     lost = "imputed" if imputes else "no value"
     gone = "imputed" if imputes else "absent"
-    states = np.where(np.isnan(by_task.values), np.where(by_task.present, lost, gone), "value")
+    states = np.where(
+        np.isnan(by_task.values), np.where(by_task.present, lost, gone), np.where(is_partial, PARTIAL, "value")
+    )
     named: list[list[str]] = np.where(by_task.leaked & by_task.present, "leaked", states).tolist()
     return named
 

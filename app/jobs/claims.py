@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from sqlalchemy.orm import Session
 
 from app.boards.claim_rows import COLUMNS, Asked, Contrast, claims_table, past_claim, undelivered_claim
-from app.boards.claims import BY_MANIFEST, contrasts_of, decide_claims
+from app.boards.claims import BY_MANIFEST, Delivered, contrasts_of, decide_claims
 from app.db.models import Submission
+from app.kinds.known import delivered_of
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.program.version import code_version
@@ -37,7 +38,7 @@ def own_claims(manifest: Manifest, submission: Submission, prereg: Prereg | None
     rows = [
         row
         for contrast in contrasts_of(manifest, prereg, submission.prereg_sha256)
-        for row in decide_claims([contrast], scores, Asked(submission.id))
+        for row in decide_claims([contrast], scores, Asked(submission.id), delivered_of(manifest))
         if _named(row)["entrant"] is not None or not _waits_for_others(contrast, prereg)
     ]
     return claims_table(manifest, rows) if rows else None
@@ -59,7 +60,7 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
     standing_keys = {_key(claim, CONTRAST) for one, claim in own if one.status_of(claim) == CURRENT}
     pairs = _pairs(inputs, [c for c, status in asked.items() if status == CURRENT and _key_of(c) not in standing_keys])
     past = _published(session, inputs)
-    between = _decide(session, pairs, past)
+    between = _decide(session, pairs, past, delivered_of(inputs.declared.manifest))
     former = {key: claim for key, claim in past.claims.items() if key not in between}
     rows = [past_claim(claim, one.status_of(claim)) for one, claim in own]
     rows += [*_decide_late(session, inputs, decided, past), *between.values(), *_former(former.values(), decided)]
@@ -115,11 +116,11 @@ def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], p
         for key, standings in late.items()
         if not known.get(key)
     }
-    scores = read_each(session, asked) if asked else {}
+    scores, delivered = read_each(session, asked) if asked else {}, delivered_of(inputs.declared.manifest)
     decided_rows = [
         row
         for key in asked
-        for row in decide_claims([key[1]], scores[key], Asked(key[0], status=CURRENT))
+        for row in decide_claims([key[1]], scores[key], Asked(key[0], status=CURRENT), delivered)
         if _named(row)["entrant"] is not None
     ]
     return [*(past_claim(claim, CURRENT) for claims in known.values() for claim in claims or ()), *decided_rows]
@@ -175,7 +176,7 @@ def _pairs(inputs: Inputs, contrasts: Sequence[Contrast]) -> dict[Contrast, Pair
     }
 
 
-def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past) -> dict[Key, Row]:
+def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past, delivered: Delivered) -> dict[Key, Row]:
     """Decide between entrants; rows are read only where one of the two is new, and of all of them at once."""
     known = {c: before for c, pair in pairs.items() if (before := _known(past, c, pair)) is not None}
     asked = {
@@ -185,7 +186,7 @@ def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past) -> di
     return {
         _pair_key(c, pair): past_claim(known[c], CURRENT)
         if c in known
-        else decide_claims([c], scores[c], Asked(*_newest(pair), CURRENT))[0]
+        else decide_claims([c], scores[c], Asked(*_newest(pair), CURRENT), delivered)[0]
         for c, pair in pairs.items()
     }
 

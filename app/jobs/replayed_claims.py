@@ -11,6 +11,7 @@ from typing import Any
 from app.boards.claim_rows import Asked, Contrast
 from app.boards.claims import decide_claims
 from app.jobs.at_hand import EvidenceAtHand
+from app.kinds.known import delivered_of
 from app.store.claims import CURRENT
 from app.store.evidence import Stood
 from app.values.table import Cell, Table
@@ -35,7 +36,8 @@ def _decide(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[tuple[Ce
     names = ("claim", "source", "first", "second", "metric", "threshold", "direction")
     contrast = Contrast(*(claim[name] for name in names))
     asked = Asked(claim["submission"], claim["second_submission"], claim["status"])
-    return decide_claims([contrast], evidence.rows_of(rows, [contrast.metric]), asked)
+    scores = evidence.rows_of(rows, [contrast.metric])
+    return decide_claims([contrast], scores, asked, delivered_of(evidence.manifest))
 
 
 def _rows(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[Stood]:

@@ -11,6 +11,7 @@ from app.admission.case import SHARED_RULES, KindRules
 from app.admission.check import Check
 from app.admission.claims import Claimed, claims_of_means
 from app.admission.fields import Claims
+from app.boards.coverage import Coverage
 from app.boards.measured import MeasuredEvidence, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.files.uploads import TABLE_SUFFIXES
@@ -111,6 +112,7 @@ class Kind:
     says how its rows are kept. `measured` is None where only methods read it that look at all rows together.
     `summarise` makes a submission's own tables and judges its claims when it is evaluated; `own_claims` judges them as
     far as can be known before. `pages` is how the site describes it, `glossary` returns its own terms.
+    `delivered` says how much of the grid an entrant's rows have, which its claims rest on; None where there is no grid.
     `benchmark_tables` returns the boards of a benchmark with what the kind shows beside them.
     """
 
@@ -125,6 +127,7 @@ class Kind:
     rules: KindRules = SHARED_RULES
     rows: Rows = Rows()
     own_claims: Callable[[Claimed], list[Check]] = claims_of_means
+    delivered: Callable[..., Coverage | None] | None = None
     measured: MeasuredEvidence | None = None
     benchmark_tables: Callable[[Published], list[Table]] = keep_boards
     pages: Pages

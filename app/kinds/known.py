@@ -1,12 +1,17 @@
 """The known kinds of evidence, and the one place where a manifest's kind is looked up."""
 
+from functools import partial
+
+from app.boards.claims import Delivered, nothing_known
 from app.boards.measured import MeasuredEvidence
+from app.boards.registry import measured_method
+from app.boards.task_values import Counted
 from app.kinds.contract import Kind
 from app.kinds.episodes.kind import EPISODES
 from app.kinds.predictions.kind import PREDICTIONS
 from app.kinds.series.kind import SERIES
 from app.kinds.summary.kind import SUMMARY
-from app.manifest.manifest import Manifest
+from app.manifest.manifest import Leaderboard, Manifest
 from app.values.registry import Registry
 
 KINDS: Registry[Kind] = Registry(
@@ -17,6 +22,20 @@ KINDS: Registry[Kind] = Registry(
 def kind_of(manifest: Manifest) -> Kind:
     """Return the kind of a benchmark's evidence."""
     return KINDS[manifest.evidence]
+
+
+def counted_rows(manifest: Manifest, spec: Leaderboard) -> Counted | None:
+    """Return what gives the rows of an entrant as a board counts them; None where they count as they are."""
+    measured = kind_of(manifest).measured
+    if measured is None or measured.counted is None or measured_method(spec) is None:
+        return None
+    return partial(measured.counted, manifest, spec)
+
+
+def delivered_of(manifest: Manifest) -> Delivered:
+    """Return what says how much of what a benchmark asks some rows have."""
+    known = kind_of(manifest).delivered
+    return nothing_known if known is None else partial(known, manifest)
 
 
 def measured_evidence(manifest: Manifest) -> MeasuredEvidence:

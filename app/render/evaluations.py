@@ -223,7 +223,10 @@ def hub_benchmark(source: Source) -> dict[str, Any]:
 
 
 def model_index(source: Source, entrant: str) -> dict[str, Any]:
-    """Return an entrant's scores as `model-index` of its model card."""
+    """Return an entrant's scores as `model-index` of its model card.
+
+    It has no place for a remark, so a score of a part of what is asked, which has no rank, is not in it.
+    """
     results = [
         {
             "task": {"type": "other", "name": scored.table.title},
@@ -232,5 +235,6 @@ def model_index(source: Source, entrant: str) -> dict[str, Any]:
             "source": {"name": source.manifest.title, "url": source.address(scored.board)},
         }
         for scored in scores_of(source, entrant)
+        if scored.row.get("unranked_because") is None
     ]
     return {"model-index": [{"name": entrant, "results": results}]}

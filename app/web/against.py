@@ -12,7 +12,7 @@ from starlette.responses import Response
 from app.boards.task_values import differences_table, task_values
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.chosen import snapshot_evidence
-from app.kinds.known import kind_of
+from app.kinds.known import counted_rows, kind_of
 from app.names import clip_for_message
 from app.render.against import (
     Pair,
@@ -93,7 +93,7 @@ def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str
     if rows is None or not set(pair) <= set(rows.entrant.words):
         return None
     spec = evidence.manifest.leaderboard(board)
-    values = task_values(evidence.manifest, spec, rows)
+    values = task_values(evidence.manifest, spec, rows, counted_rows(evidence.manifest, spec))
     table = differences_table(spec, evidence.manifest.metrics[values.metric], values, pair)
     return Panel("Task by task", table, name_links(declared)) if table.rows else None
 

@@ -13,9 +13,10 @@ from starlette.responses import Response
 
 from app.boards.letters import letters_table
 from app.boards.task_values import matrix_table, task_values
-from app.boards.tradeoff import axes_of, offered, tradeoff_table
+from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.chosen import snapshot_evidence
+from app.kinds.known import counted_rows
 from app.names import clip_for_message
 from app.render.narrow import Choice
 from app.render.table_view import TableView
@@ -137,9 +138,14 @@ def show_matrix(
         why = f"The evidence of {slug} is no scores by task, so there is no matrix."
         table = Table(f"matrix/{board}", f"{view.table.title}: entrants by tasks", (), (), (why,), {"unavailable": why})
     else:
-        values = task_values(evidence.manifest, spec, rows)
-        order = [str(record["entrant"]) for record in view.table.records()] if view.table.rows else []
-        table = matrix_table(spec, evidence.manifest.metrics[values.metric], values, order)
+        counted = counted_rows(evidence.manifest, spec)
+        values = task_values(evidence.manifest, spec, rows, counted)
+        records = list(view.table.records()) if view.table.rows else []
+        order = [str(record["entrant"]) for record in records]
+        # Where a task is one row no value is of a part of it.
+        lacking = [] if counted is None else [r for r in records if r.get("n_included") != r.get("n_attempted")]
+        apart = [str(record["entrant"]) for record in lacking if not is_compared(record)]
+        table = matrix_table(spec, evidence.manifest.metrics[values.metric], values, order, apart)
     return _answer(request, session, narrowed(replace(view, table=table), wanted), board, "matrix")
 
 

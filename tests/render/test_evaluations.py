@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from app.render.evaluations import Source, every_eval_ever
+from app.render.evaluations import Source, every_eval_ever, hub_results, model_index
 from app.values.table import Column, Table
 from tests.cases.evidence_tables import parse
 
@@ -41,3 +41,16 @@ def test_an_average_of_a_share_is_a_share() -> None:
     reported = {each["evaluation_result_id"]: each["metric_config"] for each in document["evaluation_results"]}
 
     assert {name: (reported[f"b/{name}"]["min_score"], reported[f"b/{name}"]["max_score"]) for name in WITHIN} == WITHIN
+
+
+def test_a_model_card_has_no_score_of_a_part_of_what_is_asked() -> None:
+    """It has no place for a remark; where there is one the score is given with it."""
+    columns = (Column("entrant", "Entrant", "text"), Column("success", "Success", direction="maximize"),
+               Column("unranked_because", "No rank because", "text"))  # fmt: skip
+    table = Table("leaderboard/b", "B", columns, (("A", 0.5, None), ("sly", 1.0, "partial")))
+    source = Source(parse(MANIFEST), {"b": table}, 1, datetime(2026, 1, 1, tzinfo=UTC), "1", "http://x/s")
+    cards = {name: model_index(source, name)["model-index"][0]["results"] for name in ("A", "sly")}
+
+    assert [each["metrics"][0]["value"] for each in cards["A"]] == [0.5]
+    assert cards["sly"] == []
+    assert [each["notes"] for each in hub_results(source, "sly", "a/b")] == ["unranked_because partial"]

@@ -58,3 +58,30 @@ def test_a_copy_of_who_is_on_the_front_breaks_no_page(site: Site) -> None:
     shown = front(site, CLOSED, ("good", "abcd", 1.0, 4.0), ("sly copy", "abcd", 1.0, 4.0))
 
     assert shown == {"base": False, "good": True, "sly copy": True}
+
+
+def test_task_by_task_what_is_absent_counts_as_on_the_board(site: Site) -> None:
+    """Where it is the worst there: right answers alone were ahead on every task of a better one."""
+    slug = grids.declare(site, grids.EPISODES.replace("GRID", "grid: {seeds: 2, items: 20, absent: worst}"))
+    grids.honest(site, slug)
+    grids.send(site, slug, grids.only_right("sly"), "bob")
+    site.work()
+    home = f"/benchmarks/{slug}/leaderboards/board"
+    of_sly = {row["value"] for row in site.http.get(f"{home}/matrix.json").json()["rows"] if row["entrant"] == "sly"}
+    page = site.http.get(f"{home}/against?a=good&b=sly", headers={"Accept": "text/html"}).text
+
+    assert of_sly == {0.25}
+    assert "good is ahead on 2 of 2 tasks, sly on 0." in page
+
+
+def test_task_by_task_who_has_no_rank_beats_nobody(site: Site) -> None:
+    """Its values are there, of a part of each task, and take no place from the others."""
+    slug = grids.declare(site, grids.EPISODES.replace("GRID", grids.COUNTED))
+    grids.honest(site, slug)
+    grids.send(site, slug, grids.only_right("sly"), "bob")
+    site.work()
+    table = site.http.get(f"/benchmarks/{slug}/leaderboards/board/matrix.json").json()
+    shares = {row["entrant"]: (row["beats"], row["state"]) for row in table["rows"]}
+
+    assert shares == {"good": (1.0, "value"), "fair": (0.0, "value"), "sly": (None, "partial")}
+    assert table["notes"][-1] == "Without a place, for their values may be of a part of a task: sly."

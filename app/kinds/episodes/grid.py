@@ -11,6 +11,7 @@ import numpy as np
 from app.boards.coverage import Coverage
 from app.boards.measured import Bounds, EntrantEvidence
 from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.missing_scores import with_worst
 from app.kinds.episodes.coverage import GridOfEntrant, counted_items, grid_of, open_items, with_absent
 from app.kinds.episodes.task_cells import of_task
 from app.manifest.manifest import Manifest
@@ -89,6 +90,11 @@ def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: Entrant
         delivered=delivered,
         counted=with_absent(grid, delivered) if _is_filled(manifest, grid) else delivered,
     )
+
+
+def counted_rows(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> ScoreTable:
+    """Return the episodes of one entrant as a board counts them, with the worst for what is missing where it does."""
+    return with_worst(manifest, hold_against_grid(manifest, spec, evidence).counted)
 
 
 def _is_filled(manifest: Manifest, grid: GridOfEntrant) -> bool:

@@ -1,13 +1,18 @@
 """Evidence kind episodes, as the other rooms see it. Read by `app.kinds.known`."""
 
+from collections.abc import Collection
+
 from app.admission.case import Case, KindRules
 from app.admission.check import Check, Registered
+from app.boards.coverage import Coverage
 from app.boards.measured import EvidenceWords, MeasuredEvidence
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.contract import Kind, Rows
 from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
 from app.kinds.episodes.claimed import own_claims
+from app.kinds.episodes.delivered import delivered
 from app.kinds.episodes.glossary import ENTRIES
+from app.kinds.episodes.grid import counted_rows
 from app.kinds.episodes.grid_rules import check_grid
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.episodes.pages import PAGES
@@ -19,6 +24,7 @@ from app.kinds.episodes.summary import summarise
 from app.kinds.episodes.tables import further_tables
 from app.kinds.grid_rules import chosen_seeds_note
 from app.manifest.manifest import Manifest, part_of
+from app.values.scores import ScoreTable
 
 
 def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
@@ -59,6 +65,12 @@ def _is_composed_of_tasks(manifest: Manifest) -> bool:
     return any(isinstance(spec, EstimateBoard) and spec.composite for spec in manifest.leaderboards)
 
 
+def _delivered(
+    manifest: Manifest, scores: ScoreTable, entrant: str, metric: str, conditions: Collection[str]
+) -> Coverage | None:
+    return delivered(manifest, scores, entrant, metric, conditions, by_task=_is_composed_of_tasks(manifest))
+
+
 EPISODES = Kind(
     name="episodes",
     part=EpisodesPart,
@@ -70,7 +82,10 @@ EPISODES = Kind(
         prereg=_prereg, scores=_scores, run=_run, claims=_claims, counts_missing_tasks=False, needs_values=True
     ),
     rows=Rows(by_task=_is_composed_of_tasks),
-    measured=MeasuredEvidence(measure=measure_episodes, words=_words, further_tables=further_tables),
+    delivered=_delivered,
+    measured=MeasuredEvidence(
+        measure=measure_episodes, words=_words, further_tables=further_tables, counted=counted_rows
+    ),
     pages=PAGES,
     glossary=lambda: ENTRIES,
 )
