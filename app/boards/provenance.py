@@ -124,8 +124,8 @@ def _served_by_leaks(table: Table) -> list[bool]:
 
 
 def _flagged(one: Provenance | None, more: Sequence[str]) -> Provenance | None:
-    if one is None:
-        return None
+    if one is None or not more:
+        return one
     return replace(one, flags=(*one.flags, *(flag for flag in more if flag not in one.flags)))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.boards.provenance import with_provenance
+from app.boards.registry import measured_method
 from app.db.engine import SessionFactory
 from app.db.transactions import is_transient, run_in_transaction
 from app.jobs.boards import BoardInputs, LeftOut, compute_tables, go_on
@@ -117,8 +118,7 @@ def _compute(
     with sessions() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         inputs = _inputs(session, benchmark_id, without)
-        pieces = {name: [s.piece for s in stood] for name, stood in inputs.by_entrant().items()}
-        measuring = Measuring(session, inputs.declared, pieces)
+        measuring = _measuring(session, inputs)
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
         before_each = _Watch(sessions, inputs).give_way if gives_way else go_on
         described = partial(described_facts, session, inputs)
@@ -134,6 +134,13 @@ def _compute(
             content = {table.name: each for table, each in zip(tables, packed, strict=True)}
     run_in_transaction(sessions, measuring.keep)
     return Publication(inputs, content, code_version(), changes, None if before is None else before.number)
+
+
+def _measuring(session: Session, inputs: Inputs) -> Measuring:
+    """Return what measures entrants apart; of nobody where no board does, as their pieces are many."""
+    is_measured = any(map(measured_method, inputs.declared.manifest.leaderboards))
+    stood = inputs.by_entrant() if is_measured else {}
+    return Measuring(session, inputs.declared, {name: [s.piece for s in own] for name, own in stood.items()})
 
 
 class _Watch:

@@ -74,7 +74,8 @@ class Columns:
 
         def digest(part: slice) -> None:
             rows = np.ascontiguousarray(self.values[:, part].T)
-            digests[part] = [hashlib.blake2b(row.data, digest_size=16).digest() for row in rows]
+            # Processors have instructions for this one, which takes half as long as others.
+            digests[part] = [hashlib.sha256(row.data).digest()[:16] for row in rows]
 
         in_parts(len(digests), 1, digest, n_steps=self.values.size)
         return digests

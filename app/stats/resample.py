@@ -146,8 +146,14 @@ class Resamples:
         [[5.0], [5.0], [5.0]]
         """
         require_shape("values", values, self.n_units, "n_columns")
-        sums = np.concatenate([column_products(counts.astype(values.dtype), values) for counts in self.batches()])
-        means: FloatArray = np.asarray(sums, dtype=np.float64) / self.n_units
+        each = [column_products(counts.astype(values.dtype), values) for counts in self.batches()]
+        sums = each[0] if len(each) == 1 else np.concatenate(each)
+        means: FloatArray = sums if sums.dtype == np.float64 else np.empty(sums.shape)
+
+        def divide(part: slice) -> None:
+            np.divide(sums[part], self.n_units, out=means[part], dtype=np.float64)
+
+        in_parts(len(means), 1, divide, n_steps=means.size)
         return means
 
     def _draw(self) -> Iterator[NDArray[np.unsignedinteger]]:

@@ -166,11 +166,13 @@ def _codes_of_blocks(
 ) -> tuple[tuple[str, ...], list[IntArray]]:
     """Return the words of tasks in the order of the alphabet, and of each block which of them its rows have."""
     # Mostly all entrants have the same tasks in the same order: what they are is looked up once for all of them.
-    lists = {(block.task.dtype.str, block.task.tobytes()): block.task for block in blocks}
+    # Bytes know their hash once it was asked for.
+    keys = [(block.task.dtype.str, block.task.tobytes()) for block in blocks]
+    lists = {key: block.task for key, block in zip(keys, blocks, strict=True)}
     used = sorted({word for tasks in lists.values() for n in set(tasks.tolist()) if (word := words[n]) is not None})
     code: dict[str | None, int] = {word: place for place, word in enumerate(used)}
     codes = {key: np.array([code.get(words[n], NONE) for n in tasks.tolist()]) for key, tasks in lists.items()}
-    return tuple(used), [codes[block.task.dtype.str, block.task.tobytes()] for block in blocks]
+    return tuple(used), [codes[key] for key in keys]
 
 
 def _at(coded: Coded, order: IntArray | None) -> Coded:

@@ -42,6 +42,17 @@ def test_a_cell_that_is_no_plain_value_is_refused() -> None:
         pack_table(table((1.0, date(2026, 1, 1))))
 
 
+@pytest.mark.parametrize("largest", [1.0, 1.7e308, -1.7e308], ids=["small", "large", "below"])
+@pytest.mark.parametrize("infinite", [float("inf"), float("-inf"), float("nan")])
+def test_one_number_that_is_not_finite_is_refused_among_others(largest: float, infinite: float) -> None:
+    """Wherever it stands, also beside another that it would cancel; a sum that is infinite is nobody's fault."""
+    kept = [(largest, None), (largest, 1), (largest, -largest)]
+    assert len(table(*kept).rows) == 3
+    for cells in ((infinite, 0.5), (0.5, infinite), (infinite, -infinite)):
+        with pytest.raises(TableRejected):
+            table(*kept, cells)
+
+
 def test_rows_that_are_columns_come_back_as_they_were() -> None:
     """Each number keeps every bit, what is not finite is None, and whoever looks sees rows."""
     numbers = np.array([[5e-324, -0.0], [np.nan, np.inf]])
