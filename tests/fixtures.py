@@ -160,7 +160,8 @@ def kept_engine(database_url: str, **how: int) -> Engine:
 
 def engine_of(database_url: str, **how: int) -> Engine:
     """Return an engine as `make_engine` does; that of the tests' own database is kept."""
-    return (kept_engine if database_url.endswith(OWN_DATABASE) else make_engine)(database_url, **how)
+    is_own = make_url(database_url).database == OWN_DATABASE  # what follows in the address is the server's socket
+    return (kept_engine if is_own else make_engine)(database_url, **how)
 
 
 @pytest.fixture(scope="session", autouse=True)
